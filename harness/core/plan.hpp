@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which cases will be measured, in which order, under which protocol: a suite or a list of ids, the
+// catalogue, and what the user asked for on the command line, made into one list before anything runs.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "core/manifest.hpp"
+#include "measure/protocol.hpp"
+#include "record/model.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::core {
+
+/// One case to measure.
+struct PlannedCase {
+    const Manifest* module = nullptr; ///< owned by the catalogue the plan was made from
+    const Benchmark* benchmark = nullptr;
+    record::NamedList parameters; ///< complete, in the benchmark's order, may be symbolic
+};
+/// The case as it will be recorded before anything is measured (status interrupted).
+record::Case empty_case(const PlannedCase& planned);
+
+struct Plan {
+    std::string suite; ///< name of the suite, or "custom" for ids on the command line
+    measure::Protocol protocol;
+    int replicas = 3;
+    std::vector<PlannedCase> cases;
+    std::string digest; ///< of all the above and the modules' build ids
+    double expected_seconds = 0;
+    std::vector<std::string> notes; ///< what was left out and why
+};
+
+struct PlanRequest {
+    std::vector<std::string> what;        ///< a suite's name, a suite file's path, or benchmark ids
+    std::vector<std::string> set;         ///< "id.param=value[,value...]"
+    std::vector<std::string> only;        ///< ids, families or libraries to keep
+    std::optional<double> budget_seconds; ///< for the whole run
+    std::optional<int> replicas;
+};
+
+/// Usage errors name the item, and for an unknown name the nearest known one.
+Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request);
+
+/// Parses "90", "90s", "15m", "1h".
+Result<double> parse_duration(std::string_view text);
+
+} // namespace assay::core

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parameters of a benchmark: fields of its Params, each with a name, a type, a range and the values
+// it takes when nobody says otherwise. Axes point at members, so a misspelt one does not compile.
+
+#pragma once
+
+#include "assay/machine.hpp"
+#include "assay/module.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <type_traits>
+
+namespace assay {
+
+/// Inclusive bounds.
+template <class T>
+struct Range {
+    T low;
+    T high;
+};
+
+/// One value of an enumeration and the word for it on the command line and in results.
+template <class Enum>
+struct Name {
+    const char* text;
+    Enum value;
+};
+
+inline constexpr std::array<Name<Symbol>, 3> symbol_names{
+    {{"one", Symbol::one}, {"all", Symbol::all}, {"beyond_cache", Symbol::beyond_cache}}};
+
+/// An axis over an integer that may also be a symbol: threads, ranks, bytes.
+template <class Params, std::size_t N, std::size_t S>
+struct SymbolicAxis {
+    const char* name;
+    const char* help;
+    const char* unit;
+    Symbolic Params::* field;
+    std::array<Symbolic, N> defaults;
+    Range<std::int64_t> range;
+    std::array<Symbol, S> symbols; ///< the symbols that make sense here
+};
+
+template <class Params, std::size_t N>
+struct IntegerAxis {
+    const char* name;
+    const char* help;
+    const char* unit;
+    std::int64_t Params::* field;
+    std::array<std::int64_t, N> defaults;
+    Range<std::int64_t> range;
+};
+
+template <class Params, std::size_t N>
+struct RealAxis {
+    const char* name;
+    const char* help;
+    const char* unit;
+    double Params::* field;
+    std::array<double, N> defaults;
+    Range<double> range;
+};
+
+template <class Params, std::size_t N>
+struct BooleanAxis {
+    const char* name;
+    const char* help;
+    bool Params::* field;
+    std::array<bool, N> defaults;
+};
+
+template <class Params, class Enum, std::size_t N, std::size_t D>
+struct ChoiceAxis {
+    const char* name;
+    const char* help;
+    Enum Params::* field;
+    std::array<Name<Enum>, N> names;
+    std::array<Enum, D> defaults;
+};
+
+template <class Params, std::size_t N>
+struct TextAxis {
+    const char* name;
+    const char* help;
+    std::string Params::* field;
+    std::array<const char*, N> defaults;
+};
+
+/// threads, ranks, bytes: `symbolic("threads", "cores used", "", &Params::threads, {one, all}, {1, 4096}, {one, all})`
+template <class Params, std::size_t N, std::size_t S>
+consteval auto symbolic(const char* name, const char* help, const char* unit,
+                        Symbolic Params::* field, const Symbolic (&defaults)[N],
+                        Range<std::int64_t> range, const Symbol (&symbols)[S]) {
+    return SymbolicAxis<Params, N, S>{
+        name, help, unit, field, std::to_array(defaults), range, std::to_array(symbols)};
+}
+
+template <class Params, std::size_t N>
+consteval auto integer(const char* name, const char* help, const char* unit,
+                       std::int64_t Params::* field, const std::int64_t (&defaults)[N],
+                       Range<std::int64_t> range) {
+    return IntegerAxis<Params, N>{name, help, unit, field, std::to_array(defaults), range};
+}
+
+template <class Params, std::size_t N>
+consteval auto real(const char* name, const char* help, const char* unit, double Params::* field,
+                    const double (&defaults)[N], Range<double> range) {
+    return RealAxis<Params, N>{name, help, unit, field, std::to_array(defaults), range};
+}
+
+template <class Params, std::size_t N>
+consteval auto boolean(const char* name, const char* help, bool Params::* field,
+                       const bool (&defaults)[N]) {
+    return BooleanAxis<Params, N>{name, help, field, std::to_array(defaults)};
+}
+
+/// An enumeration: every name it knows, and those measured by default.
+template <class Params, class Enum, std::size_t N, std::size_t D>
+consteval auto choice(const char* name, const char* help, Enum Params::* field,
+                      const Name<Enum> (&names)[N], const Enum (&defaults)[D]) {
+    return ChoiceAxis<Params, Enum, N, D>{name, help, field, std::to_array(names),
+                                          std::to_array(defaults)};
+}
+
+template <class Params, std::size_t N>
+consteval auto text(const char* name, const char* help, std::string Params::* field,
+                    const char* const (&defaults)[N]) {
+    return TextAxis<Params, N>{name, help, field, std::to_array(defaults)};
+}
+
+template <class B>
+concept HasAxes = std::tuple_size_v<std::remove_cvref_t<decltype(B::axes)>> != 0;
+
+} // namespace assay

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The contract between the harness and a benchmark: everything a benchmark may use, and no more.
+// A benchmark is a type whose object is the prepared state: the constructor sets up, run() alone is
+// timed, the destructor tears down.
+
+#pragma once
+
+#include "assay/axes.hpp"
+#include "assay/machine.hpp"
+#include "assay/module.h"
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace assay {
+
+/// Who the benchmark is and how to read its number. This text is the documentation: `assay describe`
+/// prints it, the result file stores it and the report shows it, so it cannot drift from the code.
+struct Info {
+    const char* id; ///< <family>.<name>, its address on the command line, in suites and results
+    std::uint32_t version = 1; ///< raised when its numbers stop being comparable with older ones
+    const char* question;      ///< what the reader wants to know, as a question
+    const char* method;        ///< what is run, on which data, and how it is checked
+    const char* caveats;       ///< what the number does not say
+    const char* headline;     ///< the metric a reader wants first: "bandwidth", "flop_rate", "time"
+    const char* ceiling = ""; ///< id of the benchmark that measures its limit; "" for none
+    const char* place = "host";
+};
+
+/// What one call of run() moves and computes. The harness, and only the harness, makes rates of it.
+/// Fields that do not apply stay 0. The meaning of each is in assay/module.h.
+struct Work {
+    double flops = 0;
+    double operations = 0;
+    double bytes = 0;
+    double algorithm_bytes = 0;
+    double bus_bytes = 0;
+    double items = 0;
+    double cells = 0;
+    double atom_steps = 0;
+    double pairs = 0;
+};
+
+/// Can this machine run this case? "No" is an answer, not an error.
+class [[nodiscard]] Fit {
+public:
+    static Fit yes() { return Fit{{}}; }
+    static Fit no(std::string why) { return Fit{std::move(why)}; }
+    static Fit needs(bool condition, std::string_view what) {
+        return condition ? yes() : no("needs " + std::string{what});
+    }
+    explicit operator bool() const { return why_.empty(); }
+    const std::string& why() const { return why_; }
+
+private:
+    explicit Fit(std::string why) : why_{std::move(why)} {}
+    std::string why_;
+};
+
+/// Did the timed code compute the right thing, how far off was it, and by which bound?
+struct [[nodiscard]] Check {
+    bool passed = false;
+    double error = 0;   ///< the worst deviation found, on the scale of `bound`
+    double bound = 0;   ///< the largest deviation that still passes
+    std::string method; ///< how it was checked and where the bound comes from
+    std::string detail; ///< what was wrong, when something was
+};
+
+/// Several processes measuring together; alone, it is a team of one.
+class Team {
+public:
+    explicit Team(const assay_team* team) : team_{team} {}
+    int rank() const { return team_ == nullptr ? 0 : team_->rank; }
+    int size() const { return team_ == nullptr ? 1 : team_->size; }
+    void barrier() const {
+        if (team_ != nullptr) team_->barrier(team_->context);
+    }
+    double max(double value) const {
+        if (team_ != nullptr) team_->max(team_->context, &value, 1);
+        return value;
+    }
+
+private:
+    const assay_team* team_;
+};
+
+/// What a constructor may use beside its parameters.
+class Context {
+public:
+    explicit Context(const assay_services* services) : services_{services}, machine_{services} {}
+
+    const Machine& machine() const { return machine_; }
+    Team team() const { return Team{services_->team}; }
+
+    /// What a parameter resolved to (bytes, threads, the kernel a library chose): recorded beside
+    /// the result, no part of its identity.
+    void setting(const char* name, double value) const {
+        services_->setting_number(services_->context, name, value);
+    }
+    void setting(const char* name, const char* value) const {
+        services_->setting_text(services_->context, name, value);
+    }
+    void setting(const char* name, const std::string& value) const { setting(name, value.c_str()); }
+
+    void note(const std::string& text) const {
+        services_->log(services_->context, ASSAY_LOG_NOTE, text.c_str());
+    }
+    void warn(const std::string& text) const {
+        services_->log(services_->context, ASSAY_LOG_WARNING, text.c_str());
+    }
+
+private:
+    const assay_services* services_;
+    Machine machine_;
+};
+
+/// Takes figures that only the benchmark knows; names come from the table of metrics.
+class Metrics {
+public:
+    explicit Metrics(const assay_services* services) : services_{services} {}
+    void add(const char* name, double value) const {
+        services_->metric(services_->context, name, value);
+    }
+
+private:
+    const assay_services* services_;
+};
+
+/// The contract. Optional members: `rewind()` restores inputs that run() changes, with
+/// `static constexpr std::uint64_t safe_calls` saying how many calls one rewind allows (1 unless
+/// declared); `metrics(Metrics&)` adds figures; `static constexpr bool single_call = true` forbids
+/// batches of several calls; `static constexpr bool team = true` asks for several processes;
+/// `static constexpr bool is_ceiling = true` marks a limit that others are held against.
+template <class B>
+concept Benchmark = requires(B b, const B finished, const typename B::Params& params,
+                             const Machine& machine, Context& context) {
+    { B::info } -> std::convertible_to<const Info&>;
+    { B::fit(params, machine) } -> std::same_as<Fit>;
+    requires std::constructible_from<B, const typename B::Params&, Context&>;
+    requires noexcept(b.run());
+    { finished.work() } -> std::same_as<Work>;
+    { finished.verify() } -> std::same_as<Check>;
+    b.poison(); // overwrites the whole output, so that what verify() accepts came from run()
+    b.spoil();  // does the smallest damage that verify() promises to see
+    requires HasAxes<B>;
+};
+
+template <class B>
+concept Rewinds = requires(B b) { b.rewind(); };
+
+template <class B>
+concept ReportsMetrics =
+    requires(const B finished, Metrics& metrics) { finished.metrics(metrics); };
+
+} // namespace assay

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a benchmark may ask about the machine. The facts come from the program (harness/machine
+// finds them); a module finds nothing out by itself, so that every module means the same machine.
+
+#pragma once
+
+#include "assay/module.h"
+
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+namespace assay {
+
+/// Names for numbers that depend on the machine, so that results of different machines can share a
+/// parameter value and stay comparable.
+enum class Symbol : std::uint8_t {
+    none,         // a plain number
+    one,          // threads: one core
+    all,          // threads, ranks: every core this process may use, one per physical core
+    beyond_cache, // bytes: at least four times the sum of the last-level caches
+};
+
+/// A number, or the name of one.
+struct Symbolic {
+    std::int64_t number = 0;
+    Symbol symbol = Symbol::none;
+
+    constexpr Symbolic() = default;
+    // Implicit, so that axes read as {one, all, 4}.
+    constexpr Symbolic(std::int64_t value) : number{value} {}
+    constexpr Symbolic(Symbol name) : symbol{name} {}
+};
+
+/// The facts, by name. A number that is not known is 0, a text "".
+///
+///   cores                physical cores this process may use (affinity, cgroup quota)
+///   threads              hardware threads this process may use
+///   cache.last_level     bytes, sum of the last-level caches those cores sit on
+///   cache.l1d cache.l2   bytes, of one core
+///   memory.total         bytes, the smaller of RAM and cgroup limit
+///   memory.available     bytes that can be used now without swapping
+///   numa.nodes           count
+///   isa                  text: the instruction sets, blank-separated, /proc/cpuinfo's names
+///   cpu.model            text
+class Machine {
+public:
+    explicit Machine(const assay_services* services) : services_{services} {}
+
+    double number(const char* name) const {
+        const double value = services_->fact(services_->context, name);
+        return std::isnan(value) ? 0.0 : value;
+    }
+    std::string_view text(const char* name) const {
+        const char* value = services_->fact_text(services_->context, name);
+        return value == nullptr ? std::string_view{} : std::string_view{value};
+    }
+    std::int64_t count(const char* name) const { return static_cast<std::int64_t>(number(name)); }
+
+    std::int64_t cores() const { return count("cores") > 0 ? count("cores") : 1; }
+    std::int64_t memory_available() const { return count("memory.available"); }
+
+    /// Is this instruction set there? Names as in /proc/cpuinfo: avx2, fma, avx512f, asimd.
+    bool has(std::string_view isa) const {
+        std::string_view list = text("isa");
+        while (!list.empty()) {
+            const auto end = list.find(' ');
+            if (list.substr(0, end) == isa) return true;
+            if (end == std::string_view::npos) return false;
+            list.remove_prefix(end + 1);
+        }
+        return false;
+    }
+
+    /// Threads or ranks.
+    std::int64_t workers(Symbolic wanted) const {
+        switch (wanted.symbol) {
+        case Symbol::one:
+            return 1;
+        case Symbol::all:
+        case Symbol::beyond_cache:
+            return cores();
+        case Symbol::none:
+            break;
+        }
+        return wanted.number;
+    }
+    /// Bytes over all arrays of a benchmark. beyond_cache is four times the last-level caches, and
+    /// 64 MiB where the caches are unknown or tiny.
+    std::int64_t bytes(Symbolic wanted) const {
+        if (wanted.symbol == Symbol::none) return wanted.number;
+        const std::int64_t floor = 64LL << 20U;
+        const std::int64_t beyond = 4 * count("cache.last_level");
+        return beyond < floor ? floor : beyond;
+    }
+
+private:
+    const assay_services* services_;
+};
+
+} // namespace assay

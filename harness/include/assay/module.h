@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The module interface: everything that crosses between the program `assay` and a shared library of
+ * benchmarks. Plain C on purpose: no exception, no C++ type and no compiler's layout crosses, so a
+ * module built by another compiler keeps working. Authors of benchmarks do not read this file; they
+ * write a C++ type and assay/define.hpp builds these tables from it.
+ *
+ * Rules of the interface
+ *  - Every struct begins with its size. A reader uses only the fields inside that size; fields are
+ *    added at the end and never moved. A change that breaks this raises ASSAY_MODULE_ABI.
+ *  - Strings are UTF-8, end in NUL and live as long as the module is loaded.
+ *  - Functions that can fail return 0 for success and 1 for failure with a sentence in the assay_text.
+ *  - Quantities are SI base units: seconds, bytes, FLOP, hertz.
+ */
+#ifndef ASSAY_MODULE_H
+#define ASSAY_MODULE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ASSAY_MODULE_ABI 1u
+
+/* A buffer owned by the caller. What does not fit is cut; the text always ends in NUL. */
+typedef struct assay_text {
+    char* data;
+    size_t capacity; /* bytes, the NUL included */
+} assay_text;
+
+enum assay_kind {
+    ASSAY_INTEGER = 1, /* integer */
+    ASSAY_REAL = 2,    /* real */
+    ASSAY_BOOLEAN = 3, /* integer is 0 or 1 */
+    ASSAY_NAME = 4,    /* text is one of the parameter's names: an enumeration, or a symbol such as
+                          `all` that stands for an integer which depends on the machine */
+    ASSAY_STRING = 5   /* text is free */
+};
+
+typedef struct assay_value {
+    uint32_t kind; /* enum assay_kind */
+    uint32_t reserved;
+    int64_t integer;
+    double real;
+    const char* text;
+} assay_value;
+
+/* One parameter of a benchmark: its type, range, and the values measured when nobody says otherwise. */
+typedef struct assay_parameter {
+    uint32_t struct_size;
+    uint32_t kind;         /* enum assay_kind; ASSAY_NAME for an enumeration */
+    const char* name;      /* snake_case */
+    const char* help;      /* one line */
+    const char* unit;      /* "B", "s", "" for a count */
+    int64_t integer_low;   /* inclusive; integers only */
+    int64_t integer_high;
+    double real_low;       /* inclusive; reals only */
+    double real_high;
+    const char* const* names; /* enumeration: its values; integer: the symbols it also takes */
+    size_t name_count;
+    const assay_value* defaults;
+    size_t default_count; /* at least 1 */
+} assay_parameter;
+
+/* What one call of run() does; the harness divides by time. 0 means "does not apply". */
+typedef struct assay_work {
+    uint32_t struct_size;
+    uint32_t reserved;
+    double flops;           /* floating point operations; an FMA is 2 */
+    double operations;      /* integer operations; a multiply-add is 2 */
+    double bytes;           /* bytes asked for by the algorithm, write-allocate not counted */
+    double algorithm_bytes; /* collectives: message bytes */
+    double bus_bytes;       /* collectives: algorithm_bytes times the bus factor */
+    double items;           /* images, tokens, messages, steps */
+    double cells;           /* stencil cell updates */
+    double atom_steps;      /* molecular dynamics: atoms times steps */
+    double pairs;           /* molecular dynamics: interacting pairs */
+} assay_work;
+
+/* The outcome of verify(). error and bound share one scale: passed means error <= bound. */
+typedef struct assay_check {
+    uint32_t struct_size;
+    int32_t passed;
+    double error;
+    double bound;
+    assay_text method; /* how it was checked and where the bound comes from */
+    assay_text detail; /* what was wrong, when something was */
+} assay_check;
+
+/* Several processes measuring together. Supplied by the module that knows how to launch them. */
+typedef struct assay_team {
+    uint32_t struct_size;
+    int32_t rank;
+    int32_t size;
+    int32_t reserved;
+    void* context;
+    void (*barrier)(void* context);
+    void (*max)(void* context, double* values, size_t count); /* element-wise, result on every rank */
+    void (*broadcast)(void* context, void* data, size_t bytes); /* from rank 0 */
+} assay_team;
+
+enum assay_log_level { ASSAY_LOG_NOTE = 0, ASSAY_LOG_WARNING = 1 };
+
+/* What the program offers a module. Valid from the call that passes it until destroy(). */
+typedef struct assay_services {
+    uint32_t struct_size;
+    uint32_t abi; /* ASSAY_MODULE_ABI of the program */
+    void* context;
+    /* Facts of the machine by name; NaN or NULL when unknown. The names are listed in
+       assay/machine.hpp. */
+    double (*fact)(void* context, const char* name);
+    const char* (*fact_text)(void* context, const char* name);
+    /* What a parameter resolved to: recorded beside the result, no part of its identity. */
+    void (*setting_number)(void* context, const char* name, double value);
+    void (*setting_text)(void* context, const char* name, const char* value);
+    /* A measured figure that only the benchmark knows. The name must be in the table of metrics. */
+    void (*metric)(void* context, const char* name, double value);
+    void (*log)(void* context, int32_t level, const char* text);
+    const assay_team* team; /* NULL: this process measures alone */
+} assay_services;
+
+enum assay_benchmark_flags {
+    ASSAY_REWINDS = 1,      /* run() changes its inputs; rewind() restores them */
+    ASSAY_SINGLE_CALL = 2,  /* a batch is one call: cold caches, or a whole cycle of work */
+    ASSAY_TEAM = 4,         /* measured by several processes; takes a parameter `ranks` */
+    ASSAY_IS_CEILING = 8    /* its headline is a limit that other benchmarks are held against */
+};
+
+typedef struct assay_benchmark {
+    uint32_t struct_size;
+    uint32_t version;       /* raised when its numbers stop being comparable with older ones */
+    const char* id;         /* <family>.<name> */
+    const char* place;      /* "host", "cuda" */
+    const char* question;
+    const char* method;
+    const char* caveats;
+    const char* headline;   /* name of the metric that a reader wants first */
+    const char* ceiling;    /* how to find the limit: "peak.fma" and the like; "" for none */
+    uint64_t flags;         /* enum assay_benchmark_flags */
+    uint64_t safe_calls;    /* calls that may follow one rewind(); 0: no limit */
+    const assay_parameter* parameters;
+    size_t parameter_count;
+    /* Values come in the order of `parameters`. fit: 0 yes, 1 no with the reason. */
+    int32_t (*fit)(const assay_services* services, const assay_value* values, assay_text* why);
+    int32_t (*create)(const assay_services* services, const assay_value* values, void** state,
+                      assay_text* error);
+    void (*destroy)(void* state);
+    /* Runs `calls` times and says how long that took, by the clock of the place. */
+    int32_t (*sample)(void* state, uint64_t calls, double* seconds, assay_text* error);
+    int32_t (*work)(const void* state, assay_work* work, assay_text* error);
+    int32_t (*verify)(const void* state, assay_check* check, assay_text* error);
+    int32_t (*poison)(void* state, assay_text* error); /* overwrites the whole output */
+    int32_t (*spoil)(void* state, assay_text* error);  /* the smallest error verify() promises to see */
+    int32_t (*rewind)(void* state, assay_text* error); /* NULL without ASSAY_REWINDS */
+    int32_t (*metrics)(const void* state, const assay_services* services, assay_text* error); /* may be NULL */
+} assay_benchmark;
+
+/* An environment variable that a library reads once, when it is loaded, and that changes its speed.
+   The program tries the values in a short pre-run and measures with the best. */
+typedef struct assay_tuning {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char* variable;    /* OPENBLAS_CORETYPE */
+    const char* value;       /* SkylakeX */
+    const char* requires_isa; /* instruction sets this value needs, blank-separated: "avx512f avx512bw" */
+} assay_tuning;
+
+typedef struct assay_module {
+    uint32_t struct_size;
+    uint32_t abi; /* ASSAY_MODULE_ABI it was built with */
+    const char* name;     /* the library that does the work: "host", "openblas", "mpi" */
+    const assay_benchmark* const* benchmarks;
+    size_t benchmark_count;
+    const assay_tuning* tunings;
+    size_t tuning_count;
+    const char* launcher; /* "" for a plain process, "mpirun" for a team */
+    /* Reports library versions and choices through setting_text(); may be NULL. */
+    int32_t (*facts)(const assay_services* services, assay_text* error);
+    /* Joins the team this process was launched into; NULL for a module without teams. */
+    const assay_team* (*join)(assay_text* error);
+    void (*leave)(void);
+} assay_module_v1;
+
+/* The one symbol a module exports. */
+#if defined(__GNUC__)
+#define ASSAY_EXPORT __attribute__((visibility("default")))
+#else
+#define ASSAY_EXPORT
+#endif
+typedef const assay_module_v1* (*assay_module_function)(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sizes as they are written in benchmarks and suites. Stored values are always SI base units.
+
+#pragma once
+
+#include <cstdint>
+
+namespace assay::units {
+
+consteval std::int64_t operator""_KiB(unsigned long long n) {
+    return static_cast<std::int64_t>(n << 10U);
+}
+consteval std::int64_t operator""_MiB(unsigned long long n) {
+    return static_cast<std::int64_t>(n << 20U);
+}
+consteval std::int64_t operator""_GiB(unsigned long long n) {
+    return static_cast<std::int64_t>(n << 30U);
+}
+consteval std::int64_t operator""_TiB(unsigned long long n) {
+    return static_cast<std::int64_t>(n << 40U);
+}
+
+} // namespace assay::units

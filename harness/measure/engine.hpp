@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Measures one case in this process: the protocol of harness/decisions/0003. Knows no module and no
+// file: what is measured, the clock and the team are handed in, so that tests hand in fakes.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "measure/protocol.hpp"
+#include "record/model.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::measure {
+
+/// A prepared case. Every function may fail with a sentence; nothing throws.
+class Subject {
+public:
+    virtual ~Subject() = default;
+    /// Seconds that `calls` calls took, by the clock of the place.
+    virtual Result<double> sample(std::uint64_t calls) = 0;
+    virtual Result<record::Verification> verify() = 0;
+    virtual Result<void> poison() = 0;
+    virtual Result<void> spoil() = 0;
+    virtual Result<void> rewind() = 0; ///< does nothing where `rewinds` is false
+    bool rewinds = false;
+    bool single_call = false;
+    std::uint64_t safe_calls = 0; ///< calls one rewind allows; 0: no limit
+};
+
+/// Wall time, for warm-up, budget and progress.
+class Clock {
+public:
+    virtual ~Clock() = default;
+    virtual double now() = 0;       ///< seconds since anything
+    virtual double read_cost() = 0; ///< seconds that reading the place's clock takes
+    virtual double resolution() = 0;
+};
+Clock& steady_clock();
+
+/// Runs one batch and returns its seconds. The real one goes through Google Benchmark.
+class BatchRunner {
+public:
+    virtual ~BatchRunner() = default;
+    virtual Result<double> run(Subject& subject, std::uint64_t calls) = 0;
+};
+BatchRunner& google_benchmark();
+
+/// Keeps the ranks of a team in step: rank 0 decides, everybody follows. Alone, the functions return
+/// their arguments.
+class Crew {
+public:
+    virtual ~Crew() = default;
+    virtual int rank() const { return 0; }
+    virtual int size() const { return 1; }
+    virtual void barrier() {}
+    virtual double max(double value) { return value; }
+    virtual std::uint64_t from_root(std::uint64_t value) { return value; }
+};
+
+/// What the caller watches around the window (telemetry) and during it (progress).
+struct Hooks {
+    std::function<void()> window_begins;
+    std::function<void()> window_ends;
+    std::function<void(const char* phase, double fraction)> progress; ///< at most twice a second
+    std::function<double()> core_clock_hz; ///< steadiness during warm-up; may be empty
+};
+
+struct Measurement {
+    record::Status status = record::Status::failed;
+    std::string reason;
+    std::optional<record::Verification> verification;
+    /// index, started, set-up and telemetry are the caller's
+    record::Replica replica;
+    std::vector<double> samples; ///< seconds per call of every batch, where the protocol keeps them
+};
+
+Measurement measure(Subject& subject, const Protocol& protocol, Clock& clock, BatchRunner& runner,
+                    Crew& crew, const Hooks& hooks);
+
+} // namespace assay::measure

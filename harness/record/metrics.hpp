@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every metric there is: its unit, its direction, and the amount of work it is a rate of. The only
+// place where a unit is written; suites, modules and reports refer to metrics by name.
+
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace assay::record {
+
+struct MetricDefinition {
+    std::string_view name;
+    std::string_view unit;
+    bool higher_is_better;
+    std::string_view
+        work; ///< amount per call it is the rate of; "" for a time or a reported figure
+    std::string_view title; ///< for people
+};
+
+inline constexpr std::array metric_table{
+    MetricDefinition{"time", "s", false, "", "time per call"},
+    MetricDefinition{"flop_rate", "FLOP/s", true, "flops", "floating point rate"},
+    MetricDefinition{"operation_rate", "OP/s", true, "operations", "integer operation rate"},
+    MetricDefinition{"bandwidth", "B/s", true, "bytes", "bandwidth"},
+    MetricDefinition{"algorithm_bandwidth", "B/s", true, "algorithm_bytes", "algorithm bandwidth"},
+    MetricDefinition{"bus_bandwidth", "B/s", true, "bus_bytes", "bus bandwidth"},
+    MetricDefinition{"item_rate", "1/s", true, "items", "items per second"},
+    MetricDefinition{"cell_rate", "cells/s", true, "cells", "cell updates per second"},
+    MetricDefinition{"atom_step_rate", "atom-steps/s", true, "atom_steps", "atom steps per second"},
+    MetricDefinition{"pair_rate", "pairs/s", true, "pairs", "pairs per second"},
+    MetricDefinition{"latency", "s", false, "", "latency"},
+    MetricDefinition{"planning_time", "s", false, "", "planning time"},
+};
+
+constexpr const MetricDefinition* find_metric(std::string_view name) {
+    for (const auto& metric : metric_table)
+        if (metric.name == name) return &metric;
+    return nullptr;
+}
+
+} // namespace assay::record

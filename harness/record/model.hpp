@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The result of a run, as it is written to run.json (schema assay.run/1, in schema/) and read back.
+// SI base units everywhere. What is not known is absent (std::nullopt, null in JSON), never zero.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace assay::record {
+
+inline constexpr std::string_view schema_name = "assay.run/1";
+
+/// How a case ended. Every one but `ok` comes with a reason.
+enum class Status : std::uint8_t {
+    ok,
+    unstable,    // measured and verified, but drifting or too noisy to believe to the target
+    incorrect,   // computed the wrong thing: no rate is shown
+    skipped,     // does not apply to this machine
+    failed,      // reported an error
+    timed_out,   // did not end within its limit
+    crashed,     // its process died
+    interrupted, // the run was stopped before or during it
+};
+std::string_view to_string(Status status);
+std::optional<Status> status_from(std::string_view text);
+/// ok, unstable, incorrect and skipped are final; the rest is tried again by --resume.
+bool is_finished(Status status);
+
+/// A parameter's or setting's value, with the type it has in JSON.
+using Value = std::variant<std::int64_t, double, bool, std::string>;
+std::string to_string(const Value& value);
+
+/// An ordered name and value; lists of these are JSON objects.
+struct Named {
+    std::string name;
+    Value value;
+    bool operator==(const Named&) const = default;
+};
+using NamedList = std::vector<Named>;
+const Value* find(const NamedList& list, std::string_view name);
+
+/// Where the work was done.
+struct Place {
+    std::string kind; ///< "host", "cuda"
+    std::string uuid; ///< of the device; empty for the host
+    int index = 0;
+    bool operator==(const Place&) const = default;
+};
+
+struct Verification {
+    bool passed = false;
+    std::string method;
+    std::optional<double> bound;
+    std::optional<double> error;
+    std::string detail;
+};
+
+/// What an interval covers.
+enum class IntervalScope : std::uint8_t {
+    none,             // too little data for an interval
+    within_process,   // one process: says nothing about the next one
+    between_replicas, // separate processes, as a user would see when running again
+};
+std::string_view to_string(IntervalScope scope);
+std::optional<IntervalScope> interval_scope_from(std::string_view text);
+
+/// One figure of a case. The first metric of a case is its headline.
+struct Metric {
+    std::string name; ///< from the table in metrics.hpp, which also fixes unit and direction
+    std::string unit;
+    bool higher_is_better = true;
+    std::optional<double> value; ///< geometric mean over replicas
+    std::optional<double> low;   ///< 95% interval
+    std::optional<double> high;
+    IntervalScope interval_scope = IntervalScope::none;
+    std::optional<double> median; ///< over the kept batch values of all replicas
+    std::optional<double> min;
+    std::optional<double> p95;
+    std::uint64_t count = 0; ///< kept batch values behind the figure
+};
+
+enum class CeilingKind : std::uint8_t { none, measured, datasheet };
+std::string_view to_string(CeilingKind kind);
+std::optional<CeilingKind> ceiling_kind_from(std::string_view text);
+
+/// The limit that the headline is held against.
+struct Ceiling {
+    std::optional<double> value; ///< in the headline's unit
+    CeilingKind kind = CeilingKind::none;
+    std::string source; ///< where the value comes from, or why there is none
+};
+
+/// What happened on the machine during one replica's window.
+struct Telemetry {
+    std::optional<double> window_seconds;
+    std::optional<double> core_clock_hz;   ///< measured around the window, not read from a file
+    std::optional<double> foreign_cpu;     ///< share of all CPU time used by other processes, 0..1
+    std::optional<double> steal;           ///< share of CPU time taken by the hypervisor, 0..1
+    std::optional<double> throttle_events; ///< thermal throttling events counted by the kernel
+    std::optional<double> page_migrations; ///< NUMA page migrations
+    std::vector<std::string> disturbances; ///< sentences; empty means a quiet window
+};
+
+/// One worker process measuring one case.
+struct Replica {
+    int index = 0;
+    std::string started; ///< UTC, ISO 8601
+    Status status = Status::failed;
+    std::string reason;
+    double setup_seconds = 0;
+    double warmup_seconds = 0;
+    std::uint64_t batches = 0; ///< batches measured
+    std::uint64_t calls = 0;   ///< calls behind each of `values`
+    /// Mean seconds per call of groups of consecutive batches, equal in size: at most 200.
+    std::vector<double> values;
+    std::optional<double> seconds; ///< mean of `values`: total time / total calls
+    std::optional<double> low;     ///< 95% interval of `seconds` by batch means, this process alone
+    std::optional<double> high;
+    NamedList extra; ///< figures the benchmark itself reported, by metric name
+    Telemetry telemetry;
+};
+
+struct Case {
+    std::string benchmark;
+    std::uint32_t version = 1;
+    Place place;
+    std::string library;
+    NamedList parameters; ///< identity, may be symbolic: footprint=beyond_cache
+    NamedList settings;   ///< what they resolved to, which kernel was chosen: not identity
+    NamedList work;       ///< what one call does: flops, bytes, ... by the names of assay_work
+    std::string headline; ///< name of the metric that comes first
+    Status status = Status::interrupted;
+    std::string reason;
+    std::optional<Verification> verification;
+    std::vector<Metric> metrics; ///< empty unless ok or unstable
+    Ceiling ceiling;
+    Telemetry telemetry; ///< the worst over the replicas' windows
+    std::vector<std::string> warnings;
+    std::vector<Replica> replicas;
+};
+/// "gemm.square[openblas] precision=fp64 size=1024": what two runs match cases by, in words.
+std::string identity(const Case& c);
+
+struct Cache {
+    int level = 0;
+    std::string type; ///< "data", "instruction", "unified"
+    std::int64_t bytes = 0;
+    int count = 0; ///< instances the process may use
+    int line_bytes = 0;
+};
+
+/// A PCI accelerator or network device, known by its ids even where no driver is loaded.
+struct PciDevice {
+    std::string address; ///< 0000:65:00.0
+    std::string vendor_id;
+    std::string device_id;
+    std::string kind; ///< "accelerator", "display", "network", "infiniband"
+    std::string name; ///< empty when not known
+    std::string driver;
+};
+
+/// What is this machine? Holds no serial number, no MAC address and, unless asked for, no hostname.
+struct Machine {
+    std::string id; ///< derived from hardware facts and a hashed machine-id: same machine, same id
+    std::string hostname;
+    std::string cpu_model;
+    std::string cpu_vendor;
+    std::string architecture; ///< "x86_64", "aarch64"
+    int sockets = 0;
+    int cores = 0;        ///< physical, online
+    int threads = 0;      ///< hardware threads, online
+    int usable_cores = 0; ///< after affinity and cgroup quota
+    int usable_threads = 0;
+    int numa_nodes = 0;
+    std::optional<double> core_clock_hz; ///< measured
+    std::vector<std::string> isa;
+    std::vector<Cache> caches;
+    std::int64_t memory_bytes = 0;
+    std::optional<std::int64_t> memory_limit_bytes; ///< cgroup
+    std::string huge_pages;                         ///< "always", "madvise", "never"
+    std::vector<PciDevice> pci;
+    std::string os;
+    std::string kernel;
+    std::string virtualization; ///< "none", "kvm", "xen", ...; "docker" is in container
+    std::string container;
+    std::string provider; ///< "aws", "gcp", "azure", "unknown", ...
+    std::string instance; ///< "c7a.large"; the product name where it says nothing better
+    std::string system;   ///< DMI vendor and product
+    NamedList software;   ///< library versions and choices: "openblas.corename"
+};
+
+struct Run {
+    std::string id;
+    std::string suite;
+    std::string started;
+    std::string ended;
+    std::string status;  ///< "done", "interrupted"
+    std::string version; ///< of assay
+    std::string digest;  ///< of plan and modules: runs with equal digests measure the same things
+    Machine machine;
+    std::vector<Case> cases;
+};
+
+} // namespace assay::record
