@@ -1,0 +1,1 @@
+# The module `host`: filled by its benchmarks.

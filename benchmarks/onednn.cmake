@@ -1,0 +1,1 @@
+# The module `onednn`: filled by its benchmarks.

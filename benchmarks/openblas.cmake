@@ -1,0 +1,1 @@
+# The module `openblas`: filled by its benchmarks.
