@@ -44,7 +44,9 @@ function(assay_program name)
     cmake_parse_arguments(PROGRAM "" "" "SOURCES;LINK" ${ARGN})
     add_executable(${name} ${PROGRAM_SOURCES})
     target_link_libraries(${name} PRIVATE assay_warnings assay_sanitizers ${PROGRAM_LINK})
-    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    if(NOT name STREQUAL "assay") # that one is part of the package: AssayPackage.cmake
+        install(TARGETS ${name} RUNTIME DESTINATION bin)
+    endif()
 endfunction()
 
 # assay_test(<name> SOURCES ... LINK ... [LABELS ...]) is one GoogleTest program and one ctest entry

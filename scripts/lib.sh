@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+# Shared by scripts/run and scripts/test: finds out what is missing, installs it, builds. Sourced, not
+# run. What is looked for is the command or header itself, not a package's name, because machines come
+# set up in many ways; the name is used only to install what was not found.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+say() { printf '%s\n' "$*" >&2; }
+
+missing=()
+need_command() { # command, package
+    command -v "$1" >/dev/null 2>&1 || missing+=("$2")
+}
+need_header() { # header, package, [folder to look in as well]
+    local folder
+    for folder in /usr/include /usr/local/include "/usr/include/$(uname -m)-linux-gnu" ${CPATH//:/ } ${3:-}; do
+        [ -e "$folder/$1" ] && return
+    done
+    missing+=("$2")
+}
+
+need_to_build() {
+    need_command g++ g++
+    need_command cmake cmake
+    need_command ninja ninja-build
+    need_command pkg-config pkg-config
+    need_header benchmark/benchmark.h libbenchmark-dev
+    need_header CLI/CLI.hpp libcli11-dev
+    need_header nlohmann/json.hpp nlohmann-json3-dev
+    need_header simdjson.h libsimdjson-dev
+    need_header valijson/validator.hpp libvalijson-dev
+    need_header fmt/format.h libfmt-dev
+    need_header tl/expected.hpp libexpected-dev
+    need_header hwloc.h libhwloc-dev
+    need_header boost/math/distributions/students_t.hpp libboost-math-dev
+    need_header hwy/highway.h libhwy-dev
+    need_header dnnl.hpp libdnnl-dev
+    need_header cblas.h libopenblas-openmp-dev "/usr/lib/$(uname -m)-linux-gnu/openblas-openmp"
+    need_header mpi.h libopenmpi-dev "/usr/lib/$(uname -m)-linux-gnu/openmpi/include"
+    need_command mpirun openmpi-bin
+}
+need_to_test() {
+    need_header gtest/gtest.h libgtest-dev
+    need_header gmock/gmock.h libgmock-dev
+    need_command clang-format-19 clang-format-19
+}
+need_to_test_all() {
+    need_command clang++-19 clang-19
+    need_command clang-tidy-19 clang-tidy-19
+    compgen -G '/usr/lib/llvm-19/lib/clang/*/lib/linux/libclang_rt.fuzzer-*' >/dev/null || missing+=(libclang-rt-19-dev)
+}
+
+# Installs what was found missing; without apt or the right to use it, prints the exact list, exit 4.
+install_missing() {
+    [ ${#missing[@]} -eq 0 ] && return
+    local as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        if ! command -v sudo >/dev/null 2>&1; then give_up; fi
+        as_root=(sudo)
+    fi
+    command -v apt-get >/dev/null 2>&1 || give_up
+    say "installing: ${missing[*]}"
+    "${as_root[@]}" apt-get update -q >/dev/null || true
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" >&2 || give_up
+    missing=()
+}
+give_up() {
+    say "These packages are needed and could not be installed from here:"
+    say "    apt-get install ${missing[*]}"
+    say "Install them (names are those of Debian 12) and run this again."
+    exit 4
+}
+
+# Builds a preset; silent when there is nothing to do.
+build() { # preset, [targets...]
+    local preset=$1
+    shift
+    if [ ! -e "build/$preset/build.ninja" ]; then
+        cmake --preset "$preset" >"/tmp/assay-configure.$$" 2>&1 || {
+            cat "/tmp/assay-configure.$$" >&2
+            rm -f "/tmp/assay-configure.$$"
+            return 1
+        }
+        rm -f "/tmp/assay-configure.$$"
+    fi
+    # ninja's own line of progress on a terminal, only failures elsewhere.
+    if [ -t 2 ]; then ninja -C "build/$preset" "$@" >&2; else ninja -C "build/$preset" --quiet "$@" >&2; fi
+}
