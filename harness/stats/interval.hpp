@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How sure is a mean? The intervals that assay publishes, computed from what a result file stores
+// and from nothing else, so that whoever holds the file can check them.
+
+#pragma once
+
+#include "stats/summary.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace assay::stats {
+
+/// Of the mean time per call, in one process. Where there is no interval, low and high are NaN.
+struct Interval {
+    double mean;
+    double low;
+    double high;
+    /// The batches behind the interval are as good as independent. When false, the interval is the
+    /// best there is and must not be trusted to be wide enough.
+    bool decorrelated = false;
+    std::size_t batches = 0; ///< groups of values behind the interval
+
+    /// Half the width relative to the mean; NaN without an interval, infinite about zero.
+    double relative_half_width() const;
+};
+
+/// Student's t on means of groups of consecutive values. The groups double in size until neighbours
+/// are correlated by less than 0.2, as long as there are ten or more of them. Two to nine values are
+/// taken as they are and are never called decorrelated. `values` in the order they were measured.
+Interval batch_means_interval(Values values, double confidence = 0.95);
+
+/// First half of a series against its second half.
+struct Drift {
+    double first;  ///< mean
+    double second; ///< mean
+    /// The halves differ by more than their own intervals explain.
+    bool significant = false;
+
+    /// By how much the second half lies above the first, relative to the mean of both.
+    double relative() const { return 2 * (second - first) / (first + second); }
+};
+/// Needs four values; with fewer both means are NaN.
+Drift half_drift(Values values, double confidence = 0.95);
+
+/// One replica: its mean and the interval about it, NaN where not known.
+struct Estimate {
+    double value;
+    double low;
+    double high;
+};
+
+/// What a combined interval covers; the same words as record::IntervalScope.
+enum class Scope : std::uint8_t { none, within_process, between_replicas };
+
+struct Combined {
+    double value; ///< geometric mean
+    double low;   ///< NaN when scope is none
+    double high;
+    Scope scope = Scope::none;
+};
+
+/// The figure that is published: the geometric mean over the replicas and the wider of two intervals
+/// about it, Student's t on the logarithms of the replicas and the pooled intervals of the replicas
+/// themselves. One replica keeps its own interval. Works on times and on rates alike. Nothing (NaN,
+/// Scope::none) when there is no replica or a value is not a positive finite number.
+Combined combine_replicas(std::span<const Estimate> replicas, double confidence = 0.95);
+
+} // namespace assay::stats

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Figures that describe a series of numbers. Pure: they allocate at most a copy and print nothing.
+// The rule: what cannot be said is NaN. An empty series, or one that holds a NaN, gives NaN.
+
+#pragma once
+
+#include <span>
+
+namespace assay::stats {
+
+using Values = std::span<const double>;
+
+double mean(Values values);
+/// Of the sample, divided by n - 1; NaN for fewer than two values.
+double variance(Values values);
+double median(Values values);
+/// Type 7 of Hyndman and Fan (the default of R, NumPy and Excel): linear between the order statistics
+/// around (n - 1) p. NaN when p is outside 0..1.
+double quantile(Values values, double p);
+double min(Values values);
+/// 0 where a value is 0; NaN where one is negative.
+double geometric_mean(Values values);
+/// Correlation of neighbours, -1..1: 0 for a constant series, NaN for fewer than two values.
+double lag1_autocorrelation(Values values);
+
+} // namespace assay::stats
