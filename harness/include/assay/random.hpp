@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random data that depends on seed and index alone: any thread can make any element, so fills are
+// the same for every number of threads, and verify() can make an input again without keeping a copy.
+// Benchmarks use random data because zeros and constants run faster on real chips.
+
+#pragma once
+
+#include "assay/parallel.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <span>
+#include <type_traits>
+
+namespace assay {
+
+/// 64 random bits for (seed, index): SplitMix64, whose stream is computed from its position.
+constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) {
+    const auto mix = [](std::uint64_t z) {
+        // Steele, Lea, Flood 2014: variant 13 of the MurmurHash3 finaliser.
+        z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+        z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+        return z ^ (z >> 31U);
+    };
+    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U; // 2^64 / golden ratio, odd
+    // The seed is mixed first, so that neighbouring seeds are not shifted copies of one stream.
+    return mix(mix(seed + golden) + (index + 1) * golden);
+}
+
+/// Uniform in [0, 1), on the grid that T holds exactly.
+template <class T>
+constexpr T random_unit(std::uint64_t seed, std::uint64_t index) {
+    static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
+    if constexpr (std::is_same_v<T, float>)
+        return static_cast<float>(random_bits(seed, index) >> 40U) * 0x1p-24F;
+    else
+        return static_cast<double>(random_bits(seed, index) >> 11U) * 0x1p-53;
+}
+
+/// Uniform between low and high; rounding may reach high itself.
+template <class T>
+constexpr T random_uniform(std::uint64_t seed, std::uint64_t index, T low, T high) {
+    return low + (high - low) * random_unit<T>(seed, index);
+}
+
+/// Standard normal, by Box and Muller.
+template <class T>
+T random_normal(std::uint64_t seed, std::uint64_t index) {
+    // 1 - u is in (0, 1], so that the logarithm is finite.
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - random_unit<double>(seed, 2 * index)));
+    const double angle = 2.0 * std::numbers::pi * random_unit<double>(seed, 2 * index + 1);
+    return static_cast<T>(radius * std::cos(angle));
+}
+
+/// An integer in [low, high]; high - low must be below 2^32. T may be a floating point type, for
+/// sums that must come out exact.
+template <class T>
+constexpr T random_integer(std::uint64_t seed, std::uint64_t index, std::int64_t low,
+                           std::int64_t high) {
+    const auto width = static_cast<std::uint64_t>(high - low) + 1;
+    const std::uint64_t step = ((random_bits(seed, index) >> 32U) * width) >> 32U;
+    return static_cast<T>(low + static_cast<std::int64_t>(step));
+}
+
+namespace detail {
+
+template <class T, class Make>
+void fill(std::span<T> to, int threads, Make&& make) {
+    constexpr std::size_t granule = sizeof(T) < 64 ? 64 / sizeof(T) : 1; // one cache line
+    on_each_slice(threads > 0 ? threads : team_threads(), to.size(), granule, [&](Slice slice) {
+        for (std::size_t i = slice.first; i < slice.last; ++i) to[i] = make(i);
+    });
+}
+
+} // namespace detail
+
+/// Fills of a whole span, in parallel. threads = 0: the default team.
+template <class T>
+void fill_uniform(std::span<T> to, std::uint64_t seed, std::type_identity_t<T> low,
+                  std::type_identity_t<T> high, int threads = 0) {
+    detail::fill(to, threads, [=](std::size_t i) { return random_uniform<T>(seed, i, low, high); });
+}
+
+template <class T>
+void fill_normal(std::span<T> to, std::uint64_t seed, int threads = 0) {
+    detail::fill(to, threads, [=](std::size_t i) { return random_normal<T>(seed, i); });
+}
+
+template <class T>
+void fill_integers(std::span<T> to, std::uint64_t seed, std::int64_t low, std::int64_t high,
+                   int threads = 0) {
+    detail::fill(to, threads, [=](std::size_t i) { return random_integer<T>(seed, i, low, high); });
+}
+
+} // namespace assay
