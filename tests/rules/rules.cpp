@@ -64,7 +64,7 @@ std::string at(const Line& line) { return line.file + ":" + std::to_string(line.
 
 /// Code without its comment and string literals, so that prose may name what code may not call.
 std::string code_of(const Line& line) {
-    static const std::regex literals{R"("([^"\\]|\\.)*")"};
+    static const std::regex literals{R"re("([^"\\]|\\.)*")re"};
     const auto code = std::regex_replace(line.text, literals, "\"\"");
     return code.substr(0, code.find("//"));
 }
@@ -110,140 +110,138 @@ TEST(Rules, EveryRoomIncludesOnlyRoomsBelowIt) {
 }
 
 TEST(Rules, BenchmarksIncludeTheCounterAndNothingElseOfOurs) {
-    static const std::regex quoted {R"(^\s*#\s*include\s+"([^"]+)")"};
+    static const std::regex quoted{R"re(^\s*#\s*include\s+"([^"]+)")re"};
     std::vector<std::string> broken;
-        for (const auto& line : source_lines({"benchmarks"})) {
-            std::smatch match;
-            if (!std::regex_search(line.text, match, quoted)) continue;
-            // Files of the same question may include each other; other rooms are out of reach.
-            const auto folder = (root / line.file).parent_path();
-            if (!fs::exists(folder / match[1].str()) &&
-                !fs::exists(root / "benchmarks" / match[1].str()))
-                broken.push_back(at(line) + ": includes " + match[1].str() + ", use <assay/...>");
-        }
-        EXPECT_THAT(broken, IsEmpty());
+    for (const auto& line : source_lines({"benchmarks"})) {
+        std::smatch match;
+        if (!std::regex_search(line.text, match, quoted)) continue;
+        // Files of the same question may include each other; other rooms are out of reach.
+        const auto folder = (root / line.file).parent_path();
+        if (!fs::exists(folder / match[1].str()) &&
+            !fs::exists(root / "benchmarks" / match[1].str()))
+            broken.push_back(at(line) + ": includes " + match[1].str() + ", use <assay/...>");
     }
+    EXPECT_THAT(broken, IsEmpty());
+}
 
-    struct Forbidden {
-        std::regex pattern;
-        std::set<std::string> except; ///< rooms or files
-        std::string why;
+struct Forbidden {
+    std::regex pattern;
+    std::set<std::string> except; ///< rooms or files
+    std::string why;
+};
+
+TEST(Rules, ForbiddenCallsStayInTheirRooms) {
+    const std::array forbidden{
+        Forbidden{std::regex{R"((^|[^\w:.>])(std::)?(exit|_exit|_Exit|quick_exit|abort)\s*\()"},
+                  {"harness/cli", "reports/cli", "harness/core/worker.cpp",
+                   "harness/core/process.cpp", "harness/core/launcher.cpp"},
+                  "only the programs end the process (and a worker whose parent is gone)"},
+        Forbidden{
+            std::regex{R"(std::(cout|cerr|clog)|(^|[^\w:])(std::)?(printf|puts|fprintf)\s*\()"},
+            {"harness/cli", "reports/cli"},
+            "only the programs print"},
+        Forbidden{
+            std::regex{R"(<nlohmann/)"}, {"harness/json", "harness/record"}, "use json/json.hpp"},
+        Forbidden{std::regex{R"(<valijson/)"}, {"harness/json"}, "use json::check_schema"},
+        Forbidden{std::regex{R"(<simdjson)"}, {"harness/record"}, "use record/reader.hpp"},
+        Forbidden{std::regex{R"(std::(system|popen)\b|\bpopen\s*\()"}, {}, "no shell"},
+        Forbidden{std::regex{R"(\b(cudaMallocManaged)\b)"}, {}, "plain device memory only"},
+        Forbidden{std::regex{R"(std::this_thread::sleep|\busleep\s*\()"},
+                  {"harness/core"},
+                  "waiting is the runner's business"},
     };
+    std::vector<std::string> broken;
+    for (const auto& line : source_lines({"harness", "reports"})) {
+        const auto code = code_of(line);
+        for (const auto& rule : forbidden)
+            if (std::regex_search(code, rule.pattern) &&
+                !rule.except.contains(room_of(line.file)) && !rule.except.contains(line.file))
+                broken.push_back(at(line) + ": " + line.text + " (" + rule.why + ")");
+    }
+    EXPECT_THAT(broken, IsEmpty());
+}
 
-    TEST(Rules, ForbiddenCallsStayInTheirRooms) {
-        const std::array forbidden{
-            Forbidden{std::regex{R"((^|[^\w:.>])(std::)?(exit|_exit|_Exit|quick_exit|abort)\s*\()"},
-                      {"harness/cli", "reports/cli", "harness/core/worker.cpp",
-                       "harness/core/process.cpp", "harness/core/launcher.cpp"},
-                      "only the programs end the process (and a worker whose parent is gone)"},
-            Forbidden{
-                std::regex{R"(std::(cout|cerr|clog)|(^|[^\w:])(std::)?(printf|puts|fprintf)\s*\()"},
-                {"harness/cli", "reports/cli"},
-                "only the programs print"},
-            Forbidden{std::regex{R"(<nlohmann/)"},
-                      {"harness/json", "harness/record"},
-                      "use json/json.hpp"},
-            Forbidden{std::regex{R"(<valijson/)"}, {"harness/json"}, "use json::check_schema"},
-            Forbidden{std::regex{R"(<simdjson)"}, {"harness/record"}, "use record/reader.hpp"},
-            Forbidden{std::regex{R"(std::(system|popen)\b|\bpopen\s*\()"}, {}, "no shell"},
-            Forbidden{std::regex{R"(\b(cudaMallocManaged)\b)"}, {}, "plain device memory only"},
-            Forbidden{std::regex{R"(std::this_thread::sleep|\busleep\s*\()"},
-                      {"harness/core"},
-                      "waiting is the runner's business"},
-        };
-        std::vector<std::string> broken;
-        for (const auto& line : source_lines({"harness", "reports"})) {
-            const auto code = code_of(line);
-            for (const auto& rule : forbidden)
-                if (std::regex_search(code, rule.pattern) &&
-                    !rule.except.contains(room_of(line.file)) && !rule.except.contains(line.file))
-                    broken.push_back(at(line) + ": " + line.text + " (" + rule.why + ")");
+TEST(Rules, OneFilePerProgramIncludesTheOptionParserAndOneTheSchemaChecker) {
+    std::map<std::string, std::set<std::string>> users;
+    for (const auto& line : source_lines({"harness", "reports"})) {
+        if (line.text.find("<CLI/") != std::string::npos)
+            users["CLI11 in " + room_of(line.file)].insert(line.file);
+        if (line.text.find("<valijson/") != std::string::npos) users["valijson"].insert(line.file);
+    }
+    for (const auto& [what, files] : users)
+        EXPECT_EQ(files.size(), 1U) << what << " is slow to compile: one file only";
+}
+
+TEST(Rules, EverySourceFileBeginsWithItsLicence) {
+    std::vector<std::string> broken;
+    for (const auto folder : {"harness", "benchmarks", "reports", "tests"})
+        for (const auto& file : files_below(folder)) {
+            if (!is_source(file)) continue;
+            const auto lines = lines_of(file);
+            if (lines.empty() ||
+                lines[0].text.find("SPDX-License-Identifier: Apache-2.0") == std::string::npos)
+                broken.push_back(fs::relative(file, root).string());
         }
-        EXPECT_THAT(broken, IsEmpty());
-    }
+    EXPECT_THAT(broken, IsEmpty()) << "first line: // SPDX-License-Identifier: Apache-2.0";
+}
 
-    TEST(Rules, OneFilePerProgramIncludesTheOptionParserAndOneTheSchemaChecker) {
-        std::map<std::string, std::set<std::string>> users;
-        for (const auto& line : source_lines({"harness", "reports"})) {
-            if (line.text.find("<CLI/") != std::string::npos)
-                users["CLI11 in " + room_of(line.file)].insert(line.file);
-            if (line.text.find("<valijson/") != std::string::npos)
-                users["valijson"].insert(line.file);
-        }
-        for (const auto& [what, files] : users)
-            EXPECT_EQ(files.size(), 1U) << what << " is slow to compile: one file only";
-    }
+TEST(Rules, SourceFilesStaySmall) {
+    constexpr std::size_t most = 500; // lines: think at 300, split at 500
+    std::vector<std::string> broken;
+    for (const auto folder : {"harness", "benchmarks", "reports", "tests"})
+        for (const auto& file : files_below(folder))
+            if (is_source(file) && lines_of(file).size() > most)
+                broken.push_back(fs::relative(file, root).string());
+    EXPECT_THAT(broken, IsEmpty());
+}
 
-    TEST(Rules, EverySourceFileBeginsWithItsLicence) {
-        std::vector<std::string> broken;
-        for (const auto folder : {"harness", "benchmarks", "reports", "tests"})
-            for (const auto& file : files_below(folder)) {
-                if (!is_source(file)) continue;
-                const auto lines = lines_of(file);
-                if (lines.empty() ||
-                    lines[0].text.find("SPDX-License-Identifier: Apache-2.0") == std::string::npos)
-                    broken.push_back(fs::relative(file, root).string());
-            }
-        EXPECT_THAT(broken, IsEmpty()) << "first line: // SPDX-License-Identifier: Apache-2.0";
-    }
+TEST(Rules, NothingIsLeftForLater) {
+    static const std::regex later{R"(\b(TODO|FIXME|XXX|HACK)\b)"};
+    std::vector<std::string> broken;
+    for (const auto& line : source_lines({"harness", "benchmarks", "reports"}))
+        if (std::regex_search(line.text, later)) broken.push_back(at(line));
+    EXPECT_THAT(broken, IsEmpty());
+}
 
-    TEST(Rules, SourceFilesStaySmall) {
-        constexpr std::size_t most = 500; // lines: think at 300, split at 500
-        std::vector<std::string> broken;
-        for (const auto folder : {"harness", "benchmarks", "reports", "tests"})
-            for (const auto& file : files_below(folder))
-                if (is_source(file) && lines_of(file).size() > most)
-                    broken.push_back(fs::relative(file, root).string());
-        EXPECT_THAT(broken, IsEmpty());
+TEST(Rules, EveryRoomHasAReadmeOfAtMostThirtyLinesThatBeginsWithItsQuestion) {
+    std::vector<std::string> broken;
+    std::vector<fs::path> rooms;
+    for (const auto top : {"harness", "benchmarks", "reports", "configs", "tests", "scripts"})
+        rooms.push_back(root / top);
+    for (const auto top : {"harness", "benchmarks", "reports"})
+        for (const auto& entry : fs::directory_iterator{root / top})
+            if (entry.is_directory()) rooms.push_back(entry.path());
+    for (const auto& room : rooms) {
+        const auto lines = lines_of(room / "README.md");
+        const auto name = fs::relative(room, root).string();
+        if (lines.empty())
+            broken.push_back(name + ": no README.md");
+        else if (lines.size() > 30)
+            broken.push_back(name + "/README.md: more than 30 lines");
+        else if (lines[0].text.find('?') == std::string::npos)
+            broken.push_back(name + "/README.md: the first line should be the room's question");
     }
+    EXPECT_THAT(broken, IsEmpty());
+}
 
-    TEST(Rules, NothingIsLeftForLater) {
-        static const std::regex later{R"(\b(TODO|FIXME|XXX|HACK)\b)"};
-        std::vector<std::string> broken;
-        for (const auto& line : source_lines({"harness", "benchmarks", "reports"}))
-            if (std::regex_search(line.text, later)) broken.push_back(at(line));
-        EXPECT_THAT(broken, IsEmpty());
-    }
-
-    TEST(Rules, EveryRoomHasAReadmeOfAtMostThirtyLinesThatBeginsWithItsQuestion) {
-        std::vector<std::string> broken;
-        std::vector<fs::path> rooms;
-        for (const auto top : {"harness", "benchmarks", "reports", "configs", "tests", "scripts"})
-            rooms.push_back(root / top);
-        for (const auto top : {"harness", "benchmarks", "reports"})
-            for (const auto& entry : fs::directory_iterator{root / top})
-                if (entry.is_directory()) rooms.push_back(entry.path());
-        for (const auto& room : rooms) {
-            const auto lines = lines_of(room / "README.md");
-            const auto name = fs::relative(room, root).string();
-            if (lines.empty())
-                broken.push_back(name + ": no README.md");
-            else if (lines.size() > 30)
-                broken.push_back(name + "/README.md: more than 30 lines");
-            else if (lines[0].text.find('?') == std::string::npos)
-                broken.push_back(name + "/README.md: the first line should be the room's question");
-        }
-        EXPECT_THAT(broken, IsEmpty());
-    }
-
-    TEST(Rules, EveryBuildOptionIsSwitchedOnInAPreset) {
-        static const std::regex option{R"(^option\((ASSAY_[A-Z]+))"};
-        std::string presets;
-        for (const auto& line : lines_of(root / "CMakePresets.json")) presets += line.text;
-        for (const auto& line : lines_of(root / "CMakeLists.txt")) {
-            std::smatch match;
-            // Tests are on everywhere; scripts/run switches them off.
-            if (std::regex_search(line.text, match, option) && match[1] != "ASSAY_TESTS") {
-                EXPECT_NE(presets.find(match[1].str()), std::string::npos)
-                    << match[1] << " is in no preset: code behind it rots";
-            }
+TEST(Rules, EveryBuildOptionIsSwitchedOnInAPreset) {
+    static const std::regex option{R"(^option\((ASSAY_[A-Z]+))"};
+    std::string presets;
+    for (const auto& line : lines_of(root / "CMakePresets.json")) presets += line.text;
+    for (const auto& line : lines_of(root / "CMakeLists.txt")) {
+        std::smatch match;
+        // Tests are on everywhere; scripts/run switches them off.
+        if (std::regex_search(line.text, match, option) && match[1] != "ASSAY_TESTS") {
+            EXPECT_NE(presets.find(match[1].str()), std::string::npos)
+                << match[1] << " is in no preset: code behind it rots";
         }
     }
+}
 
-    TEST(Rules, TheRulesSeeTheTree) {
-        // A rule that reads nothing passes for ever.
-        EXPECT_GT(source_lines({"harness"}).size(), 1000U);
-        EXPECT_FALSE(source_lines({"benchmarks"}).empty());
-    }
+TEST(Rules, TheRulesSeeTheTree) {
+    // A rule that reads nothing passes for ever.
+    EXPECT_GT(source_lines({"harness"}).size(), 1000U);
+    EXPECT_FALSE(source_lines({"benchmarks"}).empty());
+}
 
 } // namespace
