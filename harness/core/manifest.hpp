@@ -63,7 +63,13 @@ struct Manifest {
     std::vector<Benchmark> benchmarks;
 };
 
+/// Is it one that the rest of the program can rely on? Ids <family>.<name> and unique, headlines in the
+/// table of metrics, every default of the right type and inside its range, no text missing. Written
+/// manifests are checked, and so are those that are read: both may come from elsewhere.
+Result<void> check_manifest(const Manifest& manifest);
+
 Result<Manifest> read_manifest(const std::filesystem::path& path);
+Result<void> write_manifest(const Manifest& manifest, const std::filesystem::path& path);
 
 /// Every manifest in the layout's module folder and in the folders of ASSAY_MODULE_PATH, ordered by
 /// module name. A manifest that cannot be read is a problem to show, not an end: the others are

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.hpp"
+
+#include "base/nearest.hpp"
+#include "core/plan.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+namespace assay::cli {
+namespace {
+
+constexpr const char* exit_codes =
+    "Exit codes: 0 done, 1 a case incorrect, failed or crashed, 2 usage or config error,\n"
+    "  3 nothing to judge, 4 the machine does not allow it, 5 interrupted (--resume continues).";
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  assay doctor                      what is this machine, and what can run here\n"
+    "  assay run quick --out results     a first look in a minute, with a report\n"
+    "  assay describe gemm.square        what a number means\n"
+    "Reports: assay report, assay verify and assay export are verbs of assay-report.\n";
+
+void add_request(CLI::App& verb, Options& o) {
+    verb.add_option("what", o.what,
+                    "A suite (its name or a file), or benchmarks: gemm.square, 'gemm.*', "
+                    "gemm.square[openblas]")
+        ->type_name("SUITE|ID")
+        ->required();
+    verb.add_option("--set", o.set,
+                    "Measure with these values: id.param=value[,value...]; the id may be a pattern")
+        ->type_name("ID.PARAM=VALUE")
+        ->allow_extra_args(false);
+    verb.add_option("--only", o.only, "Keep only these benchmarks, families or libraries")
+        ->type_name("NAME")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    verb.add_option_function<std::string>(
+            "--budget",
+            [&o](const std::string& text) {
+                const auto seconds = core::parse_duration(text);
+                if (!seconds) throw CLI::ValidationError("--budget", seconds.error().message);
+                o.budget_seconds = *seconds;
+            },
+            "Time for the whole run: 90s, 15m, 1h")
+        ->type_name("TIME");
+    verb.add_option_function<int>(
+            "--replicas", [&o](const int& count) { o.replicas = count; },
+            "Processes that measure each case, one after the other")
+        ->type_name("N")
+        ->check(CLI::Range(1, 100));
+}
+
+void add_run(CLI::App& verb, Options& o) {
+    add_request(verb, o);
+    o.out = "results";
+    verb.add_option("--out", o.out, "Folder for results")->type_name("DIR")->capture_default_str();
+    verb.add_flag("--resume", o.resume, "Continue the newest unfinished run of the same plan");
+    verb.add_option("--campaign", o.campaign, "Name of the series of runs this one belongs to")
+        ->type_name("NAME")
+        ->capture_default_str();
+    verb.add_option("--provider", o.provider, "Cloud provider or owner, when not found by itself")
+        ->type_name("NAME");
+    verb.add_option("--instance", o.instance, "Instance type, when not found by itself")
+        ->type_name("NAME");
+    verb.add_option("--expect", o.expect,
+                    "Refuse to run unless the machine has this: cores=2, gpu=8, memory=64GiB")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+    verb.add_flag("--raw", o.raw, "Keep every batch in a file beside the result");
+    verb.add_flag("--hostname", o.hostname, "Record the host's name");
+    verb.add_flag("--dry-run", o.dry_run, "Show the plan and stop");
+    verb.add_flag("--quiet", o.quiet, "No progress and no summary");
+}
+
+struct VerbDefinition {
+    const char* name;
+    Verb verb;
+    const char* help;
+    const char* example;
+    void (*add)(CLI::App&, Options&);
+    bool hidden = false;
+};
+
+void add_nothing(CLI::App& /*verb*/, Options& /*o*/) {}
+void add_describe(CLI::App& verb, Options& o) {
+    verb.add_option("id", o.what, "Benchmarks, or patterns: gemm.square, 'memory.*'")
+        ->type_name("ID");
+    verb.add_flag("--all", o.all, "Describe every benchmark");
+}
+void add_manifest(CLI::App& verb, Options& o) {
+    verb.add_option("module", o.what, "The module")
+        ->type_name("MODULE.so")
+        ->required()
+        ->expected(1);
+    verb.add_option("--out", o.out, "The manifest to write")->type_name("FILE.json")->required();
+}
+void add_module_facts(CLI::App& verb, Options& o) {
+    verb.add_option("module", o.what, "The module")
+        ->type_name("MODULE.so")
+        ->required()
+        ->expected(1);
+}
+
+constexpr std::array<VerbDefinition, 7> verbs{{
+    {"doctor", Verb::doctor, "Show what this machine is, what can run on it, and what to improve",
+     "assay doctor", &add_nothing},
+    {"list", Verb::list, "List every benchmark and the question it answers", "assay list",
+     &add_nothing},
+    {"describe", Verb::describe, "Explain a benchmark: method, caveats, parameters",
+     "assay describe memory.stream", &add_describe},
+    {"plan", Verb::plan, "Show what a run would measure and how long it would take",
+     "assay plan quick --only gemm", &add_request},
+    {"run", Verb::run, "Measure, and write result and report",
+     "assay run quick --out results\n  assay run 'gemm.*' --set gemm.square.size=2048,4096 "
+     "--budget 5m",
+     &add_run},
+    {"manifest", Verb::manifest, "Write the manifest of a module (module builds do this)",
+     "assay manifest lib/assay/host.so --out lib/assay/host.json", &add_manifest, true},
+    {"module-facts", Verb::module_facts,
+     "Load a module and report its library's versions and choices",
+     "assay module-facts lib/assay/openblas.so --json", &add_module_facts, true},
+}};
+
+/// Verbs that people may type: all but the hidden ones.
+std::vector<std::string> verb_names() {
+    std::vector<std::string> names{"report", "verify", "export"};
+    for (const auto& verb : verbs)
+        if (!verb.hidden) names.emplace_back(verb.name);
+    return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& verb) {
+    std::vector<std::string> names;
+    for (const auto* option : verb.get_options())
+        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+    return names;
+}
+
+Parsed usage_error(const std::string& message, std::string_view verb) {
+    return {.code = ExitCode::usage,
+            .error = fmt::format("assay: {}\nTry: assay {}{}--help\n", message, verb,
+                                 verb.empty() ? "" : " ")};
+}
+
+/// An argument that no option took.
+Parsed unexpected_argument(const CLI::App& verb, const std::string& argument) {
+    const bool is_option = argument.size() > 1 && argument.front() == '-';
+    const auto name = argument.substr(0, argument.find('='));
+    return usage_error(fmt::format("{} has no {} {}{}", verb.get_name(),
+                                   is_option ? "option" : "argument", name,
+                                   is_option ? suggestion(name, option_names(verb)) : ""),
+                       verb.get_name());
+}
+
+class CommandLine {
+public:
+    CommandLine() {
+        app_.set_version_flag("--version", std::string{"assay "} + ASSAY_VERSION);
+        app_.set_help_flag("--help,-h", "Show this help and stop");
+        app_.footer(std::string{examples} + exit_codes);
+        for (const auto& definition : verbs) {
+            auto* verb = app_.add_subcommand(definition.name, definition.help);
+            if (definition.hidden) verb->group("");
+            verb->footer(std::string{"Example:\n  "} + definition.example + "\n" + exit_codes);
+            verb->allow_extras(); // so that the message is ours
+            definition.add(*verb, options_);
+            verb->add_flag("--json", options_.json, "One JSON document on stdout");
+            verb->callback([this, verb, &definition] {
+                options_.verb = definition.verb;
+                chosen_ = verb;
+            });
+        }
+    }
+
+    Parsed parse(std::vector<std::string> arguments) {
+        std::ranges::reverse(arguments); // as CLI11 wants them
+        try {
+            app_.parse(arguments);
+        } catch (const CLI::CallForHelp&) {
+            return {.output = app_.help()};
+        } catch (const CLI::CallForVersion& version) {
+            return {.output = std::string{version.what()} + "\n"};
+        } catch (const CLI::ParseError& error) {
+            return usage_error(error.what(), current());
+        }
+        if (chosen_ == nullptr) return {.code = ExitCode::usage, .error = app_.help()};
+        if (const auto rest = chosen_->remaining(); !rest.empty())
+            return unexpected_argument(*chosen_, rest.front());
+        return {.options = options_};
+    }
+
+private:
+    std::string current() const {
+        for (const auto* verb : app_.get_subcommands({}))
+            if (verb->parsed()) return verb->get_name();
+        return {};
+    }
+
+    CLI::App app_{
+        "Benchmarks and characterises a machine; every number is checked and says how sure "
+        "it is.",
+        "assay"};
+    Options options_;
+    const CLI::App* chosen_ = nullptr;
+};
+
+} // namespace
+
+Parsed parse_options(const std::vector<std::string>& arguments) {
+    if (!arguments.empty() && !arguments.front().starts_with('-')) {
+        const auto& name = arguments.front();
+        const auto same = [&](const auto& verb) { return name == verb.name; };
+        if (std::ranges::none_of(verbs, same))
+            return usage_error(
+                fmt::format("there is no verb \"{}\"{}", name, suggestion(name, verb_names())), "");
+    }
+    return CommandLine{}.parse(arguments);
+}
+
+} // namespace assay::cli

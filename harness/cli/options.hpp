@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line, parsed: what every verb needs, or what to print instead. Nothing is printed and
+// nothing is run here.
+
+#pragma once
+
+#include "base/result.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::cli {
+
+enum class Verb : std::uint8_t { doctor, list, describe, plan, run, manifest, module_facts };
+
+struct Options {
+    Verb verb = Verb::list;
+    std::vector<std::string> what; ///< suites, ids, or the file that the verb is about
+    std::vector<std::string> set;
+    std::vector<std::string> only;
+    std::vector<std::string> expect; ///< "cores=2"
+    std::optional<double> budget_seconds;
+    std::optional<int> replicas;
+    std::filesystem::path out;
+    std::string campaign = "default";
+    std::string provider;
+    std::string instance;
+    bool resume = false;
+    bool raw = false;
+    bool hostname = false;
+    bool dry_run = false;
+    bool json = false;
+    bool quiet = false;
+    bool all = false;
+};
+
+/// Options to act on; or, without them, what to print and the code to end with (help, version, errors).
+struct Parsed {
+    std::optional<Options> options;
+    ExitCode code = ExitCode::done;
+    std::string output; ///< for stdout
+    std::string error;  ///< for stderr
+};
+Parsed parse_options(const std::vector<std::string>& arguments);
+
+} // namespace assay::cli

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/manifest.hpp"
+
+#include "base/file.hpp"
+#include "core/parameter.hpp"
+#include "json/fields.hpp"
+#include "json/json.hpp"
+#include "record/metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace assay::core {
+namespace {
+
+constexpr std::string_view schema_name = "assay.manifest/1";
+
+// --- writing --------------------------------------------------------------------------------------
+
+json::Value to_json(const Parameter& p) {
+    json::Value json{
+        {"name", p.name}, {"kind", to_string(p.kind)}, {"help", p.help}, {"unit", p.unit}};
+    if (p.kind == ParameterKind::integer) {
+        json["low"] = p.integer_low;
+        json["high"] = p.integer_high;
+    }
+    if (p.kind == ParameterKind::real) {
+        json["low"] = p.real_low;
+        json["high"] = p.real_high;
+    }
+    json["names"] = p.names;
+    auto& defaults = json["defaults"] = json::Value::array();
+    for (const auto& value : p.defaults) defaults.push_back(value_to_json(value));
+    return json;
+}
+
+json::Value to_json(const Benchmark& b) {
+    json::Value json{{"id", b.id},
+                     {"version", b.version},
+                     {"place", b.place},
+                     {"question", b.question},
+                     {"method", b.method},
+                     {"caveats", b.caveats},
+                     {"headline", b.headline},
+                     {"ceiling", b.ceiling},
+                     {"rewinds", b.rewinds},
+                     {"single_call", b.single_call},
+                     {"team", b.team},
+                     {"is_ceiling", b.is_ceiling},
+                     {"safe_calls", b.safe_calls}};
+    auto& parameters = json["parameters"] = json::Value::array();
+    for (const auto& parameter : b.parameters) parameters.push_back(to_json(parameter));
+    return json;
+}
+
+json::Value to_json(const Manifest& m) {
+    json::Value json{{"schema", schema_name},
+                     {"module", m.module},
+                     {"build_id", m.build_id},
+                     {"library", m.library.filename().string()},
+                     {"launcher", m.launcher}};
+    auto& tunings = json["tunings"] = json::Value::array();
+    for (const auto& t : m.tunings)
+        tunings.push_back(
+            {{"variable", t.variable}, {"value", t.value}, {"requires_isa", t.requires_isa}});
+    auto& benchmarks = json["benchmarks"] = json::Value::array();
+    for (const auto& benchmark : m.benchmarks) benchmarks.push_back(to_json(benchmark));
+    return json;
+}
+
+// --- reading --------------------------------------------------------------------------------------
+
+void read_parameter(const json::Object& object, Parameter& p) {
+    std::string kind;
+    object.read("name", p.name);
+    object.read("kind", kind);
+    object.read("help", p.help);
+    object.read("unit", p.unit);
+    object.read("names", p.names);
+    p.kind = parameter_kind_from(kind).value_or(ParameterKind::text);
+    if (to_string(p.kind) != kind) object.expected("kind", "integer, real, boolean, name or text");
+    if (p.kind == ParameterKind::integer) {
+        object.read("low", p.integer_low);
+        object.read("high", p.integer_high);
+    }
+    if (p.kind == ParameterKind::real) {
+        object.read("low", p.real_low);
+        object.read("high", p.real_high);
+    }
+    object.only({"name", "kind", "help", "unit", "names", "low", "high", "defaults"});
+    const auto* defaults = object.find("defaults");
+    if (defaults == nullptr || !defaults->is_array())
+        return object.expected("defaults", "an array");
+    for (const auto& item : *defaults) {
+        auto value = value_from_json(p, item);
+        if (!value) return object.problem("defaults", value.error().message);
+        p.defaults.push_back(std::move(*value));
+    }
+}
+
+void read_benchmark(const json::Object& object, Benchmark& b) {
+    object.read("id", b.id);
+    object.read("version", b.version);
+    object.read("place", b.place);
+    object.read("question", b.question);
+    object.read("method", b.method);
+    object.read("caveats", b.caveats);
+    object.read("headline", b.headline);
+    object.read("ceiling", b.ceiling);
+    object.read("rewinds", b.rewinds);
+    object.read("single_call", b.single_call);
+    object.read("team", b.team);
+    object.read("is_ceiling", b.is_ceiling);
+    object.read("safe_calls", b.safe_calls);
+    object.each("parameters", [&](const json::Object& parameter) {
+        read_parameter(parameter, b.parameters.emplace_back());
+    });
+    object.only({"id", "version", "place", "question", "method", "caveats", "headline", "ceiling",
+                 "rewinds", "single_call", "team", "is_ceiling", "safe_calls", "parameters"});
+}
+
+void read_tuning(const json::Object& object, Tuning& tuning) {
+    object.read("variable", tuning.variable);
+    object.read("value", tuning.value);
+    object.read("requires_isa", tuning.requires_isa);
+    object.only({"variable", "value", "requires_isa"});
+}
+
+Result<Manifest> manifest_from(const json::Value& value, std::string_view source) {
+    json::Document document{value, source};
+    const auto root = document.root();
+    Manifest m;
+    std::string schema;
+    std::string library;
+    root.read("schema", schema);
+    if (schema != schema_name)
+        root.expected("schema", fmt::format("\"{}\": it is no manifest, or one of another version "
+                                            "of assay",
+                                            schema_name));
+    root.read("module", m.module);
+    root.read("build_id", m.build_id);
+    root.read("library", library);
+    root.read("launcher", m.launcher);
+    root.each("tunings",
+              [&](const json::Object& item) { read_tuning(item, m.tunings.emplace_back()); });
+    root.each("benchmarks",
+              [&](const json::Object& item) { read_benchmark(item, m.benchmarks.emplace_back()); });
+    root.only({"schema", "module", "build_id", "library", "launcher", "tunings", "benchmarks"});
+    m.library = library;
+    // A manifest must not send us to a library elsewhere.
+    if (!m.library.has_filename() || m.library.has_parent_path())
+        root.expected("library", "the name of a file beside the manifest");
+    if (auto read = document.result(); !read) return tl::unexpected{read.error()};
+    return m;
+}
+
+// --- checking -------------------------------------------------------------------------------------
+
+bool is_plain(std::string_view name) {
+    const auto plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    };
+    return !name.empty() && std::ranges::all_of(name, plain);
+}
+
+/// <family>.<name>, lower case.
+bool is_id(std::string_view id) {
+    const auto dot = id.find('.');
+    return dot != std::string_view::npos && is_plain(id.substr(0, dot)) &&
+           is_plain(id.substr(dot + 1));
+}
+
+Result<void> check_parameter(const Parameter& p) {
+    if (!is_plain(p.name))
+        return fail(fmt::format("parameter name \"{}\" should be snake_case", p.name));
+    const auto wrong = [&](std::string_view what) {
+        return fail(fmt::format("parameter {}: {}", p.name, what));
+    };
+    if (p.help.empty()) return wrong("its help is empty");
+    if (p.integer_low > p.integer_high || p.real_low > p.real_high)
+        return wrong("its range ends before it begins");
+    if (p.kind == ParameterKind::name && p.names.empty()) return wrong("it has no names");
+    if (std::ranges::any_of(p.names, [](const auto& name) { return name.empty(); }))
+        return wrong("one of its names is empty");
+    if (p.defaults.empty()) return wrong("it has no default");
+    for (const auto& value : p.defaults)
+        if (auto checked = check_value(p, value); !checked)
+            return fail(fmt::format("default out of range: {}", checked.error().message));
+    return {};
+}
+
+Result<void> check_benchmark(const Benchmark& b) {
+    if (!is_id(b.id))
+        return fail(fmt::format("id \"{}\" should be <family>.<name> in lower case", b.id));
+    const std::pair<const char*, const std::string&> texts[] = {
+        {"place", b.place}, {"question", b.question}, {"method", b.method}, {"caveats", b.caveats}};
+    for (const auto& [name, text] : texts)
+        if (text.empty()) return fail(fmt::format("{}: its {} is empty", b.id, name));
+    if (record::find_metric(b.headline) == nullptr)
+        return fail(fmt::format("{}: its headline \"{}\" is not in the table of metrics", b.id,
+                                b.headline));
+    if (!b.ceiling.empty() && !is_id(b.ceiling))
+        return fail(fmt::format("{}: its ceiling \"{}\" is no id", b.id, b.ceiling));
+    std::set<std::string_view> names;
+    for (const auto& parameter : b.parameters) {
+        if (auto checked = check_parameter(parameter); !checked)
+            return fail(fmt::format("{}: {}", b.id, checked.error().message));
+        if (!names.insert(parameter.name).second)
+            return fail(fmt::format("{}: parameter {} is there twice", b.id, parameter.name));
+    }
+    if (b.team && !names.contains("ranks"))
+        return fail(fmt::format("{}: measured by a team, but without a parameter ranks", b.id));
+    return {};
+}
+
+} // namespace
+
+Result<void> check_manifest(const Manifest& manifest) {
+    if (!is_plain(manifest.module))
+        return fail(fmt::format("module name \"{}\" should be lower case letters, digits and _",
+                                manifest.module));
+    if (manifest.build_id.empty()) return fail("its build id is empty");
+    if (manifest.benchmarks.empty()) return fail("it has no benchmark");
+    std::set<std::string_view> ids;
+    for (const auto& benchmark : manifest.benchmarks) {
+        if (auto checked = check_benchmark(benchmark); !checked) return checked;
+        if (!ids.insert(benchmark.id).second)
+            return fail(fmt::format("benchmark {} is there twice", benchmark.id));
+    }
+    return {};
+}
+
+Result<Manifest> read_manifest(const std::filesystem::path& path) {
+    const auto value = json::read_file(path);
+    if (!value) return tl::unexpected{value.error()};
+    auto manifest = manifest_from(*value, path.string());
+    if (!manifest) return manifest;
+    if (auto checked = check_manifest(*manifest); !checked)
+        return fail(fmt::format("{}: {}", path.string(), checked.error().message));
+    manifest->library = path.parent_path() / manifest->library;
+    return manifest;
+}
+
+Result<void> write_manifest(const Manifest& manifest, const std::filesystem::path& path) {
+    return write_atomically(path, json::to_text(to_json(manifest)));
+}
+
+} // namespace assay::core
