@@ -2,6 +2,7 @@
 #include "cli/options.hpp"
 
 #include "base/nearest.hpp"
+#include "base/version.hpp"
 #include "core/plan.hpp"
 
 #include <CLI/CLI.hpp>
@@ -163,7 +164,7 @@ Parsed unexpected_argument(const CLI::App& verb, const std::string& argument) {
 class CommandLine {
 public:
     CommandLine() {
-        app_.set_version_flag("--version", std::string{"assay "} + ASSAY_VERSION);
+        app_.set_version_flag("--version", fmt::format("assay {}", version()));
         app_.set_help_flag("--help,-h", "Show this help and stop");
         app_.footer(std::string{examples} + exit_codes);
         for (const auto& definition : verbs) {

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/version.hpp"
+
+namespace assay {
+
+std::string_view version() { return ASSAY_VERSION; }
+
+} // namespace assay
