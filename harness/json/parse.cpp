@@ -148,7 +148,10 @@ private:
         // The parser quotes what it read last, which may be long and may be no UTF-8.
         constexpr std::size_t most = 200;
         std::string shown = show_text(text, most);
-        return shown.substr(1, shown.size() - 2);
+        shown = shown.substr(1, shown.size() - 2);
+        for (auto at = shown.find("\\\""); at != shown.npos; at = shown.find("\\\"", at))
+            shown.erase(at, 1);
+        return shown;
     }
 
     std::size_t depth_limit_;
@@ -159,12 +162,14 @@ private:
     std::optional<std::size_t> position_;
 };
 
-std::string place_of(std::string_view text, std::size_t offset) {
-    const std::string_view before = text.substr(0, std::min(offset, text.size()));
+/// Line and column of the last of the first `count` bytes.
+std::string place_of(std::string_view text, std::size_t count) {
+    const std::size_t last = std::min(std::max<std::size_t>(count, 1) - 1, text.size());
+    const std::string_view before = text.substr(0, last);
     const auto lines = std::ranges::count(before, '\n');
-    const auto line_start = before.rfind('\n');
-    const auto column = line_start == before.npos ? before.size() : before.size() - line_start - 1;
-    return fmt::format("{}:{}", lines + 1, std::max<std::size_t>(column, 1));
+    const auto newline = before.rfind('\n');
+    const auto column = newline == before.npos ? last : last - newline - 1;
+    return fmt::format("{}:{}", lines + 1, column + 1);
 }
 
 } // namespace
