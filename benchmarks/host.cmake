@@ -1,1 +1,13 @@
-# The module `host`: filled by its benchmarks.
+# The module `host`: OpenMP and Highway, nothing else.
+find_package(OpenMP COMPONENTS CXX) # without it: one thread, and `threads` above one does not fit
+find_package(HWY 1.0 REQUIRED)
+
+assay_module(host LINK $<$<BOOL:${OpenMP_CXX_FOUND}>:OpenMP::OpenMP_CXX> hwy::hwy)
+target_include_directories(assay_module_host PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}") # for Highway
+assay_benchmark(host memory::stream memory/stream.cpp memory/stream_kernels.cpp)
+assay_finish_module(host)
+# Results are recomputed to the last bit, so only the multiply-adds that are written as such may fuse.
+target_compile_options(assay_module_host PRIVATE -ffp-contract=off)
+# The plain copy must stay a loop of plain stores: memcpy() would stream past the caches.
+set_source_files_properties(memory/stream_kernels.cpp PROPERTIES COMPILE_OPTIONS
+    "$<IF:$<CXX_COMPILER_ID:GNU>,-fno-tree-loop-distribute-patterns,-fno-builtin>")

@@ -167,7 +167,7 @@ typedef struct assay_tuning {
     const char* requires_isa; /* instruction sets this value needs, blank-separated: "avx512f avx512bw" */
 } assay_tuning;
 
-typedef struct assay_module {
+typedef struct assay_module_v1 {
     uint32_t struct_size;
     uint32_t abi; /* ASSAY_MODULE_ABI it was built with */
     const char* name;     /* the library that does the work: "host", "openblas", "mpi" */

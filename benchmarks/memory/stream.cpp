@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "stream_kernels.hpp"
+
+#include <assay/define.hpp>
+#include <assay/host.hpp>
+#include <assay/random.hpp>
+#include <assay/units.hpp>
+#include <assay/verify.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace assay::memory {
+namespace {
+
+using namespace units;
+
+enum class Stores : std::uint8_t { plain, streaming };
+
+/// Arrays that a kernel walks over: what the footprint is divided by.
+std::int64_t arrays_of(Kernel kernel) {
+    return kernel == Kernel::copy || kernel == Kernel::scale || kernel == Kernel::dot ? 2 : 3;
+}
+
+/// Bytes asked for per element, counted as STREAM does.
+double bytes_per_element(Kernel kernel) {
+    // nstream reads three arrays and writes one of them.
+    const std::int64_t accesses = kernel == Kernel::nstream ? 4 : arrays_of(kernel);
+    return static_cast<double>(accesses) * sizeof(double);
+}
+
+double flops_per_element(Kernel kernel) {
+    switch (kernel) {
+    case Kernel::copy:
+        return 0;
+    case Kernel::scale:
+    case Kernel::add:
+        return 1;
+    case Kernel::triad:
+    case Kernel::dot:
+        return 2;
+    case Kernel::nstream:
+        break;
+    }
+    return 3;
+}
+
+class Stream {
+public:
+    struct Params {
+        Kernel kernel = Kernel::triad;
+        Stores stores = Stores::plain;
+        Symbolic footprint = Symbol::beyond_cache;
+        Symbolic threads = Symbol::all;
+    };
+    static constexpr Info info{
+        .id = "memory.stream",
+        .question = "How fast can the cores of this host stream through memory?",
+        .method =
+            "The loops of STREAM, and dot and nstream (a += b + s*c), on fp64 arrays of uniform "
+            "random numbers; each thread works on the part it touched first, on huge pages where "
+            "the system gives them. Vector code is chosen for this CPU at run time. Every element "
+            "is compared with its recomputation from the random seed, which must agree to the last "
+            "bit; dot with a compensated sum, to u*(sqrt(n)+16).",
+        .caveats =
+            "Counts the bytes that the loop asks for, as STREAM does: with plain stores the "
+            "hardware also reads each line before it is written (a third more for triad, a half "
+            "more for copy), which is not counted; streaming stores avoid that. Footprints that "
+            "fit into a cache measure that cache.",
+        .headline = "bandwidth",
+        .ceiling = "memory.stream",
+    };
+    static constexpr std::tuple axes{
+        choice("kernel", "loop: copy a=b, scale a=s*b, add a=b+c, triad a=b+s*c, dot, nstream",
+               &Params::kernel,
+               {Name{"copy", Kernel::copy}, Name{"scale", Kernel::scale}, Name{"add", Kernel::add},
+                Name{"triad", Kernel::triad}, Name{"dot", Kernel::dot},
+                Name{"nstream", Kernel::nstream}},
+               {Kernel::copy, Kernel::scale, Kernel::add, Kernel::triad, Kernel::dot,
+                Kernel::nstream}),
+        choice("stores", "plain, or streaming past the caches", &Params::stores,
+               {Name{"plain", Stores::plain}, Name{"streaming", Stores::streaming}},
+               {Stores::plain, Stores::streaming}),
+        symbolic("footprint", "bytes over all arrays", "B", &Params::footprint,
+                 {Symbolic{Symbol::beyond_cache}}, {64_KiB, 16_TiB}, {Symbol::beyond_cache}),
+        symbolic("threads", "cores used", "", &Params::threads,
+                 {Symbolic{Symbol::one}, Symbolic{Symbol::all}}, {1, 4096},
+                 {Symbol::one, Symbol::all}),
+    };
+    /// nstream adds less than 6 in a call, so that 2^20 calls stay far from every limit of fp64.
+    static constexpr std::uint64_t safe_calls = 1U << 20U;
+    static constexpr bool is_ceiling = true;
+
+    static Fit fit(const Params& p, const Machine& m) {
+        if (p.stores == Stores::streaming && p.kernel == Kernel::dot)
+            return Fit::no("dot writes nothing that could be streamed");
+        if (p.stores == Stores::streaming && p.kernel == Kernel::nstream)
+            return Fit::no("nstream reads what it writes, so streaming stores save nothing");
+        const std::int64_t threads = m.workers(p.threads);
+        const std::int64_t most = std::max(m.cores(), m.count("threads"));
+        if (threads > most)
+            return Fit::no("needs " + std::to_string(threads) + " cores, this process may use " +
+                           std::to_string(most));
+        if (threads > 1 && !has_threads()) return Fit::no("needs a build with OpenMP");
+        const std::int64_t bytes = m.bytes(p.footprint);
+        const std::int64_t available = m.memory_available();
+        // A sixteenth more for the page tables and everything else that is alive.
+        return Fit::needs(available == 0 || bytes + bytes / 16 <= available,
+                          std::to_string(bytes) + " bytes of free memory, there are " +
+                              std::to_string(available));
+    }
+
+    Stream(const Params& p, const Context& context)
+        : kernel_{p.kernel}, threads_{static_cast<int>(context.machine().workers(p.threads))},
+          count_{elements(p, context.machine())}, out_{array(0, kernel_ != Kernel::dot)},
+          left_{array(1, true)},
+          right_{array(2, kernel_ != Kernel::copy && kernel_ != Kernel::scale)},
+          sums_(static_cast<std::size_t>(threads_)) {
+        const Loops loops = stream_loops();
+        fused_ = loops.fused;
+        const auto& loops_of_stores = p.stores == Stores::plain ? loops.plain : loops.streaming;
+        loop_ = loops_of_stores.at(static_cast<std::size_t>(kernel_));
+        if (loop_ == nullptr) throw std::invalid_argument{"this kernel has no streaming stores"};
+        fill_uniform(left_.view(), left_seed, low, high, threads_);
+        fill_uniform(right_.view(), right_seed, low, high, threads_);
+        rewind();
+        context.setting("footprint", static_cast<double>(arrays_of(kernel_)) *
+                                         static_cast<double>(count_ * sizeof(double)));
+        context.setting("elements", static_cast<double>(count_));
+        context.setting("threads", threads_);
+        context.setting("instructions", loops.target);
+    }
+
+    void run() noexcept {
+        const Arrays arrays{out_.data(), left_.data(), right_.data(), scalar};
+        on_each_thread(threads_, [&](std::size_t thread, std::size_t team) {
+            const Slice slice = slice_of(count_, thread, team, stream_granule);
+            sums_[thread].value = loop_(arrays, slice.first, slice.last);
+        });
+        sum_ = 0;
+        for (const Sum& sum : sums_) sum_ += sum.value;
+        ++calls_;
+    }
+
+    Work work() const {
+        const auto n = static_cast<double>(count_);
+        return {.flops = flops_per_element(kernel_) * n, .bytes = bytes_per_element(kernel_) * n};
+    }
+
+    Check verify() const {
+        if (kernel_ == Kernel::dot) return verify_dot();
+        // A chain of that many steps is recomputed for every element.
+        constexpr std::uint64_t most_steps = 1000;
+        if (kernel_ == Kernel::nstream && calls_ > most_steps)
+            return check_value(static_cast<double>(calls_), static_cast<double>(most_steps),
+                               "calls since the last rewind", "rewind before the checked call");
+        return check_ulps(
+            out_.view(), [this](std::size_t i) { return expected(i); }, 0,
+            "every element recomputed from the random seed, to the last bit");
+    }
+
+    void poison() {
+        constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+        on_each_slice(threads_, out_.size(), stream_granule,
+                      [&](Slice slice) { std::ranges::fill(out_.view(slice), nan); });
+        sum_ = nan;
+        is_initial_ = false;
+    }
+
+    /// One bit of one element; for dot, twice the bound.
+    void spoil() {
+        if (kernel_ == Kernel::dot) {
+            sum_ *= 1 + 2 * dot_bound();
+            return;
+        }
+        double& element = out_[random_bits(spoil_seed, spoils_++) % count_];
+        element = std::nextafter(element, 2 * element);
+        is_initial_ = false;
+    }
+
+    /// Only nstream reads what it writes; elsewhere there is nothing to restore.
+    void rewind() {
+        const bool is_done = is_initial_ && calls_ == 0;
+        calls_ = 0;
+        if (kernel_ != Kernel::nstream || is_done) return;
+        fill_uniform(out_.view(), out_seed, low, high, threads_);
+        is_initial_ = true;
+    }
+
+private:
+    // Between 0.5 and 1.5 sums and products keep their size and nothing cancels.
+    static constexpr double low = 0.5;
+    static constexpr double high = 1.5;
+    static constexpr double scalar = 0.7320508075688772; // sqrt(3) - 1: a mantissa full of bits
+    static constexpr std::uint64_t out_seed = 1;
+    static constexpr std::uint64_t left_seed = 2;
+    static constexpr std::uint64_t right_seed = 3;
+    static constexpr std::uint64_t spoil_seed = 4;
+
+    /// The sum of one thread, on a cache line of its own.
+    struct alignas(cache_line) Sum {
+        double value = 0;
+    };
+
+    static std::size_t elements(const Params& p, const Machine& machine) {
+        const std::int64_t bytes = machine.bytes(p.footprint) / arrays_of(p.kernel);
+        const auto granules = static_cast<std::size_t>(bytes) / (stream_granule * sizeof(double));
+        return granules * stream_granule;
+    }
+    HostBuffer<double> array(std::size_t index, bool is_used) const {
+        if (!is_used) return {};
+        // Arrays that start at equal offsets in a 2 MiB page fall into the same cache sets.
+        constexpr std::size_t apart = 17 * cache_line;
+        return HostBuffer<double>{count_, {.threads = threads_, .offset = index * apart}};
+    }
+
+    double multiply_add(double x, double y, double z) const {
+        return fused_ ? std::fma(x, y, z) : x * y + z;
+    }
+    double expected(std::size_t i) const {
+        const double left = random_uniform(left_seed, i, low, high);
+        const double right = random_uniform(right_seed, i, low, high);
+        if (kernel_ == Kernel::copy) return left;
+        if (kernel_ == Kernel::scale) return scalar * left;
+        if (kernel_ == Kernel::add) return left + right;
+        if (kernel_ == Kernel::triad) return multiply_add(scalar, right, left);
+        double sum = random_uniform(out_seed, i, low, high);
+        for (std::uint64_t call = 0; call < calls_; ++call)
+            sum = multiply_add(scalar, right, sum + left);
+        return sum;
+    }
+
+    /// Rounding errors of n additions of positive numbers behave like a random walk: sqrt(n) is more
+    /// than twenty standard deviations away with the 16 partial sums that every thread has at least;
+    /// adding those up accounts for the rest.
+    double dot_bound() const {
+        return unit_roundoff<double> * (std::sqrt(static_cast<double>(count_)) + 16);
+    }
+    Check verify_dot() const {
+        std::vector<Sum> sums(static_cast<std::size_t>(threads_));
+        on_each_thread(threads_, [&](std::size_t thread, std::size_t team) {
+            const Slice slice = slice_of(count_, thread, team);
+            sums[thread].value = compensated_dot(slice);
+        });
+        double exact = 0;
+        for (const Sum& sum : sums) exact += sum.value;
+        return check_value((sum_ - exact) / exact, dot_bound(),
+                           "against a compensated sum over the random seed, bound u*(sqrt(n)+16)",
+                           "the sum is " + detail::number_text(sum_) + ", expected " +
+                               detail::number_text(exact));
+    }
+    /// Ogita, Rump and Oishi's Dot2: as if computed in twice the precision.
+    static double compensated_dot(Slice slice) {
+        double sum = 0;
+        double error = 0;
+        for (std::size_t i = slice.first; i < slice.last; ++i) {
+            const double x = random_uniform(left_seed, i, low, high);
+            const double y = random_uniform(right_seed, i, low, high);
+            const double product = x * y;
+            const double next = sum + product;
+            const double kept = next - sum;
+            error += (sum - (next - kept)) + (product - kept) + std::fma(x, y, -product);
+            sum = next;
+        }
+        return sum + error;
+    }
+
+    Kernel kernel_;
+    int threads_;
+    std::size_t count_; // elements of each array
+    HostBuffer<double> out_;
+    HostBuffer<double> left_;
+    HostBuffer<double> right_;
+    std::vector<Sum> sums_;
+    double sum_ = 0;
+    Loop loop_ = nullptr;
+    bool fused_ = false;
+    bool is_initial_ = false; // out_ holds its random start values
+    std::uint64_t calls_ = 0; // since the last rewind
+    std::uint64_t spoils_ = 0;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark stream;
+constinit const assay_benchmark stream = define<Stream>();
+
+} // namespace assay::memory

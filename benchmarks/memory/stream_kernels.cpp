@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Highway compiles this file once per instruction set by including it again.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "memory/stream_kernels.cpp" // NOLINT: a macro by Highway's design
+// clang-format off: foreach_target.h must come before highway.h.
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "stream_kernels.hpp"
+
+#include <hwy/cache_control.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::memory::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Doubles = hn::ScalableTag<double>;
+
+enum class Stores : std::uint8_t { plain, streaming };
+
+/// One vector of the result of every kernel but dot.
+template <Kernel kernel>
+HWY_INLINE auto result(Doubles d, const Arrays& arrays, std::size_t i) {
+    const auto left = hn::Load(d, arrays.left + i);
+    if constexpr (kernel == Kernel::copy) {
+        return left;
+    } else if constexpr (kernel == Kernel::scale) {
+        return hn::Mul(left, hn::Set(d, arrays.scalar));
+    } else {
+        const auto right = hn::Load(d, arrays.right + i);
+        if constexpr (kernel == Kernel::add) return hn::Add(left, right);
+        const auto scalar = hn::Set(d, arrays.scalar);
+        if constexpr (kernel == Kernel::triad) return hn::MulAdd(scalar, right, left);
+        return hn::MulAdd(scalar, right, hn::Add(hn::Load(d, arrays.out + i), left));
+    }
+}
+
+template <Kernel kernel, Stores stores>
+double map(const Arrays& given, std::size_t first, std::size_t last) {
+    const Doubles d;
+    const Arrays arrays =
+        given; // a local copy cannot be changed by the stores, so it stays in registers
+    for (std::size_t i = first; i < last; i += hn::Lanes(d)) {
+        const auto value = result<kernel>(d, arrays, i);
+        if constexpr (stores == Stores::streaming)
+            hn::Stream(value, d, arrays.out + i);
+        else
+            hn::Store(value, d, arrays.out + i);
+    }
+    // Streaming stores become visible to other threads only after a fence.
+    if constexpr (stores == Stores::streaming) hwy::FlushStream();
+    return 0;
+}
+
+double dot(const Arrays& arrays, std::size_t first, std::size_t last) {
+    const Doubles d;
+    // Four sums hide the latency of the addition behind the two loads that each needs.
+    auto sum0 = hn::Zero(d);
+    auto sum1 = hn::Zero(d);
+    auto sum2 = hn::Zero(d);
+    auto sum3 = hn::Zero(d);
+    const std::size_t lanes = hn::Lanes(d);
+    const auto next = [&](auto sum, std::size_t i) HWY_ATTR {
+        return hn::MulAdd(hn::Load(d, arrays.left + i), hn::Load(d, arrays.right + i), sum);
+    };
+    std::size_t i = first;
+    for (; i + 4 * lanes <= last; i += 4 * lanes) {
+        sum0 = next(sum0, i);
+        sum1 = next(sum1, i + lanes);
+        sum2 = next(sum2, i + 2 * lanes);
+        sum3 = next(sum3, i + 3 * lanes);
+    }
+    for (; i < last; i += lanes) sum0 = next(sum0, i);
+    const auto sum = hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3));
+    return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+} // namespace
+
+Loops target_loops() {
+    return {.target = hwy::TargetName(HWY_TARGET),
+            .fused = HWY_NATIVE_FMA != 0,
+            .plain = {&map<Kernel::copy, Stores::plain>, &map<Kernel::scale, Stores::plain>,
+                      &map<Kernel::add, Stores::plain>, &map<Kernel::triad, Stores::plain>, &dot,
+                      &map<Kernel::nstream, Stores::plain>},
+            // dot writes nothing; nstream has read the line that it writes.
+            .streaming = {&map<Kernel::copy, Stores::streaming>,
+                          &map<Kernel::scale, Stores::streaming>,
+                          &map<Kernel::add, Stores::streaming>,
+                          &map<Kernel::triad, Stores::streaming>, nullptr, nullptr}};
+}
+
+} // namespace assay::memory::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::memory {
+
+HWY_EXPORT(target_loops);
+Loops stream_loops() { return HWY_DYNAMIC_DISPATCH(target_loops)(); }
+
+} // namespace assay::memory
+#endif

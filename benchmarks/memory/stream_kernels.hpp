@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loops of memory.stream, compiled for every instruction set; stream_loops() gives those of the
+// widest one that this CPU has.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace assay::memory {
+
+enum class Kernel : std::uint8_t { copy, scale, add, triad, dot, nstream };
+inline constexpr std::size_t kernel_count = 6;
+
+/// Loops work on multiples of this many elements and have no remainder: 512 bytes, a multiple of
+/// every vector (the longest are 256 bytes, of SVE).
+inline constexpr std::size_t stream_granule = 64;
+
+/// `out` is written (nstream reads it too), `left` and `right` are read.
+struct Arrays {
+    double* out;
+    const double* left;
+    const double* right;
+    double scalar;
+};
+
+/// Works on elements [first, last), multiples of stream_granule; dot returns its sum, the others 0.
+using Loop = double (*)(const Arrays& arrays, std::size_t first, std::size_t last);
+
+struct Loops {
+    const char* target; ///< Highway's name of the instruction set
+    bool fused;         ///< multiply-add rounds once
+    std::array<Loop, kernel_count> plain;
+    std::array<Loop, kernel_count> streaming; ///< null where no write-allocate can be saved
+};
+Loops stream_loops();
+
+} // namespace assay::memory
