@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measures one case in this process: the protocol of harness/decisions/0003. Knows no module and no
+// Measures one case in this process: the protocol of harness/decisions/0010. Knows no module and no
 // file: what is measured, the clock and the team are handed in, so that tests hand in fakes.
 
 #pragma once
@@ -26,10 +26,10 @@ public:
     virtual Result<record::Verification> verify() = 0;
     virtual Result<void> poison() = 0;
     virtual Result<void> spoil() = 0;
-    virtual Result<void> rewind() = 0; ///< does nothing where `rewinds` is false
-    bool rewinds = false;
-    bool single_call = false;
-    std::uint64_t safe_calls = 0; ///< calls one rewind allows; 0: no limit
+    virtual Result<void> rewind() = 0;
+    bool rewinds = false;         ///< run() changes its inputs: rewind() precedes every batch
+    bool single_call = false;     ///< a batch is one call, however short
+    std::uint64_t safe_calls = 0; ///< calls one rewind allows; 0: no limit. Only with `rewinds`
 };
 
 /// Wall time, for warm-up, budget and progress.
@@ -38,7 +38,8 @@ public:
     virtual ~Clock() = default;
     virtual double now() = 0;       ///< seconds since anything
     virtual double read_cost() = 0; ///< seconds that reading the place's clock takes
-    virtual double resolution() = 0;
+    virtual double
+    resolution() = 0; ///< the smallest difference the place's clock can show, seconds
 };
 Clock& steady_clock();
 
@@ -62,23 +63,25 @@ public:
     virtual std::uint64_t from_root(std::uint64_t value) { return value; }
 };
 
-/// What the caller watches around the window (telemetry) and during it (progress).
+/// What the caller watches around the window (telemetry) and during it (progress). All may be empty.
 struct Hooks {
-    std::function<void()> window_begins;
-    std::function<void()> window_ends;
+    std::function<void()> window_begins; ///< the machine is warm; the first timed batch follows
+    std::function<void()> window_ends;   ///< follows whenever the window has begun, errors included
     std::function<void(const char* phase, double fraction)> progress; ///< at most twice a second
     std::function<double()> core_clock_hz; ///< steadiness during warm-up; may be empty
 };
 
 struct Measurement {
-    record::Status status = record::Status::failed;
-    std::string reason;
+    record::Status status = record::Status::failed; ///< ok, unstable, incorrect or failed
+    std::string reason;                             ///< empty only when ok
     std::optional<record::Verification> verification;
     /// index, started, set-up and telemetry are the caller's
     record::Replica replica;
     std::vector<double> samples; ///< seconds per call of every batch, where the protocol keeps them
 };
 
+/// On a team every rank calls this with its own subject and gets the same status; the text of an error
+/// is best on the rank where it happened.
 Measurement measure(Subject& subject, const Protocol& protocol, Clock& clock, BatchRunner& runner,
                     Crew& crew, const Hooks& hooks);
 

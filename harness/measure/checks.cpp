@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "measure/checks.hpp"
+
+#include <fmt/format.h>
+
+namespace assay::measure {
+
+Result<record::Verification> check_before(Together& together) {
+    if (auto seconds = together.run(1); !seconds) return tl::unexpected<Error>{seconds.error()};
+    Result<record::Verification> sound = together.verify();
+    if (!sound || !sound->passed) return sound;
+
+    if (auto spoiled = together.spoil(); !spoiled) return tl::unexpected<Error>{spoiled.error()};
+    const Result<bool> objects = together.verify_objects();
+    if (!objects) return tl::unexpected<Error>{objects.error()};
+    if (!*objects) {
+        sound->passed = false;
+        sound->error.reset(); // the error of the sound result says nothing about the spoiled one
+        sound->detail = "verify() did not notice a spoiled result";
+    }
+    // Every batch rewinds before it runs, so nothing of the spoiled state is measured.
+    return sound;
+}
+
+Result<record::Verification> check_after(Together& together, std::uint64_t calls) {
+    if (auto poisoned = together.poison(); !poisoned)
+        return tl::unexpected<Error>{poisoned.error()};
+    const std::uint64_t checked_calls = together.subject().rewinds ? 1 : calls;
+    if (auto seconds = together.run(checked_calls); !seconds)
+        return tl::unexpected<Error>{seconds.error()};
+    return together.verify();
+}
+
+std::string describe(const record::Verification& verification) {
+    std::string text = verification.detail;
+    if (verification.error && verification.bound) {
+        if (!text.empty()) text += "; ";
+        text += fmt::format("error {:.3g} against a bound of {:.3g}", *verification.error,
+                            *verification.bound);
+    }
+    return text.empty() ? "verify() rejected the result" : text;
+}
+
+} // namespace assay::measure

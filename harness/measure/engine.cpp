@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "measure/engine.hpp"
+
+#include "measure/checks.hpp"
+#include "measure/pace.hpp"
+#include "measure/window.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace assay::measure {
+namespace {
+
+/// Tells the caller where the window begins and ends, whichever way it ends.
+class WindowHooks {
+public:
+    explicit WindowHooks(const Hooks& hooks) : hooks_{hooks} {
+        if (hooks_.window_begins) hooks_.window_begins();
+    }
+    ~WindowHooks() {
+        if (hooks_.window_ends) hooks_.window_ends();
+    }
+    WindowHooks(const WindowHooks&) = delete;
+    WindowHooks& operator=(const WindowHooks&) = delete;
+
+private:
+    const Hooks& hooks_;
+};
+
+class Engine {
+public:
+    Engine(Subject& subject, const Protocol& protocol, Clock& clock, BatchRunner& runner,
+           Crew& crew, const Hooks& hooks)
+        : protocol_{protocol}, clock_{clock}, hooks_{hooks}, together_{subject, runner, crew},
+          pulse_{clock, hooks}, begin_{clock.now()}, kept_{protocol.kept_values} {}
+
+    Measurement measure() {
+        if (!check(check_before(together_))) return std::move(result_);
+        if (!warm_up()) return std::move(result_);
+        if (!fill_window()) return std::move(result_);
+        if (!check(check_after(together_, pace_.calls))) return std::move(result_);
+        conclude();
+        return std::move(result_);
+    }
+
+private:
+    bool end(record::Status status, std::string reason) {
+        result_.status = result_.replica.status = status;
+        result_.reason = result_.replica.reason = std::move(reason);
+        return false;
+    }
+    bool fail(const Error& error) { return end(record::Status::failed, error.message); }
+
+    bool check(Result<record::Verification> verification) {
+        if (!verification) return fail(verification.error());
+        result_.verification = std::move(*verification);
+        if (result_.verification->passed) return true;
+        return end(record::Status::incorrect, describe(*result_.verification));
+    }
+
+    bool warm_up() {
+        const double begin = clock_.now();
+        const Result<Pace> pace = measure::warm_up(together_, protocol_, clock_, hooks_, pulse_);
+        result_.replica.warmup_seconds = clock_.now() - begin;
+        if (!pace) return fail(pace.error());
+        pace_ = *pace;
+        needed_ = batches_needed(protocol_, pace_.seconds_per_call);
+        return true;
+    }
+
+    bool fill_window() {
+        const WindowHooks window{hooks_};
+        Looks looks{protocol_, needed_};
+        double measured = 0;
+        for (bool going = true; going;) {
+            const Result<double> seconds = together_.run(pace_.calls);
+            if (!seconds) return fail(seconds.error());
+            measured += *seconds;
+            const double per_call = *seconds / static_cast<double>(pace_.calls);
+            kept_.add(per_call);
+            if (protocol_.keep_samples) result_.samples.push_back(per_call);
+            going = together_.from_root(should_stop(looks, measured) ? 1 : 0) == 0;
+            pulse_.beat("measuring", measured / protocol_.budget_seconds);
+        }
+        return true;
+    }
+
+    /// Only rank 0's answer counts.
+    bool should_stop(Looks& looks, double measured) {
+        // Rewinding takes time that is not measured. Half of the limit leaves the other half for
+        // set-up, warm-up and the last check; past the limit the process is ended and all is lost.
+        const double longest = protocol_.limit_seconds / 2;
+        if (measured >= protocol_.budget_seconds || clock_.now() - begin_ >= longest) return true;
+        return together_.is_root() && looks.due(kept_, measured) &&
+               judge().status == record::Status::ok;
+    }
+
+    Judgement judge() {
+        const double resolution = clock_.resolution() / static_cast<double>(pace_.calls);
+        return measure::judge(kept_, protocol_, resolution, needed_);
+    }
+
+    void conclude() {
+        Judgement judgement = judge();
+        record::Replica& replica = result_.replica;
+        replica.batches = kept_.batches();
+        replica.calls = kept_.group() * pace_.calls;
+        replica.values.assign(kept_.values().begin(), kept_.values().end());
+        if (protocol_.keep_samples) result_.samples.resize(kept_.batches());
+        if (judgement.status != record::Status::failed) {
+            replica.seconds = judgement.interval.mean;
+            if (!std::isnan(judgement.interval.low)) {
+                replica.low = judgement.interval.low;
+                replica.high = judgement.interval.high;
+            }
+        }
+        end(judgement.status, std::move(judgement.reason));
+    }
+
+    const Protocol& protocol_;
+    Clock& clock_;
+    const Hooks& hooks_;
+    Together together_;
+    Pulse pulse_;
+    double begin_;
+    KeptValues kept_;
+    Pace pace_;
+    std::uint64_t needed_ = 0;
+    Measurement result_;
+};
+
+} // namespace
+
+Measurement measure(Subject& subject, const Protocol& protocol, Clock& clock, BatchRunner& runner,
+                    Crew& crew, const Hooks& hooks) {
+    return Engine{subject, protocol, clock, runner, crew, hooks}.measure();
+}
+
+} // namespace assay::measure

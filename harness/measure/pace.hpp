@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Before the window: how many calls make a batch, and when is the machine warm?
+
+#pragma once
+
+#include "measure/pulse.hpp"
+#include "measure/together.hpp"
+
+namespace assay::measure {
+
+struct Pace {
+    std::uint64_t calls = 1;     ///< in a batch
+    double seconds_per_call = 0; ///< about
+};
+
+/// The length that batches aim at, in seconds: at least the floor and so many times the cost of the
+/// clock that reading it does not count, and long enough that some 400 of them fill the shortest
+/// window, which leaves the interval enough batches and Google Benchmark few to manage.
+double batch_length(const Protocol& protocol, Clock& clock);
+
+/// The number of calls that makes a batch of about `length` seconds, found by trying, from `start` up
+/// or down. One call where the subject wants single calls, and never more than one rewind allows.
+Result<Pace> calibrate(Together& together, double length, std::uint64_t start);
+
+/// Calibrates, runs until rate and core clock have been steady for three stretches or the time for
+/// warming up is spent, and calibrates again with the warm rate.
+Result<Pace> warm_up(Together& together, const Protocol& protocol, Clock& clock, const Hooks& hooks,
+                     Pulse& pulse);
+
+} // namespace assay::measure

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tells the caller where a measurement is, at most twice a second: messages cost time on the machine
+// that is being measured.
+
+#pragma once
+
+#include "measure/engine.hpp"
+
+#include <algorithm>
+
+namespace assay::measure {
+
+class Pulse {
+public:
+    Pulse(Clock& clock, const Hooks& hooks) : clock_{clock}, hooks_{hooks} {}
+
+    void beat(const char* phase, double fraction) {
+        constexpr double shortest_gap = 0.5; // seconds: twice a second
+        if (!hooks_.progress) return;
+        const double now = clock_.now();
+        if (last_ && now - *last_ < shortest_gap) return;
+        last_ = now;
+        hooks_.progress(phase, std::clamp(fraction, 0.0, 1.0));
+    }
+
+private:
+    Clock& clock_;
+    const Hooks& hooks_;
+    std::optional<double> last_;
+};
+
+} // namespace assay::measure

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "measure/together.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace assay::measure {
+namespace {
+
+bool is_time(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
+
+Result<void> check_time(const Result<double>& seconds) {
+    if (!seconds) return tl::unexpected<Error>{seconds.error()};
+    if (!is_time(*seconds))
+        return fail(fmt::format("sample() returned {} seconds; a time is finite and not negative",
+                                *seconds),
+                    Fault::benchmark);
+    return {};
+}
+
+} // namespace
+
+int Together::any_rank(bool condition) {
+    return static_cast<int>(crew_.max(condition ? crew_.rank() + 1 : 0));
+}
+
+Result<void> Together::agree(Result<void> outcome) {
+    const int failed = any_rank(!outcome);
+    if (failed == 0 || !outcome) return outcome;
+    return fail(fmt::format("rank {} of {} failed; its log says why", failed - 1, crew_.size()),
+                Fault::benchmark);
+}
+
+Result<double> Together::run(std::uint64_t calls) {
+    if (subject_.rewinds) {
+        // Agreed on before sampling: a rank that stayed away would leave the others in a collective.
+        if (auto ready = agree(subject_.rewind()); !ready)
+            return tl::unexpected<Error>{ready.error()};
+    }
+    crew_.barrier();
+    const Result<double> seconds = runner_.run(subject_, calls);
+    const Result<void> outcome = check_time(seconds);
+    // One collective carries the time and the news of a failure.
+    const double slowest = crew_.max(outcome ? *seconds : std::numeric_limits<double>::infinity());
+    if (is_time(slowest)) return slowest;
+    return agree(outcome).map([slowest] { return slowest; });
+}
+
+Result<void> Together::poison() { return agree(subject_.poison()); }
+
+Result<void> Together::spoil() { return agree(subject_.spoil()); }
+
+Result<record::Verification> Together::verify() {
+    Result<record::Verification> own = subject_.verify();
+    if (auto agreed = agree(own.map([](const auto&) {})); !agreed)
+        return tl::unexpected<Error>{agreed.error()};
+    const int wrong = any_rank(!own->passed);
+    if (wrong != 0 && own->passed) {
+        own->passed = false;
+        own->detail = fmt::format("rank {} of {} holds a wrong result", wrong - 1, crew_.size());
+    }
+    return own;
+}
+
+Result<bool> Together::verify_objects() {
+    const Result<record::Verification> own = subject_.verify();
+    if (auto agreed = agree(own.map([](const auto&) {})); !agreed)
+        return tl::unexpected<Error>{agreed.error()};
+    return any_rank(!own->passed) != 0;
+}
+
+} // namespace assay::measure

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "measure/window.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay::measure {
+namespace {
+
+// Fewer kept values than this would leave batch means too few groups to find independent ones.
+constexpr std::uint64_t fewest_kept = 20;
+
+void add_reason(std::string& reasons, const std::string& reason) {
+    if (!reasons.empty()) reasons += "; ";
+    reasons += reason;
+}
+
+void widen_to_resolution(stats::Interval& interval, double resolution) {
+    if (std::isnan(interval.low)) return;
+    interval.low = std::min(interval.low, interval.mean - resolution);
+    interval.high = std::max(interval.high, interval.mean + resolution);
+}
+
+} // namespace
+
+KeptValues::KeptValues(std::uint64_t limit) : limit_{std::max(limit, fewest_kept) / 2 * 2} {
+    values_.reserve(limit_);
+}
+
+void KeptValues::add(double value) {
+    if (values_.size() == limit_ && pending_ == 0) {
+        for (std::size_t i = 0; i < limit_ / 2; ++i)
+            values_[i] = (values_[2 * i] + values_[2 * i + 1]) / 2;
+        values_.resize(limit_ / 2);
+        group_ *= 2;
+    }
+    sum_ += value;
+    if (++pending_ < group_) return;
+    values_.push_back(sum_ / static_cast<double>(group_));
+    sum_ = 0;
+    pending_ = 0;
+}
+
+std::uint64_t batches_needed(const Protocol& protocol, double seconds_per_call) {
+    const double longest = protocol.min_seconds / static_cast<double>(protocol.min_batches);
+    return seconds_per_call > longest ? protocol.few_batches : protocol.min_batches;
+}
+
+Judgement judge(const KeptValues& kept, const Protocol& protocol, double resolution,
+                std::uint64_t needed) {
+    Judgement judgement{.interval = stats::batch_means_interval(kept.values())};
+    stats::Interval& interval = judgement.interval;
+    if (kept.values().empty() || interval.mean <= 0) {
+        judgement.status = record::Status::failed;
+        judgement.reason = "the clock shows no time for a batch";
+        return judgement;
+    }
+    widen_to_resolution(interval, resolution);
+
+    std::string& reasons = judgement.reason;
+    if (kept.batches() < needed)
+        add_reason(reasons, fmt::format("{} batches of the {} that are needed fit in the time",
+                                        kept.batches(), needed));
+    const stats::Drift drift = stats::half_drift(kept.values());
+    if (drift.significant && std::abs(drift.relative()) > protocol.target)
+        add_reason(reasons, fmt::format("drift: first half {:.4g} s, second half {:.4g} s",
+                                        drift.first, drift.second));
+    const double half_width = interval.relative_half_width();
+    if (std::isnan(half_width))
+        add_reason(reasons, "one batch gives no interval");
+    else if (half_width > protocol.target)
+        add_reason(reasons, fmt::format("known to {:.2g}%, the target is {:.2g}%",
+                                        100 * half_width, 100 * protocol.target));
+    if (!interval.decorrelated && interval.batches > 1)
+        add_reason(reasons, "the interval may be too narrow: neighbouring values stay correlated");
+    if (reasons.empty()) judgement.status = record::Status::ok;
+    return judgement;
+}
+
+bool Looks::due(const KeptValues& kept, double measured_seconds) {
+    if (!kept.at_group_end() || kept.batches() < next_ || measured_seconds < min_seconds_)
+        return false;
+    constexpr double spacing = 1.3;
+    next_ = static_cast<std::uint64_t>(std::ceil(static_cast<double>(kept.batches()) * spacing));
+    return true;
+}
+
+} // namespace assay::measure

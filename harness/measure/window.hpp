@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The timed window without the timing: which values are kept, when to look, when to stop, and what
+// may be said in the end. Knows no clock and no subject. The invariant: the mean of the kept values is
+// the total time over the total number of calls of the batches that count.
+
+#pragma once
+
+#include "measure/protocol.hpp"
+#include "record/model.hpp"
+#include "stats/interval.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace assay::measure {
+
+/// Means of groups of 2^j consecutive batches, all of one size. When there are more than the limit,
+/// neighbours are merged and j grows.
+class KeptValues {
+public:
+    explicit KeptValues(std::uint64_t limit);
+
+    void add(double value);
+    /// Complete groups only.
+    std::span<const double> values() const { return values_; }
+    /// Batches in each group.
+    std::uint64_t group() const { return group_; }
+    std::uint64_t batches() const { return values_.size() * group_; } ///< in complete groups
+    bool at_group_end() const { return pending_ == 0; }
+
+private:
+    std::size_t limit_; // even, so that merging leaves no odd one out
+    std::vector<double> values_;
+    std::uint64_t group_ = 1;
+    double sum_ = 0; // of the incomplete last group
+    std::uint64_t pending_ = 0;
+};
+
+/// What the window has shown so far.
+struct Judgement {
+    stats::Interval interval;
+    record::Status status = record::Status::unstable; ///< ok, unstable or failed
+    std::string reason;
+};
+/// `resolution`: of the clock, for one call, in seconds: no interval is narrower to either side.
+/// `needed`: batches that must be there.
+Judgement judge(const KeptValues& kept, const Protocol& protocol, double resolution,
+                std::uint64_t needed);
+
+/// Batches without which nothing is ok: few where one call alone is longer than a batch has to be.
+std::uint64_t batches_needed(const Protocol& protocol, double seconds_per_call);
+
+/// When to look next: the looks are spaced by a factor, because every look is a chance to stop on a
+/// run of luck.
+class Looks {
+public:
+    Looks(const Protocol& protocol, std::uint64_t needed)
+        : min_seconds_{protocol.min_seconds}, next_{needed} {}
+
+    /// True when it is time; then the next look lies 1.3 times as far.
+    bool due(const KeptValues& kept, double measured_seconds);
+
+private:
+    double min_seconds_;
+    std::uint64_t next_; // batches
+};
+
+} // namespace assay::measure
