@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the reader should worry about, most serious first, each with what to do about it.
+
+#pragma once
+
+#include "model/view.hpp"
+
+#include <string>
+#include <vector>
+
+namespace assay::report {
+
+std::vector<Finding> find_findings(const record::Run& run);
+
+/// "The machine was quiet: ..." or how it was disturbed.
+std::string quietness(const record::Run& run);
+
+} // namespace assay::report

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "model/text.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+constexpr char32_t replacement = 0xFFFD;
+constexpr char32_t escape = 0x1B;
+
+/// Takes one character off the front; broken or overlong bytes give U+FFFD and cost one byte.
+char32_t take(std::string_view& text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned char first = byte(0);
+    std::size_t length = 1;
+    char32_t code = first;
+    if (first >= 0x80) {
+        length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+        code = first & (0xFFU >> (length + 1));
+        bool valid = first >= 0xC2 && first <= 0xF4 && text.size() >= length;
+        for (std::size_t i = 1; valid && i < length; ++i) {
+            valid = (byte(i) & 0xC0U) == 0x80U;
+            code = (code << 6U) | (byte(i) & 0x3FU);
+        }
+        constexpr std::array<char32_t, 5> smallest{0, 0, 0x80, 0x800, 0x10000};
+        valid = valid && code >= smallest.at(length) && code <= 0x10FFFF &&
+                (code < 0xD800 || code > 0xDFFF);
+        if (!valid) {
+            code = replacement;
+            length = 1;
+        }
+    }
+    text.remove_prefix(length);
+    return code;
+}
+
+void append(std::string& out, char32_t code) {
+    const auto put = [&](char32_t value) { out.push_back(static_cast<char>(value)); };
+    if (code < 0x80) {
+        put(code);
+    } else if (code < 0x800) {
+        put(0xC0U | (code >> 6U));
+        put(0x80U | (code & 0x3FU));
+    } else if (code < 0x10000) {
+        put(0xE0U | (code >> 12U));
+        put(0x80U | ((code >> 6U) & 0x3FU));
+        put(0x80U | (code & 0x3FU));
+    } else {
+        put(0xF0U | (code >> 18U));
+        put(0x80U | ((code >> 12U) & 0x3FU));
+        put(0x80U | ((code >> 6U) & 0x3FU));
+        put(0x80U | (code & 0x3FU));
+    }
+}
+
+bool within(char32_t code, char32_t first, char32_t last) { return code >= first && code <= last; }
+
+/// Marks that reorder or hide text ("Trojan source"), and line separators of Unicode.
+bool is_treacherous(char32_t code) {
+    return within(code, 0x200B, 0x200F) || within(code, 0x2028, 0x202E) ||
+           within(code, 0x2060, 0x206F) || code == 0x061C || code == 0xFEFF ||
+           within(code, 0xE0000, 0xE007F) || within(code, 0xFFF9, 0xFFFB) || code == 0xFFFE ||
+           code == 0xFFFF;
+}
+bool is_control(char32_t code) { return code < 0x20 || within(code, 0x7F, 0x9F); }
+
+/// Skips the rest of an escape sequence whose ESC is already taken: ESC [ ... letter, or a string
+/// (ESC ] and the like) up to BEL or ESC \, or ESC and one character.
+void skip_escape(std::string_view& text) {
+    if (text.empty()) return;
+    const char kind = text.front();
+    text.remove_prefix(1);
+    if (kind == '[') {
+        while (!text.empty() && text.front() >= 0x20 && text.front() <= 0x3F) text.remove_prefix(1);
+        if (!text.empty() && text.front() >= 0x40 && text.front() <= 0x7E) text.remove_prefix(1);
+    } else if (kind == ']' || kind == 'P' || kind == '_' || kind == '^' || kind == 'X') {
+        const auto end = text.find_first_of("\a\x1B");
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end);
+        if (!text.empty() && text.front() == '\a') text.remove_prefix(1);
+    }
+}
+
+void clean(std::string& text) { text = plain(text); }
+void clean(record::NamedList& list) {
+    for (auto& [name, value] : list) {
+        clean(name);
+        if (auto* text = std::get_if<std::string>(&value)) clean(*text);
+    }
+}
+void clean(std::vector<std::string>& list) {
+    for (auto& text : list) clean(text);
+}
+void clean(record::Machine& machine) {
+    for (auto* text : {&machine.id, &machine.hostname, &machine.cpu_model, &machine.cpu_vendor,
+                       &machine.architecture, &machine.huge_pages, &machine.os, &machine.kernel,
+                       &machine.virtualization, &machine.container, &machine.provider,
+                       &machine.instance, &machine.system})
+        clean(*text);
+    clean(machine.isa);
+    for (auto& cache : machine.caches) clean(cache.type);
+    for (auto& device : machine.pci)
+        for (auto* text : {&device.address, &device.vendor_id, &device.device_id, &device.kind,
+                           &device.name, &device.driver})
+            clean(*text);
+    clean(machine.software);
+}
+void clean(record::Replica& replica) {
+    clean(replica.started);
+    clean(replica.reason);
+    clean(replica.extra);
+    clean(replica.telemetry.disturbances);
+}
+void clean(record::Case& c) {
+    for (auto* text : {&c.benchmark, &c.place.kind, &c.place.uuid, &c.library, &c.headline,
+                       &c.reason, &c.ceiling.source})
+        clean(*text);
+    clean(c.parameters);
+    clean(c.settings);
+    clean(c.work);
+    if (c.verification) {
+        clean(c.verification->method);
+        clean(c.verification->detail);
+    }
+    for (auto& metric : c.metrics) {
+        clean(metric.name);
+        clean(metric.unit);
+    }
+    clean(c.telemetry.disturbances);
+    clean(c.warnings);
+    for (auto& replica : c.replicas) clean(replica);
+}
+
+std::size_t width_of(char32_t code) {
+    if (within(code, 0x0300, 0x036F) || within(code, 0xFE00, 0xFE0F)) return 0;
+    const bool wide = within(code, 0x1100, 0x115F) || within(code, 0x2E80, 0xA4CF) ||
+                      within(code, 0xAC00, 0xD7A3) || within(code, 0xF900, 0xFAFF) ||
+                      within(code, 0xFE30, 0xFE6F) || within(code, 0xFF00, 0xFF60) ||
+                      within(code, 0xFFE0, 0xFFE6) || within(code, 0x1F300, 0x1FAFF) ||
+                      within(code, 0x20000, 0x3FFFD);
+    return wide ? 2 : 1;
+}
+
+/// As much of the front as takes at most `columns`, at least one character.
+std::string_view front_of(std::string_view text, std::size_t columns) {
+    std::string_view rest = text;
+    std::size_t used = 0;
+    while (!rest.empty()) {
+        std::string_view after = rest;
+        used += width_of(take(after));
+        if (used > columns && rest.size() != text.size()) break;
+        rest = after;
+        if (used > columns) break;
+    }
+    return text.substr(0, text.size() - rest.size());
+}
+
+std::string cut(std::string_view text, std::size_t columns) {
+    if (columns == 0) return "";
+    if (display_width(text) <= columns) return std::string{text};
+    if (columns == 1) return "…";
+    return std::string{front_of(text, columns - 1)} + "…";
+}
+
+} // namespace
+
+std::string plain(std::string_view text, std::size_t limit) {
+    std::string out;
+    out.reserve(std::min(text.size(), limit));
+    std::size_t characters = 0;
+    while (!text.empty()) {
+        char32_t code = take(text);
+        if (code == escape) {
+            skip_escape(text);
+            continue;
+        }
+        if (code == '\n' || code == '\r' || code == '\t') code = ' ';
+        if (is_control(code) || is_treacherous(code)) continue;
+        if (++characters > limit) {
+            out += "…";
+            break;
+        }
+        append(out, code);
+    }
+    return out;
+}
+
+record::Run plain(record::Run run) {
+    for (auto* text :
+         {&run.id, &run.suite, &run.started, &run.ended, &run.status, &run.version, &run.digest})
+        clean(*text);
+    clean(run.machine);
+    for (auto& c : run.cases) clean(c);
+    return run;
+}
+
+std::size_t display_width(std::string_view text) {
+    std::size_t width = 0;
+    while (!text.empty()) width += width_of(take(text));
+    return width;
+}
+
+std::string fit(std::string_view text, std::size_t columns) {
+    std::string out = cut(text, columns);
+    const std::size_t width = display_width(out);
+    out.append(columns > width ? columns - width : 0, ' ');
+    return out;
+}
+
+std::string fit_right(std::string_view text, std::size_t columns) {
+    const std::string out = cut(text, columns);
+    const std::size_t width = display_width(out);
+    return std::string(columns > width ? columns - width : 0, ' ') + out;
+}
+
+std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
+    columns = std::max<std::size_t>(columns, 1);
+    std::vector<std::string> lines;
+    std::string line;
+    std::size_t width = 0;
+    const auto flush = [&] {
+        lines.push_back(std::exchange(line, {}));
+        width = 0;
+    };
+    while (!text.empty()) {
+        const auto end = std::min(text.find(' '), text.size());
+        std::string_view word = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (word.empty()) continue;
+        if (width > 0 && width + 1 + display_width(word) > columns) flush();
+        while (display_width(word) > columns) {
+            const std::string_view part = front_of(word, columns);
+            line = part;
+            flush();
+            word.remove_prefix(part.size());
+        }
+        if (word.empty()) continue;
+        if (width > 0) line += ' ';
+        line += word;
+        width = display_width(line);
+    }
+    if (!line.empty() || lines.empty()) flush();
+    return lines;
+}
+
+std::string count_of(std::size_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+std::string count_of(std::size_t count, std::string_view one, std::string_view many) {
+    return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string list_of(const std::vector<std::string>& items, std::size_t shown) {
+    std::string out;
+    const std::size_t count = std::min(items.size(), shown);
+    const std::size_t left = items.size() - count;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i > 0) out += i + 1 == count && left == 0 ? " and " : ", ";
+        out += items[i];
+    }
+    if (left > 0) out += fmt::format(" and {} more", left);
+    return out;
+}
+
+} // namespace assay::report

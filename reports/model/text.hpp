@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes text that came out of a result file safe to show anywhere. Result files travel between people
+// and companies: a label may hold escape sequences, control characters or broken UTF-8. Everything that
+// enters the view model goes through plain(); the renderers only add the quoting of their own format.
+
+#pragma once
+
+#include "record/model.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::report {
+
+/// Valid UTF-8 on one line: terminal escape sequences, control characters and marks that reorder or
+/// hide text are gone, line breaks and tabs are blanks, broken bytes are U+FFFD. Cut at `limit`
+/// characters with an ellipsis.
+std::string plain(std::string_view text, std::size_t limit = 1000);
+
+/// The run with every text in it made plain.
+record::Run plain(record::Run run);
+
+/// Columns the text takes on a terminal; wide East Asian characters take two, combining ones none.
+std::size_t display_width(std::string_view text);
+
+/// `text` cut to `columns` with an ellipsis, or filled with blanks up to it.
+std::string fit(std::string_view text, std::size_t columns);
+std::string fit_right(std::string_view text, std::size_t columns);
+
+/// Lines of at most `columns`, broken at blanks, or inside a word that is longer than a line.
+std::vector<std::string> wrap(std::string_view text, std::size_t columns);
+
+/// "1 case", "3 cases".
+std::string count_of(std::size_t count, std::string_view noun);
+std::string count_of(std::size_t count, std::string_view one, std::string_view many);
+
+/// "a", "a and b", "a, b and 3 more".
+std::string list_of(const std::vector<std::string>& items, std::size_t shown);
+
+} // namespace assay::report

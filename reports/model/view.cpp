@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "model/view.hpp"
+
+#include "model/facts.hpp"
+#include "model/findings.hpp"
+#include "model/text.hpp"
+#include "model/words.hpp"
+#include "record/format.hpp"
+#include "record/metrics.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+using record::Case;
+using record::Run;
+using record::Status;
+
+constexpr std::size_t values_per_strip =
+    200; // what the record keeps; more would be no record of ours
+
+std::string title_of_metric(std::string_view name) {
+    const auto* definition = record::find_metric(name);
+    return std::string{definition != nullptr ? definition->title : name};
+}
+
+void add_figures(const Case& c, Row& row) {
+    const record::Metric* first = headline(c);
+    if (first == nullptr) return;
+    row.value = record::human(*first->value, first->unit);
+    row.title = title_of_metric(first->name);
+    row.interval = interval_in_words(*first);
+    row.covers = covers_in_words(c, *first);
+    row.number = first->value;
+    row.low = first->low;
+    row.high = first->high;
+    row.unit = first->unit;
+    row.higher_is_better = first->higher_is_better;
+    if (const auto share = share_of_ceiling(c)) {
+        row.share = record::human_percent(*share);
+        row.ceiling = c.ceiling.value;
+    }
+    for (std::size_t i = 1; i < c.metrics.size(); ++i)
+        if (const auto& metric = c.metrics[i]; metric.value)
+            row.figures.push_back(
+                {title_of_metric(metric.name), record::human(*metric.value, metric.unit)});
+}
+
+void add_notes(const Case& c, Row& row) {
+    if (c.status == Status::incorrect) {
+        const std::string detail = c.verification ? c.verification->detail : "";
+        row.notes.push_back("No rate is shown: the result was wrong" +
+                            (detail.empty() ? "." : ": " + detail));
+    }
+    if (!c.reason.empty()) row.notes.push_back(c.reason);
+    if (c.version > 1 && headline(c) != nullptr)
+        row.notes.push_back(fmt::format("version {} of this benchmark: not comparable with earlier "
+                                        "ones",
+                                        c.version));
+    for (const auto& warning : c.warnings) row.notes.push_back(warning);
+}
+
+void add_strips(const Case& c, Row& row) {
+    if (headline(c) == nullptr) return;
+    for (const auto& replica : c.replicas) {
+        if (replica.values.empty()) continue;
+        const auto count = std::min(replica.values.size(), values_per_strip);
+        row.strips.push_back({{replica.values.begin(),
+                               replica.values.begin() + static_cast<std::ptrdiff_t>(count)}});
+    }
+}
+
+Row make_row(const Case& c) {
+    Row row{.benchmark = c.benchmark,
+            .what = parameters_in_words(c),
+            .identity = record::identity(c),
+            .library = c.library,
+            .status = c.status,
+            .settings = settings_in_words(c)};
+    // A case that says ok beside a failed check is wrong all the same.
+    if (c.verification && !c.verification->passed &&
+        (c.status == Status::ok || c.status == Status::unstable))
+        row.status = Status::incorrect;
+    add_figures(c, row);
+    add_notes(c, row);
+    return row;
+}
+
+/// The sections' order is that in which families come first in the run.
+class SectionBuilder {
+public:
+    explicit SectionBuilder(Report& report) : report_{report} {}
+
+    void add(const Case& c, bool with_strips) {
+        const std::size_t index = section_of(family_of(c.benchmark));
+        Row row = make_row(c);
+        if (with_strips) add_strips(c, row);
+        if (const std::string text = ceiling_in_words(c); !text.empty())
+            row.ceiling_note = note_of(index, text);
+        report_.sections[index].rows.push_back(std::move(row));
+    }
+
+private:
+    std::size_t section_of(const std::string& family) {
+        const auto [entry, is_new] = sections_.try_emplace(family, report_.sections.size());
+        if (is_new) {
+            auto words = family_words(family);
+            report_.sections.push_back(Section{.family = family,
+                                               .title = std::move(words.title),
+                                               .question = std::move(words.question)});
+        }
+        return entry->second;
+    }
+    std::size_t note_of(std::size_t section, const std::string& text) {
+        auto& notes = report_.sections[section].ceilings;
+        const auto [entry, is_new] = notes_.try_emplace({section, text}, notes.size());
+        if (is_new) notes.push_back(text);
+        return entry->second;
+    }
+
+    Report& report_;
+    std::map<std::string, std::size_t> sections_;
+    std::map<std::pair<std::size_t, std::string>, std::size_t> notes_;
+};
+
+/// Says once, for the section, what all intervals cover.
+void share_covers(Section& section) {
+    std::string common;
+    for (const auto& row : section.rows) {
+        if (row.value.empty()) continue;
+        if (common.empty()) common = row.covers;
+        if (row.covers != common) return;
+    }
+    section.covers = common;
+}
+
+void add_missing(const Run& run, Report& report) {
+    std::map<std::pair<Status, std::string>, std::size_t> groups;
+    for (const auto& c : run.cases) {
+        if (headline(c) != nullptr || c.status == Status::incorrect) continue;
+        if (c.verification && !c.verification->passed) continue;
+        const auto [entry, is_new] =
+            groups.try_emplace({c.status, c.reason}, report.missing.size());
+        if (is_new) report.missing.push_back({.status = c.status, .reason = c.reason});
+        report.missing[entry->second].cases.push_back(record::identity(c));
+    }
+    std::stable_sort(report.missing.begin(), report.missing.end(),
+                     [](const auto& a, const auto& b) { return a.cases.size() > b.cases.size(); });
+}
+
+std::string number_text(const std::optional<double>& value) {
+    return value ? fmt::format("{:.3g}", *value) : "";
+}
+
+double share_of_bound(const record::Verification& check) {
+    return check.error && check.bound && *check.bound > 0 ? *check.error / *check.bound : 0;
+}
+
+std::string outcome_of(const CheckGroup& group) {
+    std::string text = fmt::format("{} of {} passed", group.passed, group.total);
+    if (group.largest > 0)
+        text += fmt::format("; the largest error was {} of its bound",
+                            record::human_percent(group.largest));
+    return text;
+}
+
+void add_checks(const Run& run, std::size_t listed, Report& report) {
+    std::map<std::pair<std::string, std::string>, std::size_t> groups;
+    for (const auto& c : run.cases) {
+        if (!c.verification) continue;
+        const auto& check = *c.verification;
+        const auto [entry, is_new] =
+            groups.try_emplace({c.benchmark, check.method}, report.checks.size());
+        if (is_new) report.checks.push_back({.benchmark = c.benchmark, .method = check.method});
+        auto& group = report.checks[entry->second];
+        ++group.total;
+        if (check.passed) {
+            ++group.passed;
+            group.largest = std::max(group.largest, share_of_bound(check));
+            if (listed == 0) continue;
+        }
+        if (check.passed) --listed;
+        group.checks.push_back({.what = parameters_in_words(c) + " (" + c.library + ")",
+                                .error = number_text(check.error),
+                                .bound = number_text(check.bound),
+                                .passed = check.passed,
+                                .detail = check.detail});
+    }
+    for (auto& group : report.checks) group.outcome = outcome_of(group);
+}
+
+} // namespace
+
+const char* to_string(Severity severity) {
+    switch (severity) {
+    case Severity::serious:
+        return "serious";
+    case Severity::caution:
+        return "caution";
+    case Severity::note:
+        break;
+    }
+    return "note";
+}
+
+Report make_report(const Run& original, const ReportOptions& options) {
+    const Run run = plain(original);
+    Report report{.label = plain(options.label),
+                  .source = plain(options.source),
+                  .title = title_of(run),
+                  .machine = machine_facts(run.machine),
+                  .software = software_facts(run.machine)};
+    report.run = run_facts(run, report.source);
+    SectionBuilder sections{report};
+    std::size_t rows = 0;
+    for (const auto& c : run.cases) {
+        // What does not apply to this machine is listed with its reason, not among the figures.
+        if (c.status == Status::skipped || c.status == Status::interrupted) continue;
+        sections.add(c, rows++ < options.strip_rows);
+    }
+    for (auto& section : report.sections) share_covers(section);
+    if (rows > options.strip_rows)
+        report.caps.push_back(
+            fmt::format("Batch values are drawn for the first {} of {} cases; the "
+                        "run's file has them all.",
+                        options.strip_rows, rows));
+    add_missing(run, report);
+    add_checks(run, options.listed_checks, report);
+    report.findings = find_findings(run);
+    report.summary = summarise(run, report);
+    return report;
+}
+
+} // namespace assay::report

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a report says, in words and numbers for people, before anybody decides how it looks. Terminal,
+// Markdown, HTML and JSON are drawn from this alone, so they cannot disagree. Every text is plain
+// (text.hpp). A case whose result was wrong has no figure here: no renderer could show one.
+
+#pragma once
+
+#include "record/model.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+
+/// A label and what it says: "Memory", "503 GiB".
+struct Fact {
+    std::string name;
+    std::string text;
+};
+
+enum class Severity : std::uint8_t {
+    note,    // worth knowing
+    caution, // the figures are weaker than they could be
+    serious, // do not use some figures
+};
+const char* to_string(Severity severity);
+
+/// Something the reader should know, and what to do about it.
+struct Finding {
+    Severity severity = Severity::note;
+    std::string what;
+    std::string action; ///< may be empty
+};
+
+/// A further metric of a case, beside its headline.
+struct Figure {
+    std::string title;
+    std::string text;
+};
+
+/// Values of one replica over time, for the strip that shows drift and modes.
+struct Strip {
+    std::vector<double> values; ///< seconds per call, at most 200
+};
+
+struct Row {
+    std::string benchmark; ///< gemm.square
+    std::string what;      ///< "fp64, size 1024, all threads (2)"
+    std::string identity;  ///< the whole of it, as two runs match by
+    std::string library;
+    record::Status status = record::Status::ok;
+    std::string value;                       ///< "505 GFLOP/s"; empty where there is no figure
+    std::string title;                       ///< "floating point rate"
+    std::string interval;                    ///< "±0.4%"; empty where there is none
+    std::string covers;                      ///< "between 3 processes"
+    std::string share;                       ///< "98%" of the ceiling; empty without one
+    std::optional<std::size_t> ceiling_note; ///< index into Section::ceilings
+    std::vector<std::string> notes;          ///< reasons, warnings of this case alone
+    std::vector<Figure> figures;             ///< the other metrics
+    std::string settings;                    ///< "core type SkylakeX; 134 MiB"
+    std::optional<double> number;            ///< of the headline, SI base unit; for charts
+    std::optional<double> low;
+    std::optional<double> high;
+    std::optional<double> ceiling;
+    std::string unit;
+    bool higher_is_better = true;
+    std::vector<Strip> strips; ///< one per replica with values; only in the first rows of a report
+};
+
+struct Section {
+    std::string family; ///< gemm
+    std::string title;  ///< "Matrix multiplication"
+    std::string question;
+    std::vector<Row> rows;
+    std::string covers;                ///< what every interval covers; empty where rows differ
+    std::vector<std::string> ceilings; ///< where the limits come from, referred to by number
+};
+
+/// Cases without a figure that share status and reason.
+struct Missing {
+    record::Status status = record::Status::skipped;
+    std::string reason;
+    std::vector<std::string> cases; ///< identities
+};
+
+/// How a group of cases was checked.
+struct Check {
+    std::string what; ///< the case
+    std::string error;
+    std::string bound;
+    bool passed = false;
+    std::string detail;
+};
+struct CheckGroup {
+    std::string benchmark;
+    std::string method;
+    std::string outcome; ///< "12 of 12 passed; the largest error was 34% of its bound"
+    std::vector<Check> checks;
+    std::size_t passed = 0;
+    std::size_t total = 0; ///< more than are listed in a large run
+    double largest = 0;    ///< error as a share of its bound, among those that passed
+};
+
+struct Report {
+    std::string label;  ///< the user's name for the run, or the machine's
+    std::string source; ///< file name
+    std::string title;  ///< "AMD EPYC 9R14, 2 cores"
+    std::vector<Fact> run;
+    std::vector<Fact> machine;
+    std::vector<Fact> software;
+    std::vector<Fact> summary; ///< five lines
+    std::vector<Finding> findings;
+    std::vector<Section> sections;
+    std::vector<Missing> missing;
+    std::vector<CheckGroup> checks;
+    std::vector<std::string> caps; ///< what was left out because the run is large
+};
+
+struct ReportOptions {
+    std::string label;
+    std::string source;
+    std::size_t strip_rows =
+        100; ///< rows that keep their batch values: 100 x 600 dots stay printable
+    std::size_t listed_checks = 200; ///< passed checks listed; those that failed always are
+};
+Report make_report(const record::Run& run, const ReportOptions& options = {});
+
+} // namespace assay::report

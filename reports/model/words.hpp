@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Results in words: what a family asks, what parameters mean, what an interval covers.
+
+#pragma once
+
+#include "record/model.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace assay::report {
+
+struct FamilyWords {
+    std::string title;
+    std::string question;
+};
+/// By the part of a benchmark's id before the dot. Families of other people get their own name.
+FamilyWords family_words(std::string_view family);
+std::string family_of(std::string_view benchmark);
+
+/// "fp64, size 1024, all threads (2)": symbolic values with what they resolved to.
+std::string parameters_in_words(const record::Case& c);
+/// What else was chosen: "core_type SkylakeX, algorithm ring". Leaves out what the above has said.
+std::string settings_in_words(const record::Case& c);
+
+/// "±0.4%", or "-0.3% +0.9%" where the two sides differ; empty without an interval.
+std::string interval_in_words(const record::Metric& metric);
+/// "between 3 processes", "within one process only: the next run may differ more".
+std::string covers_in_words(const record::Case& c, const record::Metric& metric);
+/// Replicas that contributed a figure.
+std::size_t measured_replicas(const record::Case& c);
+
+/// "98%": how much of its ceiling the headline reaches; nothing where either is missing.
+std::optional<double> share_of_ceiling(const record::Case& c);
+/// "512 GFLOP/s measured: peak.fma ..." or why there is none.
+std::string ceiling_in_words(const record::Case& c);
+
+/// The first metric, where the status allows to show one.
+const record::Metric* headline(const record::Case& c);
+/// "not measured", "wrong result", ...: a status as people say it.
+std::string_view status_in_words(record::Status status);
+
+} // namespace assay::report

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "render/terminal.hpp"
+
+#include "model/text.hpp"
+#include "model/words.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace assay::report {
+namespace {
+
+constexpr std::size_t narrowest = 60;        // below this the table of figures does not fit
+constexpr std::size_t value_columns = 17;    // "123 Matom-steps/s"
+constexpr std::size_t interval_columns = 13; // "-0.33% +0.93%"
+constexpr std::size_t share_columns = 9;     // "98% [12]"
+constexpr std::size_t status_columns = 9;    // "incorrect", "timed out"
+
+/// SGR codes; the text around them is plain, so nothing else can start an escape sequence.
+enum class Paint : std::uint8_t { bold, dim, red, yellow, green };
+
+class Page {
+public:
+    explicit Page(const TerminalStyle& style)
+        : width_{std::max(style.width, narrowest)}, colour_{style.colour} {}
+
+    std::string paint(Paint paint, std::string_view text) const {
+        if (!colour_ || text.empty()) return std::string{text};
+        static constexpr const char* codes[] = {"1", "2", "31", "33", "32"};
+        return fmt::format("\x1b[{}m{}\x1b[0m", codes[static_cast<std::size_t>(paint)], text);
+    }
+    void line(std::string_view text = "") {
+        const auto end = text.find_last_not_of(' ');
+        out_ += text.substr(0, end == std::string_view::npos ? 0 : end + 1);
+        out_ += '\n';
+    }
+    void heading(std::string_view text) {
+        line();
+        line(paint(Paint::bold, text));
+    }
+    /// `text` wrapped behind `first`, later lines indented to the same column.
+    void paragraph(std::string_view first, std::size_t indent, std::string_view text,
+                   bool dim = false) {
+        const auto lines = wrap(text, width_ > indent + 20 ? width_ - indent : 20);
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            const std::string body = dim ? paint(Paint::dim, lines[i]) : lines[i];
+            line((i == 0 ? fit(first, indent) : std::string(indent, ' ')) + body);
+        }
+    }
+    void facts(const std::vector<Fact>& facts) {
+        std::size_t name = 0;
+        for (const auto& fact : facts) name = std::max(name, display_width(fact.name));
+        name = std::min<std::size_t>(name, 24); // library names are shorter
+        for (const auto& fact : facts) paragraph("  " + fit(fact.name, name), name + 4, fact.text);
+    }
+    std::size_t width() const { return width_; }
+    std::string take() { return std::move(out_); }
+
+private:
+    std::size_t width_;
+    bool colour_;
+    std::string out_;
+};
+
+Paint colour_of(record::Status status) {
+    if (status == record::Status::ok) return Paint::green;
+    return status == record::Status::unstable ? Paint::yellow : Paint::red;
+}
+
+void print_findings(Page& page, const Report& report) {
+    if (report.findings.empty()) return;
+    page.heading("Findings, and what to do");
+    for (const auto& finding : report.findings) {
+        const bool serious = finding.severity == Severity::serious;
+        page.paragraph(serious                                 ? "  !!"
+                       : finding.severity == Severity::caution ? "  !"
+                                                               : "  -",
+                       5, finding.what);
+        if (!finding.action.empty()) page.paragraph("", 5, finding.action, true);
+    }
+}
+
+struct Columns {
+    std::size_t what = 0;
+    std::size_t library = 0;
+};
+
+Columns columns_of(const Section& section, std::size_t width) {
+    Columns columns{.what = 4, .library = 7};
+    for (const auto& row : section.rows) {
+        columns.what = std::max(columns.what, display_width(row.what));
+        columns.library = std::max(columns.library, display_width(row.library));
+    }
+    columns.library = std::min<std::size_t>(columns.library, 12);
+    const std::size_t others = 2 + columns.library + value_columns + interval_columns +
+                               share_columns + status_columns + 5 * 2;
+    columns.what = std::min(columns.what, width > others + 12 ? width - others : 12);
+    return columns;
+}
+
+std::string share_text(const Row& row) {
+    if (row.share.empty()) return "";
+    return row.ceiling_note ? fmt::format("{} [{}]", row.share, *row.ceiling_note + 1) : row.share;
+}
+
+void print_row(Page& page, const Section& section, const Row& row, const Columns& columns) {
+    const auto what = wrap(row.what, columns.what);
+    const auto status = status_in_words(row.status);
+    page.line(fmt::format("  {}  {}  {}  {}  {}  {}", fit(what.front(), columns.what),
+                          fit(row.library, columns.library), fit_right(row.value, value_columns),
+                          fit_right(row.interval, interval_columns),
+                          fit(share_text(row), share_columns),
+                          page.paint(colour_of(row.status), status)));
+    for (std::size_t i = 1; i < what.size(); ++i) page.line("    " + what[i]);
+    if (section.covers.empty() && !row.covers.empty())
+        page.paragraph("", 6, "interval " + row.covers, true);
+    for (const auto& note : row.notes) page.paragraph("      ", 6, note, true);
+}
+
+void print_section(Page& page, const Section& section) {
+    page.heading(section.title);
+    if (!section.question.empty()) page.paragraph("  ", 2, section.question, true);
+    const Columns columns = columns_of(section, page.width());
+    page.line();
+    page.line(page.paint(
+        Paint::dim, fmt::format("  {}  {}  {}  {}  {}  {}", fit("case", columns.what),
+                                fit("library", columns.library), fit_right("value", value_columns),
+                                fit_right("95% interval", interval_columns),
+                                fit("ceiling", share_columns), "status")));
+    std::string benchmark;
+    for (const auto& row : section.rows) {
+        if (row.benchmark != benchmark) page.line("  " + page.paint(Paint::bold, row.benchmark));
+        benchmark = row.benchmark;
+        print_row(page, section, row, columns);
+    }
+    if (!section.covers.empty())
+        page.paragraph("  ", 2, "95% intervals: " + section.covers + ".", true);
+    for (std::size_t i = 0; i < section.ceilings.size(); ++i)
+        page.paragraph(fmt::format("  [{}]", i + 1), 7, section.ceilings[i], true);
+}
+
+void print_missing(Page& page, const Report& report) {
+    if (report.missing.empty()) return;
+    page.heading("Not measured, and why");
+    for (const auto& group : report.missing) {
+        page.paragraph("  ", 2,
+                       fmt::format("{}: {}", status_in_words(group.status),
+                                   group.reason.empty() ? "no reason was given" : group.reason));
+        page.paragraph("", 6, list_of(group.cases, 6), true); // cases; the rest is a number
+    }
+}
+
+void print_checks(Page& page, const Report& report) {
+    if (report.checks.empty()) return;
+    page.heading("How the results were checked");
+    for (const auto& group : report.checks) {
+        page.paragraph("  ", 2, fmt::format("{}: {}.", group.benchmark, group.outcome));
+        if (!group.method.empty()) page.paragraph("", 6, group.method, true);
+        for (const auto& check : group.checks)
+            if (!check.passed)
+                page.paragraph("    !!", 7,
+                               fmt::format("{}: error {}, bound {}. {}", check.what, check.error,
+                                           check.bound, check.detail));
+    }
+}
+
+} // namespace
+
+std::string to_terminal(const Report& report, const TerminalStyle& style) {
+    Page page{style};
+    const std::string label = report.label.empty() ? "" : report.label + ": ";
+    page.line(
+        page.paint(Paint::bold, fit(label + report.title,
+                                    std::min(page.width(), display_width(label + report.title)))));
+    page.heading("In five lines");
+    page.facts(report.summary);
+    print_findings(page, report);
+    page.heading("Machine");
+    page.facts(report.machine);
+    if (!report.software.empty()) {
+        page.heading("Libraries");
+        page.facts(report.software);
+    }
+    for (const auto& section : report.sections) print_section(page, section);
+    print_missing(page, report);
+    print_checks(page, report);
+    page.heading("Run");
+    page.facts(report.run);
+    return page.take();
+}
+
+} // namespace assay::report
