@@ -1,1 +1,12 @@
-# The module `mpi`: filled by its benchmarks.
+# The module `mpi`: whichever MPI the compiler wrapper on the path stands for.
+find_package(MPI COMPONENTS CXX)
+if(NOT MPI_CXX_FOUND)
+    message(STATUS "Module mpi is left out: it needs an MPI (Debian: libopenmpi-dev and openmpi-bin)")
+    return()
+endif()
+
+assay_module(mpi HOOKS collective/world.cpp LINK MPI::MPI_CXX)
+# The C interface alone: Open MPI's old C++ one would pull in another library and its warnings.
+target_compile_definitions(assay_module_mpi PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+assay_benchmark(mpi collective::allreduce collective/allreduce.cpp)
+assay_finish_module(mpi)

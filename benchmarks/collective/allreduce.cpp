@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "growth.hpp"
+#include "values.hpp"
+#include "world.hpp"
+
+#include <assay/define.hpp>
+#include <assay/host.hpp>
+#include <assay/units.hpp>
+#include <assay/verify.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <variant>
+
+namespace assay::collective {
+
+namespace {
+
+using namespace assay::units;
+
+enum class Type : std::uint8_t { fp32, fp64 };
+
+template <class T>
+MPI_Datatype mpi_type() {
+    return std::is_same_v<T, float> ? MPI_FLOAT : MPI_DOUBLE;
+}
+
+/// The buffers of one rank, and the call that is timed.
+template <class T>
+class Reduction {
+public:
+    Reduction(std::int64_t bytes, bool in_place, int rank, int ranks)
+        : values_{ranks}, input_{static_cast<std::size_t>(bytes) / sizeof(T)},
+          output_{input_.size()}, rank_{rank}, ranks_{ranks}, in_place_{in_place},
+          most_calls_{finite_calls<T>(ranks, largest_sum())} {
+        for (std::size_t i = 0; i < input_.size(); ++i)
+            input_[i] = static_cast<T>(values_.at(rank, i));
+        rewind();
+        if (!in_place_) poison();
+    }
+
+    int run() noexcept {
+        const void* const from = in_place_ ? MPI_IN_PLACE : input_.data();
+        // Only in batches of tiny messages: a copy every hundred calls, before the sums overflow.
+        if (in_place_ && calls_ == most_calls_) rewind();
+        ++calls_;
+        return MPI_Allreduce(from, output_.data(), static_cast<int>(input_.size()), mpi_type<T>(),
+                             MPI_SUM, mpi::communicator());
+    }
+
+    Check check() const {
+        // Out of place every call makes the first sum again.
+        const std::uint64_t calls = in_place_ ? std::max<std::uint64_t>(calls_, 1) : 1;
+        const double factor = growth(ranks_, calls);
+        return check_each(
+            output_.size(),
+            [&](std::size_t i) {
+                const double expected = values_.sum(i) * factor;
+                const double off = static_cast<double>(output_[i]) - expected;
+                return off / std::max(std::fabs(expected), factor);
+            },
+            growth_bound<T>(ranks_, calls, largest_sum()),
+            "every element on every rank, exactly: sums of small random integers, known without a "
+            "message (repeated sums in place that outgrow the type: n k u)");
+    }
+
+    void poison() {
+        std::fill_n(output_.data(), output_.size(), std::numeric_limits<T>::quiet_NaN());
+    }
+    /// One element, by one unit of what it is a multiple of.
+    void spoil() {
+        T& element = output_[output_.size() / 2];
+        element +=
+            static_cast<T>(growth(ranks_, in_place_ ? std::max<std::uint64_t>(calls_, 1) : 1));
+    }
+    void rewind() noexcept {
+        calls_ = 0;
+        if (in_place_) std::copy_n(input_.data(), input_.size(), output_.data());
+    }
+    double bytes() const { return static_cast<double>(input_.bytes()); }
+
+private:
+    double largest_sum() const { return static_cast<double>(Values::largest) * ranks_; }
+
+    Values values_;
+    HostBuffer<T> input_;
+    HostBuffer<T> output_;
+    int rank_;
+    int ranks_;
+    bool in_place_;
+    std::uint64_t most_calls_;
+    std::uint64_t calls_ = 0; // since the inputs were fresh
+};
+
+class Allreduce {
+public:
+    struct Params {
+        Symbolic ranks;
+        std::int64_t bytes = 0;
+        Type type = Type::fp32;
+        bool in_place = false;
+    };
+    static constexpr Info info{
+        .id = "collective.allreduce",
+        .version = 1,
+        .question = "How fast do several processes add up their data, so that all have the sum?",
+        .method =
+            "MPI_Allreduce with MPI_SUM, calls back to back; the slowest rank counts. Bus "
+            "bandwidth "
+            "is message bytes per second times 2 (n-1) / n: what an ideal algorithm moves per "
+            "rank. "
+            "Every rank sends other random small integers, and checks every element of the sum "
+            "exactly. In place, sums of sums grow by n per call, so inputs are restored before "
+            "each "
+            "batch, and within a batch of small messages every time before the type overflows "
+            "(fp32, 2 ranks: every 120 calls).",
+        .caveats =
+            "The library chooses the algorithm. Calls follow each other without computation in "
+            "between, which hides imbalance that real programs have. Ranks on one machine use its "
+            "memory, not a network; the setting `machines` says how many there were.",
+        .headline = "bus_bandwidth",
+    };
+    static constexpr bool team = true;
+    /// Inputs are restored inside, see Reduction::run(). More calls than any batch needs.
+    static constexpr std::uint64_t safe_calls = 1U << 24U;
+
+    static constexpr std::tuple axes{
+        symbolic<Params>("ranks", "processes", "", &Params::ranks, {Symbol::all}, {2, 4096},
+                         {Symbol::all}),
+        integer<Params>("bytes", "message size of one rank", "B", &Params::bytes,
+                        {8, 1_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB}, {8, 1_GiB}),
+        choice<Params>("type", "type of the numbers", &Params::type,
+                       {Name<Type>{"fp32", Type::fp32}, {"fp64", Type::fp64}},
+                       {Type::fp32, Type::fp64}),
+        boolean<Params>("in_place", "result over the input (MPI_IN_PLACE)", &Params::in_place,
+                        {false}),
+    };
+
+    static Fit fit(const Params& params, const Machine& machine) {
+        const std::int64_t ranks = machine.workers(params.ranks);
+        if (ranks < 2) return Fit::no("not applicable: a single rank has nobody to add up with");
+        if (ranks > machine.cores())
+            return Fit::no("needs " + std::to_string(ranks) + " cores, one per rank; " +
+                           std::to_string(machine.cores()) + " can be used");
+        const std::int64_t element = params.type == Type::fp64 ? 8 : 4;
+        if (params.bytes % element != 0)
+            return Fit::no("needs a message of whole numbers: a multiple of " +
+                           std::to_string(element) + " bytes");
+        const std::int64_t needed = 2 * params.bytes * ranks;
+        if (machine.memory_available() != 0 && needed > machine.memory_available())
+            return Fit::no("needs " + std::to_string(needed >> 20U) + " MiB of memory, " +
+                           std::to_string(machine.memory_available() >> 20U) +
+                           " MiB are available");
+        return Fit::yes();
+    }
+
+    Allreduce(const Params& params, Context& context)
+        : ranks_{ranks_of(params, context)}, reduction_{make(params, context.team())} {
+        context.setting("ranks", ranks_);
+        context.setting("machines", mpi::machine_count());
+    }
+
+    void run() noexcept {
+        const int code = std::visit([](auto& r) { return r.run(); }, reduction_);
+        if (code != MPI_SUCCESS) code_ = code;
+    }
+    Work work() const {
+        const double bytes = std::visit([](const auto& r) { return r.bytes(); }, reduction_);
+        const auto n = static_cast<double>(ranks_);
+        return {.algorithm_bytes = bytes, .bus_bytes = bytes * 2 * (n - 1) / n};
+    }
+    Check verify() const {
+        mpi::check(code_, "MPI_Allreduce");
+        return std::visit([](const auto& r) { return r.check(); }, reduction_);
+    }
+    void poison() {
+        std::visit([](auto& r) { r.poison(); }, reduction_);
+    }
+    void spoil() {
+        std::visit([](auto& r) { r.spoil(); }, reduction_);
+    }
+    void rewind() {
+        std::visit([](auto& r) { r.rewind(); }, reduction_);
+    }
+
+private:
+    using Any = std::variant<Reduction<float>, Reduction<double>>;
+
+    static int ranks_of(const Params& params, const Context& context) {
+        const int ranks = context.team().size();
+        if (ranks < 2 || mpi::communicator() == MPI_COMM_NULL)
+            throw std::runtime_error{"this process is alone: all-reduce runs in a team, started by "
+                                     "mpirun"};
+        const std::int64_t wanted = context.machine().workers(params.ranks);
+        if (ranks != wanted)
+            throw std::runtime_error{"started with " + std::to_string(ranks) +
+                                     " ranks, asked for " + std::to_string(wanted)};
+        return ranks;
+    }
+    static Any make(const Params& params, Team team) {
+        if (params.type == Type::fp64)
+            return Any{std::in_place_type<Reduction<double>>, params.bytes, params.in_place,
+                       team.rank(), team.size()};
+        return Any{std::in_place_type<Reduction<float>>, params.bytes, params.in_place, team.rank(),
+                   team.size()};
+    }
+
+    int ranks_;
+    Any reduction_;
+    int code_ = MPI_SUCCESS;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark allreduce = define<Allreduce>();
+
+} // namespace assay::collective

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "world.hpp"
+
+#include <assay/define.hpp>
+
+#include <array>
+#include <stdexcept>
+#include <string>
+
+namespace assay::mpi {
+
+namespace {
+
+struct World {
+    MPI_Comm team = MPI_COMM_NULL; // the harness'
+    MPI_Comm work = MPI_COMM_NULL; // the benchmarks'
+    assay_team table{};
+};
+World& world() {
+    static World the_world;
+    return the_world;
+}
+
+// The team's functions cannot report an error, so their communicator's handler ends the job. Going on would mean publishing one rank's clock as everybody's.
+void barrier(void* /*context*/) { MPI_Barrier(world().team); }
+void max(void* /*context*/, double* values, std::size_t count) {
+    MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, MPI_MAX, world().team);
+}
+void broadcast(void* /*context*/, void* data, std::size_t bytes) {
+    MPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, 0, world().team);
+}
+
+void open_world() {
+    int is_initialised = 0;
+    check(MPI_Initialized(&is_initialised), "MPI_Initialized");
+    if (is_initialised == 0) {
+        int provided = MPI_THREAD_SINGLE;
+        // The worker talks to its parent from another thread, which makes no MPI calls.
+        check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+        if (provided < MPI_THREAD_FUNNELED)
+            throw std::runtime_error{"this MPI library cannot be used in a program with threads"};
+    }
+    World& w = world();
+    check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &w.team), "MPI_Comm_dup");
+    check(MPI_Comm_dup(MPI_COMM_WORLD, &w.work), "MPI_Comm_dup"); // inherits the handler
+    check(MPI_Comm_set_errhandler(w.team, MPI_ERRORS_ARE_FATAL), "MPI_Comm_set_errhandler");
+    w.table.struct_size = sizeof(assay_team);
+    check(MPI_Comm_rank(w.team, &w.table.rank), "MPI_Comm_rank");
+    check(MPI_Comm_size(w.team, &w.table.size), "MPI_Comm_size");
+    w.table.context = nullptr;
+    w.table.barrier = barrier;
+    w.table.max = max;
+    w.table.broadcast = broadcast;
+}
+
+const assay_team* join(assay_text* error) {
+    if (world().team != MPI_COMM_NULL) return &world().table;
+    const auto failed = assay::detail::guarded(error, open_world);
+    return failed != 0 ? nullptr : &world().table;
+}
+
+void leave() {
+    World& w = world();
+    if (w.team == MPI_COMM_NULL) return;
+    MPI_Comm_free(&w.work);
+    MPI_Comm_free(&w.team);
+    int is_finalised = 0;
+    MPI_Finalized(&is_finalised);
+    if (is_finalised == 0) MPI_Finalize();
+}
+
+/// "Open MPI v4.1.4, package: ..., ident: ..." says it all before the first comma.
+std::string library_version() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+    const std::string whole{text.data(), static_cast<std::size_t>(length)};
+    return whole.substr(0, whole.find_first_of(",\n"));
+}
+
+std::int32_t facts(const assay_services* services, assay_text* error) {
+    return assay::detail::guarded(error, [&] {
+        services->setting_text(services->context, "mpi.library", library_version().c_str());
+    });
+}
+
+} // namespace
+
+MPI_Comm communicator() { return world().work; }
+
+std::string error_text(int code) {
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS)
+        return "MPI error " + std::to_string(code);
+    return {text.data(), static_cast<std::size_t>(length)};
+}
+
+void check(int code, const char* call) {
+    if (code != MPI_SUCCESS) throw std::runtime_error{std::string{call} + ": " + error_text(code)};
+}
+
+int machine_count() {
+    MPI_Comm neighbours = MPI_COMM_NULL;
+    check(MPI_Comm_split_type(world().work, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &neighbours),
+          "MPI_Comm_split_type");
+    int rank = 0;
+    check(MPI_Comm_rank(neighbours, &rank), "MPI_Comm_rank");
+    int leaders = rank == 0 ? 1 : 0;
+    check(MPI_Allreduce(MPI_IN_PLACE, &leaders, 1, MPI_INT, MPI_SUM, world().work),
+          "MPI_Allreduce");
+    check(MPI_Comm_free(&neighbours), "MPI_Comm_free");
+    return leaders;
+}
+
+} // namespace assay::mpi
+
+extern const assay::Module assay_module_hooks;
+const assay::Module assay_module_hooks{
+    .launcher = "mpirun",
+    .facts = assay::mpi::facts,
+    .join = assay::mpi::join,
+    .leave = assay::mpi::leave,
+};

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The MPI job that this process belongs to, shared by the benchmarks of the module `mpi`. The
+// harness' traffic and a benchmark's never meet: each has a communicator of its own.
+
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+namespace assay::mpi {
+
+/// For benchmarks; errors are returned, not fatal. MPI_COMM_NULL before the module has joined.
+MPI_Comm communicator();
+
+/// What an MPI error code means.
+std::string error_text(int code);
+
+/// Throws std::runtime_error when an MPI call did not succeed.
+void check(int code, const char* call);
+
+/// Machines this job runs on: groups of ranks that can share memory. Collective.
+int machine_count();
+
+} // namespace assay::mpi

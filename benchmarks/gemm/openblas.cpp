@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "square.hpp"
+
+#include <assay/define.hpp>
+
+#include <cblas.h>
+
+#include <variant>
+
+namespace assay::gemm {
+
+namespace {
+
+void multiply(Matrices<double, double, double>& m) noexcept {
+    const auto n = static_cast<blasint>(m.size);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, m.a.data(), n, m.b.data(), n,
+                0, m.c.data(), n);
+}
+
+void multiply(Matrices<float, float, float>& m) noexcept {
+    const auto n = static_cast<blasint>(m.size);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, m.a.data(), n, m.b.data(), n,
+                0, m.c.data(), n);
+}
+
+/// Significant bits of the type that a narrowed product would have used: fp32 for fp64, bf16 for fp32.
+constexpr int narrower_digits(Precision precision) { return precision == Precision::fp64 ? 24 : 8; }
+
+} // namespace
+
+class OpenblasSquare {
+public:
+    struct Params {
+        Precision precision = Precision::fp64;
+        std::int64_t size = 0;
+        Symbolic threads;
+    };
+    static constexpr Info info = square_info;
+    static constexpr std::tuple axes{
+        choice<Params>("precision", "type of the matrices", &Params::precision,
+                       {Name<Precision>{"fp64", Precision::fp64}, {"fp32", Precision::fp32}},
+                       {Precision::fp64, Precision::fp32}),
+        size_axis<Params>(),
+        threads_axis<Params>(),
+    };
+
+    static Fit fit(const Params& params, const Machine& machine) {
+        if (openblas_get_parallel() != OPENBLAS_OPENMP)
+            return Fit::no(
+                "needs the OpenMP build of OpenBLAS (libopenblas0-openmp); the loaded one "
+                "starts its own threads, which binding puts on one core");
+        const std::int64_t element = params.precision == Precision::fp64 ? 8 : 4;
+        return fits_memory(machine, params.size, 3 * element);
+    }
+
+    OpenblasSquare(const Params& params, Context& context)
+        : precision_{params.precision}, matrices_{make(params)} {
+        context.setting("core_type", openblas_get_corename());
+        context.setting("threads", openblas_get_num_threads());
+        if (openblas_get_num_threads() < team_threads())
+            context.warn("OpenBLAS was built for at most " +
+                         std::to_string(openblas_get_num_threads()) + " threads, " +
+                         std::to_string(team_threads()) + " were asked for");
+    }
+
+    void run() noexcept {
+        if (auto* fp64 = std::get_if<Double>(&matrices_))
+            multiply(*fp64);
+        else if (auto* fp32 = std::get_if<Single>(&matrices_))
+            multiply(*fp32);
+    }
+    Work work() const { return square_work(precision_, static_cast<std::int64_t>(size())); }
+    Check verify() const {
+        return std::visit([](const auto& m) { return m.check(); }, matrices_);
+    }
+    void poison() {
+        std::visit([](auto& m) { m.poison(); }, matrices_);
+    }
+    void spoil() {
+        std::visit(
+            [this](auto& m) {
+                m.narrow_inputs(narrower_digits(precision_));
+                multiply(m);
+                m.fill_inputs();
+            },
+            matrices_);
+    }
+
+private:
+    using Double = Matrices<double, double, double>;
+    using Single = Matrices<float, float, float>;
+
+    using Either = std::variant<Single, Double>;
+
+    static Either make(const Params& params) {
+        if (params.precision == Precision::fp64)
+            return Either{std::in_place_type<Double>, params.size};
+        return Either{std::in_place_type<Single>, params.size};
+    }
+    std::size_t size() const {
+        return std::visit([](const auto& m) { return m.size; }, matrices_);
+    }
+
+    Precision precision_;
+    Either matrices_;
+};
+
+extern constinit const assay_benchmark openblas_square = define<OpenblasSquare>();
+
+} // namespace assay::gemm
