@@ -5,6 +5,7 @@ find_package(HWY 1.0 REQUIRED)
 assay_module(host LINK $<$<BOOL:${OpenMP_CXX_FOUND}>:OpenMP::OpenMP_CXX> hwy::hwy)
 target_include_directories(assay_module_host PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}") # for Highway
 assay_benchmark(host memory::stream memory/stream.cpp memory/stream_kernels.cpp)
+assay_benchmark(host peak::fma peak/fma.cpp peak/fma_kernels.cpp)
 assay_finish_module(host)
 # Results are recomputed to the last bit, so only the multiply-adds that are written as such may fuse.
 target_compile_options(assay_module_host PRIVATE -ffp-contract=off)

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "fma_kernels.hpp"
+
+#include <assay/define.hpp>
+#include <assay/host.hpp>
+#include <assay/random.hpp>
+#include <assay/verify.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <variant>
+
+namespace assay::peak {
+namespace {
+
+enum class Precision : std::uint8_t { fp64, fp32 };
+
+/// What /proc/cpuinfo says where the CPU has it. Highway's AVX-512 is that of Skylake and later.
+struct Requirement {
+    Isa isa;
+    const char* name;
+    std::array<const char*, 4> features; // "" where fewer are needed
+};
+constexpr std::array requirements{
+    Requirement{Isa::sse4, "sse4", {"sse4_1", "sse4_2", "", ""}},
+    Requirement{Isa::avx2, "avx2", {"avx2", "fma", "f16c", "bmi2"}},
+    Requirement{Isa::avx512, "avx512", {"avx512f", "avx512vl", "avx512dq", "avx512bw"}},
+    Requirement{Isa::neon, "neon", {"asimd", "aes", "", ""}},
+    Requirement{Isa::sve, "sve", {"sve", "", "", ""}},
+    Requirement{Isa::sve2, "sve2", {"sve2", "sveaes", "", ""}},
+};
+
+const Requirement& requirement(Isa isa) {
+    return *std::ranges::find(requirements, isa, &Requirement::isa);
+}
+
+/// Why this machine cannot run the code of `isa`; "" when it can.
+std::string missing(Isa isa, const Machine& machine) {
+    const Requirement& wanted = requirement(isa);
+    for (const char* feature : wanted.features)
+        if (*feature != '\0' && !machine.has(feature)) return std::string{"needs "} + feature;
+    return {};
+}
+
+/// The code for `isa`; null when this build or this machine does not have it.
+const Chain* find_chain(Isa isa, const Machine& machine) {
+    for (const Chain& chain : fma_chains()) // widest first
+        if ((isa == Isa::best || isa == chain.isa) && is_supported(chain) &&
+            missing(chain.isa, machine).empty())
+            return &chain;
+    return nullptr;
+}
+
+/// The values of one precision, on every thread, and how they are computed and checked.
+template <class T>
+class Values {
+public:
+    Values(const Chain& chain, const Path<T>& path, int threads)
+        : run_{path.run}, fused_{chain.fused}, lanes_{path.lanes()}, threads_{threads},
+          own_{chain.chains * lanes_}, start_{buffer(own_, threads)},
+          result_{buffer(own_, threads)} {
+        fill_uniform(start_.view(), start_seed, T{0.5}, T{1.5});
+    }
+
+    void run() noexcept {
+        on_each_thread(threads_, [&](std::size_t thread, std::size_t /*team*/) {
+            const std::size_t at = thread * stride(own_);
+            run_(start_.data() + at, result_.data() + at, step, steps);
+        });
+    }
+    double flops() const {
+        constexpr double flops_per_step = 2;
+        return flops_per_step * static_cast<double>(own_) * steps * threads_;
+    }
+    Check verify() const {
+        HostBuffer<T> expected = buffer(own_, threads_);
+        on_each_thread(threads_, [&](std::size_t thread, std::size_t /*team*/) {
+            const std::size_t at = thread * stride(own_);
+            recompute({start_.data() + at, own_}, {expected.data() + at, own_});
+        });
+        const auto used = static_cast<std::size_t>(threads_) * own_;
+        return check_each(
+            used,
+            [&](std::size_t i) {
+                const std::size_t at = i / own_ * stride(own_) + i % own_;
+                return ulps_apart(result_[at], expected[at]);
+            },
+            0, "every lane of every chain recomputed with scalar arithmetic, to the last bit");
+    }
+    void poison() { std::ranges::fill(result_.view(), std::numeric_limits<T>::quiet_NaN()); }
+    void spoil() {
+        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        const std::size_t thread = pick % static_cast<std::size_t>(threads_);
+        T& value = result_[thread * stride(own_) + (pick >> 32U) % own_];
+        value = std::nextafter(value, T{2});
+    }
+    std::size_t lanes() const { return lanes_; }
+
+    // 2^17 steps of 12 or 16 chains are 0.2 ms or more, a hundred times the cost of starting and
+    // ending a parallel region on many cores.
+    static constexpr std::size_t steps = std::size_t{1} << 17U;
+
+private:
+    // Each step mirrors a value at 1 and brings it closer by 5e-6: values stay between 0.5 and 1.5,
+    // differ from lane to lane to the end (half of the distance is left after 2^17 steps), and all
+    // bits of the multiplier are at work, as a factor of 1 or 0.5 would not have it.
+    static constexpr T factor = static_cast<T>(-0.99999512345678);
+    static constexpr Step<T> step{.factor = factor, .addend = T{1} - factor};
+    static constexpr std::uint64_t start_seed = 5;
+    static constexpr std::uint64_t spoil_seed = 6;
+
+    /// Values of one thread, with a gap to the next one's lines, which prefetchers fetch in pairs.
+    static std::size_t stride(std::size_t own) {
+        constexpr std::size_t gap = 2 * line_granule<T>;
+        return (own + gap - 1) / gap * gap + gap;
+    }
+    static HostBuffer<T> buffer(std::size_t own, int threads) {
+        return HostBuffer<T>{stride(own) * static_cast<std::size_t>(threads), {.threads = threads}};
+    }
+    void recompute(std::span<const T> from, std::span<T> to) const {
+        std::ranges::copy(from, to.begin());
+        for (std::size_t i = 0; i < steps; ++i)
+            for (T& value : to)
+                value = fused_ ? std::fma(value, step.factor, step.addend)
+                               : value * step.factor + step.addend;
+    }
+
+    Chains<T> run_;
+    bool fused_;
+    std::size_t lanes_;
+    int threads_;
+    std::size_t own_; // values of one thread
+    HostBuffer<T> start_;
+    HostBuffer<T> result_;
+    std::uint64_t spoils_ = 0;
+};
+
+class Fma {
+public:
+    struct Params {
+        Precision precision = Precision::fp64;
+        Isa isa = Isa::best;
+        Symbolic threads = Symbol::all;
+    };
+    static constexpr Info info{
+        .id = "peak.fma",
+        .question = "How many floating point operations a second can the cores of this host issue?",
+        .method =
+            "Independent chains of multiply-adds in registers, enough of them to hide the latency, "
+            "on values that differ in every lane; instruction sets are chosen at run time. sse4 "
+            "has "
+            "no fused multiply-add and uses a multiplication and an addition. Every lane is "
+            "recomputed with scalar arithmetic and must agree to the last bit.",
+        .caveats =
+            "A ceiling for code that lives in registers. It holds at the clock that this very "
+            "instruction mix allows; starting and ending the parallel region is included, about "
+            "one "
+            "percent on many cores. A multiply-add counts as two operations.",
+        .headline = "flop_rate",
+    };
+    static constexpr std::tuple axes{
+        choice("precision", "format of the values", &Params::precision,
+               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
+               {Precision::fp64, Precision::fp32}),
+        choice("isa", "instruction set; best is the widest that this machine has", &Params::isa,
+               {Name{"best", Isa::best}, Name{"sse4", Isa::sse4}, Name{"avx2", Isa::avx2},
+                Name{"avx512", Isa::avx512}, Name{"neon", Isa::neon}, Name{"sve", Isa::sve},
+                Name{"sve2", Isa::sve2}},
+               {Isa::best}),
+        symbolic("threads", "cores used", "", &Params::threads,
+                 {Symbolic{Symbol::one}, Symbolic{Symbol::all}}, {1, 4096},
+                 {Symbol::one, Symbol::all}),
+    };
+    static constexpr bool is_ceiling = true;
+
+    static Fit fit(const Params& p, const Machine& m) {
+        const std::int64_t threads = m.workers(p.threads);
+        const std::int64_t most = std::max(m.cores(), m.count("threads"));
+        if (threads > most)
+            return Fit::no("needs " + std::to_string(threads) + " cores, this process may use " +
+                           std::to_string(most));
+        if (threads > 1 && !has_threads()) return Fit::no("needs a build with OpenMP");
+        if (find_chain(p.isa, m) != nullptr) return Fit::yes();
+        if (p.isa == Isa::best) return Fit::no("needs sse4_1, avx2, avx512f, asimd or sve");
+        if (std::string why = missing(p.isa, m); !why.empty()) return Fit::no(std::move(why));
+        return Fit::no(std::string{"needs a build with "} + requirement(p.isa).name);
+    }
+
+    Fma(const Params& p, const Context& context) : values_{make(p, context.machine())} {
+        const Chain& chain = *find_chain(p.isa, context.machine());
+        context.setting("isa", requirement(chain.isa).name);
+        context.setting("chains", static_cast<double>(chain.chains));
+        context.setting("threads", static_cast<double>(context.machine().workers(p.threads)));
+        std::visit(
+            [&]<class T>(const Values<T>& values) {
+                context.setting("lanes", static_cast<double>(values.lanes()));
+            },
+            values_);
+    }
+
+    void run() noexcept {
+        // A visit could throw where the variant were empty, which it never is.
+        if (auto* values = std::get_if<Values<double>>(&values_)) values->run();
+        if (auto* values = std::get_if<Values<float>>(&values_)) values->run();
+    }
+    Work work() const {
+        return {.flops = std::visit([](const auto& values) { return values.flops(); }, values_)};
+    }
+    Check verify() const {
+        return std::visit([](const auto& values) { return values.verify(); }, values_);
+    }
+    void poison() {
+        std::visit([](auto& values) { values.poison(); }, values_);
+    }
+    void spoil() {
+        std::visit([](auto& values) { values.spoil(); }, values_);
+    }
+
+private:
+    using AnyValues = std::variant<Values<double>, Values<float>>;
+
+    static AnyValues make(const Params& p, const Machine& machine) {
+        const Chain* chain = find_chain(p.isa, machine);
+        if (chain == nullptr) throw std::invalid_argument{"this machine lacks the instruction set"};
+        const int threads = static_cast<int>(machine.workers(p.threads));
+        if (p.precision == Precision::fp64) return Values<double>{*chain, chain->fp64, threads};
+        return Values<float>{*chain, chain->fp32, threads};
+    }
+
+    AnyValues values_;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark fma;
+constinit const assay_benchmark fma = define<Fma>();
+
+} // namespace assay::peak
