@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which keys a record has in JSON: one list for the writer, both readers and the test that holds them
+// against the schema. A visitor is called with each key and member, in the order they are written.
+// A member that is a std::optional may be missing or null; every other one must be there.
+
+#pragma once
+
+#include "record/model.hpp"
+
+#include <concepts>
+#include <type_traits>
+
+namespace assay::record {
+
+/// M is T or const T.
+template <class M, class T>
+concept Maybe = std::same_as<std::remove_const_t<M>, T>;
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Place> auto& place) {
+    visit("kind", place.kind);
+    visit("uuid", place.uuid);
+    visit("index", place.index);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Verification> auto& verification) {
+    visit("passed", verification.passed);
+    visit("method", verification.method);
+    visit("bound", verification.bound);
+    visit("error", verification.error);
+    visit("detail", verification.detail);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Metric> auto& metric) {
+    visit("name", metric.name);
+    visit("unit", metric.unit);
+    visit("higher_is_better", metric.higher_is_better);
+    visit("value", metric.value);
+    visit("low", metric.low);
+    visit("high", metric.high);
+    visit("interval_scope", metric.interval_scope);
+    visit("median", metric.median);
+    visit("min", metric.min);
+    visit("p95", metric.p95);
+    visit("count", metric.count);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Ceiling> auto& ceiling) {
+    visit("value", ceiling.value);
+    visit("kind", ceiling.kind);
+    visit("source", ceiling.source);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Telemetry> auto& telemetry) {
+    visit("window_seconds", telemetry.window_seconds);
+    visit("core_clock_hz", telemetry.core_clock_hz);
+    visit("foreign_cpu", telemetry.foreign_cpu);
+    visit("steal", telemetry.steal);
+    visit("throttle_events", telemetry.throttle_events);
+    visit("page_migrations", telemetry.page_migrations);
+    visit("disturbances", telemetry.disturbances);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Replica> auto& replica) {
+    visit("index", replica.index);
+    visit("started", replica.started);
+    visit("status", replica.status);
+    visit("reason", replica.reason);
+    visit("setup_seconds", replica.setup_seconds);
+    visit("warmup_seconds", replica.warmup_seconds);
+    visit("batches", replica.batches);
+    visit("calls", replica.calls);
+    visit("seconds", replica.seconds);
+    visit("low", replica.low);
+    visit("high", replica.high);
+    visit("extra", replica.extra);
+    visit("telemetry", replica.telemetry);
+    visit("values", replica.values);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Case> auto& c) {
+    visit("benchmark", c.benchmark);
+    visit("version", c.version);
+    visit("place", c.place);
+    visit("library", c.library);
+    visit("parameters", c.parameters);
+    visit("settings", c.settings);
+    visit("work", c.work);
+    visit("headline", c.headline);
+    visit("status", c.status);
+    visit("reason", c.reason);
+    visit("verification", c.verification);
+    visit("metrics", c.metrics);
+    visit("ceiling", c.ceiling);
+    visit("telemetry", c.telemetry);
+    visit("warnings", c.warnings);
+    visit("replicas", c.replicas);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Cache> auto& cache) {
+    visit("level", cache.level);
+    visit("type", cache.type);
+    visit("bytes", cache.bytes);
+    visit("count", cache.count);
+    visit("line_bytes", cache.line_bytes);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<PciDevice> auto& device) {
+    visit("address", device.address);
+    visit("vendor_id", device.vendor_id);
+    visit("device_id", device.device_id);
+    visit("kind", device.kind);
+    visit("name", device.name);
+    visit("driver", device.driver);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Machine> auto& machine) {
+    visit("id", machine.id);
+    visit("hostname", machine.hostname);
+    visit("cpu_model", machine.cpu_model);
+    visit("cpu_vendor", machine.cpu_vendor);
+    visit("architecture", machine.architecture);
+    visit("sockets", machine.sockets);
+    visit("cores", machine.cores);
+    visit("threads", machine.threads);
+    visit("usable_cores", machine.usable_cores);
+    visit("usable_threads", machine.usable_threads);
+    visit("numa_nodes", machine.numa_nodes);
+    visit("core_clock_hz", machine.core_clock_hz);
+    visit("isa", machine.isa);
+    visit("caches", machine.caches);
+    visit("memory_bytes", machine.memory_bytes);
+    visit("memory_limit_bytes", machine.memory_limit_bytes);
+    visit("huge_pages", machine.huge_pages);
+    visit("pci", machine.pci);
+    visit("os", machine.os);
+    visit("kernel", machine.kernel);
+    visit("virtualization", machine.virtualization);
+    visit("container", machine.container);
+    visit("provider", machine.provider);
+    visit("instance", machine.instance);
+    visit("system", machine.system);
+    visit("software", machine.software);
+}
+
+/// The keys of `run`; the machine and the cases stand beside it.
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Run> auto& run) {
+    visit("id", run.id);
+    visit("suite", run.suite);
+    visit("started", run.started);
+    visit("ended", run.ended);
+    visit("status", run.status);
+    visit("version", run.version);
+    visit("digest", run.digest);
+}
+
+/// Has fields of its own, so it is an object in JSON.
+template <class T>
+concept Record = requires(T& t) { each_field([](auto, auto&) {}, t); };
+
+/// Where a key that is not known is an error: it would be part of what identifies a series, and
+/// ignoring it would compare what is not comparable.
+template <class T>
+inline constexpr bool is_closed = std::same_as<T, Place>;
+
+} // namespace assay::record

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace assay::record {
+namespace {
+
+template <class Enum, std::size_t N>
+using Names = std::array<std::pair<Enum, std::string_view>, N>;
+
+constexpr Names<Status, 8> status_names{{
+    {Status::ok, "ok"},
+    {Status::unstable, "unstable"},
+    {Status::incorrect, "incorrect"},
+    {Status::skipped, "skipped"},
+    {Status::failed, "failed"},
+    {Status::timed_out, "timed_out"},
+    {Status::crashed, "crashed"},
+    {Status::interrupted, "interrupted"},
+}};
+constexpr Names<IntervalScope, 3> scope_names{{
+    {IntervalScope::none, "none"},
+    {IntervalScope::within_process, "within_process"},
+    {IntervalScope::between_replicas, "between_replicas"},
+}};
+constexpr Names<CeilingKind, 3> ceiling_names{{
+    {CeilingKind::none, "none"},
+    {CeilingKind::measured, "measured"},
+    {CeilingKind::datasheet, "datasheet"},
+}};
+
+template <class Enum, std::size_t N>
+std::string_view name_of(const Names<Enum, N>& names, Enum value) {
+    const auto found = std::ranges::find(names, value, &std::pair<Enum, std::string_view>::first);
+    return found == names.end() ? "?" : found->second;
+}
+
+template <class Enum, std::size_t N>
+std::optional<Enum> value_of(const Names<Enum, N>& names, std::string_view text) {
+    const auto found = std::ranges::find(names, text, &std::pair<Enum, std::string_view>::second);
+    if (found == names.end()) return {};
+    return found->first;
+}
+
+} // namespace
+
+std::string_view to_string(Status status) { return name_of(status_names, status); }
+std::optional<Status> status_from(std::string_view text) { return value_of(status_names, text); }
+
+std::string_view to_string(IntervalScope scope) { return name_of(scope_names, scope); }
+std::optional<IntervalScope> interval_scope_from(std::string_view text) {
+    return value_of(scope_names, text);
+}
+
+std::string_view to_string(CeilingKind kind) { return name_of(ceiling_names, kind); }
+std::optional<CeilingKind> ceiling_kind_from(std::string_view text) {
+    return value_of(ceiling_names, text);
+}
+
+bool is_finished(Status status) {
+    return status == Status::ok || status == Status::unstable || status == Status::incorrect ||
+           status == Status::skipped;
+}
+
+std::string to_string(const Value& value) {
+    return std::visit(
+        [](const auto& v) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::string>)
+                return v;
+            else
+                return fmt::format("{}", v);
+        },
+        value);
+}
+
+const Value* find(const NamedList& list, std::string_view name) {
+    const auto found = std::ranges::find(list, name, &Named::name);
+    return found == list.end() ? nullptr : &found->value;
+}
+
+std::string identity(const Case& c) {
+    std::string text = c.benchmark;
+    // Almost everything is version 1 and on the host; what is usual is not said.
+    if (c.version != 1) text += fmt::format("/{}", c.version);
+    text += fmt::format("[{}]", c.library);
+    if (c.place.kind != "host") text += fmt::format("@{}", c.place.kind);
+    for (const Named& parameter : c.parameters)
+        text += fmt::format(" {}={}", parameter.name, to_string(parameter.value));
+    return text;
+}
+
+} // namespace assay::record

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the replicas of a case say together. Everything here is computed from what the record stores,
+// so `assay verify` can compute it again; nothing else may set a case's metrics.
+
+#pragma once
+
+#include "record/model.hpp"
+
+#include <optional>
+
+namespace assay::record {
+
+/// Sets c.metrics from the replicas that ended ok or unstable; empty unless the case is ok or unstable.
+///
+/// Order: the headline; time per call; every other rate whose amount of work the case states, in the
+/// order of metric_table; figures that the benchmark reported itself (Replica::extra).
+///  - value: geometric mean over replicas. A rate is work / seconds of the same replicas.
+///  - low, high, interval_scope: stats::combine_replicas on seconds; a rate's low comes from the
+///    time's high. Figures reported by the benchmark have only the spread between replicas.
+///  - median, min, p95: over the kept batch values of all replicas, each converted to the metric
+///    first. So `min` of a rate is its lowest rate (the slowest batch), and p95 the rate that 95% of
+///    the batches stay below; for a time p95 is the slow tail. Batch values of replicas weigh the
+///    same even where their batches hold unlike numbers of calls.
+///  - count: how many values that were; for figures reported by the benchmark, replicas.
+void summarise(Case& c);
+
+/// Sets status, reason, telemetry and metrics of a case from its replicas. `planned_replicas` is how
+/// many there should be. In this order:
+///  1. No replica: the status stays as it was set (skipped, failed before it began, interrupted); ok
+///     and unstable become interrupted.
+///  2. A failed verification, or any replica incorrect: incorrect.
+///  3. Any replica crashed, else timed_out, else failed, else interrupted, else skipped: that status.
+///     One bad process in three is a fact about the machine; the others do not outvote it.
+///  4. A replica without a positive time per call: failed.
+///  5. Fewer replicas than planned: interrupted.
+///  6. Any replica unstable, or the slowest and the fastest differ by more than a factor of 1.25:
+///     unstable.
+///  7. ok.
+/// The reason names the replica, counted from 1 as people count.
+void conclude(Case& c, int planned_replicas);
+
+/// The worst of each over the replicas: shortest window, lowest clock, otherwise the largest.
+/// Disturbances of all, each once.
+Telemetry worst_telemetry(const std::vector<Replica>& replicas);
+
+/// Headline over ceiling; for a headline where lower is better, ceiling over headline: 1 is the limit
+/// reached. Nothing where either is unknown or not positive.
+std::optional<double> share_of_ceiling(const Case& c);
+
+} // namespace assay::record
