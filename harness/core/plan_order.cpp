@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan_order.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace assay::core {
+namespace {
+
+// Seconds, as seen with the shipped suites on two cores.
+constexpr double worker_start = 0.1;   // exec, load, inventory
+constexpr double team_start = 0.6;     // the same under mpirun
+constexpr double case_setup = 0.2;     // allocate, fill, verify before and after
+constexpr double warmup_share = 0.5;   // warming up ends when the rate is steady, about half way
+constexpr double measured_share = 1.3; // looks come at 1.3 times the number of batches
+
+// Seconds below which a figure is not worth having.
+constexpr double least_measured = 0.1;
+constexpr double least_warmup = 0.1;
+
+/// What a worker is started with: the number of threads or processes, as it was asked for.
+std::string team_of(const PlannedCase& planned) {
+    std::string team;
+    for (const char* name : {"ranks", "threads"})
+        if (const auto* value = record::find(planned.parameters, name))
+            team += fmt::format("{}={} ", name, record::to_string(*value));
+    return team;
+}
+
+/// Benchmarks that are held against one ceiling, and the ceiling, are one cluster.
+std::string cluster_of(const PlannedCase& planned) {
+    const auto& benchmark = *planned.benchmark;
+    return benchmark.is_ceiling || benchmark.ceiling.empty() ? benchmark.id : benchmark.ceiling;
+}
+
+/// Numbers things in the order of their first appearance.
+template <class Key>
+class Appearance {
+public:
+    std::size_t of(const Key& key) {
+        return numbers_.try_emplace(key, numbers_.size()).first->second;
+    }
+
+private:
+    std::map<Key, std::size_t> numbers_;
+};
+
+std::size_t workers_of(const Plan& plan, bool team) {
+    std::size_t count = 0;
+    const PlannedCase* before = nullptr;
+    for (const auto& planned : plan.cases) {
+        const bool same = before != nullptr && before->benchmark == planned.benchmark &&
+                          team_of(*before) == team_of(planned);
+        if (!same && planned.benchmark->team == team) ++count;
+        before = &planned;
+    }
+    return count;
+}
+
+/// What passes whatever the protocol says: starting workers and setting up cases.
+double fixed_seconds(const Plan& plan) {
+    const double once = static_cast<double>(workers_of(plan, false)) * worker_start +
+                        static_cast<double>(workers_of(plan, true)) * team_start +
+                        static_cast<double>(plan.cases.size()) * case_setup;
+    return once * plan.replicas;
+}
+
+double measurements(const Plan& plan) {
+    return static_cast<double>(plan.cases.size()) * plan.replicas;
+}
+
+} // namespace
+
+void order_cases(std::vector<PlannedCase>& cases) {
+    using Rank = std::tuple<std::size_t, std::size_t, int, std::size_t>;
+    Appearance<std::string> clusters;
+    Appearance<std::string> teams;
+    Appearance<const Benchmark*> benchmarks; // of one module
+    std::vector<std::pair<Rank, std::size_t>> order;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const auto& planned = cases[i];
+        order.emplace_back(Rank{clusters.of(cluster_of(planned)), teams.of(team_of(planned)),
+                                planned.benchmark->is_ceiling ? 0 : 1,
+                                benchmarks.of(planned.benchmark)},
+                           i); // the index keeps the order within a group
+    }
+    std::ranges::sort(order);
+    std::vector<PlannedCase> ordered;
+    ordered.reserve(cases.size());
+    for (const auto& entry : order) ordered.push_back(std::move(cases[entry.second]));
+    cases = std::move(ordered);
+}
+
+double expected_seconds(const Plan& plan) {
+    const auto& p = plan.protocol;
+    const double measured = std::min(p.budget_seconds, p.min_seconds * measured_share);
+    return fixed_seconds(plan) + measurements(plan) * (p.warmup_seconds * warmup_share + measured);
+}
+
+void fit_budget(Plan& plan, double seconds) {
+    auto& p = plan.protocol;
+    const double each = (seconds - fixed_seconds(plan)) / measurements(plan);
+    if (each >= p.warmup_seconds + p.budget_seconds) return; // fits at its slowest
+    const double warmup = std::clamp(each / 3, std::min(least_warmup, p.warmup_seconds),
+                                     p.warmup_seconds); // a third: the figure matters more
+    const double measured =
+        std::clamp(each - warmup, std::min(least_measured, p.budget_seconds), p.budget_seconds);
+    p.warmup_seconds = warmup;
+    p.budget_seconds = measured;
+    p.min_seconds = std::min(p.min_seconds, measured);
+    plan.notes.push_back(
+        fmt::format("budget of {:.0f} s: at most {:.2g} s of measuring and {:.2g} s "
+                    "of warming up for each case in each replica",
+                    seconds, measured, warmup));
+    if (const double needed = expected_seconds(plan); needed > seconds)
+        plan.notes.push_back(fmt::format("the budget of {:.0f} s is too small for these cases: "
+                                         "expect {:.0f} s; choose fewer with --only, or --replicas",
+                                         seconds, needed));
+}
+
+} // namespace assay::core

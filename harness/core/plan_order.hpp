@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// In which order a plan is measured, how long that takes, and how it is made to fit a budget.
+
+#pragma once
+
+#include "core/plan.hpp"
+
+#include <vector>
+
+namespace assay::core {
+
+/// Cases that one worker process can take in turn come together (a benchmark, a number of threads or
+/// ranks), and a ceiling stands right before what it judges, at the same number of threads.
+void order_cases(std::vector<PlannedCase>& cases);
+
+/// An estimate, from what cases of the shipped suites take.
+double expected_seconds(const Plan& plan);
+
+/// Cuts measuring and warming up until the plan fits `seconds`, never below what still gives a figure;
+/// a note says what was done.
+void fit_budget(Plan& plan, double seconds);
+
+} // namespace assay::core
