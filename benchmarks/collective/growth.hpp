@@ -15,6 +15,7 @@ namespace assay::collective {
 /// Calls in a row whose results stay finite in T, for first sums of at most `largest_sum`.
 template <class T>
 std::uint64_t finite_calls(int ranks, double largest_sum) {
+    // One binade below the largest number: partial sums and rounding stay finite, too.
     const double room = std::numeric_limits<T>::max_exponent - 1 - std::log2(largest_sum);
     return 1 + static_cast<std::uint64_t>(room / std::log2(static_cast<double>(ranks)));
 }
