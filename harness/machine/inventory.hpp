@@ -5,30 +5,41 @@
 
 #pragma once
 
+#include "machine/binding.hpp"
+#include "machine/clock.hpp"
+#include "machine/files.hpp"
+#include "machine/topology.hpp"
 #include "record/model.hpp"
 
-#include <filesystem>
+#include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
 namespace assay::machine {
 
 struct Options {
     bool hostname = false;
-    std::filesystem::path root = "/"; ///< tests put a fake /proc and /sys here
+    /// Takes some 5 to 20 ms; without it core_clock_hz stays unknown.
+    bool core_clock = true;
 };
 record::Machine inspect(const Options& options = {});
 
-/// Facts by name, as assay/machine.hpp lists them. Unknown: NaN, "".
+/// What a machine is made out from; tests make up their own.
+struct Sources {
+    Files files;
+    Shape shape;
+    std::string architecture;
+    std::string hypervisor; ///< what it calls itself
+    std::optional<double> core_clock_hz;
+};
+record::Machine inspect(const Sources& sources);
+
+/// Facts by name, as assay/machine.hpp lists them, and core_clock_hz. Unknown: NaN, "".
+/// memory.available is read anew on every call, from the machine this process is on.
 double fact(const record::Machine& machine, std::string_view name);
-std::string_view fact_text(const record::Machine& machine, std::string_view name);
+std::string fact_text(const record::Machine& machine, std::string_view name);
 
-/// The clock of the core this thread runs on, in hertz, from a chain of dependent additions (one per
-/// cycle on every core we know); takes about 2 ms.
-double measure_core_clock();
-
-/// Logical CPUs to bind `threads` threads to: one per physical core first, spread over what this
-/// process may use, in topology order; second hardware threads only when cores run out.
-std::vector<int> choose_cpus(int threads);
+/// Is this instruction set there? The kernel's names: avx2, avx512f, asimd.
+bool has_isa(const record::Machine& machine, std::string_view isa);
 
 } // namespace assay::machine

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a container or a batch system allows this process: control groups, version 1 and 2. A limit
+// of any group above ours binds us too, so every level counts and the lowest limit wins.
+
+#pragma once
+
+#include "machine/files.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace assay::machine {
+
+/// Where one controller ("cpu", "memory") keeps the files of our group and of those above it.
+struct Hierarchy {
+    bool unified = false;                       ///< cgroup version 2
+    std::vector<std::filesystem::path> folders; ///< ours first; empty when there is no controller
+};
+Hierarchy hierarchy(const Files& files, std::string_view controller);
+
+/// CPUs' worth of time that the quota allows: 1.5. Absent: as much as there is.
+std::optional<double> cpu_quota(const Files& files);
+
+/// Bytes. A group that may use `limit` and uses `used` of it, without the file pages that the
+/// kernel would give up first.
+struct MemoryLimit {
+    std::int64_t limit = 0;
+    std::int64_t used = 0;
+};
+/// One for each level that has a limit.
+std::vector<MemoryLimit> memory_limits(const Files& files);
+
+/// Seconds that the quota has kept our group from running, so far.
+std::optional<double> throttled_seconds(const Files& files);
+
+} // namespace assay::machine

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The small text files by which a kernel describes its machine, below a root that tests replace.
+// Nothing is trusted: what is missing, huge, not a regular file or not text reads as empty, and no
+// byte that could not be printed ever leaves this file.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assay::machine {
+
+class Files {
+public:
+    // 256 KiB hold the first fifty processors of any cpuinfo, and all of every other file read here.
+    static constexpr std::size_t text_limit = std::size_t{256} << 10U;
+
+    explicit Files(std::filesystem::path root = "/") : root_{std::move(root)} {}
+
+    const std::filesystem::path& root() const { return root_; }
+    std::filesystem::path at(const std::filesystem::path& path) const {
+        return root_ / path.relative_path();
+    }
+    bool exists(const std::filesystem::path& path) const;
+    /// The first `limit` bytes, as printable ASCII and line ends; other bytes become '?'.
+    std::string text(const std::filesystem::path& path, std::size_t limit = text_limit) const;
+    /// The first line, without blanks around it, at most 200 characters.
+    std::string line(const std::filesystem::path& path) const;
+    /// The number that the file begins with.
+    std::optional<std::int64_t> number(const std::filesystem::path& path) const;
+    /// Names in a folder, sorted; at most 10,000.
+    std::vector<std::string> names(const std::filesystem::path& folder) const;
+    /// Last part of what a symbolic link points to.
+    std::string link_name(const std::filesystem::path& path) const;
+
+private:
+    std::filesystem::path root_;
+};
+
+std::string_view trim(std::string_view text);
+std::vector<std::string_view> split(std::string_view text, char separator);
+/// Blank-separated words, without empty ones.
+std::vector<std::string_view> words(std::string_view text);
+/// The whole of `text` as a number.
+std::optional<std::int64_t> to_number(std::string_view text);
+/// The value of the first line "key<blanks><separator><blanks>value".
+std::string_view value_of(std::string_view text, std::string_view key, char separator);
+bool contains(std::string_view text, std::string_view part);
+std::string lower(std::string_view text);
+
+} // namespace assay::machine

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/inventory.hpp"
+
+#include "machine/cgroup.hpp"
+#include "machine/cloud.hpp"
+#include "machine/cpu.hpp"
+#include "machine/firmware.hpp"
+#include "machine/guest.hpp"
+#include "machine/identity.hpp"
+#include "machine/memory.hpp"
+#include "machine/pci.hpp"
+#include "machine/system.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay::machine {
+namespace {
+
+void add_shape(const Sources& sources, record::Machine& machine) {
+    const Shape& shape = sources.shape;
+    machine.sockets = shape.sockets;
+    machine.cores = shape.cores;
+    machine.threads = shape.threads;
+    machine.numa_nodes = shape.numa_nodes;
+    machine.caches = shape.caches;
+    machine.usable_cores = static_cast<int>(shape.usable.size());
+    for (const auto& core : shape.usable) machine.usable_threads += static_cast<int>(core.size());
+    // Whole CPUs only, at least one: a thread that the quota stops makes its team wait
+    // (decisions/0030).
+    if (const auto quota = cpu_quota(sources.files)) {
+        const int allowed = static_cast<int>(std::clamp(std::floor(*quota), 1.0, 1e6));
+        machine.usable_cores = std::min(machine.usable_cores, allowed);
+        machine.usable_threads = std::min(machine.usable_threads, allowed);
+    }
+}
+
+/// Amazon's own processors are Arm's designs, and are known by Amazon's names.
+void name_graviton(record::Machine& machine) {
+    if (machine.provider != "aws") return;
+    struct Graviton {
+        std::string_view design;
+        std::string_view name;
+    };
+    for (const auto& [design, name] :
+         {Graviton{"Arm Cortex-A72", "AWS Graviton"}, Graviton{"Arm Neoverse N1", "AWS Graviton2"},
+          Graviton{"Arm Neoverse V1", "AWS Graviton3"},
+          Graviton{"Arm Neoverse V2", "AWS Graviton4"},
+          Graviton{"Arm Neoverse V3", "AWS Graviton5"}})
+        if (machine.cpu_model == design) machine.cpu_model = fmt::format("{} ({})", name, design);
+}
+
+double known(double value) { return value > 0 ? value : std::nan(""); }
+
+bool holds_data(const record::Cache& cache) { return cache.type != "instruction"; }
+
+/// Bytes of the caches furthest from the cores.
+double last_level_bytes(const record::Machine& machine) {
+    int level = 0;
+    for (const record::Cache& cache : machine.caches)
+        if (holds_data(cache)) level = std::max(level, cache.level);
+    double bytes = 0;
+    for (const record::Cache& cache : machine.caches)
+        if (holds_data(cache) && cache.level == level)
+            bytes += static_cast<double>(cache.bytes) * cache.count;
+    return bytes;
+}
+
+/// Bytes of one cache of this level; the smallest, where cores differ: what fits it fits them all.
+double cache_bytes(const record::Machine& machine, int level) {
+    double bytes = 0;
+    for (const record::Cache& cache : machine.caches)
+        if (holds_data(cache) && cache.level == level)
+            bytes = bytes > 0 ? std::min(bytes, static_cast<double>(cache.bytes))
+                              : static_cast<double>(cache.bytes);
+    return bytes;
+}
+
+double memory_total(const record::Machine& machine) {
+    return static_cast<double>(machine.memory_limit_bytes.value_or(machine.memory_bytes));
+}
+
+double memory_available() {
+    const auto bytes = available_memory(Files{});
+    return bytes ? static_cast<double>(*bytes) : std::nan("");
+}
+
+} // namespace
+
+record::Machine inspect(const Sources& sources) {
+    const Files& files = sources.files;
+    const Cpu cpu = read_cpu(files);
+    const Firmware firmware = read_firmware(files);
+    const Cloud cloud = read_cloud(files, firmware);
+    const Memory memory = read_memory(files);
+
+    record::Machine machine;
+    machine.cpu_model = cpu.model;
+    machine.cpu_vendor = cpu.vendor;
+    machine.isa = cpu.isa;
+    machine.architecture = sources.architecture;
+    machine.core_clock_hz = sources.core_clock_hz;
+    add_shape(sources, machine);
+    machine.memory_bytes = memory.bytes;
+    machine.memory_limit_bytes = memory.limit_bytes;
+    machine.huge_pages = memory.huge_pages;
+    machine.pci = read_pci(files);
+    machine.os = operating_system(files);
+    machine.kernel = kernel_release(files);
+    machine.virtualization = virtualization(files, firmware, sources.hypervisor, cpu.is_guest);
+    machine.container = container(files);
+    machine.provider = cloud.provider;
+    machine.instance = cloud.instance;
+    machine.system = system_name(firmware);
+    name_graviton(machine);
+    machine.software = own_software();
+    machine.id = identity(files, machine);
+    return machine;
+}
+
+record::Machine inspect(const Options& options) {
+    Sources sources{.files = Files{},
+                    .shape = read_shape(),
+                    .architecture = architecture(),
+                    .hypervisor = ask_hypervisor()};
+    if (options.core_clock) sources.core_clock_hz = measure_steady_core_clock();
+    record::Machine machine = inspect(sources);
+    if (options.hostname) machine.hostname = host_name();
+    return machine;
+}
+
+double fact(const record::Machine& machine, std::string_view name) {
+    if (name == "cores") return known(machine.usable_cores);
+    if (name == "threads") return known(machine.usable_threads);
+    if (name == "cache.last_level") return known(last_level_bytes(machine));
+    if (name == "cache.l1d") return known(cache_bytes(machine, 1));
+    if (name == "cache.l2") return known(cache_bytes(machine, 2));
+    if (name == "memory.total") return known(memory_total(machine));
+    if (name == "memory.available") return memory_available();
+    if (name == "numa.nodes") return known(machine.numa_nodes);
+    if (name == "core_clock_hz") return known(machine.core_clock_hz.value_or(0));
+    return std::nan("");
+}
+
+std::string fact_text(const record::Machine& machine, std::string_view name) {
+    if (name == "cpu.model") return machine.cpu_model;
+    if (name == "isa") return fmt::format("{}", fmt::join(machine.isa, " "));
+    return {};
+}
+
+bool has_isa(const record::Machine& machine, std::string_view isa) {
+    return std::ranges::find(machine.isa, isa) != machine.isa.end();
+}
+
+} // namespace assay::machine

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/pci.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace assay::machine {
+namespace {
+
+struct Vendor {
+    std::string_view id;
+    std::string_view name;
+};
+// Those whose accelerators and network devices are met in servers and clouds. Ids: PCI-SIG.
+constexpr std::array vendors = {
+    Vendor{"1002", "AMD"},          Vendor{"1013", "Cirrus Logic"}, Vendor{"102b", "Matrox"},
+    Vendor{"1077", "QLogic"},       Vendor{"10de", "NVIDIA"},       Vendor{"10ec", "Realtek"},
+    Vendor{"10ee", "Xilinx"},       Vendor{"1234", "QEMU"},         Vendor{"1414", "Microsoft"},
+    Vendor{"1425", "Chelsio"},      Vendor{"14e4", "Broadcom"},     Vendor{"15ad", "VMware"},
+    Vendor{"15b3", "Mellanox"},     Vendor{"17cb", "Qualcomm"},     Vendor{"17db", "Cray"},
+    Vendor{"19e5", "Huawei"},       Vendor{"1a03", "ASPEED"},       Vendor{"1ae0", "Google"},
+    Vendor{"1af4", "Virtio"},       Vendor{"1b36", "Red Hat"},      Vendor{"1d0f", "Amazon"},
+    Vendor{"1da3", "Habana"},       Vendor{"1dd8", "Pensando"},     Vendor{"1e52", "Tenstorrent"},
+    Vendor{"1f0f", "NebulaMatrix"}, Vendor{"8086", "Intel"},
+};
+
+struct Hidden {
+    std::string_view vendor;
+    std::string_view device;
+};
+// Accelerators whose class says "peripheral": Amazon's Inferentia and Trainium, Google's TPUs (ids as
+// the Neuron driver and JAX have them).
+constexpr std::array hidden = {
+    Hidden{"1d0f", "7064"}, Hidden{"1d0f", "7164"}, Hidden{"1d0f", "7264"}, Hidden{"1d0f", "7364"},
+    Hidden{"1ae0", "0027"}, Hidden{"1ae0", "0056"}, Hidden{"1ae0", "005e"}, Hidden{"1ae0", "0062"},
+    Hidden{"1ae0", "0063"}, Hidden{"1ae0", "006f"}, Hidden{"1ae0", "0076"},
+};
+
+std::string_view vendor_name(std::string_view id) {
+    const auto known = std::ranges::find(vendors, id, &Vendor::id);
+    return known == vendors.end() ? std::string_view{} : known->name;
+}
+
+/// Class 03 is a display: 0300 can drive a monitor, 0302 and 0380 cannot, as a data-centre GPU. Every
+/// NVIDIA one computes; of AMD's and Intel's 0300 many are parts of a desktop processor, and of
+/// others' 0380 some are virtual.
+std::string_view display_kind(std::string_view subclass, std::string_view vendor) {
+    const bool computes =
+        vendor == "10de" ||
+        (subclass != "00" && (vendor == "1002" || vendor == "8086" || vendor == "1da3"));
+    return computes ? "accelerator" : "display";
+}
+
+/// `code` is the class, six digits: base class, subclass, interface.
+std::string_view kind_of(std::string_view code, std::string_view vendor, std::string_view device) {
+    for (const Hidden& known : hidden)
+        if (known.vendor == vendor && known.device == device) return "accelerator";
+    const auto base = code.substr(0, 2);
+    if (base == "12") return "accelerator"; // "processing accelerators"
+    if (base == "03") return display_kind(code.substr(2, 2), vendor);
+    if (code.starts_with("0207")) return "infiniband";
+    if (base == "02") return "network";
+    return {};
+}
+
+/// "0x10de" -> "10de"; empty when it is not hexadecimal digits of this length.
+std::string hexadecimal(std::string text, std::size_t digits) {
+    if (text.size() != digits + 2 || !text.starts_with("0x")) return {};
+    text.erase(0, 2);
+    text = lower(text);
+    return text.find_first_not_of("0123456789abcdef") == std::string::npos ? text : std::string{};
+}
+
+/// The pci.ids file that many systems have: vendors at the start of a line, their devices below them
+/// after a tab.
+std::string name_from_ids(std::string_view ids, std::string_view vendor, std::string_view device) {
+    bool inside = false;
+    while (!ids.empty()) {
+        const auto end = std::min(ids.find('\n'), ids.size());
+        const std::string_view line = ids.substr(0, end);
+        ids.remove_prefix(std::min(end + 1, ids.size()));
+        if (line.empty() || line.front() == '#') continue;
+        if (line.front() != '\t') {
+            if (inside) return {};
+            inside = line.starts_with(vendor);
+        } else if (inside && line.size() > 5 && line.substr(1, 4) == device) {
+            return std::string{trim(line.substr(5)).substr(0, 200)};
+        }
+    }
+    return {};
+}
+
+std::string read_ids(const Files& files) {
+    // 8 MiB: the file has 1.6 MB.
+    constexpr std::size_t limit = std::size_t{8} << 20U;
+    for (const char* const path : {"/usr/share/misc/pci.ids", "/usr/share/hwdata/pci.ids"})
+        if (std::string ids = files.text(path, limit); !ids.empty()) return ids;
+    return {};
+}
+
+std::string name_of(const Files& files, const record::PciDevice& device, std::string_view ids) {
+    const std::string_view vendor = vendor_name(device.vendor_id);
+    const auto information = files.text(std::filesystem::path{"/proc/driver/nvidia/gpus"} /
+                                        device.address / "information");
+    // NVIDIA's driver knows best: "Model: NVIDIA H200".
+    if (const auto model = value_of(information, "Model", ':'); !model.empty())
+        return std::string{model.substr(0, 200)};
+    const std::string listed = name_from_ids(ids, device.vendor_id, device.device_id);
+    if (vendor.empty()) return listed;
+    return listed.empty() ? fmt::format("{} device {}", vendor, device.device_id)
+                          : fmt::format("{} {}", vendor, listed);
+}
+
+} // namespace
+
+std::vector<record::PciDevice> read_pci(const Files& files) {
+    const std::filesystem::path bus = "/sys/bus/pci/devices";
+    std::vector<record::PciDevice> devices;
+    for (const std::string& address : files.names(bus)) {
+        const auto folder = bus / address;
+        record::PciDevice device{.address = address,
+                                 .vendor_id = hexadecimal(files.line(folder / "vendor"), 4),
+                                 .device_id = hexadecimal(files.line(folder / "device"), 4)};
+        device.kind = kind_of(hexadecimal(files.line(folder / "class"), 6), device.vendor_id,
+                              device.device_id);
+        // A virtual function beside its own physical one is the same device once more.
+        if (device.kind.empty() || device.vendor_id.empty() || files.exists(folder / "physfn"))
+            continue;
+        device.driver = files.link_name(folder / "driver");
+        devices.push_back(std::move(device));
+    }
+    const std::string ids = devices.empty() ? std::string{} : read_ids(files);
+    for (record::PciDevice& device : devices) device.name = name_of(files, device, ids);
+    return devices;
+}
+
+} // namespace assay::machine

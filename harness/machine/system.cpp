@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/system.hpp"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+
+#if defined(__GLIBC__)
+#include <gnu/libc-version.h>
+#endif
+
+namespace assay::machine {
+
+std::string operating_system(const Files& files) {
+    for (const char* const path : {"/etc/os-release", "/usr/lib/os-release"}) {
+        const std::string text = files.text(path);
+        std::string_view name = value_of(text, "PRETTY_NAME", '=');
+        if (name.size() >= 2 && (name.front() == '"' || name.front() == '\'') &&
+            name.back() == name.front())
+            name = name.substr(1, name.size() - 2);
+        if (!name.empty()) return std::string{name.substr(0, 200)};
+    }
+    return {};
+}
+
+std::string kernel_release(const Files& files) { return files.line("/proc/sys/kernel/osrelease"); }
+
+std::string architecture() {
+    struct utsname names{};
+    return ::uname(&names) == 0 ? std::string{names.machine} : std::string{};
+}
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    // The last byte stays zero: a longer name is cut without one.
+    return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string{name.data()}
+                                                            : std::string{};
+}
+
+record::NamedList own_software() {
+    record::NamedList software;
+#if defined(__GLIBC__)
+    software.push_back({.name = "libc", .value = std::string{"glibc "} + ::gnu_get_libc_version()});
+#endif
+#if defined(__clang__)
+    software.push_back({.name = "compiler", .value = std::string{__VERSION__}});
+#elif defined(__GNUC__)
+    software.push_back({.name = "compiler", .value = std::string{"GCC "} + __VERSION__});
+#endif
+    return software;
+}
+
+} // namespace assay::machine

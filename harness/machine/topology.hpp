@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The shape of the machine: sockets, cores, hardware threads, caches, NUMA, and which of them this
+// process may use. Plain data, so that whatever depends on it is tested with machines we do not have.
+
+#pragma once
+
+#include "record/model.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::machine {
+
+struct Shape {
+    int sockets = 0; ///< of the whole machine, like cores and threads; 0: not known
+    int cores = 0;
+    int threads = 0;
+    int numa_nodes = 0; ///< places with processors; memory without any is not counted
+    /// Logical CPUs of each physical core that this process may use, in topology order.
+    std::vector<std::vector<int>> usable;
+    std::vector<record::Cache> caches; ///< those that a usable core sits on
+};
+
+/// This machine, as hwloc sees it. What may be used is bound by affinity and cgroup cpuset.
+Shape read_shape();
+
+/// A machine in hwloc's synthetic language: "pack:2 numa:1 l3:1 core:8 pu:2". `usable` restricts what
+/// may be used to these logical CPUs.
+Shape described_shape(const std::string& synthetic,
+                      const std::optional<std::vector<int>>& usable = std::nullopt);
+
+} // namespace assay::machine
