@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/case_worker.hpp"
+
+#include "base/file.hpp"
+#include "machine/inventory.hpp"
+#include "telemetry/window.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assay::core {
+namespace {
+
+using record::Status;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The module's team in the engine's terms.
+class ModuleCrew : public measure::Crew {
+public:
+    explicit ModuleCrew(const assay_team& team) : team_{team} {}
+    const assay_team& team() const { return team_; }
+    int rank() const override { return team_.rank; }
+    int size() const override { return team_.size; }
+    void barrier() override { team_.barrier(team_.context); }
+    double max(double value) override {
+        team_.max(team_.context, &value, 1);
+        return value;
+    }
+    std::uint64_t from_root(std::uint64_t value) override {
+        team_.broadcast(team_.context, &value, sizeof value);
+        return value;
+    }
+
+private:
+    const assay_team& team_;
+};
+
+std::string text_of(const std::array<char, 1024>& text, const char* fallback) {
+    return text[0] == '\0' ? fallback : text.data();
+}
+
+/// From harmless to final, for ranks that end a case differently.
+int weight(Status status) {
+    switch (status) {
+    case Status::ok:
+        return 0;
+    case Status::skipped:
+        return 1;
+    default:
+        return 2;
+    }
+}
+
+} // namespace
+
+CaseWorker::CaseWorker(record::Machine machine, std::int64_t data_limit, Reports reports)
+    : machine_{std::move(machine)}, reports_{std::move(reports)},
+      services_{machine_, data_limit, [this](const std::string& text) { reports_.log({text}); }},
+      crew_{std::make_unique<measure::Crew>()} {}
+
+CaseWorker::~CaseWorker() {
+    if (leave_ != nullptr) leave_();
+}
+
+measure::Crew& CaseWorker::crew() { return *crew_; }
+
+Result<const Module*> CaseWorker::load(const std::string& path) {
+    const auto known = modules_.find(path);
+    if (known != modules_.end()) return &known->second;
+    auto module = Module::load(path);
+    if (!module) return tl::unexpected{module.error()};
+    return &modules_.emplace(path, std::move(*module)).first->second;
+}
+
+Result<void> CaseWorker::join(const Module& module, const assay_benchmark& benchmark) {
+    const bool wanted = (benchmark.flags & ASSAY_TEAM) != 0;
+    if (!wanted || leave_ != nullptr || services_.table()->team != nullptr) return {};
+    const auto& table = module.table();
+    if (table.join == nullptr)
+        return fail(fmt::format("{} needs a team, but its module has none", benchmark.id));
+    std::array<char, 1024> words{};
+    assay_text error{.data = words.data(), .capacity = words.size()};
+    const assay_team* team = table.join(&error);
+    if (team == nullptr)
+        return fail(fmt::format("cannot join the team: {}", text_of(words, "no reason given")),
+                    Fault::environment);
+    crew_ = std::make_unique<ModuleCrew>(*team);
+    services_.set_team(team);
+    leave_ = table.leave;
+    return {};
+}
+
+message::Facts CaseWorker::facts(const message::AskFacts& request) {
+    message::Facts answer{.id = request.id};
+    const auto module = load(request.module);
+    if (!module) {
+        answer.problem = module.error().message;
+        return answer;
+    }
+    const auto ask = (*module)->table().facts;
+    if (ask == nullptr) return answer;
+    services_.clear();
+    std::array<char, 1024> words{};
+    assay_text error{.data = words.data(), .capacity = words.size()};
+    if (ask(services_.table(), &error) != 0) answer.problem = text_of(words, "no reason given");
+    answer.facts = services_.settings;
+    return answer;
+}
+
+message::Result CaseWorker::measure(const message::Measure& request) {
+    message::Result result{.id = request.id};
+    result.replica.index = request.replica;
+    result.replica.started = utc_now();
+    services_.clear();
+    attempt(request, result);
+    result.settings = services_.settings;
+    result.replica.extra = services_.metrics;
+    return result;
+}
+
+bool CaseWorker::all_agree(Status mine, std::string reason, message::Result& result) {
+    const int worst = static_cast<int>(crew().max(weight(mine)));
+    if (worst == 0) return true;
+    if (worst == weight(mine)) {
+        result.replica.status = mine;
+        result.replica.reason = std::move(reason);
+    } else {
+        // The rank that met it tells; the parent puts its words in place of these.
+        result.replica.status = worst == weight(Status::skipped) ? Status::skipped : Status::failed;
+        result.replica.reason = "another rank could not take part";
+    }
+    return false;
+}
+
+void CaseWorker::attempt(const message::Measure& request, message::Result& result) {
+    const auto give_up = [&](const Error& error) {
+        // A library that is missing is no fault of the benchmark: it does not apply here.
+        const bool missing = error.fault == Fault::environment;
+        result.replica.status = missing ? Status::skipped : Status::failed;
+        result.replica.reason = error.message;
+    };
+    reports_.progress({.id = request.id, .phase = "loading the module"});
+    const auto module = load(request.module);
+    if (!module) return give_up(module.error());
+    const auto* benchmark = (*module)->find(request.benchmark);
+    if (benchmark == nullptr)
+        return give_up({fmt::format("{} has no benchmark {}", request.module, request.benchmark)});
+    const auto values = module_values(*benchmark, request.parameters);
+    if (!values) return give_up(values.error());
+    if (const auto joined = join(**module, *benchmark); !joined) return give_up(joined.error());
+
+    LoadedCase subject{*benchmark, *services_.table(), *values, [&](const char* phase) {
+                           reports_.progress({.id = request.id, .phase = phase});
+                       }};
+    auto misfit = subject.misfit();
+    const auto fits = misfit.empty() ? Status::ok : Status::skipped;
+    if (!all_agree(fits, std::move(misfit), result)) return;
+
+    reports_.progress({.id = request.id, .phase = "setting up"});
+    const auto start = std::chrono::steady_clock::now();
+    const auto created = subject.create();
+    result.replica.setup_seconds = seconds_since(start);
+    if (!all_agree(created ? Status::ok : Status::failed,
+                   created ? std::string{} : created.error().message, result))
+        return;
+    run_engine(request, subject, result);
+}
+
+measure::Hooks CaseWorker::hooks(std::uint64_t id) {
+    measure::Hooks hooks;
+    hooks.core_clock_hz = [] { return machine::measure_core_clock(); };
+    hooks.progress = [this, id](const char* phase, double fraction) {
+        reports_.progress({.id = id, .phase = phase, .fraction = fraction});
+    };
+    return hooks;
+}
+
+void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject,
+                            message::Result& result) {
+    telemetry::Window window;
+    record::Telemetry telemetry;
+    auto watch = hooks(request.id);
+    watch.window_begins = [&] { window.begin(); };
+    watch.window_ends = [&] { telemetry = window.end(); };
+    auto measured = measure::measure(subject, request.protocol, measure::steady_clock(),
+                                     measure::google_benchmark(), crew(), watch);
+    // What only this function knows survives.
+    measured.replica.index = result.replica.index;
+    measured.replica.started = std::move(result.replica.started);
+    measured.replica.setup_seconds = result.replica.setup_seconds;
+    measured.replica.telemetry = std::move(telemetry);
+    measured.replica.status = measured.status;
+    measured.replica.reason = std::move(measured.reason);
+    result.replica = std::move(measured.replica);
+    result.verification = std::move(measured.verification);
+    result.samples = std::move(measured.samples);
+    if (measured.status == Status::failed) return;
+
+    auto work = subject.work();
+    const auto reported = work ? subject.report_metrics() : Result<void>{};
+    if (work && reported) {
+        result.work = std::move(*work);
+        return;
+    }
+    result.replica.status = Status::failed;
+    result.replica.reason = work ? reported.error().message : work.error().message;
+}
+
+} // namespace assay::core

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The measuring half of a worker: takes requests one at a time and answers each with one result,
+// whatever the module reports. Knows no socket, so that tests call it directly.
+
+#pragma once
+
+#include "core/loaded_case.hpp"
+#include "core/message.hpp"
+#include "core/module.hpp"
+#include "core/services.hpp"
+#include "measure/engine.hpp"
+#include "record/model.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace assay::core {
+
+class CaseWorker {
+public:
+    /// Where messages in the middle of a case go: progress and warnings.
+    struct Reports {
+        std::function<void(const message::Progress&)> progress;
+        std::function<void(const message::Log&)> log;
+    };
+
+    CaseWorker(record::Machine machine, std::int64_t data_limit, Reports reports);
+    CaseWorker(const CaseWorker&) = delete;
+    CaseWorker& operator=(const CaseWorker&) = delete;
+    ~CaseWorker(); ///< leaves the team
+
+    message::Result measure(const message::Measure& request);
+    message::Facts facts(const message::AskFacts& request);
+
+private:
+    struct Attempt;
+    Result<const Module*> load(const std::string& path);
+    Result<void> join(const Module& module, const assay_benchmark& benchmark);
+    void attempt(const message::Measure& request, message::Result& result);
+    void run_engine(const message::Measure& request, LoadedCase& subject, message::Result& result);
+    measure::Crew& crew();
+    measure::Hooks hooks(std::uint64_t id);
+    /// Ends the case the same way on every rank: the worst of what they met.
+    bool all_agree(record::Status mine, std::string reason, message::Result& result);
+
+    record::Machine machine_;
+    Reports reports_;
+    Services services_;
+    std::map<std::string, Module> modules_;
+    std::unique_ptr<measure::Crew> crew_;
+    void (*leave_)() = nullptr;
+};
+
+} // namespace assay::core

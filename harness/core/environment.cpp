@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/environment.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace assay::core {
+namespace {
+
+std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.find('=')); }
+
+/// Placing threads is ours: left-overs of the user's shell would contradict it.
+constexpr std::array replaced{"OMP_NUM_THREADS",      "OMP_PROC_BIND",        "OMP_PLACES",
+                              "OMP_DYNAMIC",          "OMP_THREAD_LIMIT",     "GOMP_CPU_AFFINITY",
+                              "KMP_AFFINITY",         "OPENBLAS_NUM_THREADS", "OPENBLAS_MAIN_FREE",
+                              "GOTO_NUM_THREADS",     "MKL_NUM_THREADS",      "BLIS_NUM_THREADS",
+                              "OMP_DISPLAY_AFFINITY", "OMP_WAIT_POLICY"};
+
+/// What a job launcher sets in its processes: a worker that sees it believes to be one of its ranks.
+constexpr std::array job_prefixes{
+    "OMPI_COMM_",       "OMPI_UNIVERSE_",   "OMPI_MCA_orte_",  "OMPI_MCA_ess_", "OMPI_APP_CTX_",
+    "OMPI_FIRST_RANKS", "OMPI_MCA_initial", "PMIX_",           "PMI_",          "ASSAY_SOCKET",
+    "ASSAY_TOKEN",      "ASSAY_CPUS",       "ASSAY_DATA_LIMIT"};
+
+/// What libraries under measurement read.
+constexpr std::array recorded_prefixes{"OMP_",  "GOMP_",   "KMP_",   "OPENBLAS_", "GOTO_", "BLIS_",
+                                       "DNNL_", "ONEDNN_", "MKL_",   "OMPI_MCA_", "UCX_",  "NCCL_",
+                                       "CUDA_", "MALLOC_", "GLIBC_", "LD_PRELOAD"};
+
+template <class List>
+bool begins_with_any(std::string_view name, const List& prefixes) {
+    return std::ranges::any_of(prefixes, [&](const char* p) { return name.starts_with(p); });
+}
+
+bool is_ours(std::string_view name) {
+    return std::ranges::find(replaced, name) != replaced.end() ||
+           begins_with_any(name, job_prefixes);
+}
+
+} // namespace
+
+std::vector<std::string> own_environment() {
+    std::vector<std::string> entries;
+    for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry)
+        entries.emplace_back(*entry);
+    return entries;
+}
+
+const char* find_variable(const std::vector<std::string>& environment, std::string_view name) {
+    for (const auto& entry : environment)
+        if (name_of(entry) == name && entry.size() > name.size())
+            return entry.c_str() + name.size() + 1;
+    return nullptr;
+}
+
+std::vector<std::string> worker_environment(const std::vector<std::string>& inherited,
+                                            const Placement& placement) {
+    std::vector<std::string> entries;
+    for (const auto& entry : inherited) {
+        const auto name = name_of(entry);
+        if (!is_ours(name) && record::find(placement.variables, name) == nullptr)
+            entries.push_back(entry);
+    }
+    for (const auto& [name, value] : placement.variables)
+        entries.push_back(fmt::format("{}={}", name, record::to_string(value)));
+    entries.push_back(fmt::format("OMP_NUM_THREADS={}", placement.threads));
+    entries.emplace_back("OMP_DYNAMIC=false");
+    if (placement.launcher.empty() && !placement.cpus.empty()) {
+        entries.emplace_back("OMP_PROC_BIND=true");
+        entries.push_back(fmt::format("OMP_PLACES={{{}}}", fmt::join(placement.cpus, "},{")));
+    } else if (!placement.cpus.empty()) {
+        // Each rank of a team binds itself to its own entry of this list.
+        entries.push_back(fmt::format("ASSAY_CPUS={}", fmt::join(placement.cpus, ",")));
+    }
+    return entries;
+}
+
+record::NamedList recorded_environment(const std::vector<std::string>& environment) {
+    record::NamedList settings;
+    for (const auto& entry : environment) {
+        const auto name = name_of(entry);
+        if (name.size() < entry.size() && begins_with_any(name, recorded_prefixes))
+            settings.push_back(
+                {fmt::format("environment.{}", name), entry.substr(name.size() + 1)});
+    }
+    std::ranges::sort(settings, {}, &record::Named::name);
+    return settings;
+}
+
+} // namespace assay::core

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The environment a worker is started with: what libraries read once, when they are loaded, is decided
+// here, before exec. Everything that changes a result and is not decided here is recorded.
+
+#pragma once
+
+#include "record/model.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::core {
+
+/// What must be equal for two cases to be measured by one worker process.
+struct Placement {
+    std::string launcher;        ///< "" or "mpirun"
+    int ranks = 1;               ///< processes
+    int threads = 1;             ///< of each process
+    std::vector<int> cpus;       ///< of all processes together; empty: not bound
+    record::NamedList variables; ///< tunings: OPENBLAS_CORETYPE=SkylakeX
+    bool operator==(const Placement&) const = default;
+};
+
+/// The environment of a worker: `inherited` ("NAME=value") without what would place threads or make
+/// the worker part of a job that the parent runs in, and with what the placement asks for.
+std::vector<std::string> worker_environment(const std::vector<std::string>& inherited,
+                                            const Placement& placement);
+std::vector<std::string> own_environment();
+
+/// The entries that libraries under measurement read, as settings `environment.NAME`. No dump: an
+/// environment holds secrets.
+record::NamedList recorded_environment(const std::vector<std::string>& environment);
+
+/// The value of `name` among "NAME=value" entries, or null.
+const char* find_variable(const std::vector<std::string>& environment, std::string_view name);
+
+} // namespace assay::core

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a worker offers the module it has loaded: facts of the machine, and places to put settings,
+// metrics and warnings. Modules may call from any of their threads.
+
+#pragma once
+
+#include "record/model.hpp"
+
+#include <assay/module.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace assay::core {
+
+class Services {
+public:
+    /// `warn` gets warnings for the result. `data_limit`: bytes this process may allocate, 0 for no
+    /// limit; what is left of it bounds the fact memory.available.
+    Services(const record::Machine& machine, std::int64_t data_limit,
+             std::function<void(const std::string&)> warn);
+    Services(const Services&) = delete;
+    Services& operator=(const Services&) = delete;
+
+    assay_services* table() { return &table_; }
+    void set_team(const assay_team* team) { table_.team = team; }
+
+    record::NamedList settings; ///< a name set twice keeps its last value
+    record::NamedList metrics;
+    void clear();
+
+private:
+    static double fact(void* self, const char* name) noexcept;
+    static const char* fact_text(void* self, const char* name) noexcept;
+    static void setting_number(void* self, const char* name, double value) noexcept;
+    static void setting_text(void* self, const char* name, const char* value) noexcept;
+    static void metric(void* self, const char* name, double value) noexcept;
+    static void log(void* self, std::int32_t level, const char* text) noexcept;
+    void put(record::NamedList& list, const char* name, record::Value value);
+
+    const record::Machine& machine_;
+    std::int64_t data_limit_;
+    std::function<void(const std::string&)> warn_;
+    assay_services table_{};
+    std::mutex mutex_;
+    std::map<std::string, std::string, std::less<>>
+        texts_; ///< handed out; must stay where they are
+};
+
+/// Bytes this process has allocated privately, as RLIMIT_DATA counts them.
+std::int64_t data_in_use();
+
+} // namespace assay::core

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstddef>
+#include <utility>
+#include <variant>
+
+namespace assay::core {
+namespace {
+
+using namespace std::chrono_literals;
+using Steady = std::chrono::steady_clock;
+
+/// A worker sends tens of lines per case; one that sends this many is out of its mind.
+constexpr std::size_t most_lines = 100'000;
+/// After one rank has given up or closed, the others get this long to say what they know.
+constexpr auto grace = 5s;
+/// A process that was asked to stop has nothing left to do but free its memory.
+constexpr auto stop_patience = 3s;
+
+bool has_launcher(const Placement& placement) { return !placement.launcher.empty(); }
+
+} // namespace
+
+struct Session::Waiting {
+    std::uint64_t id = 0;
+    const Watch& watch;
+    Steady::time_point deadline;
+    double limit_seconds = 0;
+    int others = 0; ///< ranks beside 0 that will report
+
+    std::string phase = "starting the worker";
+    std::optional<message::FromWorker> answer;
+    std::vector<std::string> warnings;
+    std::string other_reason; ///< the first that a rank beside 0 gave for not finishing
+    std::optional<Fate> fate; ///< set: over
+    std::string reason;
+
+    bool complete() const { return answer.has_value() && others == 0; }
+    void hurry() { deadline = std::min(deadline, Steady::now() + grace); }
+};
+
+// --- life -----------------------------------------------------------------------------------------
+
+Session::Session(Listener listener, Process process, const LaunchRequest& request,
+                 record::Machine machine)
+    : listener_{std::move(listener)}, process_{std::move(process)}, token_{request.token},
+      placement_{request.placement}, machine_{std::move(machine)} {}
+
+Result<std::unique_ptr<Session>> Session::start(LaunchRequest request, record::Machine machine) {
+    auto listener = Listener::open();
+    if (!listener) return tl::unexpected{listener.error()};
+    request.address = listener->address();
+    request.token = random_token();
+    auto command = launch_command(request);
+    if (!command) return tl::unexpected{command.error()};
+    auto process = Process::start(*command);
+    if (!process) return tl::unexpected{process.error()};
+    std::unique_ptr<Session> session{
+        new Session{std::move(*listener), std::move(*process), request, std::move(machine)}};
+    session->environment_ = std::move(command->environment);
+    return session;
+}
+
+Session::~Session() { process_.kill(); }
+
+void Session::stop() {
+    if (!alive_) return;
+    alive_ = false;
+    for (auto& peer : peers_)
+        if (peer.rank >= 0) (void)peer.connection.send_at_once(message::to_line(message::Stop{}));
+    process_.wait(stop_patience);
+    process_.kill();
+}
+
+// --- asking ---------------------------------------------------------------------------------------
+
+Answer<message::Result> Session::measure(const message::Measure& request, const Watch& watch) {
+    Waiting waiting{.id = request.id,
+                    .watch = watch,
+                    .limit_seconds = request.protocol.limit_seconds,
+                    .others = placement_.ranks - 1};
+    auto answer = ask<message::Result>(request, waiting);
+    // Rank 0 only knows that somebody else gave up.
+    auto& replica = answer.message.replica;
+    const bool worth_telling =
+        replica.status == record::Status::failed || replica.status == record::Status::skipped;
+    if (answer.fate == Fate::answered && worth_telling && !waiting.other_reason.empty() &&
+        replica.reason.starts_with("another rank"))
+        replica.reason = waiting.other_reason;
+    return answer;
+}
+
+Answer<message::Facts> Session::facts(const message::AskFacts& request, double limit_seconds,
+                                      const Watch& watch) {
+    Waiting waiting{.id = request.id, .watch = watch, .limit_seconds = limit_seconds};
+    return ask<message::Facts>(request, waiting);
+}
+
+template <class T>
+Answer<T> Session::ask(const message::ToWorker& request, Waiting& waiting) {
+    waiting.deadline = Steady::now() + std::chrono::duration_cast<Steady::duration>(
+                                           std::chrono::duration<double>(waiting.limit_seconds));
+    request_ = message::to_line(request);
+    for (auto& peer : peers_)
+        if (peer.rank >= 0 && !peer.connection.send_at_once(request_))
+            end(waiting, Fate::broken, "the worker does not read its requests");
+    run(waiting);
+    Answer<T> answer{.fate = waiting.fate.value_or(Fate::broken),
+                     .reason = std::move(waiting.reason),
+                     .warnings = std::move(waiting.warnings)};
+    if (answer.fate != Fate::answered) return answer;
+    if (auto* wanted = std::get_if<T>(&*waiting.answer)) {
+        answer.message = std::move(*wanted);
+        return answer;
+    }
+    end(waiting, Fate::broken, "the worker answered something else than it was asked");
+    answer.fate = Fate::broken;
+    answer.reason = std::move(waiting.reason);
+    return answer;
+}
+
+void Session::run(Waiting& waiting) {
+    if (!alive_ && !waiting.fate) end(waiting, Fate::broken, "the worker has ended before");
+    while (!waiting.fate) {
+        wait_for_events(waiting);
+        accept();
+        read(waiting);
+        if (waiting.complete()) {
+            waiting.fate = Fate::answered;
+        } else if (!waiting.fate && Steady::now() >= waiting.deadline) {
+            if (waiting.other_reason.empty())
+                end(waiting, Fate::timed_out,
+                    fmt::format("not done after {:g} s, while {}", waiting.limit_seconds,
+                                waiting.phase));
+            else
+                end(waiting, Fate::broken, waiting.other_reason);
+        } else if (!waiting.fate) {
+            look_for_the_end(waiting);
+        }
+    }
+}
+
+/// At most half a second, so that the user sees time pass.
+void Session::wait_for_events(Waiting& waiting) {
+    constexpr auto heartbeat = 500ms;
+    // Where the kernel cannot tell that a process has ended, we look.
+    const auto longest = process_.descriptor() >= 0 ? heartbeat : 20ms;
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(waiting.deadline - Steady::now());
+    const auto patience = std::clamp<std::chrono::milliseconds>(left, 0ms, longest);
+
+    std::vector<pollfd> watched{
+        {.fd = listener_.descriptor(), .events = POLLIN, .revents = 0},
+        {.fd = process_.descriptor(), .events = POLLIN, .revents = 0},
+        {.fd = waiting.watch.signal_descriptor, .events = POLLIN, .revents = 0}};
+    for (const auto& peer : peers_)
+        watched.push_back({.fd = peer.closed ? -1 : peer.connection.descriptor(),
+                           .events = POLLIN,
+                           .revents = 0});
+    const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(patience.count()));
+    if (ready == 0 && waiting.watch.tick) waiting.watch.tick();
+    if (ready > 0 && watched[2].revents != 0)
+        end(waiting, Fate::interrupted, fmt::format("stopped while {}", waiting.phase));
+}
+
+// --- hearing --------------------------------------------------------------------------------------
+
+void Session::accept() {
+    while (auto connection = listener_.accept())
+        peers_.push_back({.connection = std::move(*connection)});
+}
+
+/// Reads what is there, until nothing is.
+void Session::read(Waiting& waiting) {
+    for (bool more = true; more && !waiting.fate;) {
+        more = false;
+        for (auto& peer : peers_) {
+            pollfd ready{.fd = peer.connection.descriptor(), .events = POLLIN, .revents = 0};
+            if (peer.closed || waiting.fate || ::poll(&ready, 1, 0) <= 0) continue;
+            read_peer(waiting, peer);
+            more = true;
+        }
+        if (waiting.complete()) return;
+    }
+}
+
+void Session::read_peer(Waiting& waiting, Peer& peer) {
+    std::vector<std::string> lines;
+    const auto open = peer.connection.receive(lines);
+    peer.lines += lines.size();
+    if (peer.lines > most_lines) return end(waiting, Fate::broken, "the worker floods its parent");
+    for (const auto& line : lines) {
+        if (const auto taken = take(waiting, peer, line); !taken) {
+            // A stranger that does not know the token is turned away; a worker is ended.
+            if (peer.rank < 0) break;
+            return end(waiting, Fate::broken, taken.error().message);
+        }
+    }
+    if (!open && peer.rank >= 0) return end(waiting, Fate::broken, open.error().message);
+    peer.closed = !open.value_or(false) || (peer.rank < 0 && !lines.empty());
+}
+
+Result<void> Session::take(Waiting& waiting, Peer& peer, const std::string& line) {
+    auto message = message::parse_from_worker(line);
+    if (!message) return tl::unexpected{message.error()};
+    if (const auto* hello = std::get_if<message::Hello>(&*message)) return greet(peer, *hello);
+    if (peer.rank < 0) return fail("a message before hello", Fault::benchmark);
+    if (auto* log = std::get_if<message::Log>(&*message)) {
+        constexpr std::size_t most_warnings = 100;
+        if (waiting.warnings.size() < most_warnings)
+            waiting.warnings.push_back(std::move(log->text));
+    } else if (const auto* progress = std::get_if<message::Progress>(&*message)) {
+        if (progress->id != waiting.id) return {};
+        waiting.phase = progress->phase;
+        if (waiting.watch.progress) waiting.watch.progress(*progress);
+    } else if (const auto* done = std::get_if<message::Done>(&*message)) {
+        if (done->id != waiting.id || peer.rank == 0) return {};
+        waiting.others = std::max(waiting.others - 1, 0);
+        if (done->reason.empty()) return {};
+        if (waiting.other_reason.empty())
+            waiting.other_reason = fmt::format("rank {}: {}", peer.rank, done->reason);
+        waiting.hurry();
+    } else if (peer.rank == 0) {
+        waiting.answer = std::move(*message);
+        if (!waiting.complete()) waiting.hurry();
+    }
+    return {};
+}
+
+Result<void> Session::greet(Peer& peer, const message::Hello& hello) {
+    const auto known = [&](const Peer& other) { return other.rank == hello.rank; };
+    if (hello.token != token_ || hello.rank < 0 || hello.rank >= placement_.ranks ||
+        peer.rank >= 0 || std::ranges::any_of(peers_, known))
+        return fail("a hello that was not expected", Fault::benchmark);
+    peer.rank = hello.rank;
+    peer.lines = 0;
+    if (auto sent = peer.connection.send_at_once(message::to_line(message::Welcome{machine_}));
+        !sent)
+        return sent;
+    return peer.connection.send_at_once(request_);
+}
+
+// --- ends -----------------------------------------------------------------------------------------
+
+void Session::look_for_the_end(Waiting& waiting) {
+    const auto gone = [](const Peer& peer) { return peer.rank >= 0 && peer.closed; };
+    const bool lost = std::ranges::any_of(peers_, gone);
+    if (!lost && !process_.poll()) return;
+    // A launcher takes its time to notice a dead rank, and then knows how it died.
+    if (lost) process_.wait(grace);
+    // What arrived between the last reading and the end.
+    accept();
+    read(waiting);
+    if (waiting.fate) return;
+    if (waiting.complete()) {
+        waiting.fate = Fate::answered;
+        return;
+    }
+    end(waiting, Fate::crashed, last_words(waiting));
+}
+
+std::string Session::last_words(const Waiting& waiting) {
+    const auto& ending = process_.poll();
+    if (!ending) return fmt::format("closed its connection while {}", waiting.phase);
+    // A launcher's exit code says by which signal a rank died: 128 + n, as a shell's does.
+    constexpr int shell_offset = 128;
+    const bool by_proxy = has_launcher(placement_) && ending->code > shell_offset;
+    const int signal = by_proxy ? ending->code - shell_offset : ending->signal;
+    if (signal == 0)
+        return fmt::format("ended with exit code {} in the middle of a case, while {}",
+                           ending->code, waiting.phase);
+    return fmt::format("killed by {}{} while {}", signal_words(signal),
+                       signal == SIGKILL ? ", perhaps for want of memory," : "", waiting.phase);
+}
+
+void Session::end(Waiting& waiting, Fate fate, std::string reason) {
+    waiting.fate = fate;
+    waiting.reason = std::move(reason);
+    alive_ = false;
+    process_.kill();
+}
+
+} // namespace assay::core

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parent's side of one worker: one process, or the ranks of one job. Asks one thing at a time and
+// gets an answer in every case: the worker's, or what became of it. After any answer but the worker's
+// the session is over and none of its processes is left.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "core/channel.hpp"
+#include "core/launcher.hpp"
+#include "core/message.hpp"
+#include "core/process.hpp"
+#include "record/model.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::core {
+
+/// What the parent does while it waits.
+struct Watch {
+    std::function<void(const message::Progress&)> progress;
+    std::function<void()> tick; ///< twice a second
+    int signal_descriptor = -1; ///< becomes readable when the run shall stop
+};
+
+/// What became of a request.
+enum class Fate : std::uint8_t {
+    answered,
+    crashed,     ///< a process ended in the middle
+    timed_out,   ///< ended by us, at the limit
+    broken,      ///< sent what is no message
+    interrupted, ///< ended by us, because the run shall stop
+};
+
+template <class T>
+struct Answer {
+    Fate fate = Fate::crashed;
+    std::string reason; ///< unless answered
+    T message;          ///< if answered
+    std::vector<std::string> warnings;
+};
+
+class Session {
+public:
+    /// Fails when the program cannot be executed or a launcher is missing.
+    static Result<std::unique_ptr<Session>> start(LaunchRequest request, record::Machine machine);
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+    ~Session();
+
+    Answer<message::Result> measure(const message::Measure& request, const Watch& watch);
+    Answer<message::Facts> facts(const message::AskFacts& request, double limit_seconds,
+                                 const Watch& watch);
+    /// Lets the worker end by itself, and ends it if it does not.
+    void stop();
+    bool alive() const { return alive_; }
+    const std::vector<std::string>& environment() const { return environment_; }
+
+private:
+    struct Peer {
+        Connection connection;
+        int rank = -1; ///< -1: has not said hello
+        std::size_t lines = 0;
+        bool closed = false;
+    };
+    struct Waiting; ///< for what, until when, and what has come
+
+    Session(Listener listener, Process process, const LaunchRequest& request,
+            record::Machine machine);
+    template <class T>
+    Answer<T> ask(const message::ToWorker& request, Waiting& waiting);
+    void run(Waiting& waiting);
+    void wait_for_events(Waiting& waiting);
+    void accept();
+    void read(Waiting& waiting);
+    void read_peer(Waiting& waiting, Peer& peer);
+    Result<void> take(Waiting& waiting, Peer& peer, const std::string& line);
+    Result<void> greet(Peer& peer, const message::Hello& hello);
+    void look_for_the_end(Waiting& waiting);
+    void end(Waiting& waiting, Fate fate, std::string reason);
+    std::string last_words(const Waiting& waiting);
+
+    Listener listener_;
+    Process process_;
+    std::string token_;
+    Placement placement_;
+    record::Machine machine_;
+    std::vector<Peer> peers_;
+    std::vector<std::string> environment_;
+    std::string request_; ///< the present one, for ranks that connect later
+    bool alive_ = true;
+};
+
+} // namespace assay::core
