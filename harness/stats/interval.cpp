@@ -17,6 +17,9 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double independent_enough = 0.2;
 // Below ten groups Student's factor grows quickly and the correlation can no longer be estimated.
 constexpr std::size_t fewest_groups = 10;
+// Where values had to be grouped to look independent, the series has a memory. The correlation of ten
+// groups is known to +-0.3 only; 25 of them say that the series is long compared with its memory.
+constexpr std::size_t fewest_proving_groups = 25;
 
 /// Half width of the two-sided interval of a mean of `count` values.
 double student_half_width(double sample_variance, std::size_t count, double confidence) {
@@ -32,6 +35,13 @@ std::vector<double> pairwise_means(Values values) {
     for (std::size_t i = 0; i < means.size(); ++i)
         means[i] = (values[2 * i] + values[2 * i + 1]) / 2;
     return means;
+}
+
+/// Are these groups, made of `values` values, as good as independent?
+bool are_independent(Values groups, std::size_t values) {
+    const bool is_grouped = groups.size() < values;
+    return groups.size() >= (is_grouped ? fewest_proving_groups : fewest_groups) &&
+           lag1_autocorrelation(groups) < independent_enough;
 }
 
 bool is_confidence(double confidence) { return confidence > 0 && confidence < 1; }
@@ -63,18 +73,25 @@ double Interval::relative_half_width() const { return (high - low) / 2 / std::ab
 
 Interval batch_means_interval(Values values, double confidence) {
     const double center = mean(values);
-    Interval interval{.mean = center, .low = unknown, .high = unknown, .batches = values.size()};
+    Interval interval{.mean = center, .low = unknown, .high = unknown};
     if (values.size() < 2 || !std::isfinite(center) || !is_confidence(confidence)) return interval;
 
+    double half = 0;
     std::vector<double> groups(values.begin(), values.end());
-    double correlation = lag1_autocorrelation(groups);
-    while (correlation >= independent_enough && groups.size() / 2 >= fewest_groups) {
+    for (;;) {
+        const bool is_last = groups.size() / 2 < fewest_groups;
+        if (are_independent(groups, values.size())) interval.decorrelated = true;
+        if (interval.decorrelated || is_last) {
+            const double wide = student_half_width(variance(groups), groups.size(), confidence);
+            // Not std::max: the first one must be taken even if it is NaN.
+            if (interval.batches == 0 || wide > half) {
+                half = wide;
+                interval.batches = groups.size();
+            }
+        }
+        if (is_last) break;
         groups = pairwise_means(groups);
-        correlation = lag1_autocorrelation(groups);
     }
-    interval.batches = groups.size();
-    interval.decorrelated = groups.size() >= fewest_groups && correlation < independent_enough;
-    const double half = student_half_width(variance(groups), groups.size(), confidence);
     interval.low = center - half;
     interval.high = center + half;
     return interval;

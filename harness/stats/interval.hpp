@@ -27,8 +27,10 @@ struct Interval {
 };
 
 /// Student's t on means of groups of consecutive values. The groups double in size until neighbours
-/// are correlated by less than 0.2, as long as there are ten or more of them. Two to nine values are
-/// taken as they are and are never called decorrelated. `values` in the order they were measured.
+/// are correlated by less than 0.2, with 25 or more of them left; of that size and the larger ones,
+/// down to ten groups, the widest interval counts, because a correlation that just escapes notice makes
+/// the first too narrow. Two to nine values are taken as they are and are never called decorrelated.
+/// `values` come in the order they were measured.
 Interval batch_means_interval(Values values, double confidence = 0.95);
 
 /// First half of a series against its second half.
