@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every benchmark promises (assay/benchmark.hpp), tried with every benchmark of every module.
+
+#include "loaded.hpp"
+#include "record/metrics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace assay::contract {
+namespace {
+
+using testing::Test;
+
+/// Room for a text that a module writes.
+class Text {
+public:
+    assay_text* get() { return &text_; }
+    std::string str() const { return buffer_.data(); }
+
+private:
+    std::array<char, 512> buffer_{};
+    assay_text text_{buffer_.data(), buffer_.size()};
+};
+
+/// A prepared case. Failures of the functions become failures of the test.
+class Prepared {
+public:
+    Prepared(const assay_benchmark& benchmark, const FakeProgram& program, const Case& values)
+        : benchmark_{benchmark} {
+        Text error;
+        EXPECT_EQ(benchmark.create(program.services(), values.data(), &state_, error.get()), 0)
+            << error.str();
+    }
+    Prepared(const Prepared&) = delete;
+    Prepared& operator=(const Prepared&) = delete;
+    ~Prepared() {
+        if (state_ != nullptr) benchmark_.destroy(state_);
+    }
+
+    explicit operator bool() const { return state_ != nullptr; }
+    const void* state() const { return state_; }
+
+    /// As the engine does it: rewound where it rewinds, then timed.
+    void run(std::uint64_t calls) {
+        Text error;
+        if ((benchmark_.flags & ASSAY_REWINDS) != 0) {
+            ASSERT_EQ(benchmark_.rewind(state_, error.get()), 0) << error.str();
+        }
+        double seconds = -1;
+        ASSERT_EQ(benchmark_.sample(state_, calls, &seconds, error.get()), 0) << error.str();
+        EXPECT_GT(seconds, 0);
+    }
+    void poison() {
+        Text error;
+        ASSERT_EQ(benchmark_.poison(state_, error.get()), 0) << error.str();
+    }
+    void spoil() {
+        Text error;
+        ASSERT_EQ(benchmark_.spoil(state_, error.get()), 0) << error.str();
+    }
+    /// Does verify() accept? What it says of itself must be consistent in either case.
+    bool accepts() const {
+        Text method;
+        Text detail;
+        Text error;
+        assay_check check{};
+        check.struct_size = sizeof check;
+        check.method = *method.get();
+        check.detail = *detail.get();
+        EXPECT_EQ(benchmark_.verify(state_, &check, error.get()), 0) << error.str();
+        const bool passed = check.passed != 0;
+        EXPECT_FALSE(method.str().empty()) << "a check must say how it was made";
+        EXPECT_TRUE(std::isfinite(check.bound) && check.bound >= 0) << "bound " << check.bound;
+        EXPECT_EQ(passed, check.error <= check.bound)
+            << "error " << check.error << ", bound " << check.bound << ": " << detail.str();
+        if (!passed) {
+            EXPECT_FALSE(detail.str().empty()) << "a failed check must say what was wrong";
+        }
+        last_detail_ = detail.str();
+        return passed;
+    }
+    const std::string& last_detail() const { return last_detail_; }
+
+private:
+    const assay_benchmark& benchmark_;
+    void* state_ = nullptr;
+    mutable std::string last_detail_;
+};
+
+bool is_snake_case(std::string_view text) {
+    return !text.empty() &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == text.npos;
+}
+
+bool is_given(const char* text) { return text != nullptr && *text != '\0'; }
+
+class Contract : public testing::TestWithParam<Loaded> {
+protected:
+    void SetUp() override {
+        ASSERT_NE(GetParam().benchmark, nullptr) << GetParam().name << ": " << GetParam().problem;
+    }
+    static const assay_benchmark& benchmark() { return *GetParam().benchmark; }
+    static bool needs_team() { return (benchmark().flags & ASSAY_TEAM) != 0; }
+
+    /// The cases that this machine can run; a refusal must have a reason.
+    static std::vector<Case> fitting_cases(const FakeProgram& program) {
+        std::vector<Case> fitting;
+        for (const Case& values : small_cases(benchmark())) {
+            Text why;
+            const auto answer = benchmark().fit(program.services(), values.data(), why.get());
+            EXPECT_TRUE(answer == 0 || answer == 1) << answer;
+            EXPECT_EQ(answer == 0, why.str().empty())
+                << describe(benchmark(), values) << ": " << why.str();
+            if (answer == 0) fitting.push_back(values);
+        }
+        return fitting;
+    }
+};
+
+TEST_P(Contract, IntroducesItself) {
+    const assay_module_v1& module = *GetParam().module;
+    EXPECT_EQ(module.abi, ASSAY_MODULE_ABI);
+    EXPECT_GE(module.struct_size, sizeof(assay_module_v1));
+    EXPECT_TRUE(is_snake_case(module.name)) << module.name;
+    EXPECT_NE(module.launcher, nullptr);
+
+    const assay_benchmark& b = benchmark();
+    EXPECT_GE(b.struct_size, sizeof(assay_benchmark));
+    EXPECT_GE(b.version, 1U);
+    const std::string_view id = b.id;
+    const auto dot = id.find('.');
+    ASSERT_NE(dot, id.npos) << id << " should be <family>.<name>";
+    EXPECT_TRUE(is_snake_case(id.substr(0, dot)) && is_snake_case(id.substr(dot + 1))) << id;
+    EXPECT_TRUE(is_given(b.place));
+    EXPECT_TRUE(is_given(b.question) && std::string_view{b.question}.ends_with('?')) << b.question;
+    EXPECT_TRUE(is_given(b.method));
+    EXPECT_TRUE(is_given(b.caveats));
+    ASSERT_NE(b.ceiling, nullptr);
+    EXPECT_NE(record::find_metric(b.headline), nullptr) << b.headline << " is no metric";
+    EXPECT_EQ(b.rewind != nullptr, (b.flags & ASSAY_REWINDS) != 0);
+    EXPECT_EQ(b.safe_calls != 0, (b.flags & ASSAY_REWINDS) != 0);
+    EXPECT_EQ(needs_team(), is_given(module.launcher));
+}
+
+TEST_P(Contract, OffersParametersThatMakeSense) {
+    std::set<std::string_view> seen;
+    for (std::size_t i = 0; i < benchmark().parameter_count; ++i) {
+        const assay_parameter& p = benchmark().parameters[i];
+        SCOPED_TRACE(p.name);
+        EXPECT_TRUE(is_snake_case(p.name));
+        EXPECT_TRUE(seen.insert(p.name).second) << "is there twice";
+        EXPECT_TRUE(is_given(p.help));
+        ASSERT_NE(p.unit, nullptr);
+        ASSERT_GE(p.default_count, 1U);
+        EXPECT_TRUE(p.kind != ASSAY_INTEGER || p.integer_low <= p.integer_high);
+        EXPECT_TRUE(p.kind != ASSAY_REAL || p.real_low <= p.real_high);
+        EXPECT_TRUE(p.kind != ASSAY_NAME || p.name_count > 0);
+        for (std::size_t k = 0; k < p.default_count; ++k) {
+            const assay_value& value = p.defaults[k];
+            if (value.kind == ASSAY_INTEGER) {
+                EXPECT_TRUE(p.integer_low <= value.integer && value.integer <= p.integer_high)
+                    << value.integer;
+            } else if (value.kind == ASSAY_NAME) {
+                const std::set<std::string_view> names(p.names, p.names + p.name_count);
+                EXPECT_TRUE(is_given(value.text) && names.contains(value.text));
+            } else {
+                EXPECT_EQ(value.kind, p.kind);
+            }
+        }
+    }
+}
+
+TEST_P(Contract, SaysWhatFits) {
+    FakeProgram program;
+    const std::vector<Case> cases = small_cases(benchmark());
+    ASSERT_FALSE(cases.empty());
+    EXPECT_FALSE(fitting_cases(program).empty()) << "no small case fits this machine";
+
+    if (!needs_team()) return;
+    for (Case values : cases) { // a team of one has nobody to talk to
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (std::string_view{benchmark().parameters[i].name} == "ranks") values[i].integer = 1;
+        Text why;
+        EXPECT_EQ(benchmark().fit(program.services(), values.data(), why.get()), 1);
+        EXPECT_NE(why.str().find("not applicable"), std::string::npos) << why.str();
+    }
+}
+
+TEST_P(Contract, RefusesWhatTheMachineHasNoMemoryFor) {
+    FakeProgram program;
+    program.facts["memory.available"] = 4096;
+    for (const Case& values : small_cases(benchmark())) {
+        bool has_size = false;
+        for (std::size_t i = 0; i < values.size(); ++i)
+            has_size = has_size || std::string_view{benchmark().parameters[i].unit} == "B";
+        if (!has_size || needs_team()) continue;
+        Text why;
+        EXPECT_EQ(benchmark().fit(program.services(), values.data(), why.get()), 1)
+            << describe(benchmark(), values);
+    }
+}
+
+TEST_P(Contract, ComputesAndIsChecked) {
+    if (needs_team()) GTEST_SKIP() << "needs several processes";
+    FakeProgram program;
+    for (const Case& values : fitting_cases(program)) {
+        SCOPED_TRACE(describe(benchmark(), values));
+        Prepared prepared{benchmark(), program, values};
+        ASSERT_TRUE(prepared);
+
+        prepared.run(1);
+        EXPECT_TRUE(prepared.accepts()) << prepared.last_detail();
+
+        prepared.poison();
+        EXPECT_FALSE(prepared.accepts()) << "accepts a poisoned output";
+        prepared.run(1);
+        EXPECT_TRUE(prepared.accepts()) << "does not recover from poison";
+
+        for (int i = 0; i < 5; ++i) { // wherever the damage is
+            prepared.spoil();
+            EXPECT_FALSE(prepared.accepts()) << "does not notice spoil number " << i;
+            prepared.run(1);
+            ASSERT_TRUE(prepared.accepts()) << prepared.last_detail();
+        }
+    }
+}
+
+TEST_P(Contract, RunsMoreThanOnce) {
+    if (needs_team()) GTEST_SKIP() << "needs several processes";
+    FakeProgram program;
+    const bool rewinds = (benchmark().flags & ASSAY_REWINDS) != 0;
+    const bool single = (benchmark().flags & ASSAY_SINGLE_CALL) != 0;
+    const bool may_repeat = !single && (!rewinds || benchmark().safe_calls > 1);
+    for (const Case& values : fitting_cases(program)) {
+        SCOPED_TRACE(describe(benchmark(), values));
+        Prepared prepared{benchmark(), program, values};
+        ASSERT_TRUE(prepared);
+        if (may_repeat) prepared.run(2);
+        if (!rewinds) {
+            EXPECT_TRUE(prepared.accepts()) << prepared.last_detail();
+        }
+        prepared.run(1); // after a rewind, as the verified call always is
+        EXPECT_TRUE(prepared.accepts()) << prepared.last_detail();
+    }
+}
+
+TEST_P(Contract, SaysHowMuchItDoes) {
+    if (needs_team()) GTEST_SKIP() << "needs several processes";
+    for (const Case& values : fitting_cases(FakeProgram{})) {
+        SCOPED_TRACE(describe(benchmark(), values));
+        FakeProgram program;
+        Prepared prepared{benchmark(), program, values};
+        ASSERT_TRUE(prepared);
+        assay_work w{};
+        w.struct_size = sizeof w;
+        Text error;
+        ASSERT_EQ(benchmark().work(prepared.state(), &w, error.get()), 0) << error.str();
+
+        const std::map<std::string_view, double> amounts{{"", 1.0}, // the headline is a time
+                                                         {"flops", w.flops},
+                                                         {"operations", w.operations},
+                                                         {"bytes", w.bytes},
+                                                         {"algorithm_bytes", w.algorithm_bytes},
+                                                         {"bus_bytes", w.bus_bytes},
+                                                         {"items", w.items},
+                                                         {"cells", w.cells},
+                                                         {"atom_steps", w.atom_steps},
+                                                         {"pairs", w.pairs}};
+        for (const auto& [name, amount] : amounts)
+            EXPECT_TRUE(std::isfinite(amount) && amount >= 0) << name << " " << amount;
+        const auto* headline = record::find_metric(benchmark().headline);
+        ASSERT_NE(headline, nullptr);
+        // A family that counts FLOP may have a member that computes with integers.
+        const bool has_integers = headline->work == "flops" && w.operations > 0;
+        EXPECT_TRUE(amounts.at(headline->work) > 0 || has_integers) << "the headline would be 0";
+
+        EXPECT_FALSE(program.numbers().empty() && program.texts().empty())
+            << "what the parameters resolved to is not recorded";
+        for (const auto& [name, value] : program.numbers())
+            EXPECT_TRUE(is_snake_case(name) && std::isfinite(value)) << name << " " << value;
+        for (const auto& [name, value] : program.texts())
+            EXPECT_TRUE(is_snake_case(name) && !value.empty()) << name << " " << value;
+
+        if (benchmark().metrics == nullptr) continue;
+        ASSERT_EQ(benchmark().metrics(prepared.state(), program.services(), error.get()), 0);
+        for (const auto& [name, value] : program.metrics())
+            EXPECT_NE(record::find_metric(name), nullptr) << name << " is no metric";
+    }
+}
+
+TEST_P(Contract, CanBePreparedAgain) {
+    if (needs_team()) GTEST_SKIP() << "needs several processes";
+    FakeProgram program;
+    const std::vector<Case> cases = fitting_cases(program);
+    ASSERT_FALSE(cases.empty());
+    for (int i = 0; i < 2; ++i) {
+        Prepared first{benchmark(), program, cases.front()};
+        Prepared second{benchmark(), program, cases.back()}; // two at once share nothing
+        ASSERT_TRUE(first && second);
+        first.run(1);
+        second.run(1);
+        EXPECT_TRUE(first.accepts()) << first.last_detail();
+        EXPECT_TRUE(second.accepts()) << second.last_detail();
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Modules, Contract, testing::ValuesIn(every_benchmark()),
+                         [](const testing::TestParamInfo<Loaded>& test) {
+                             return test.param.name;
+                         });
+
+TEST(Modules, AreThere) {
+    EXPECT_FALSE(every_benchmark().empty()) << "no module in " << ASSAY_MODULE_DIR;
+}
+
+} // namespace
+} // namespace assay::contract

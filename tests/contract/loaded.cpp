@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "loaded.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string_view>
+
+namespace assay::contract {
+namespace {
+
+std::string last_error() {
+    const char* text = ::dlerror();
+    return text == nullptr ? "unknown error" : text;
+}
+
+const assay_module_v1* open_module(const std::filesystem::path& path, std::string& problem) {
+    // Never closed: the threads of an OpenMP runtime outlive everything.
+    void* const handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) {
+        problem = last_error();
+        return nullptr;
+    }
+    const auto function = reinterpret_cast<assay_module_function>(::dlsym(handle, "assay_module"));
+    if (function == nullptr) {
+        problem = last_error();
+        return nullptr;
+    }
+    return function();
+}
+
+std::vector<Loaded> load_all() {
+    std::vector<std::filesystem::path> paths;
+    std::error_code ignored; // an absent folder is an empty list, and the test for that says so
+    for (const auto& entry : std::filesystem::directory_iterator{ASSAY_MODULE_DIR, ignored})
+        if (entry.path().extension() == ".so") paths.push_back(entry.path());
+    std::ranges::sort(paths);
+
+    std::vector<Loaded> found;
+    for (const auto& path : paths) {
+        const std::string name = path.stem().string();
+        std::string problem;
+        const assay_module_v1* module = open_module(path, problem);
+        if (module == nullptr || module->benchmark_count == 0) {
+            found.push_back({.name = name, .problem = problem.empty() ? "is empty" : problem});
+            continue;
+        }
+        for (std::size_t i = 0; i < module->benchmark_count; ++i) {
+            std::string test = name + "_" + module->benchmarks[i]->id;
+            std::ranges::replace(test, '.', '_');
+            found.push_back({.name = test, .module = module, .benchmark = module->benchmarks[i]});
+        }
+    }
+    return found;
+}
+
+/// Instruction sets as /proc/cpuinfo lists them: `flags` on x86, `Features` on Arm.
+std::string instruction_sets() {
+    std::ifstream file{"/proc/cpuinfo"};
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("flags") || line.starts_with("Features"))
+            return line.substr(line.find(':') + 2);
+    return {};
+}
+
+assay_value number(std::int64_t value) { return {ASSAY_INTEGER, 0, value, 0, nullptr}; }
+
+std::int64_t small_integer(const assay_parameter& parameter) {
+    // Large enough that there is something to split over two threads, small enough for milliseconds.
+    const std::string_view name{parameter.name};
+    const std::int64_t wanted = name == "threads" || name == "ranks"      ? 2
+                                : std::string_view{parameter.unit} == "B" ? 4 << 20U
+                                                                          : 64;
+    return std::clamp(wanted, parameter.integer_low, parameter.integer_high);
+}
+
+/// The values of one parameter that the contract is tried with.
+std::vector<assay_value> choices(const assay_parameter& parameter) {
+    switch (parameter.kind) {
+    case ASSAY_INTEGER:
+        return {number(small_integer(parameter))};
+    case ASSAY_BOOLEAN:
+        return {{ASSAY_BOOLEAN, 0, 0, 0, nullptr}, {ASSAY_BOOLEAN, 0, 1, 0, nullptr}};
+    case ASSAY_NAME: {
+        std::vector<assay_value> names;
+        for (std::size_t i = 0; i < parameter.name_count; ++i)
+            names.push_back({ASSAY_NAME, 0, 0, 0, parameter.names[i]});
+        return names;
+    }
+    default:
+        return {parameter.defaults[0]};
+    }
+}
+
+std::string text_of(const assay_value& value) {
+    switch (value.kind) {
+    case ASSAY_INTEGER:
+    case ASSAY_BOOLEAN:
+        return std::to_string(value.integer);
+    case ASSAY_REAL:
+        return std::to_string(value.real);
+    default:
+        return value.text;
+    }
+}
+
+} // namespace
+
+const std::vector<Loaded>& every_benchmark() {
+    static const std::vector<Loaded> all = load_all();
+    return all;
+}
+
+FakeProgram::FakeProgram()
+    : facts{{"cores", 2},
+            {"threads", 2},
+            {"cache.last_level", 1 << 20U},
+            {"cache.l1d", 32 << 10U},
+            {"cache.l2", 512 << 10U},
+            {"memory.total", 1 << 30U},
+            {"memory.available", 1 << 29U},
+            {"numa.nodes", 1}},
+      text_facts{{"isa", instruction_sets()}, {"cpu.model", "a fake"}} {
+    services_.struct_size = sizeof(assay_services);
+    services_.abi = ASSAY_MODULE_ABI;
+    services_.context = this;
+    services_.fact = [](void* context, const char* name) {
+        const auto found = self(context).facts.find(name);
+        return found == self(context).facts.end() ? std::numeric_limits<double>::quiet_NaN()
+                                                  : found->second;
+    };
+    services_.fact_text = [](void* context, const char* name) -> const char* {
+        const auto found = self(context).text_facts.find(name);
+        return found == self(context).text_facts.end() ? nullptr : found->second.c_str();
+    };
+    services_.setting_number = [](void* context, const char* name, double value) {
+        self(context).numbers_[name] = value;
+    };
+    services_.setting_text = [](void* context, const char* name, const char* value) {
+        self(context).texts_[name] = value;
+    };
+    services_.metric = [](void* context, const char* name, double value) {
+        self(context).metrics_[name] = value;
+    };
+    services_.log = [](void*, std::int32_t, const char*) {};
+}
+
+std::string describe(const assay_benchmark& benchmark, const Case& values) {
+    std::string text = benchmark.id;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        text += std::string{" "} + benchmark.parameters[i].name + "=" + text_of(values[i]);
+    return text;
+}
+
+std::vector<Case> small_cases(const assay_benchmark& benchmark) {
+    std::vector<Case> cases{{}};
+    for (std::size_t i = 0; i < benchmark.parameter_count; ++i) {
+        std::vector<Case> longer;
+        for (const Case& shorter : cases)
+            for (const assay_value& value : choices(benchmark.parameters[i])) {
+                longer.push_back(shorter);
+                longer.back().push_back(value);
+            }
+        cases = std::move(longer);
+    }
+    return cases;
+}
+
+} // namespace assay::contract

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every module of this build, opened the way the program opens them, and a fake of what the program
+// offers them. A module that does not load stays in the list with its reason, so that it fails a
+// test instead of being forgotten.
+
+#pragma once
+
+#include <assay/module.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace assay::contract {
+
+struct Loaded {
+    std::string name;    // module.family_benchmark, as a test's name
+    std::string problem; // why there is no benchmark
+    const assay_module_v1* module = nullptr;
+    const assay_benchmark* benchmark = nullptr;
+};
+const std::vector<Loaded>& every_benchmark();
+
+/// The program's side: a small machine with the instruction sets of this one, and ears.
+class FakeProgram {
+public:
+    FakeProgram();
+    FakeProgram(const FakeProgram&) = delete;
+    FakeProgram& operator=(const FakeProgram&) = delete;
+    ~FakeProgram() = default;
+
+    const assay_services* services() const { return &services_; }
+    const std::map<std::string, double>& numbers() const { return numbers_; }
+    const std::map<std::string, std::string>& texts() const { return texts_; }
+    const std::map<std::string, double>& metrics() const { return metrics_; }
+
+    std::map<std::string, double> facts;
+    std::map<std::string, std::string> text_facts;
+
+private:
+    static FakeProgram& self(void* context) { return *static_cast<FakeProgram*>(context); }
+
+    std::map<std::string, double> numbers_;
+    std::map<std::string, std::string> texts_;
+    std::map<std::string, double> metrics_;
+    assay_services services_{};
+};
+
+/// One value for every parameter, in their order.
+using Case = std::vector<assay_value>;
+std::string describe(const assay_benchmark& benchmark, const Case& values);
+
+/// Every combination of names and booleans, with small numbers: sizes that take milliseconds.
+std::vector<Case> small_cases(const assay_benchmark& benchmark);
+
+} // namespace assay::contract
