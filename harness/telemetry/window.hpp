@@ -1,23 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What else happened on the machine while we measured: foreign CPU use, steal, throttling, page
-// migrations, the core clock. A disturbed window is flagged, never deleted.
+// migrations, the core clock. A disturbed window is flagged, never deleted. All of it is read before
+// the window begins and after it has ended, so that watching disturbs nothing.
 
 #pragma once
 
+#include "machine/clock.hpp"
 #include "record/model.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 
 namespace assay::telemetry {
 
+/// CPU time that a process has used, all threads together, in seconds; nothing when it is gone.
+std::optional<double> cpu_seconds(int pid);
+/// Seconds since anything.
+double steady_seconds();
+
+/// The defaults are for a worker in a window of its own; tests replace all of them.
+struct Options {
+    std::filesystem::path root = "/";
+    /// CPU time used by this process and everything below it is ours, not foreign. 0: the parent of
+    /// this process, which is `assay run`, or the launcher that started all ranks of a team.
+    int owner = 0;
+    /// Measures the clock before and after the window; empty: the clock is not measured.
+    std::function<double()> core_clock = machine::measure_core_clock;
+    std::function<std::optional<double>(int pid)> cpu_seconds = telemetry::cpu_seconds;
+    std::function<double()> now = steady_seconds;
+};
+
 class Window {
 public:
-    /// `own_root`: process whose tree counts as ours (the parent of all workers); 0 for this process.
-    explicit Window(std::filesystem::path root = "/");
+    explicit Window(Options options = {});
     ~Window();
+    Window(Window&& other) noexcept;
+    Window& operator=(Window&& other) noexcept;
+
     void begin();
+    /// What happened since begin(); empty without one.
     record::Telemetry end();
 
 private:

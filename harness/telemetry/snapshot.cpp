@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "telemetry/snapshot.hpp"
+
+#include "machine/cgroup.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace assay::telemetry {
+namespace {
+
+using machine::Files;
+using machine::to_number;
+using machine::words;
+
+double seconds_per_tick() {
+    const long rate = ::sysconf(_SC_CLK_TCK);
+    return 1.0 / static_cast<double>(rate > 0 ? rate : 100);
+}
+
+void read_migrations(const Files& files, Snapshot& snapshot) {
+    const std::string vmstat = files.text("/proc/vmstat");
+    // The second counts moves for other reasons too, and is there without NUMA balancing.
+    for (const char* const name : {"numa_pages_migrated", "pgmigrate_success"})
+        if (const auto count = to_number(machine::value_of(vmstat, name, ' '))) {
+            snapshot.page_migrations = static_cast<double>(*count);
+            return;
+        }
+}
+
+void read_waits(const Files& files, Snapshot& snapshot) {
+    const std::filesystem::path tasks = "/proc/self/task";
+    for (const std::string& name : files.names(tasks)) {
+        const std::string line =
+            files.line(tasks / name / "schedstat"); // "ran waited slices", in ns
+        const auto numbers = words(line);
+        const auto thread = to_number(name);
+        const auto waited = numbers.size() == 3 ? to_number(numbers[1]) : std::nullopt;
+        if (thread && waited)
+            snapshot.waited[static_cast<int>(*thread)] = static_cast<double>(*waited) * 1e-9;
+    }
+}
+
+/// A line of /proc/<pid>/stat. The name in parentheses may hold anything, parentheses too.
+struct Line {
+    int parent = 0;
+    Process process;
+};
+std::optional<Line> parse(std::string_view stat) {
+    const auto name_end = stat.rfind(')');
+    if (name_end == std::string_view::npos) return std::nullopt;
+    // proc(5) counts from 1; the state, field 3, is the first behind the name.
+    const auto fields = words(stat.substr(name_end + 1));
+    const auto field = [&](std::size_t number) { return to_number(fields[number - 3]); };
+    if (fields.size() < 20) return std::nullopt;
+    const auto parent = field(4);
+    const auto user = field(14);
+    const auto system = field(15);
+    const auto started = field(22);
+    if (!parent || !user || !system || !started) return std::nullopt;
+    return Line{.parent = static_cast<int>(*parent),
+                .process = {.started = *started,
+                            .seconds = seconds_per_tick() * (static_cast<double>(*user) +
+                                                             static_cast<double>(*system))}};
+}
+
+std::map<int, Line> read_all(const Files& files) {
+    std::map<int, Line> all;
+    for (const std::string& name : files.names("/proc")) {
+        const auto pid = to_number(name);
+        if (!pid || *pid <= 0 || *pid > INT32_MAX) continue;
+        // 1 KiB: a line has some 300 characters.
+        const auto path = std::filesystem::path{"/proc"} / name / "stat";
+        if (auto line = parse(files.text(path, 1024))) all.emplace(static_cast<int>(*pid), *line);
+    }
+    return all;
+}
+
+bool is_below(const std::map<int, Line>& all, int pid, int owner) {
+    // 1000: processes come and go while we read, so parents could even form a ring.
+    for (int step = 0; step < 1000 && pid > 0; ++step) {
+        if (pid == owner) return true;
+        const auto found = all.find(pid);
+        if (found == all.end()) return false;
+        pid = found->second.parent;
+    }
+    return false;
+}
+
+} // namespace
+
+std::vector<std::filesystem::path> throttle_files(const Files& files) {
+    const std::filesystem::path folder = "/sys/devices/system/cpu";
+    std::vector<std::filesystem::path> found;
+    std::set<std::pair<std::string, std::string>> seen;
+    for (const std::string& name : files.names(folder)) {
+        if (!name.starts_with("cpu") || !to_number(std::string_view{name}.substr(3))) continue;
+        const auto cpu = folder / name;
+        if (!files.exists(cpu / "thermal_throttle")) continue;
+        const std::string package = files.line(cpu / "topology/physical_package_id");
+        const std::string core = files.line(cpu / "topology/core_id");
+        // The threads of a core, and the cores of a package, all show the same counter.
+        if (seen.emplace(package, "").second)
+            found.push_back(cpu / "thermal_throttle/package_throttle_count");
+        if (seen.emplace(package, "core " + core).second)
+            found.push_back(cpu / "thermal_throttle/core_throttle_count");
+    }
+    return found;
+}
+
+/// The first lines of /proc/stat: "cpu" and then user, nice, system, idle, iowait, irq, softirq, steal
+/// for all CPUs together; then a line "cpu0", "cpu1" for each.
+void read_cpu_time(const Files& files, Snapshot& snapshot) {
+    // 128 KiB: the lines of 1500 CPUs. The long lists of interrupts behind them are not needed.
+    const std::string stat = files.text("/proc/stat", std::size_t{128} << 10U);
+    for (const std::string_view line : machine::split(stat, '\n')) {
+        if (!line.starts_with("cpu")) break;
+        if (line.size() > 3 && line[3] != ' ') {
+            ++snapshot.cpus;
+            continue;
+        }
+        std::vector<double> ticks;
+        for (const std::string_view word : words(line.substr(3)))
+            ticks.push_back(static_cast<double>(to_number(word).value_or(0)));
+        const double tick = seconds_per_tick();
+        // Interrupts are left out: they are counted to nobody, and many are our own messages'.
+        if (ticks.size() >= 3) snapshot.busy_seconds = tick * (ticks[0] + ticks[1] + ticks[2]);
+        if (ticks.size() >= 8) snapshot.steal_seconds = tick * ticks[7];
+    }
+}
+
+void read_counters(const Files& files, const std::vector<std::filesystem::path>& throttle,
+                   Snapshot& snapshot) {
+    for (const auto& path : throttle)
+        if (const auto count = files.number(path))
+            snapshot.throttle_events =
+                snapshot.throttle_events.value_or(0) + static_cast<double>(*count);
+    read_migrations(files, snapshot);
+    snapshot.quota_seconds = machine::throttled_seconds(files);
+    read_waits(files, snapshot);
+}
+
+Processes read_processes(const Files& files, int owner,
+                         const std::function<std::optional<double>(int)>& cpu_seconds) {
+    const auto all = read_all(files);
+    Processes own;
+    for (const auto& [pid, line] : all) {
+        if (!is_below(all, pid, owner)) continue;
+        Process process = line.process;
+        if (cpu_seconds) process.seconds = cpu_seconds(pid).value_or(process.seconds);
+        own.emplace(pid, process);
+    }
+    return own;
+}
+
+} // namespace assay::telemetry

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "telemetry/window.hpp"
+
+#include "telemetry/compare.hpp"
+#include "telemetry/snapshot.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+#include <optional>
+#include <utility>
+
+namespace assay::telemetry {
+namespace {
+
+/// The first process is nobody's parent in earnest: it takes in what lost its own.
+int default_owner() {
+    const int parent = ::getppid();
+    return parent > 1 ? parent : ::getpid();
+}
+
+} // namespace
+
+std::optional<double> cpu_seconds(int pid) {
+    clockid_t clock{};
+    struct timespec time{};
+    if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &time) != 0)
+        return std::nullopt;
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+double steady_seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+struct Window::State {
+    explicit State(Options chosen)
+        : options{std::move(chosen)}, files{options.root},
+          owner{options.owner > 0 ? options.owner : default_owner()},
+          throttle{throttle_files(files)} {}
+
+    std::optional<double> clock() const {
+        return options.core_clock ? std::optional{options.core_clock()} : std::nullopt;
+    }
+
+    Processes own() const {
+        auto found = read_processes(files, owner, options.cpu_seconds);
+        // The owner has died or is hidden from us: at least we ourselves are ours.
+        return found.empty() ? read_processes(files, ::getpid(), options.cpu_seconds) : found;
+    }
+
+    Options options;
+    machine::Files files;
+    int owner;
+    std::vector<std::filesystem::path> throttle;
+    std::optional<Snapshot> begun;
+};
+
+Window::Window(Options options) : state_{std::make_unique<State>(std::move(options))} {}
+Window::~Window() = default;
+Window::Window(Window&& other) noexcept = default;
+Window& Window::operator=(Window&& other) noexcept = default;
+
+// What is counted in ticks of CPU time is read last here and first in end(): nearest to the window.
+void Window::begin() {
+    Snapshot now;
+    now.core_clock_hz = state_->clock();
+    now.own = state_->own();
+    read_counters(state_->files, state_->throttle, now);
+    read_cpu_time(state_->files, now);
+    now.time = state_->options.now();
+    state_->begun = std::move(now);
+}
+
+record::Telemetry Window::end() {
+    if (!state_->begun) return {};
+    Snapshot now;
+    now.time = state_->options.now();
+    read_cpu_time(state_->files, now);
+    read_counters(state_->files, state_->throttle, now);
+    now.own = state_->own();
+    now.core_clock_hz = state_->clock();
+    const Snapshot begun = std::move(*state_->begun);
+    state_->begun.reset();
+    return compare(begun, now);
+}
+
+} // namespace assay::telemetry
