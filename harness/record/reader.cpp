@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/reader.hpp"
+
+#include "base/file.hpp"
+#include "base/nearest.hpp"
+#include "json/words.hpp"
+#include "record/layout.hpp"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <charconv>
+#include <new>
+#include <type_traits>
+#include <unordered_set>
+
+namespace assay::record {
+namespace {
+
+namespace od = simdjson::ondemand;
+using simdjson::error_code;
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+/// Walks the text once, in its own order. Every function returns false after the first problem, and
+/// each level on the way out puts its key in front of the path.
+class Walk {
+public:
+    Walk(od::document& document, const char* text, const ReadOptions& options)
+        : document_{document}, text_{text}, options_{options} {}
+
+    bool read(Run& run) { return check_schema() && read_document(run); }
+
+    std::string message(std::string_view source) const {
+        return json::located(source, path_, text_of_problem_);
+    }
+
+private:
+    // --- problems ----------------------------------------------------------------------------------
+
+    bool refuse(std::string text) {
+        text_of_problem_ = std::move(text);
+        return false;
+    }
+    /// The text is no JSON from here on.
+    bool broken(error_code error) {
+        const char* here = nullptr;
+        std::string place = "truncated or damaged";
+        if (document_.current_location().get(here) == simdjson::SUCCESS)
+            place += fmt::format(" at byte {}", here - text_);
+        return refuse(fmt::format("{} ({})", place, simdjson::error_message(error)));
+    }
+    /// The value is there but is something else.
+    bool mismatch(error_code error, od::value& value, std::string_view expected) {
+        if (error != simdjson::INCORRECT_TYPE && error != simdjson::NUMBER_ERROR &&
+            error != simdjson::NUMBER_OUT_OF_RANGE)
+            return broken(error);
+        std::string_view token = value.raw_json_token();
+        while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ')
+            token.remove_suffix(1);
+        if (token.starts_with('{')) token = "an object";
+        if (token.starts_with('[')) token = "an array";
+        std::string shown = json::show_text(token);
+        shown = shown.substr(1, shown.size() - 2); // a token brings its own quotes
+        return refuse(fmt::format("got {}, expected {}", shown, expected));
+    }
+    bool at(std::string_view key) {
+        const bool element = path_.starts_with('[');
+        path_ = path_.empty() ? json::join("", key)
+                              : json::join("", key) + (element ? "" : ".") + path_;
+        return false;
+    }
+    bool at(std::size_t index) {
+        const bool key_follows = !path_.empty() && !path_.starts_with('[');
+        path_ = fmt::format("[{}]{}{}", index, key_follows ? "." : "", path_);
+        return false;
+    }
+
+    // --- plain values ------------------------------------------------------------------------------
+
+    template <class T>
+    bool plain(od::value& value, T& out, std::string_view expected) {
+        if (const auto error = value.get(out)) return mismatch(error, value, expected);
+        return true;
+    }
+    bool read(od::value value, double& out) { return plain(value, out, "a number"); }
+    bool read(od::value value, bool& out) { return plain(value, out, "true or false"); }
+    bool read(od::value value, std::uint64_t& out) {
+        return plain(value, out, "an integer that is not negative");
+    }
+    bool read(od::value value, std::int64_t& out) { return plain(value, out, "a 64-bit integer"); }
+    template <std::integral T>
+    bool read(od::value value, T& out) {
+        std::int64_t wide = 0;
+        const auto error = value.get(wide);
+        if (error || !std::in_range<T>(wide))
+            return mismatch(error ? error : simdjson::NUMBER_OUT_OF_RANGE, value,
+                            fmt::format("an integer from {} to {}",
+                                        std::numeric_limits<T>::lowest(),
+                                        std::numeric_limits<T>::max()));
+        out = static_cast<T>(wide);
+        return true;
+    }
+    bool read(od::value value, std::string& out) {
+        std::string_view text;
+        if (!plain(value, text, "a string")) return false;
+        out = text;
+        return true;
+    }
+    template <class Enum, class From>
+    bool name(od::value value, Enum& out, From from, std::string_view expected) {
+        std::string_view text;
+        if (!plain(value, text, expected)) return false;
+        const auto known = from(text);
+        if (!known)
+            return refuse(fmt::format("got {}, expected {}", json::show_text(text), expected));
+        out = *known;
+        return true;
+    }
+    bool read(od::value value, Status& out) {
+        return name(value, out, status_from, "the status of a case (ok, unstable, ...)");
+    }
+    bool read(od::value value, IntervalScope& out) {
+        return name(value, out, interval_scope_from, "none, within_process or between_replicas");
+    }
+    bool read(od::value value, CeilingKind& out) {
+        return name(value, out, ceiling_kind_from, "none, measured or datasheet");
+    }
+    template <class T>
+    bool read(od::value value, std::optional<T>& out) {
+        bool null = false;
+        if (const auto error = value.is_null().get(null)) return broken(error);
+        if (null) return true;
+        return read(value, out.emplace());
+    }
+
+    // --- lists -------------------------------------------------------------------------------------
+
+    template <class T>
+    bool read(od::value value, std::vector<T>& out) {
+        od::array array;
+        if (const auto error = value.get_array().get(array))
+            return mismatch(error, value, "an array");
+        for (auto item : array) {
+            od::value element;
+            const std::size_t index = out.size();
+            if (const auto error = std::move(item).get(element)) {
+                broken(error);
+                return at(index);
+            }
+            if (!read(element, out.emplace_back())) return at(index);
+        }
+        return true;
+    }
+    bool read(od::value value, NamedList& out) {
+        od::object object;
+        if (const auto error = value.get_object().get(object))
+            return mismatch(error, value, "an object");
+        std::unordered_set<std::string> names;
+        for (auto entry : object) {
+            od::field field;
+            std::string_view key;
+            if (const auto error = std::move(entry).get(field)) return broken(error);
+            if (const auto error = field.unescaped_key().get(key)) return broken(error);
+            if (!names.emplace(key).second) return duplicate(key);
+            if (!named(key, field.value(), out)) return at(key);
+        }
+        return true;
+    }
+    bool named(std::string_view key, od::value value, NamedList& out) {
+        od::json_type type{};
+        if (const auto error = value.type().get(type)) return broken(error);
+        switch (type) {
+        case od::json_type::string: {
+            std::string text;
+            if (!read(value, text)) return false;
+            out.push_back({std::string{key}, std::move(text)});
+            return true;
+        }
+        case od::json_type::boolean: {
+            bool flag = false;
+            if (!read(value, flag)) return false;
+            out.push_back({std::string{key}, flag});
+            return true;
+        }
+        case od::json_type::number:
+            return named_number(key, value, out);
+        case od::json_type::null: {
+            std::optional<double> nothing; // absent; reading checks that it says null and no more
+            return read(value, nothing);
+        }
+        default:
+            return mismatch(simdjson::INCORRECT_TYPE, value, named_value);
+        }
+    }
+    bool named_number(std::string_view key, od::value value, NamedList& out) {
+        od::number number;
+        if (const auto error = value.get_number().get(number))
+            return mismatch(error, value, named_value);
+        if (number.is_uint64()) return mismatch(simdjson::NUMBER_OUT_OF_RANGE, value, named_value);
+        if (number.is_int64())
+            out.push_back({std::string{key}, number.get_int64()});
+        else
+            out.push_back({std::string{key}, number.get_double()});
+        return true;
+    }
+
+    // --- records -----------------------------------------------------------------------------------
+
+    bool duplicate(std::string_view key) {
+        return refuse(fmt::format("the key {} occurs twice", json::show_text(key)));
+    }
+
+    template <Record T>
+    bool read(od::value value, T& out) {
+        od::object object;
+        if (const auto error = value.get_object().get(object))
+            return mismatch(error, value, "an object");
+        std::uint64_t seen = 0; // a bit for each field, in the order of each_field
+        for (auto entry : object) {
+            od::field field;
+            std::string_view key;
+            if (const auto error = std::move(entry).get(field)) return broken(error);
+            if (const auto error = field.unescaped_key().get(key)) return broken(error);
+            if (!member(key, field.value(), out, seen)) return false;
+        }
+        return complete(out, seen);
+    }
+
+    template <Record T>
+    bool member(std::string_view key, od::value value, T& out, std::uint64_t& seen) {
+        std::uint64_t bit = 1;
+        bool known = false;
+        bool good = true;
+        each_field(
+            [&](const char* name, auto& target) {
+                const std::uint64_t mine = bit;
+                bit <<= 1U;
+                if (known || key != name) return;
+                known = true;
+                if ((seen & mine) != 0) {
+                    good = duplicate(key);
+                    return;
+                }
+                seen |= mine;
+                const bool skip = std::same_as<T, Replica> && key == "values" && !options_.values;
+                if (!skip && !read(value, target)) good = at(key);
+            },
+            out);
+        if (known) return good;
+        if (is_closed<T>) return unknown(key, out);
+        return skim(value, unknown_depth) || at(key);
+    }
+
+    template <Record T>
+    bool complete(const T& out, std::uint64_t seen) {
+        std::uint64_t bit = 1;
+        const char* missing = nullptr;
+        each_field(
+            [&](const char* name, const auto& target) {
+                const bool optional = is_optional<std::decay_t<decltype(target)>>;
+                if (missing == nullptr && !optional && (seen & bit) == 0) missing = name;
+                bit <<= 1U;
+            },
+            out);
+        return missing == nullptr || refuse(fmt::format("`{}` is missing", missing));
+    }
+
+    template <Record T>
+    bool unknown(std::string_view key, const T& record) {
+        std::vector<std::string> known;
+        each_field([&](const char* name, const auto&) { known.emplace_back(name); }, record);
+        return unknown(key, known);
+    }
+    bool unknown(std::string_view key, const std::vector<std::string>& known) {
+        return refuse(fmt::format("unknown key {}{}", json::show_text(key),
+                                  suggestion(std::string{key}, known)));
+    }
+
+    /// Reads what we do not know, so that a file is valid JSON as a whole or is refused.
+    // NOLINTNEXTLINE(misc-no-recursion): no deeper than `depth`
+    bool skim(od::value value, int depth) {
+        if (depth == 0) return refuse("nested deeper than a result ever is");
+        od::json_type type{};
+        if (const auto error = value.type().get(type)) return broken(error);
+        switch (type) {
+        case od::json_type::object:
+            return skim_object(value, depth);
+        case od::json_type::array:
+            return skim_array(value, depth);
+        case od::json_type::string: {
+            std::string_view text;
+            return plain(value, text, "a string");
+        }
+        case od::json_type::number: {
+            double number = 0;
+            return plain(value, number, "a number");
+        }
+        case od::json_type::boolean: {
+            bool flag = false;
+            return plain(value, flag, "true or false");
+        }
+        case od::json_type::null: {
+            std::optional<double> nothing;
+            return read(value, nothing);
+        }
+        }
+        return broken(simdjson::TAPE_ERROR);
+    }
+    // NOLINTNEXTLINE(misc-no-recursion)
+    bool skim_object(od::value& value, int depth) {
+        od::object object;
+        if (const auto error = value.get_object().get(object)) return broken(error);
+        for (auto entry : object) {
+            od::field field;
+            std::string_view key;
+            if (const auto error = std::move(entry).get(field)) return broken(error);
+            if (const auto error = field.unescaped_key().get(key)) return broken(error);
+            if (!skim(field.value(), depth - 1)) return at(key);
+        }
+        return true;
+    }
+    // NOLINTNEXTLINE(misc-no-recursion)
+    bool skim_array(od::value& value, int depth) {
+        od::array array;
+        if (const auto error = value.get_array().get(array)) return broken(error);
+        std::size_t index = 0;
+        for (auto item : array) {
+            od::value element;
+            if (const auto error = std::move(item).get(element)) return broken(error);
+            if (!skim(element, depth - 1)) return at(index);
+            ++index;
+        }
+        return true;
+    }
+
+    // --- the document ------------------------------------------------------------------------------
+
+    /// Looked at first: in a newer schema, everything else may have another shape.
+    bool check_schema() {
+        std::string_view name;
+        od::value value;
+        if (const auto error = document_.find_field_unordered("schema").get(value)) {
+            if (error == simdjson::NO_SUCH_FIELD)
+                return refuse(fmt::format("`schema` is missing, expected \"{}\": this is no result "
+                                          "of assay",
+                                          schema_name));
+            if (error == simdjson::INCORRECT_TYPE) return refuse("expected an object");
+            return broken(error);
+        }
+        if (!plain(value, name, fmt::format("\"{}\"", schema_name))) return at("schema");
+        if (name == schema_name) return true;
+        refuse(is_newer(name)
+                   ? fmt::format("written as {}, which is newer than {}, the newest that this "
+                                 "program reads; a newer assay reads it",
+                                 json::show_text(name), schema_name)
+                   : fmt::format("got {}, expected \"{}\"", json::show_text(name), schema_name));
+        return at("schema");
+    }
+    static bool is_newer(std::string_view name) {
+        constexpr std::string_view family = "assay.run/";
+        if (!name.starts_with(family)) return false;
+        name.remove_prefix(family.size());
+        int version = 0;
+        const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), version);
+        return error == std::errc{} && end == name.data() + name.size() && version > 1;
+    }
+
+    bool read_document(Run& run) {
+        document_.rewind();
+        od::object object;
+        if (const auto error = document_.get_object().get(object)) return broken(error);
+        std::vector<std::string> missing{"schema", "run", "machine", "cases"};
+        for (auto entry : object) {
+            od::field field;
+            std::string_view key;
+            if (const auto error = std::move(entry).get(field)) return broken(error);
+            if (const auto error = field.unescaped_key().get(key)) return broken(error);
+            const bool known =
+                key == "schema" || key == "run" || key == "machine" || key == "cases";
+            if (!known) return unknown(key, missing);
+            if (std::erase(missing, key) == 0) return duplicate(key);
+            if (!section(key, field.value(), run)) return at(key);
+        }
+        if (!missing.empty()) return refuse(fmt::format("`{}` is missing", missing.front()));
+        const char* rest = nullptr; // there is a location only while there is something left
+        if (document_.current_location().get(rest) != simdjson::SUCCESS) return true;
+        return refuse(
+            fmt::format("something follows the end of the result, at byte {}", rest - text_));
+    }
+    bool section(std::string_view key, od::value value, Run& run) {
+        if (key == "run") return read(value, run);
+        if (key == "machine") return read(value, run.machine);
+        if (key == "cases") return read(value, run.cases);
+        std::string schema;
+        return read(value, schema);
+    }
+
+    static constexpr std::string_view named_value =
+        "a string, a 64-bit integer, a number or a boolean";
+    static constexpr int unknown_depth = 64; // as json::Limits
+
+    od::document& document_;
+    const char* text_;
+    const ReadOptions& options_;
+    std::string path_;
+    std::string text_of_problem_;
+};
+
+/// `padded` has SIMDJSON_PADDING bytes behind the text that may be read.
+Result<Run> walk(simdjson::padded_string_view padded, std::string_view source,
+                 const ReadOptions& options) {
+    od::parser parser;
+    od::document document;
+    if (const auto error = parser.iterate(padded).get(document)) {
+        if (error == simdjson::MEMALLOC)
+            return fail(fmt::format("{}: not enough memory to read it", source),
+                        Fault::environment);
+        return fail(fmt::format("{}: is no JSON ({})", source, simdjson::error_message(error)));
+    }
+    Run run;
+    Walk walk{document, padded.data(), options};
+    if (!walk.read(run)) return fail(walk.message(source));
+    return run;
+}
+
+} // namespace
+
+Result<Run> read_run(const std::filesystem::path& path, const ReadOptions& options) try {
+    auto text = read_whole(path, options.bytes);
+    if (!text) return tl::unexpected{std::move(text).error()};
+    text->reserve(text->size() + simdjson::SIMDJSON_PADDING);
+    return walk(simdjson::padded_string_view{text->data(), text->size(), text->capacity()},
+                path.string(), options);
+} catch (const std::bad_alloc&) {
+    return fail(fmt::format("{}: not enough memory to read it", path.string()), Fault::environment);
+}
+
+Result<Run> parse_run(std::string_view text, std::string_view source,
+                      const ReadOptions& options) try {
+    if (text.size() > options.bytes)
+        return fail(fmt::format("{} is larger than {} bytes, the most that is read", source,
+                                options.bytes));
+    return walk(simdjson::padded_string{text}, source, options);
+} catch (const std::bad_alloc&) {
+    return fail(fmt::format("{}: not enough memory to read it", source), Fault::environment);
+}
+
+} // namespace assay::record

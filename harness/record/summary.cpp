@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/summary.hpp"
+
+#include "record/metrics.hpp"
+#include "stats/interval.hpp"
+#include "stats/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace assay::record {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+std::optional<double> known(double value) {
+    if (std::isfinite(value)) return value;
+    return {};
+}
+
+bool is_measured(const Replica& replica) {
+    return replica.status == Status::ok || replica.status == Status::unstable;
+}
+
+bool has_time(const Replica& replica) {
+    return replica.seconds && std::isfinite(*replica.seconds) && *replica.seconds > 0;
+}
+
+std::optional<double> number(const Value* value) {
+    if (value == nullptr) return {};
+    if (const auto* real = std::get_if<double>(value)) return *real;
+    if (const auto* integer = std::get_if<std::int64_t>(value))
+        return static_cast<double>(*integer);
+    return {};
+}
+
+IntervalScope scope_from(stats::Scope scope) {
+    switch (scope) {
+    case stats::Scope::within_process:
+        return IntervalScope::within_process;
+    case stats::Scope::between_replicas:
+        return IntervalScope::between_replicas;
+    case stats::Scope::none:
+        break;
+    }
+    return IntervalScope::none;
+}
+
+Metric empty_metric(const MetricDefinition& definition) {
+    return {.name = std::string{definition.name},
+            .unit = std::string{definition.unit},
+            .higher_is_better = definition.higher_is_better};
+}
+
+void describe(Metric& metric, const std::vector<double>& values) {
+    metric.median = known(stats::median(values));
+    metric.min = known(stats::min(values));
+    constexpr double slow_tail = 0.95; // share of the values below p95
+    metric.p95 = known(stats::quantile(values, slow_tail));
+    metric.count = values.size();
+}
+
+class Summary {
+public:
+    explicit Summary(const Case& c) : case_{c} {
+        std::vector<stats::Estimate> estimates;
+        for (const Replica& replica : c.replicas) {
+            if (!is_measured(replica) || !has_time(replica)) continue;
+            estimates.push_back({.value = *replica.seconds,
+                                 .low = replica.low.value_or(unknown),
+                                 .high = replica.high.value_or(unknown)});
+            values_.insert(values_.end(), replica.values.begin(), replica.values.end());
+        }
+        seconds_ = stats::combine_replicas(estimates);
+    }
+
+    std::vector<Metric> metrics() const {
+        std::vector<Metric> metrics;
+        add(metrics, case_.headline);
+        add(metrics, "time");
+        for (const MetricDefinition& definition : metric_table)
+            if (!definition.work.empty()) add(metrics, definition.name);
+        for (const MetricDefinition& definition : metric_table)
+            if (definition.work.empty()) add(metrics, definition.name);
+        return metrics;
+    }
+
+private:
+    /// Adds the metric if there is anything to say about it and it is not there yet.
+    void add(std::vector<Metric>& metrics, std::string_view name) const {
+        const MetricDefinition* definition = find_metric(name);
+        if (definition == nullptr ||
+            std::ranges::find(metrics, name, &Metric::name) != metrics.end())
+            return;
+        const auto metric = measure(*definition);
+        if (metric && metric->value) metrics.push_back(*metric);
+    }
+
+    std::optional<Metric> measure(const MetricDefinition& definition) const {
+        if (definition.name == "time") return time(definition);
+        if (!definition.work.empty()) return rate(definition);
+        return reported(definition);
+    }
+
+    Metric time(const MetricDefinition& definition) const {
+        Metric metric = empty_metric(definition);
+        metric.value = known(seconds_.value);
+        metric.low = known(seconds_.low);
+        metric.high = known(seconds_.high);
+        metric.interval_scope = scope_from(seconds_.scope);
+        describe(metric, values_);
+        return metric;
+    }
+
+    std::optional<Metric> rate(const MetricDefinition& definition) const {
+        const auto amount = number(find(case_.work, definition.work));
+        if (!amount || !std::isfinite(*amount) || *amount <= 0) return {};
+        Metric metric = empty_metric(definition);
+        metric.value = known(*amount / seconds_.value);
+        // An interval of the time that reaches down to zero says nothing about the rate.
+        if (seconds_.scope != stats::Scope::none && seconds_.low > 0) {
+            metric.low = known(*amount / seconds_.high);
+            metric.high = known(*amount / seconds_.low);
+            metric.interval_scope = scope_from(seconds_.scope);
+        }
+        std::vector<double> rates;
+        rates.reserve(values_.size());
+        for (const double seconds : values_) rates.push_back(*amount / seconds);
+        describe(metric, rates);
+        return metric;
+    }
+
+    /// A figure that the benchmark measured itself: one for each replica.
+    std::optional<Metric> reported(const MetricDefinition& definition) const {
+        std::vector<stats::Estimate> estimates;
+        std::vector<double> figures;
+        for (const Replica& replica : case_.replicas) {
+            const auto figure = number(find(replica.extra, definition.name));
+            if (!is_measured(replica) || !figure || !std::isfinite(*figure)) continue;
+            figures.push_back(*figure);
+            estimates.push_back({.value = *figure, .low = unknown, .high = unknown});
+        }
+        if (figures.empty()) return {};
+        Metric metric = empty_metric(definition);
+        const stats::Combined combined = stats::combine_replicas(estimates);
+        metric.value = known(combined.value);
+        metric.low = known(combined.low);
+        metric.high = known(combined.high);
+        metric.interval_scope = scope_from(combined.scope);
+        describe(metric, figures);
+        return metric;
+    }
+
+    const Case& case_;
+    std::vector<double> values_; ///< kept batch values of all replicas, seconds per call
+    stats::Combined seconds_{};
+};
+
+/// How bad an end is, worst first. A crash says most about the machine; skipped says least.
+constexpr std::array bad_ends{Status::crashed, Status::timed_out, Status::failed,
+                              Status::interrupted, Status::skipped};
+
+std::string about(const Replica& replica, int planned, std::string_view text) {
+    return fmt::format("replica {} of {}: {}", replica.index + 1, planned,
+                       text.empty() ? to_string(replica.status) : text);
+}
+
+const Replica* first_with(const Case& c, Status status) {
+    const auto found = std::ranges::find(c.replicas, status, &Replica::status);
+    return found == c.replicas.end() ? nullptr : &*found;
+}
+
+struct Verdict {
+    Status status;
+    std::string reason;
+};
+
+/// Slowest over fastest. Processes on a quiet machine differ by up to about 10% in the noisiest
+/// benchmarks we know (small all-reduces); a factor of 1.25 means they did not measure the same thing.
+constexpr double most_between_replicas = 1.25;
+
+std::optional<std::string> disagreement(const Case& c) {
+    if (c.replicas.size() < 2) return {};
+    const auto [fast, slow] = std::ranges::minmax(
+        c.replicas, {}, [](const Replica& replica) { return *replica.seconds; });
+    const double factor = *slow.seconds / *fast.seconds;
+    if (factor <= most_between_replicas) return {};
+    return fmt::format("replica {} took {:.3g} times as long as replica {}", slow.index + 1, factor,
+                       fast.index + 1);
+}
+
+Verdict verdict(const Case& c, int planned) {
+    if (c.replicas.empty()) {
+        if (c.status == Status::ok || c.status == Status::unstable)
+            return {Status::interrupted, "no replica was measured"};
+        return {c.status, c.reason};
+    }
+    if (const Replica* wrong = first_with(c, Status::incorrect))
+        return {Status::incorrect, about(*wrong, planned, wrong->reason)};
+    if (c.verification && !c.verification->passed)
+        return {Status::incorrect, c.verification->detail.empty() ? "the verification failed"
+                                                                  : c.verification->detail};
+    for (const Status bad : bad_ends)
+        if (const Replica* replica = first_with(c, bad))
+            return {bad, about(*replica, planned, replica->reason)};
+    const auto timeless = std::ranges::find_if_not(c.replicas, has_time);
+    if (timeless != c.replicas.end())
+        return {Status::failed, about(*timeless, planned, "reports no positive time per call")};
+    if (c.replicas.size() < static_cast<std::size_t>(std::max(planned, 0)))
+        return {Status::interrupted,
+                fmt::format("{} of {} replicas were measured", c.replicas.size(), planned)};
+    if (const Replica* noisy = first_with(c, Status::unstable))
+        return {Status::unstable, about(*noisy, planned, noisy->reason)};
+    if (auto reason = disagreement(c)) return {Status::unstable, *std::move(reason)};
+    return {Status::ok, ""};
+}
+
+using Reading = std::optional<double>;
+
+void keep_least(Reading& kept, const Reading& next) {
+    if (next && (!kept || *next < *kept)) kept = next;
+}
+void keep_most(Reading& kept, const Reading& next) {
+    if (next && (!kept || *next > *kept)) kept = next;
+}
+
+} // namespace
+
+void summarise(Case& c) {
+    c.metrics.clear();
+    if (c.status == Status::ok || c.status == Status::unstable) c.metrics = Summary{c}.metrics();
+}
+
+void conclude(Case& c, int planned_replicas) {
+    Verdict found = verdict(c, planned_replicas);
+    c.status = found.status;
+    c.reason = std::move(found.reason);
+    c.telemetry = worst_telemetry(c.replicas);
+    summarise(c);
+    const bool shows = c.status == Status::ok || c.status == Status::unstable;
+    if (!shows || (!c.metrics.empty() && c.metrics.front().name == c.headline)) return;
+    c.status = Status::failed;
+    c.reason = fmt::format("its headline `{}` cannot be computed from what it reports", c.headline);
+    c.metrics.clear();
+}
+
+Telemetry worst_telemetry(const std::vector<Replica>& replicas) {
+    Telemetry worst;
+    for (const Replica& replica : replicas) {
+        const Telemetry& next = replica.telemetry;
+        keep_least(worst.window_seconds, next.window_seconds);
+        keep_least(worst.core_clock_hz, next.core_clock_hz);
+        keep_most(worst.foreign_cpu, next.foreign_cpu);
+        keep_most(worst.steal, next.steal);
+        keep_most(worst.throttle_events, next.throttle_events);
+        keep_most(worst.page_migrations, next.page_migrations);
+        for (const std::string& sentence : next.disturbances)
+            if (std::ranges::find(worst.disturbances, sentence) == worst.disturbances.end())
+                worst.disturbances.push_back(sentence);
+    }
+    return worst;
+}
+
+std::optional<double> share_of_ceiling(const Case& c) {
+    if (c.metrics.empty() || !c.ceiling.value) return {};
+    const Metric& headline = c.metrics.front();
+    if (!headline.value || headline.name != c.headline) return {};
+    const double reached = *headline.value;
+    const double limit = *c.ceiling.value;
+    if (!(reached > 0) || !(limit > 0)) return {};
+    return headline.higher_is_better ? reached / limit : limit / reached;
+}
+
+} // namespace assay::record
