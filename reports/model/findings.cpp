@@ -57,11 +57,14 @@ void wrong_results(const Run& run, Findings& out) {
     const auto names =
         names_where(run, [](const Case& c) { return c.status == Status::incorrect; });
     if (names.empty()) return;
-    out.push_back({Severity::serious,
-                   fmt::format("{} computed wrong results and show no rate: {}.",
-                               count_of(names.size(), "case"), list_of(names, names_shown)),
-                   "Do not use this library with this hardware before the cause is known; run the "
-                   "case again alone, and check memory errors in the kernel log."});
+    out.push_back(
+        {Severity::serious,
+         fmt::format("{}: {}.",
+                     count_of(names.size(), "case computed a wrong result and shows no rate",
+                              "cases computed wrong results and show no rate"),
+                     list_of(names, names_shown)),
+         "Do not use this library with this hardware before the cause is known; run the "
+         "case again alone, and check memory errors in the kernel log."});
 }
 
 void broken_cases(const Run& run, Findings& out) {
@@ -92,10 +95,10 @@ void not_finished(const Run& run, Findings& out) {
 
 void above_ceiling(const Run& run, Findings& out) {
     const auto names = names_where(
-        run, [](const Case& c) { return share_of_ceiling(c).value_or(0) > ceiling_tolerance; });
+        run, [](const Case& c) { return ceiling_share(c).value_or(0) > ceiling_tolerance; });
     if (names.empty()) return;
     double largest = 0;
-    for (const auto& c : run.cases) largest = std::max(largest, share_of_ceiling(c).value_or(0));
+    for (const auto& c : run.cases) largest = std::max(largest, ceiling_share(c).value_or(0));
     out.push_back({Severity::caution,
                    fmt::format("{} above the ceiling, up to {} of it: {}.",
                                count_of(names.size(), "figure is", "figures are"),
@@ -191,8 +194,12 @@ void said_by_cases(const Run& run, Findings& out) {
         entry->second.push_back(record::identity(c));
     };
     for (const auto& c : run.cases) {
-        for (const auto& text : c.warnings) add(text, c);
-        for (const auto& text : c.telemetry.disturbances) add(text, c);
+        const bool above = ceiling_share(c).value_or(0) > ceiling_tolerance;
+        for (const auto& text : c.warnings) {
+            // What a case says about being above its ceiling is gathered in above_ceiling().
+            if (above && text.find(c.ceiling.source) != std::string::npos) continue;
+            add(text, c);
+        }
     }
     constexpr std::size_t sentences_shown = 12; // different ones; beyond that nobody reads on
     for (std::size_t i = 0; i < std::min(order.size(), sentences_shown); ++i) {
@@ -230,8 +237,12 @@ std::string quietness(const Run& run) {
     const auto throttled = worst(run, &Telemetry::throttle_events);
     if (!foreign && !steal && !throttled) return "Not known: this run holds no telemetry.";
     std::vector<std::string> parts;
-    if (foreign) parts.push_back("other programs used at most " + record::human_percent(*foreign));
-    if (steal) parts.push_back("the hypervisor took at most " + record::human_percent(*steal));
+    if (foreign)
+        parts.push_back("other programs used at most " + record::human_percent(*foreign) +
+                        " of the CPU");
+    if (steal)
+        parts.push_back(*steal > 0 ? "the hypervisor took at most " + record::human_percent(*steal)
+                                   : "no time was taken by a hypervisor");
     if (throttled) parts.push_back(*throttled > 0 ? "the processor throttled" : "no throttling");
     const bool calm = foreign.value_or(0) <= foreign_limit && steal.value_or(0) <= steal_limit &&
                       throttled.value_or(0) <= 0;

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -43,7 +44,7 @@ void add_figures(const Case& c, Row& row) {
     row.high = first->high;
     row.unit = first->unit;
     row.higher_is_better = first->higher_is_better;
-    if (const auto share = share_of_ceiling(c)) {
+    if (const auto share = ceiling_share(c)) {
         row.share = record::human_percent(*share);
         row.ceiling = c.ceiling.value;
     }
@@ -65,6 +66,7 @@ void add_notes(const Case& c, Row& row) {
                                         "ones",
                                         c.version));
     for (const auto& warning : c.warnings) row.notes.push_back(warning);
+    for (const auto& disturbance : c.telemetry.disturbances) row.notes.push_back(disturbance);
 }
 
 void add_strips(const Case& c, Row& row) {
@@ -102,8 +104,9 @@ public:
         const std::size_t index = section_of(family_of(c.benchmark));
         Row row = make_row(c);
         if (with_strips) add_strips(c, row);
-        if (const std::string text = ceiling_in_words(c); !text.empty())
-            row.ceiling_note = note_of(index, text);
+        if (row.number)
+            if (const std::string text = ceiling_in_words(c); !text.empty())
+                row.ceiling_note = note_of(index, text);
         report_.sections[index].rows.push_back(std::move(row));
     }
 
@@ -129,6 +132,15 @@ private:
     std::map<std::string, std::size_t> sections_;
     std::map<std::pair<std::size_t, std::string>, std::size_t> notes_;
 };
+
+/// What stands among the findings, with the cases it concerns, is not said again in every row.
+void drop_repeated_notes(Report& report) {
+    std::set<std::string> said;
+    for (const auto& finding : report.findings) said.insert(finding.what);
+    for (auto& section : report.sections)
+        for (auto& row : section.rows)
+            std::erase_if(row.notes, [&](const auto& note) { return said.contains(note); });
+}
 
 /// Says once, for the section, what all intervals cover.
 void share_covers(Section& section) {
@@ -234,6 +246,7 @@ Report make_report(const Run& original, const ReportOptions& options) {
     add_missing(run, report);
     add_checks(run, options.listed_checks, report);
     report.findings = find_findings(run);
+    drop_repeated_notes(report);
     report.summary = summarise(run, report);
     return report;
 }

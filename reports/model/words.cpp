@@ -92,9 +92,10 @@ std::string parameter_in_words(const record::Case& c, const record::Named& param
     const bool symbolic = std::holds_alternative<std::string>(parameter.value);
     if (value == "beyond_cache")
         return "beyond the caches" + (resolved.empty() ? "" : " (" + resolved + ")");
-    if (contains(self_explaining, name) || (is_bytes(name) && !symbolic)) return with_blanks(value);
-    return fmt::format("{} {}{}", with_blanks(name), with_blanks(value),
-                       resolved.empty() || resolved == value ? "" : " (" + resolved + ")");
+    const bool says_more = !resolved.empty() && resolved != value;
+    const std::string text = with_blanks(value) + (says_more ? " (" + resolved + ")" : "");
+    if (contains(self_explaining, name) || (is_bytes(name) && !symbolic)) return text;
+    return with_blanks(name) + " " + text;
 }
 
 } // namespace
@@ -166,7 +167,7 @@ const record::Metric* headline(const record::Case& c) {
     return &c.metrics.front();
 }
 
-std::optional<double> share_of_ceiling(const record::Case& c) {
+std::optional<double> ceiling_share(const record::Case& c) {
     const record::Metric* metric = headline(c);
     if (metric == nullptr || !c.ceiling.value || c.ceiling.kind == record::CeilingKind::none)
         return std::nullopt;
@@ -177,15 +178,15 @@ std::optional<double> share_of_ceiling(const record::Case& c) {
 }
 
 std::string ceiling_in_words(const record::Case& c) {
-    const record::Metric* metric = headline(c);
-    const std::string source = c.ceiling.source.empty() ? "" : ": " + c.ceiling.source;
+    const std::string& source = c.ceiling.source;
     if (!c.ceiling.value || c.ceiling.kind == record::CeilingKind::none)
-        return c.ceiling.source.empty() ? "" : "no ceiling" + source;
-    const std::string unit = metric != nullptr ? metric->unit : "";
-    return fmt::format("{} {}{}", record::human(*c.ceiling.value, unit),
-                       c.ceiling.kind == record::CeilingKind::measured ? "measured"
-                                                                       : "from the data sheet",
-                       source);
+        return source.empty() ? "" : "no ceiling: " + source;
+    const record::Metric* metric = headline(c);
+    const std::string value =
+        record::human(*c.ceiling.value, metric != nullptr ? metric->unit : "");
+    if (c.ceiling.kind == record::CeilingKind::datasheet)
+        return fmt::format("{} from the data sheet: {}", value, source);
+    return source.empty() ? value + ", measured" : value + ", " + source;
 }
 
 std::string_view status_in_words(record::Status status) {

@@ -32,7 +32,7 @@ std::string covers_in_words(const record::Case& c, const record::Metric& metric)
 std::size_t measured_replicas(const record::Case& c);
 
 /// "98%": how much of its ceiling the headline reaches; nothing where either is missing.
-std::optional<double> share_of_ceiling(const record::Case& c);
+std::optional<double> ceiling_share(const record::Case& c);
 /// "512 GFLOP/s measured: peak.fma ..." or why there is none.
 std::string ceiling_in_words(const record::Case& c);
 

@@ -72,10 +72,9 @@ void section(std::string& out, const Section& section) {
     for (const auto& entry : section.rows) {
         const std::string note =
             entry.ceiling_note ? fmt::format(" ({})", *entry.ceiling_note + 1) : "";
-        row(out,
-            {quote(entry.benchmark), quote(entry.what), quote(entry.library), quote(entry.value),
-             quote(entry.interval), entry.share.empty() ? "" : quote(entry.share) + note,
-             std::string{status_in_words(entry.status)}, row_notes(section, entry)});
+        row(out, {quote(entry.benchmark), quote(entry.what), quote(entry.library),
+                  quote(entry.value), quote(entry.interval), quote(entry.share) + note,
+                  std::string{status_in_words(entry.status)}, row_notes(section, entry)});
     }
     if (!section.covers.empty())
         out += fmt::format("\n95% intervals: {}.\n", quote(section.covers));

@@ -13,11 +13,9 @@
 namespace assay::report {
 namespace {
 
-constexpr std::size_t narrowest = 60;        // below this the table of figures does not fit
-constexpr std::size_t value_columns = 17;    // "123 Matom-steps/s"
-constexpr std::size_t interval_columns = 13; // "-0.33% +0.93%"
-constexpr std::size_t share_columns = 9;     // "98% [12]"
-constexpr std::size_t status_columns = 9;    // "incorrect", "timed out"
+constexpr std::size_t narrowest = 60; // below this the table of figures does not fit
+constexpr std::size_t longest_library = 12;
+constexpr std::size_t status_columns = 14; // "not applicable"
 
 /// SGR codes; the text around them is plain, so nothing else can start an escape sequence.
 enum class Paint : std::uint8_t { bold, dim, red, yellow, green };
@@ -83,41 +81,53 @@ void print_findings(Page& page, const Report& report) {
     }
 }
 
+std::string share_text(const Row& row) {
+    if (!row.ceiling_note) return row.share;
+    return fmt::format("{} [{}]", row.share.empty() ? "-" : row.share, *row.ceiling_note + 1);
+}
+
+/// Widths of the table's columns: as wide as what is in them, the first gets what is left.
 struct Columns {
-    std::size_t what = 0;
-    std::size_t library = 0;
+    std::size_t what = 4;
+    std::size_t library = 7;
+    std::size_t value = 5;
+    std::size_t interval = 12;
+    std::size_t share = 7;
 };
 
 Columns columns_of(const Section& section, std::size_t width) {
-    Columns columns{.what = 4, .library = 7};
+    Columns columns;
+    const auto widen = [](std::size_t& column, const std::string& text) {
+        column = std::max(column, display_width(text));
+    };
     for (const auto& row : section.rows) {
-        columns.what = std::max(columns.what, display_width(row.what));
-        columns.library = std::max(columns.library, display_width(row.library));
+        widen(columns.what, row.what);
+        widen(columns.library, row.library);
+        widen(columns.value, row.value);
+        widen(columns.interval, row.interval);
+        widen(columns.share, share_text(row));
     }
-    columns.library = std::min<std::size_t>(columns.library, 12);
-    const std::size_t others = 2 + columns.library + value_columns + interval_columns +
-                               share_columns + status_columns + 5 * 2;
-    columns.what = std::min(columns.what, width > others + 12 ? width - others : 12);
+    columns.library = std::min(columns.library, longest_library);
+    const std::size_t gaps = 2 + 5 * 2;
+    const std::size_t others =
+        gaps + columns.library + columns.value + columns.interval + columns.share + status_columns;
+    constexpr std::size_t least = 12; // a case wraps below its first line
+    columns.what = std::min(columns.what, width > others + least ? width - others : least);
     return columns;
-}
-
-std::string share_text(const Row& row) {
-    if (row.share.empty()) return "";
-    return row.ceiling_note ? fmt::format("{} [{}]", row.share, *row.ceiling_note + 1) : row.share;
 }
 
 void print_row(Page& page, const Section& section, const Row& row, const Columns& columns) {
     const auto what = wrap(row.what, columns.what);
     const auto status = status_in_words(row.status);
     page.line(fmt::format("  {}  {}  {}  {}  {}  {}", fit(what.front(), columns.what),
-                          fit(row.library, columns.library), fit_right(row.value, value_columns),
-                          fit_right(row.interval, interval_columns),
-                          fit(share_text(row), share_columns),
+                          fit(row.library, columns.library), fit_right(row.value, columns.value),
+                          fit_right(row.interval, columns.interval),
+                          fit(share_text(row), columns.share),
                           page.paint(colour_of(row.status), status)));
     for (std::size_t i = 1; i < what.size(); ++i) page.line("    " + what[i]);
     if (section.covers.empty() && !row.covers.empty())
         page.paragraph("", 6, "interval " + row.covers, true);
-    for (const auto& note : row.notes) page.paragraph("      ", 6, note, true);
+    for (const auto& note : row.notes) page.paragraph("", 6, note, true);
 }
 
 void print_section(Page& page, const Section& section) {
@@ -127,9 +137,9 @@ void print_section(Page& page, const Section& section) {
     page.line();
     page.line(page.paint(
         Paint::dim, fmt::format("  {}  {}  {}  {}  {}  {}", fit("case", columns.what),
-                                fit("library", columns.library), fit_right("value", value_columns),
-                                fit_right("95% interval", interval_columns),
-                                fit("ceiling", share_columns), "status")));
+                                fit("library", columns.library), fit_right("value", columns.value),
+                                fit_right("95% interval", columns.interval),
+                                fit("ceiling", columns.share), "status")));
     std::string benchmark;
     for (const auto& row : section.rows) {
         if (row.benchmark != benchmark) page.line("  " + page.paint(Paint::bold, row.benchmark));

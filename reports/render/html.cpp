@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "render/html.hpp"
+
+#include "model/text.hpp"
+#include "model/words.hpp"
+#include "render/charts.hpp"
+#include "render/style.hpp"
+
+#include <fmt/core.h>
+
+#include <string_view>
+
+namespace assay::report {
+namespace {
+
+constexpr std::size_t cases_listed =
+    12; // of those not measured for one reason; the rest is a number
+
+void heading(std::string& out, std::string_view text) {
+    out += fmt::format("<h2>{}</h2>\n", escape_html(text));
+}
+
+void facts(std::string& out, const std::vector<Fact>& facts, std::string_view kind = "facts") {
+    out += fmt::format("<dl class=\"{}\">\n", kind);
+    for (const auto& fact : facts)
+        out +=
+            fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape_html(fact.name), escape_html(fact.text));
+    out += "</dl>\n";
+}
+
+std::string fact_text(const std::vector<Fact>& facts, std::string_view name) {
+    for (const auto& fact : facts)
+        if (fact.name == name) return fact.text;
+    return "";
+}
+
+void top(std::string& out, const Report& report) {
+    out += fmt::format("<header>\n<p class=\"kicker\">{}</p>\n<h1>{}</h1>\n",
+                       escape_html(report.label.empty() ? "Benchmark report" : report.label),
+                       escape_html(report.title));
+    std::string sub;
+    const auto add = [&](const std::string& text, std::string_view before = "") {
+        if (text.empty()) return;
+        sub += fmt::format("{}{}{}", sub.empty() ? "" : " · ", before, text);
+    };
+    add(fact_text(report.machine, "Provider"));
+    add(fact_text(report.machine, "Operating system"));
+    add(fact_text(report.run, "Suite"), "suite ");
+    add(fact_text(report.run, "Started"));
+    out += fmt::format("<p class=\"sub\">{}</p>\n</header>\n", escape_html(sub));
+}
+
+void findings(std::string& out, const Report& report) {
+    if (report.findings.empty()) return;
+    heading(out, "Findings, and what to do");
+    out += "<ul class=\"findings\">\n";
+    for (const auto& finding : report.findings) {
+        out += fmt::format("<li class=\"{}\"><p>{}</p>", to_string(finding.severity),
+                           escape_html(finding.what));
+        if (!finding.action.empty())
+            out += fmt::format("<p class=\"do\">{}</p>", escape_html(finding.action));
+        out += "</li>\n";
+    }
+    out += "</ul>\n";
+}
+
+void machine(std::string& out, const Report& report) {
+    if (report.software.empty()) {
+        heading(out, "The machine");
+        facts(out, report.machine);
+        return;
+    }
+    out += "<div class=\"two\">\n<section>\n";
+    heading(out, "The machine");
+    facts(out, report.machine);
+    out += "</section>\n<section>\n";
+    heading(out, "Libraries");
+    facts(out, report.software);
+    out += "</section>\n</div>\n";
+}
+
+std::string_view class_of(record::Status status) {
+    if (status == record::Status::ok) return "ok";
+    return status == record::Status::unstable ? "weak" : "wrong";
+}
+
+std::string small(std::string_view text) {
+    return text.empty() ? "" : fmt::format("<small>{}</small>", escape_html(text));
+}
+
+void cell(std::string& out, std::string_view label, std::string_view content,
+          std::string_view kind = "") {
+    if (content.empty())
+        out += fmt::format("<td{}></td>", kind.empty() ? "" : " class=\"n\"");
+    else
+        out += fmt::format("<td data-l=\"{}\"{}>{}</td>", label,
+                           kind.empty() ? "" : fmt::format(" class=\"{}\"", kind), content);
+}
+
+void table_row(std::string& out, const Section& section, const Row& row, bool strips,
+               Palette& palette) {
+    const std::size_t colour = palette.colour(row.library);
+    std::string figures;
+    for (const auto& figure : row.figures)
+        figures += (figures.empty() ? "" : ", ") + figure.title + " " + figure.text;
+    std::string what = escape_html(row.what) + small(row.settings) + small(figures);
+    for (const auto& note : row.notes) what += small(note);
+    const std::string covers = section.covers.empty() ? small(row.covers) : "";
+    std::string share = escape_html(row.share.empty() && row.ceiling_note ? "–" : row.share);
+    if (row.ceiling_note) share += fmt::format(" <sup>{}</sup>", *row.ceiling_note + 1);
+    out += "<tr>";
+    out += fmt::format("<td>{}</td>", what);
+    cell(out, "library",
+         fmt::format("<span class=\"dot c{}\"></span>{}", colour, escape_html(row.library)));
+    cell(out, "value", escape_html(row.value), "n v");
+    cell(out, "95% interval", row.interval.empty() ? covers : escape_html(row.interval) + covers,
+         "n");
+    cell(out, "of ceiling", share, "n");
+    if (strips) {
+        const std::string strip = strip_chart(row);
+        cell(out, "batches",
+             strip.empty() ? "" : fmt::format("<span class=\"c{}\">{}</span>", colour, strip));
+    }
+    cell(out, "status",
+         fmt::format("<span class=\"{}\">{}</span>", class_of(row.status),
+                     status_in_words(row.status)));
+    out += "</tr>\n";
+}
+
+void table_head(std::string& out, const std::string& benchmark, bool strips) {
+    out += fmt::format("<table>\n<caption>{}</caption>\n<thead><tr><th scope=\"col\">Case</th>"
+                       "<th scope=\"col\">Library</th><th scope=\"col\" class=\"n\">Value</th>"
+                       "<th scope=\"col\" class=\"n\">95% interval</th>"
+                       "<th scope=\"col\" class=\"n\">Of ceiling</th>{}"
+                       "<th scope=\"col\">Status</th></tr></thead>\n<tbody>\n",
+                       escape_html(benchmark),
+                       strips ? "<th scope=\"col\">Batches over time</th>" : "");
+}
+
+void tables(std::string& out, const Section& section, Palette& palette) {
+    bool strips = false;
+    for (const auto& row : section.rows) strips = strips || !row.strips.empty();
+    std::string benchmark;
+    bool open = false;
+    for (const auto& row : section.rows) {
+        if (!open || row.benchmark != benchmark) {
+            if (open) out += "</tbody></table>\n";
+            table_head(out, row.benchmark, strips);
+            benchmark = row.benchmark;
+            open = true;
+        }
+        table_row(out, section, row, strips, palette);
+    }
+    if (open) out += "</tbody></table>\n";
+}
+
+void section(std::string& out, const Section& section, const std::string& id, Palette& palette) {
+    out += "<section>\n";
+    heading(out, section.title);
+    if (!section.question.empty())
+        out += fmt::format("<p class=\"question\">{}</p>\n", escape_html(section.question));
+    out += bar_charts(section, id, palette);
+    tables(out, section, palette);
+    if (!section.covers.empty())
+        out +=
+            fmt::format("<p class=\"foot\">95% intervals: {}.</p>\n", escape_html(section.covers));
+    if (!section.ceilings.empty()) {
+        out += "<ol class=\"foot\">\n";
+        for (const auto& note : section.ceilings)
+            out += fmt::format("<li>{}</li>\n", escape_html(note));
+        out += "</ol>\n";
+    }
+    out += "</section>\n";
+}
+
+void missing(std::string& out, const Report& report) {
+    if (report.missing.empty()) return;
+    out += "<section>\n";
+    heading(out, "Not measured, and why");
+    out += "<table>\n<caption>Cases without a figure</caption>\n<thead><tr><th "
+           "scope=\"col\">Status</th>"
+           "<th scope=\"col\">Reason</th><th scope=\"col\">Cases</th></tr></thead>\n<tbody>\n";
+    for (const auto& group : report.missing) {
+        out += "<tr>";
+        cell(out, "status", status_in_words(group.status));
+        cell(out, "reason", escape_html(group.reason));
+        cell(out, "cases", escape_html(list_of(group.cases, cases_listed)));
+        out += "</tr>\n";
+    }
+    out += "</tbody></table>\n</section>\n";
+}
+
+void checks(std::string& out, const Report& report) {
+    if (report.checks.empty()) return;
+    out += "<section>\n";
+    heading(out, "How the results were checked");
+    for (const auto& group : report.checks) {
+        out += fmt::format(
+            "<h3>{}</h3>\n<p class=\"question\">{}</p>\n<table>\n<caption>{}.</caption>\n"
+            "<thead><tr><th scope=\"col\">Case</th><th scope=\"col\" class=\"n\">Error"
+            "</th><th scope=\"col\" class=\"n\">Bound</th><th scope=\"col\">Result</th>"
+            "</tr></thead>\n<tbody>\n",
+            escape_html(group.benchmark), escape_html(group.method), escape_html(group.outcome));
+        for (const auto& check : group.checks) {
+            out += fmt::format("<tr><td>{}{}</td>", escape_html(check.what), small(check.detail));
+            cell(out, "error", check.error, "n");
+            cell(out, "bound", check.bound, "n");
+            cell(out, "result",
+                 check.passed ? "<span class=\"ok\">passed</span>"
+                              : "<span class=\"wrong\">wrong</span>");
+            out += "</tr>\n";
+        }
+        out += "</tbody></table>\n";
+    }
+    out += "</section>\n";
+}
+
+void bottom(std::string& out, const Report& report) {
+    out += "<section>\n";
+    heading(out, "The run");
+    facts(out, report.run);
+    out += "</section>\n<footer>\n";
+    for (const auto& cap : report.caps) out += fmt::format("<p>{}</p>\n", escape_html(cap));
+    out +=
+        "<p>A value is the geometric mean over processes of the mean time per call; its interval "
+        "is "
+        "the wider of what processes differ by and what one process shows. A figure whose result "
+        "was wrong is never shown. In the batch strips each panel is one process, each dot a group "
+        "of batches, and up is faster.</p>\n</footer>\n";
+}
+
+} // namespace
+
+std::string to_html(std::span<const Report> reports) {
+    std::string title = "Benchmark report";
+    if (!reports.empty()) title = reports.front().title;
+    std::string out = fmt::format(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+        "'unsafe-inline'; base-uri 'none'; form-action 'none'\"/>\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+        "<meta name=\"generator\" "
+        "content=\"assay\"/>\n<title>{}</title>\n<style>{}</style>\n</head>\n"
+        "<body>\n<main>\n",
+        escape_html(title), style_sheet);
+    std::size_t number = 0;
+    for (const auto& report : reports) {
+        Palette palette;
+        out += "<article>\n";
+        top(out, report);
+        facts(out, report.summary, "facts summary");
+        findings(out, report);
+        machine(out, report);
+        for (std::size_t i = 0; i < report.sections.size(); ++i)
+            section(out, report.sections[i], fmt::format("chart-{}-{}", number, i), palette);
+        missing(out, report);
+        checks(out, report);
+        bottom(out, report);
+        out += "</article>\n";
+        ++number;
+    }
+    return out + "</main>\n</body>\n</html>\n";
+}
+
+} // namespace assay::report

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reports as one self-contained page: no script, no reference to anything outside, made to be read on
+// a screen, on a telephone and on paper. A Content-Security-Policy forbids scripts even where an
+// escape would be missing.
+
+#pragma once
+
+#include "model/view.hpp"
+
+#include <span>
+#include <string>
+
+namespace assay::report {
+
+std::string to_html(std::span<const Report> reports);
+
+} // namespace assay::report

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "render/json.hpp"
+
+#include "json/json.hpp"
+
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+using json::Value;
+
+Value facts(const std::vector<Fact>& facts) {
+    Value out = Value::object();
+    for (const auto& fact : facts) out[fact.name] = fact.text;
+    return out;
+}
+
+Value optional(const std::optional<double>& value) {
+    return value ? Value(*value) : Value(nullptr);
+}
+
+Value row(const Row& row) {
+    Value figures = Value::object();
+    for (const auto& figure : row.figures) figures[figure.title] = figure.text;
+    return {{"identity", row.identity},
+            {"benchmark", row.benchmark},
+            {"case", row.what},
+            {"library", row.library},
+            {"status", record::to_string(row.status)},
+            {"text", row.value},
+            {"value", optional(row.number)},
+            {"low", optional(row.low)},
+            {"high", optional(row.high)},
+            {"unit", row.unit},
+            {"interval", row.interval},
+            {"covers", row.covers},
+            {"of_ceiling", row.share},
+            {"ceiling", optional(row.ceiling)},
+            {"notes", row.notes},
+            {"figures", std::move(figures)},
+            {"settings", row.settings}};
+}
+
+Value section(const Section& section) {
+    Value rows = Value::array();
+    for (const auto& entry : section.rows) rows.push_back(row(entry));
+    return {{"family", section.family},
+            {"title", section.title},
+            {"question", section.question},
+            {"ceilings", section.ceilings},
+            {"cases", std::move(rows)}};
+}
+
+Value report_of(const Report& report) {
+    Value findings = Value::array();
+    for (const auto& finding : report.findings)
+        findings.push_back({{"severity", to_string(finding.severity)},
+                            {"what", finding.what},
+                            {"action", finding.action}});
+    Value sections = Value::array();
+    for (const auto& entry : report.sections) sections.push_back(section(entry));
+    Value missing = Value::array();
+    for (const auto& group : report.missing)
+        missing.push_back({{"status", record::to_string(group.status)},
+                           {"reason", group.reason},
+                           {"cases", group.cases}});
+    Value checks = Value::array();
+    for (const auto& group : report.checks)
+        checks.push_back({{"benchmark", group.benchmark},
+                          {"method", group.method},
+                          {"passed", group.passed},
+                          {"total", group.total}});
+    return {{"label", report.label},
+            {"title", report.title},
+            {"source", report.source},
+            {"run", facts(report.run)},
+            {"machine", facts(report.machine)},
+            {"libraries", facts(report.software)},
+            {"summary", facts(report.summary)},
+            {"findings", std::move(findings)},
+            {"sections", std::move(sections)},
+            {"not_measured", std::move(missing)},
+            {"checks", std::move(checks)}};
+}
+
+} // namespace
+
+std::string to_json(std::span<const Report> reports) {
+    Value list = Value::array();
+    for (const auto& report : reports) list.push_back(report_of(report));
+    return json::to_text({{"schema", "assay.report/1"}, {"reports", std::move(list)}});
+}
+
+} // namespace assay::report

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What reports and exports of one fixed run look like, byte by byte. A change on purpose is taken over by
+// running this test with ASSAY_GOLDEN=write, and read in the diff.
+
+#include "model/view.hpp"
+#include "render/csv.hpp"
+#include "render/gbench.hpp"
+#include "render/html.hpp"
+#include "render/json.hpp"
+#include "render/markdown.hpp"
+#include "render/terminal.hpp"
+#include "sample.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+namespace assay::report {
+namespace {
+
+Report report() {
+    return make_report(test::sample_run(), {.label = "first look", .source = "run.json"});
+}
+
+void expect_golden(const std::string& name, const std::string& actual) {
+    const std::string path = std::string{ASSAY_GOLDEN_DIR} + "/" + name;
+    const char* mode = std::getenv("ASSAY_GOLDEN");
+    if (mode != nullptr && std::string_view{mode} == "write") {
+        std::ofstream{path, std::ios::binary} << actual;
+        return;
+    }
+    std::ifstream file{path, std::ios::binary};
+    std::ostringstream expected;
+    expected << file.rdbuf();
+    ASSERT_TRUE(file) << path << " is missing; ASSAY_GOLDEN=write makes it";
+    EXPECT_EQ(actual, expected.str()) << "to take this over: ASSAY_GOLDEN=write";
+}
+
+TEST(Golden, Terminal) { expect_golden("report.txt", to_terminal(report())); }
+
+TEST(Golden, NarrowTerminalInColour) {
+    expect_golden("report-narrow.txt", to_terminal(report(), {.width = 64, .colour = true}));
+}
+
+TEST(Golden, Markdown) {
+    const Report one = report();
+    expect_golden("report.md", to_markdown({&one, 1}));
+}
+
+TEST(Golden, Html) {
+    const Report one = report();
+    expect_golden("report.html", to_html({&one, 1}));
+}
+
+TEST(Golden, Json) {
+    const Report one = report();
+    expect_golden("report.json", to_json({&one, 1}));
+}
+
+TEST(Golden, Csv) { expect_golden("export.csv", to_csv(test::sample_run())); }
+
+TEST(Golden, GoogleBenchmark) {
+    expect_golden("export.gbench.json", to_gbench(test::sample_run()));
+}
+
+} // namespace
+} // namespace assay::report
