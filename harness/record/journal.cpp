@@ -184,8 +184,10 @@ Result<void> Journal::append(std::string line) {
         return {};
     }
     auto error = system_error("write", path_);
-    // Half a line must not stay: the next one would be glued to it.
-    if (::ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0) return error;
+    // Half a line must not stay: the next one would be glued to it. Where it cannot be taken back,
+    // nothing more is written.
+    if (::ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0)
+        ::close(std::exchange(descriptor_, -1));
     return error;
 }
 
