@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/check.hpp"
+
+#include "base/file.hpp"
+#include "json/json.hpp"
+#include "json/words.hpp"
+#include "record/metrics.hpp"
+#include "record/summary.hpp"
+#include "stats/interval.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace assay::record {
+namespace {
+
+/// Computing again gives the same figures but for the last digits, which may differ between compilers.
+constexpr double same = 1e-9; // relative
+
+bool is_same(double a, double b) {
+    return std::abs(a - b) <= same * std::max(std::abs(a), std::abs(b));
+}
+
+using Number = std::optional<double>;
+
+std::string show(const Number& number) { return number ? fmt::format("{}", *number) : "null"; }
+
+class Check {
+public:
+    std::vector<Finding> run(const Run& run) {
+        std::set<std::string> identities;
+        for (std::size_t i = 0; i < run.cases.size(); ++i) {
+            const Case& c = run.cases[i];
+            path_ = json::join("cases", i);
+            const std::string series =
+                fmt::format("{} on {} {}", identity(c), c.place.uuid, c.place.index);
+            if (!identities.insert(series).second)
+                add("", fmt::format("{} occurs twice", identity(c)));
+            one_case(c);
+        }
+        return std::move(findings_);
+    }
+
+private:
+    void add(std::string_view key, std::string text) {
+        findings_.push_back(
+            {key.empty() ? path_ : path_ + "." + std::string{key}, std::move(text)});
+    }
+
+    void compare(const std::string& key, const Number& found, const Number& computed) {
+        const bool agree = found && computed ? is_same(*found, *computed)
+                                             : found.has_value() == computed.has_value();
+        if (!agree)
+            add(key, fmt::format("got {}, the stored values give {}", show(found), show(computed)));
+    }
+
+    void one_case(const Case& c) {
+        if (c.status != Status::ok && c.reason.empty())
+            add("reason",
+                fmt::format("is empty, expected why the case is {}", to_string(c.status)));
+        if ((c.ceiling.kind == CeilingKind::none) == c.ceiling.value.has_value())
+            add("ceiling", c.ceiling.value ? "has a value but is of kind none"
+                                           : "has no value but is not of kind none");
+        for (std::size_t i = 0; i < c.replicas.size(); ++i) replica(c, i);
+        Case again = c;
+        conclude(again, static_cast<int>(c.replicas.size()));
+        status(c, again);
+        telemetry(c.telemetry, again.telemetry);
+        metrics(c, again);
+    }
+
+    void status(const Case& c, Case& again) {
+        // How many replicas were planned is not in the record: what was interrupted may have
+        // measured some of them well.
+        if (c.status == Status::interrupted) {
+            again.status = c.status;
+            again.metrics.clear();
+        }
+        if (c.status != again.status)
+            add("status", fmt::format("got {}, the replicas give {} ({})", to_string(c.status),
+                                      to_string(again.status), again.reason));
+    }
+
+    void replica(const Case& c, std::size_t i) {
+        const Replica& r = c.replicas[i];
+        const std::string key = json::join("replicas", i);
+        if (i > 0 && r.index <= c.replicas[i - 1].index)
+            add(key + ".index", "replicas are not in order of their index, each once");
+        if (r.status != Status::ok && r.reason.empty()) add(key + ".reason", "is empty");
+        if (r.values.size() > r.batches)
+            add(key + ".batches", fmt::format("got {}, fewer than the {} values that batches gave",
+                                              r.batches, r.values.size()));
+        if (!r.values.empty() && r.calls == 0) add(key + ".calls", "got 0, but there are values");
+        for (const Named& figure : r.extra)
+            if (find_metric(figure.name) == nullptr)
+                add(key + ".extra",
+                    fmt::format("no metric is called {}", json::show_text(figure.name)));
+        // A replica that did not end well may have stopped anywhere.
+        if (r.status == Status::ok || r.status == Status::unstable || r.seconds) interval(key, r);
+    }
+
+    /// seconds is the mean of the values; the interval is that of batch means, or, where the clock is
+    /// coarser than that, a wider one that is just as symmetric.
+    void interval(const std::string& key, const Replica& r) {
+        const stats::Interval computed = stats::batch_means_interval(r.values);
+        compare(key + ".seconds", r.seconds, r.values.empty() ? Number{} : Number{computed.mean});
+        if (!r.low || !r.high) {
+            const bool neither = !r.low && !r.high;
+            if (!neither || std::isfinite(computed.low))
+                add(key, "low and high: expected both, or neither where there is one value");
+            return;
+        }
+        const double below = computed.mean - *r.low;
+        const double above = *r.high - computed.mean;
+        const double rounding = same * std::abs(computed.mean);
+        if (std::abs(below - above) > rounding || !std::isfinite(computed.low))
+            add(key, fmt::format("low and high: {} and {} are not symmetric about the mean {}",
+                                 *r.low, *r.high, computed.mean));
+        else if (above < computed.high - computed.mean - rounding)
+            add(key, fmt::format("low and high: {} to {} is narrower than {} to {}, which the "
+                                 "values give",
+                                 *r.low, *r.high, computed.low, computed.high));
+    }
+
+    void telemetry(const Telemetry& found, const Telemetry& computed) {
+        compare("telemetry.window_seconds", found.window_seconds, computed.window_seconds);
+        compare("telemetry.core_clock_hz", found.core_clock_hz, computed.core_clock_hz);
+        compare("telemetry.foreign_cpu", found.foreign_cpu, computed.foreign_cpu);
+        compare("telemetry.steal", found.steal, computed.steal);
+        compare("telemetry.throttle_events", found.throttle_events, computed.throttle_events);
+        compare("telemetry.page_migrations", found.page_migrations, computed.page_migrations);
+        if (found.disturbances != computed.disturbances)
+            add("telemetry.disturbances", "differ from those of the replicas");
+    }
+
+    void metrics(const Case& c, const Case& again) {
+        const bool shown = c.status == Status::ok || c.status == Status::unstable;
+        if (!shown && !c.metrics.empty()) {
+            add("metrics", fmt::format("there are {}, but the case is {}: expected none",
+                                       c.metrics.size(), to_string(c.status)));
+            return;
+        }
+        if (c.metrics.size() != again.metrics.size())
+            add("metrics", fmt::format("there are {}, the stored values give {}", c.metrics.size(),
+                                       again.metrics.size()));
+        const std::size_t count = std::min(c.metrics.size(), again.metrics.size());
+        for (std::size_t i = 0; i < count; ++i)
+            metric(json::join("metrics", i), c.metrics[i], again.metrics[i]);
+    }
+
+    void metric(const std::string& key, const Metric& found, const Metric& computed) {
+        if (found.name != computed.name) {
+            add(key + ".name",
+                fmt::format("got {}, expected {}: the headline first, then the order "
+                            "of the table of metrics",
+                            json::show_text(found.name), computed.name));
+            return;
+        }
+        if (found.unit != computed.unit)
+            add(key + ".unit", fmt::format("got {}, expected {}", json::show_text(found.unit),
+                                           json::show_text(computed.unit)));
+        if (found.higher_is_better != computed.higher_is_better)
+            add(key + ".higher_is_better", fmt::format("expected {}", computed.higher_is_better));
+        if (found.interval_scope != computed.interval_scope)
+            add(key + ".interval_scope",
+                fmt::format("got {}, expected {}", to_string(found.interval_scope),
+                            to_string(computed.interval_scope)));
+        if (found.count != computed.count)
+            add(key + ".count", fmt::format("got {}, there are {}", found.count, computed.count));
+        compare(key + ".value", found.value, computed.value);
+        compare(key + ".low", found.low, computed.low);
+        compare(key + ".high", found.high, computed.high);
+        compare(key + ".median", found.median, computed.median);
+        compare(key + ".min", found.min, computed.min);
+        compare(key + ".p95", found.p95, computed.p95);
+    }
+
+    std::string path_;
+    std::vector<Finding> findings_;
+};
+
+Result<void> check_schema(std::string_view text, std::string_view source,
+                          const ReadOptions& options) {
+    const auto schema = json::read_file(layout().share / "schema" / "run.json");
+    if (!schema) return fail(schema.error().message, Fault::environment);
+    const auto value = json::parse(text, source, {.bytes = options.bytes});
+    if (!value) return tl::unexpected{value.error()};
+    return json::check_schema(*value, *schema, source);
+}
+
+} // namespace
+
+std::vector<Finding> check_summaries(const Run& run) { return Check{}.run(run); }
+
+Result<std::vector<Finding>> verify_text(std::string_view text, std::string_view source,
+                                         const ReadOptions& options) {
+    ReadOptions all = options;
+    all.values = true;
+    const auto run = parse_run(text, source, all);
+    if (!run) return tl::unexpected{run.error()};
+    if (auto checked = check_schema(text, source, all); !checked) {
+        if (checked.error().fault == Fault::environment)
+            return tl::unexpected{std::move(checked).error()};
+        return std::vector<Finding>{{"", checked.error().message}};
+    }
+    return check_summaries(*run);
+}
+
+Result<std::vector<Finding>> verify_run(const std::filesystem::path& path,
+                                        const ReadOptions& options) {
+    const auto text = read_whole(path, options.bytes);
+    if (!text) return tl::unexpected{text.error()};
+    return verify_text(*text, path.string(), options);
+}
+
+} // namespace assay::record
