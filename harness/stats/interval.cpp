@@ -83,8 +83,7 @@ Interval batch_means_interval(Values values, double confidence) {
         if (are_independent(groups, values.size())) interval.decorrelated = true;
         if (interval.decorrelated || is_last) {
             const double wide = student_half_width(variance(groups), groups.size(), confidence);
-            // Not std::max: the first one must be taken even if it is NaN.
-            if (interval.batches == 0 || wide > half) {
+            if (wide >= half) {
                 half = wide;
                 interval.batches = groups.size();
             }

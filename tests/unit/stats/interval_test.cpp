@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "series.hpp"
+#include "stats/interval.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace assay::stats {
+namespace {
+
+using List = std::vector<double>;
+
+bool has_none(const Interval& interval) {
+    return std::isnan(interval.low) && std::isnan(interval.high);
+}
+
+TEST(BatchMeans, AgreesWithASecondTool) {
+    // Eleven uncorrelated values cannot be halved: plain Student's t with ten degrees of freedom.
+    const Interval interval = batch_means_interval(quoted);
+    EXPECT_DOUBLE_EQ(interval.mean, 3.8181818181818183);
+    EXPECT_NEAR(interval.low, 2.6041506949123407, 1e-10);
+    EXPECT_NEAR(interval.high, 5.032212941451296, 1e-10);
+    EXPECT_TRUE(interval.decorrelated);
+    EXPECT_EQ(interval.batches, 11U);
+    EXPECT_NEAR(interval.relative_half_width(), 1.2140311232694777 / 3.8181818181818183, 1e-10);
+}
+
+TEST(BatchMeans, FollowsShiftAndScale) {
+    for (const double correlation : {0.0, 0.6, 0.95}) {
+        const List series = correlated_series(200, correlation, 7);
+        const Interval plain = batch_means_interval(series);
+        const Interval moved = batch_means_interval(transformed(series, 2e-6, 5e-6));
+        EXPECT_NEAR(moved.mean, 2e-6 * plain.mean + 5e-6, 1e-17);
+        EXPECT_NEAR(moved.low, 2e-6 * plain.low + 5e-6, 1e-15);
+        EXPECT_NEAR(moved.high, 2e-6 * plain.high + 5e-6, 1e-15);
+        EXPECT_EQ(moved.batches, plain.batches);
+        EXPECT_EQ(moved.decorrelated, plain.decorrelated);
+    }
+}
+
+TEST(BatchMeans, HigherConfidenceIsWider) {
+    const List series = gamma_series(200, 1);
+    double before = 0;
+    for (const double confidence : {0.5, 0.8, 0.9, 0.95, 0.99}) {
+        const double here = batch_means_interval(series, confidence).relative_half_width();
+        EXPECT_GT(here, before);
+        before = here;
+    }
+}
+
+TEST(BatchMeans, MemoryWidensTheInterval) {
+    const List remembering = correlated_series(3200, 0.9, 4);
+    List forgetful = remembering;
+    std::shuffle(forgetful.begin(), forgetful.end(), std::mt19937_64{1});
+    const Interval wide = batch_means_interval(remembering);
+    const Interval narrow = batch_means_interval(forgetful);
+    EXPECT_TRUE(wide.decorrelated);
+    // The mean of an AR(1) series has sqrt(1.9 / 0.1) = 4.4 times the error of an independent one.
+    EXPECT_GT(wide.relative_half_width(), 2.5 * narrow.relative_half_width());
+    EXPECT_LE(wide.batches, 200U);
+}
+
+TEST(BatchMeans, SaysWhenItCouldNotDecorrelate) {
+    List ramp(200);
+    for (std::size_t i = 0; i < ramp.size(); ++i) ramp[i] = 1 + static_cast<double>(i);
+    const Interval interval = batch_means_interval(ramp);
+    EXPECT_FALSE(interval.decorrelated);
+    EXPECT_GE(interval.batches, 10U);
+    EXPECT_LT(interval.batches, 20U);
+    EXPECT_LT(interval.low, interval.high);
+}
+
+TEST(BatchMeans, UsesTheLastOfAnOddNumberForTheMean) {
+    List series = correlated_series(101, 0.9, 2);
+    series.back() = 50;
+    EXPECT_DOUBLE_EQ(batch_means_interval(series).mean, mean(series));
+}
+
+TEST(BatchMeans, FewValuesAreTakenAsTheyAreAndNotTrusted) {
+    // t(0.975; 1) = 12.706: two values 1 and 3 have the standard error 1.
+    const Interval two = batch_means_interval(List{1, 3});
+    EXPECT_NEAR(two.low, 2 - 12.706204736174696, 1e-9);
+    EXPECT_NEAR(two.high, 2 + 12.706204736174696, 1e-9);
+    EXPECT_FALSE(two.decorrelated);
+    EXPECT_FALSE(batch_means_interval(gamma_series(9, 1)).decorrelated);
+}
+
+TEST(BatchMeans, NoIntervalWithoutTwoFiniteValues) {
+    EXPECT_TRUE(has_none(batch_means_interval({})));
+    EXPECT_TRUE(has_none(batch_means_interval(List{3})));
+    EXPECT_EQ(batch_means_interval(List{3}).mean, 3);
+    EXPECT_TRUE(has_none(batch_means_interval(List{1, 2, nan})));
+    EXPECT_TRUE(has_none(batch_means_interval(List{1, 2, infinity})));
+    for (const double confidence : {0.0, 1.0, -1.0, nan})
+        EXPECT_TRUE(has_none(batch_means_interval(quoted, confidence)));
+}
+
+TEST(BatchMeans, ConstantsAndZerosHaveNoWidth) {
+    const Interval constant = batch_means_interval(List(64, 0.5));
+    EXPECT_EQ(constant.low, 0.5);
+    EXPECT_EQ(constant.high, 0.5);
+    EXPECT_TRUE(constant.decorrelated);
+    EXPECT_TRUE(std::isnan(batch_means_interval(List(64, 0.0)).relative_half_width()));
+}
+
+TEST(BatchMeans, SurvivesExtremes) {
+    const Interval huge = batch_means_interval(List{1e300, 3e300, 2e300});
+    EXPECT_FALSE(std::isnan(huge.low));
+    EXPECT_LE(huge.low, huge.high);
+    const double tiny = std::numeric_limits<double>::denorm_min();
+    const Interval small = batch_means_interval(List{tiny, 2 * tiny, 3 * tiny});
+    EXPECT_LE(small.low, small.high);
+}
+
+TEST(HalfDrift, TellsDriftFromNoise) {
+    int noise_called_drift = 0;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed)
+        noise_called_drift += half_drift(gamma_series(200, seed)).significant ? 1 : 0;
+    EXPECT_LE(noise_called_drift, 8); // 5% nominal
+
+    List drifting = gamma_series(200, 1);
+    for (std::size_t i = 0; i < drifting.size(); ++i) drifting[i] += static_cast<double>(i) / 100;
+    const Drift drift = half_drift(drifting);
+    EXPECT_TRUE(drift.significant);
+    EXPECT_NEAR(drift.second - drift.first, 1, 0.2);
+    EXPECT_NEAR(drift.relative(), 0.5, 0.1);
+}
+
+TEST(HalfDrift, NeedsFourValues) {
+    const Drift drift = half_drift(List{1, 2, 3});
+    EXPECT_TRUE(std::isnan(drift.first));
+    EXPECT_FALSE(drift.significant);
+    const Drift four = half_drift(List{1, 1, 2, 2});
+    EXPECT_EQ(four.first, 1);
+    EXPECT_EQ(four.second, 2);
+    EXPECT_TRUE(four.significant);
+}
+
+const std::vector<Estimate> replicas{{1.00, 0.99, 1.01}, {1.02, 1.01, 1.03}, {0.97, 0.96, 0.98}};
+
+TEST(CombineReplicas, TakesStudentWhereReplicasDisagree) {
+    const Combined combined = combine_replicas(replicas);
+    EXPECT_DOUBLE_EQ(combined.value, 0.9964541081791061);
+    EXPECT_NEAR(combined.low, 0.9357126568438999, 1e-10);
+    EXPECT_NEAR(combined.high, 1.0611385690304511, 1e-10);
+    EXPECT_EQ(combined.scope, Scope::between_replicas);
+}
+
+TEST(CombineReplicas, TakesThePooledIntervalWhereItIsWider) {
+    const std::vector<Estimate> noisy{{1.00, 0.80, 1.20}, {1.02, 0.72, 1.32}, {0.97, 0.72, 1.22}};
+    const Combined combined = combine_replicas(noisy);
+    EXPECT_DOUBLE_EQ(combined.value, 0.9964541081791061);
+    EXPECT_NEAR(combined.low, 0.8749070028441633, 1e-12);
+    EXPECT_NEAR(combined.high, 1.134887235419551, 1e-12);
+}
+
+TEST(CombineReplicas, TimesAndRatesAgree) {
+    std::vector<Estimate> rates;
+    for (const Estimate& time : replicas)
+        rates.push_back({1e9 / time.value, 1e9 / time.high, 1e9 / time.low});
+    const Combined time = combine_replicas(replicas);
+    const Combined rate = combine_replicas(rates);
+    EXPECT_NEAR(rate.value * time.value, 1e9, 1e-3);
+    EXPECT_NEAR(rate.low * time.high, 1e9, 1e-3);
+    EXPECT_NEAR(rate.high * time.low, 1e9, 1e-3);
+}
+
+TEST(CombineReplicas, OrderAndUnitDoNotMatter) {
+    const std::vector<Estimate> turned{replicas.rbegin(), replicas.rend()};
+    std::vector<Estimate> micro;
+    for (const Estimate& time : replicas)
+        micro.push_back({1e-6 * time.value, 1e-6 * time.low, 1e-6 * time.high});
+    const Combined combined = combine_replicas(replicas);
+    EXPECT_NEAR(combine_replicas(turned).high, combined.high, 1e-14);
+    EXPECT_NEAR(combine_replicas(micro).low, 1e-6 * combined.low, 1e-20);
+}
+
+TEST(CombineReplicas, OneReplicaKeepsItsInterval) {
+    const Combined combined = combine_replicas(std::vector<Estimate>{{2, 1.5, 2.6}});
+    EXPECT_EQ(combined.value, 2);
+    EXPECT_EQ(combined.low, 1.5);
+    EXPECT_EQ(combined.high, 2.6);
+    EXPECT_EQ(combined.scope, Scope::within_process);
+
+    const Combined bare = combine_replicas(std::vector<Estimate>{{2, nan, nan}});
+    EXPECT_EQ(bare.value, 2);
+    EXPECT_TRUE(std::isnan(bare.low));
+    EXPECT_EQ(bare.scope, Scope::none);
+}
+
+TEST(CombineReplicas, MissingIntervalsLeaveStudent) {
+    std::vector<Estimate> bare = replicas;
+    for (Estimate& estimate : bare) estimate.low = estimate.high = nan;
+    EXPECT_NEAR(combine_replicas(bare).low, 0.9357126568438999, 1e-10);
+}
+
+TEST(CombineReplicas, EqualReplicasAreNotCertain) {
+    const std::vector<Estimate> equal(3, Estimate{1, 0.98, 1.02});
+    const Combined combined = combine_replicas(equal);
+    EXPECT_NEAR(combined.high, 1 + 0.02 / std::sqrt(3), 1e-3);
+    EXPECT_LT(combined.low, 1);
+}
+
+TEST(CombineReplicas, NothingFromNothingAndFromWhatIsNoTime) {
+    EXPECT_EQ(combine_replicas({}).scope, Scope::none);
+    EXPECT_TRUE(std::isnan(combine_replicas({}).value));
+    for (const double bad : {0.0, -1.0, nan, infinity}) {
+        std::vector<Estimate> broken = replicas;
+        broken[1].value = bad;
+        const Combined combined = combine_replicas(broken);
+        EXPECT_EQ(combined.scope, Scope::none);
+        EXPECT_TRUE(std::isnan(combined.value));
+    }
+}
+
+TEST(CombineReplicas, AnIntervalDownToZeroIsNotLost) {
+    // Wider than its own value: on the scale of logarithms its lower end would be at minus infinity.
+    const std::vector<Estimate> wide{{1, -0.5, 2.5}, {1, -0.5, 2.5}};
+    const Combined combined = combine_replicas(wide);
+    EXPECT_GT(combined.low, 0);
+    EXPECT_GT(combined.high, 1.5);
+}
+
+} // namespace
+} // namespace assay::stats
