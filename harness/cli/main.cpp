@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
+#include "core/worker.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -9,13 +10,23 @@
 
 namespace {
 
+/// What was printed must have arrived: a full disk is no success.
+assay::ExitCode flushed(assay::ExitCode code) {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    std::fputs("assay: cannot write to standard output\n", stderr);
+    return assay::ExitCode::environment;
+}
+
 int run(const std::vector<std::string>& arguments) {
     using namespace assay;
+    if (!arguments.empty() && arguments.front() == "worker") return core::worker_main();
+    if (!arguments.empty() && cli::is_report_verb(arguments.front()))
+        return static_cast<int>(cli::hand_over(arguments));
     const auto parsed = cli::parse_options(arguments);
     std::fputs(parsed.output.c_str(), stdout);
     std::fputs(parsed.error.c_str(), stderr);
     const auto code = parsed.options ? cli::perform(*parsed.options) : parsed.code;
-    return static_cast<int>(code);
+    return static_cast<int>(flushed(code));
 }
 
 } // namespace

@@ -103,14 +103,8 @@ void add_manifest(CLI::App& verb, Options& o) {
         ->expected(1);
     verb.add_option("--out", o.out, "The manifest to write")->type_name("FILE.json")->required();
 }
-void add_module_facts(CLI::App& verb, Options& o) {
-    verb.add_option("module", o.what, "The module")
-        ->type_name("MODULE.so")
-        ->required()
-        ->expected(1);
-}
 
-constexpr std::array<VerbDefinition, 7> verbs{{
+constexpr std::array<VerbDefinition, 6> verbs{{
     {"doctor", Verb::doctor, "Show what this machine is, what can run on it, and what to improve",
      "assay doctor", &add_nothing},
     {"list", Verb::list, "List every benchmark and the question it answers", "assay list",
@@ -125,9 +119,6 @@ constexpr std::array<VerbDefinition, 7> verbs{{
      &add_run},
     {"manifest", Verb::manifest, "Write the manifest of a module (module builds do this)",
      "assay manifest lib/assay/host.so --out lib/assay/host.json", &add_manifest, true},
-    {"module-facts", Verb::module_facts,
-     "Load a module and report its library's versions and choices",
-     "assay module-facts lib/assay/openblas.so --json", &add_module_facts, true},
 }};
 
 /// Verbs that people may type: all but the hidden ones.

@@ -14,7 +14,7 @@
 
 namespace assay::cli {
 
-enum class Verb : std::uint8_t { doctor, list, describe, plan, run, manifest, module_facts };
+enum class Verb : std::uint8_t { doctor, list, describe, plan, run, manifest };
 
 struct Options {
     Verb verb = Verb::list;

@@ -5,19 +5,34 @@
 
 namespace assay::cli {
 
+void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
 ExitCode report(const Error& error) {
     std::fprintf(stderr, "assay: %s\n", error.message.c_str());
     return exit_code(error);
 }
 
+void warn_of_problems(const core::Catalogue& catalogue) {
+    for (const auto& problem : catalogue.problems)
+        std::fprintf(stderr, "assay: warning: %s\n", problem.message.c_str());
+}
+
 ExitCode perform(const Options& options) {
     switch (options.verb) {
+    case Verb::doctor:
+        return doctor(options);
+    case Verb::list:
+        return list(options);
+    case Verb::describe:
+        return describe(options);
+    case Verb::plan:
+        return plan(options);
+    case Verb::run:
+        return report({"this build cannot run yet", Fault::environment});
     case Verb::manifest:
-        return write_manifest(options);
-    default:
         break;
     }
-    return report({"not there yet", Fault::usage});
+    return write_manifest(options);
 }
 
 } // namespace assay::cli

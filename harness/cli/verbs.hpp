@@ -1,19 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verbs of the program. Each does its work through harness/core and prints; none knows how.
+// The verbs of the program. Each does its work through harness/core and prints what came of it.
 
 #pragma once
 
 #include "base/result.hpp"
 #include "cli/options.hpp"
+#include "core/manifest.hpp"
+#include "core/plan.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace assay::cli {
 
 ExitCode perform(const Options& options);
 
+ExitCode doctor(const Options& options);
+ExitCode list(const Options& options);
+ExitCode describe(const Options& options);
+ExitCode plan(const Options& options);
+ExitCode run(const Options& options);
 ExitCode write_manifest(const Options& options);
 
-/// Prints the error as `assay: ...` on stderr and returns the code for it.
+/// Replaces this program by assay-report, which lies beside it, with the same arguments. Returns only
+/// when that fails.
+ExitCode hand_over(const std::vector<std::string>& arguments);
+bool is_report_verb(std::string_view name);
+
+// What several of them need.
+
+void print(std::string_view text); ///< stdout
+/// Prints `assay: ...` on stderr and returns the code for it.
 ExitCode report(const Error& error);
+void warn_of_problems(const core::Catalogue& catalogue);
+core::PlanRequest request_of(const Options& options);
+void show_plan(const core::Plan& plan, const Options& options);
 
 } // namespace assay::cli

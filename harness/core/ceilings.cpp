@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ceilings.hpp"
 
-#include "record/format.hpp"
+#include "record/summary.hpp"
 
 #include <fmt/format.h>
 
@@ -24,11 +24,21 @@ const Benchmark* find_benchmark(const Catalogue& catalogue, const record::Case& 
     return found == module->benchmarks.end() ? nullptr : &*found;
 }
 
-/// Same precision, same threads: every parameter that both have.
-bool comparable(const record::Case& judged, const record::Case& ceiling) {
+/// Must the ceiling have the same value of this parameter? Of those that both have, all, so that fp64 is
+/// held against fp64; but a benchmark that is its own ceiling ("the best of these loops") is held
+/// against the best choice, and only amounts (threads, bytes) must agree.
+bool must_agree(const Benchmark& benchmark, std::string_view parameter) {
+    if (benchmark.ceiling != benchmark.id) return true;
+    const auto known = std::ranges::find(benchmark.parameters, parameter, &Parameter::name);
+    return known != benchmark.parameters.end() && known->kind != ParameterKind::name;
+}
+
+bool comparable(const Benchmark& benchmark, const record::Case& judged,
+                const record::Case& ceiling) {
     return std::ranges::all_of(judged.parameters, [&](const record::Named& parameter) {
         const auto* other = record::find(ceiling.parameters, parameter.name);
-        return other == nullptr || *other == parameter.value;
+        return other == nullptr || *other == parameter.value ||
+               !must_agree(benchmark, parameter.name);
     });
 }
 
@@ -45,7 +55,8 @@ std::string shared_words(const record::Case& judged, const record::Case* example
 }
 
 record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
-                           std::string_view id) {
+                           const Benchmark& benchmark) {
+    const auto& id = benchmark.ceiling;
     const auto& headline = judged.metrics.front();
     const record::Case* best = nullptr;
     const record::Case* example = nullptr; // any measured one, to say what it has in common
@@ -53,7 +64,7 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
         if (c.benchmark != id || !is_measured(c)) continue;
         example = &c;
         const auto& metric = c.metrics.front();
-        if (metric.unit != headline.unit || !comparable(judged, c)) continue;
+        if (metric.unit != headline.unit || !comparable(benchmark, judged, c)) continue;
         if (best == nullptr || *metric.value > *best->metrics.front().value) best = &c;
     }
     if (best != nullptr)
@@ -61,16 +72,16 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
                 .kind = record::CeilingKind::measured,
                 .source = fmt::format("measured in this run: {}", record::identity(*best))};
     if (example == nullptr) return {.source = fmt::format("{} was not measured in this run", id)};
-    return {.source = fmt::format("no {} in {} was measured for {} in this run", id, headline.unit,
-                                  shared_words(judged, example))};
+    return {.source = fmt::format("{} was not measured in {} with {} in this run", id,
+                                  headline.unit, shared_words(judged, example))};
 }
 
 void warn_above(record::Case& c) {
-    const auto& headline = c.metrics.front();
-    if (!c.ceiling.value || *c.ceiling.value <= 0 || *headline.value <= *c.ceiling.value) return;
+    const auto share = record::share_of_ceiling(c);
+    if (!share || *share <= 1) return;
     c.warnings.push_back(
-        fmt::format("{} of its ceiling: the ceiling ({}) is not the limit it was taken for",
-                    record::human_percent(*headline.value / *c.ceiling.value), c.ceiling.source));
+        fmt::format("{:.1f}% of its ceiling: the ceiling ({}) is not the limit it was taken for",
+                    *share * 100, c.ceiling.source));
 }
 
 } // namespace
@@ -84,7 +95,7 @@ void assign_ceilings(record::Run& run, const Catalogue& catalogue) {
             c.ceiling = {.source = itself ? "it is a ceiling itself" : "none is known"};
             continue;
         }
-        c.ceiling = ceiling_of(run, c, benchmark->ceiling);
+        c.ceiling = ceiling_of(run, c, *benchmark);
         warn_above(c);
     }
 }

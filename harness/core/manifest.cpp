@@ -2,9 +2,11 @@
 #include "core/manifest.hpp"
 
 #include "base/file.hpp"
+#include "core/manifest_json.hpp"
 #include "core/parameter.hpp"
 #include "json/fields.hpp"
 #include "json/json.hpp"
+#include "json/words.hpp"
 #include "record/metrics.hpp"
 
 #include <fmt/format.h>
@@ -39,6 +41,8 @@ json::Value to_json(const Parameter& p) {
     return json;
 }
 
+} // namespace
+
 json::Value to_json(const Benchmark& b) {
     json::Value json{{"id", b.id},
                      {"version", b.version},
@@ -57,6 +61,8 @@ json::Value to_json(const Benchmark& b) {
     for (const auto& parameter : b.parameters) parameters.push_back(to_json(parameter));
     return json;
 }
+
+namespace {
 
 json::Value to_json(const Manifest& m) {
     json::Value json{{"schema", schema_name},
@@ -175,6 +181,19 @@ bool is_id(std::string_view id) {
            is_plain(id.substr(dot + 1));
 }
 
+/// Texts are shown on terminals: no escape sequences, no other control characters.
+bool is_clean(std::string_view text) {
+    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20U || c == 0x7f; };
+    return std::ranges::none_of(text, control);
+}
+
+Result<void> check_clean(const std::vector<std::string_view>& texts) {
+    for (const auto text : texts)
+        if (!is_clean(text))
+            return fail(fmt::format("{} holds control characters", json::show_text(text)));
+    return {};
+}
+
 Result<void> check_parameter(const Parameter& p) {
     if (!is_plain(p.name))
         return fail(fmt::format("parameter name \"{}\" should be snake_case", p.name));
@@ -182,6 +201,9 @@ Result<void> check_parameter(const Parameter& p) {
         return fail(fmt::format("parameter {}: {}", p.name, what));
     };
     if (p.help.empty()) return wrong("its help is empty");
+    std::vector<std::string_view> texts{p.help, p.unit};
+    texts.insert(texts.end(), p.names.begin(), p.names.end());
+    if (auto clean = check_clean(texts); !clean) return wrong(clean.error().message);
     if (p.integer_low > p.integer_high || p.real_low > p.real_high)
         return wrong("its range ends before it begins");
     if (p.kind == ParameterKind::name && p.names.empty()) return wrong("it has no names");
@@ -201,6 +223,8 @@ Result<void> check_benchmark(const Benchmark& b) {
         {"place", b.place}, {"question", b.question}, {"method", b.method}, {"caveats", b.caveats}};
     for (const auto& [name, text] : texts)
         if (text.empty()) return fail(fmt::format("{}: its {} is empty", b.id, name));
+    if (auto clean = check_clean({b.place, b.question, b.method, b.caveats}); !clean)
+        return fail(fmt::format("{}: {}", b.id, clean.error().message));
     if (record::find_metric(b.headline) == nullptr)
         return fail(fmt::format("{}: its headline \"{}\" is not in the table of metrics", b.id,
                                 b.headline));
@@ -225,6 +249,9 @@ Result<void> check_manifest(const Manifest& manifest) {
         return fail(fmt::format("module name \"{}\" should be lower case letters, digits and _",
                                 manifest.module));
     if (manifest.build_id.empty()) return fail("its build id is empty");
+    if (auto clean = check_clean({manifest.build_id, manifest.launcher}); !clean) return clean;
+    for (const auto& t : manifest.tunings)
+        if (auto clean = check_clean({t.variable, t.value, t.requires_isa}); !clean) return clean;
     if (manifest.benchmarks.empty()) return fail("it has no benchmark");
     std::set<std::string_view> ids;
     for (const auto& benchmark : manifest.benchmarks) {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/console.hpp"
+#include "cli/verbs.hpp"
+#include "core/manifest_json.hpp"
+#include "core/parameter.hpp"
+#include "core/selector.hpp"
+#include "json/json.hpp"
+#include "record/metrics.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assay::cli {
+namespace {
+
+struct Entry {
+    const core::Manifest* module;
+    const core::Benchmark* benchmark;
+};
+
+constexpr std::size_t indent = 14; // columns: the widest heading and two blanks
+
+std::string heading(const Terminal& terminal, std::string_view name) {
+    return fmt::format("  {}{}", paint(terminal, Paint::bold, name),
+                       std::string(indent - 2 - name.size(), ' '));
+}
+
+std::string paragraph(const Terminal& terminal, std::string_view name, std::string_view text) {
+    return heading(terminal, name) + wrap(text, indent, terminal.width) + '\n';
+}
+
+std::string headline_text(const core::Benchmark& benchmark) {
+    const auto* metric = record::find_metric(benchmark.headline);
+    if (metric == nullptr) return benchmark.headline;
+    return fmt::format("{} ({}), in {}; {} is better", metric->name, metric->title, metric->unit,
+                       metric->higher_is_better ? "higher" : "lower");
+}
+
+std::string values_text(const std::vector<record::Value>& values) {
+    std::vector<std::string> texts;
+    for (const auto& value : values) texts.push_back(record::to_string(value));
+    return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string parameters_text(const Terminal& terminal, const Entry& entry) {
+    std::string out = heading(terminal, "Parameters") + "by " + entry.module->module + '\n';
+    for (const auto& parameter : entry.benchmark->parameters) {
+        const std::string unit = parameter.unit.empty() ? "" : ", in " + parameter.unit;
+        out += std::string(indent, ' ') +
+               wrap(fmt::format("{}: {}{}. Takes {}. Measured unless told otherwise: {}",
+                                parameter.name, parameter.help, unit, core::range_of(parameter),
+                                values_text(parameter.defaults)),
+                    indent + 4, terminal.width) +
+               '\n';
+    }
+    return out;
+}
+
+std::string example_text(const core::Benchmark& benchmark) {
+    if (benchmark.parameters.empty()) return fmt::format("assay run {}", benchmark.id);
+    const auto& parameter = benchmark.parameters.front();
+    return fmt::format("assay run {0} --set {0}.{1}={2}", benchmark.id, parameter.name,
+                       record::to_string(parameter.defaults.front()));
+}
+
+/// Everything but the parameters: the same benchmark by several libraries is explained once.
+std::string explanation(const Terminal& terminal, const core::Benchmark& benchmark) {
+    std::string out =
+        fmt::format("{}  version {}, on {}\n", paint(terminal, Paint::bold, benchmark.id),
+                    benchmark.version, benchmark.place);
+    out += paragraph(terminal, "Question", benchmark.question);
+    out += paragraph(terminal, "Method", benchmark.method);
+    out += paragraph(terminal, "Caveats", benchmark.caveats);
+    out += paragraph(terminal, "Headline", headline_text(benchmark));
+    if (!benchmark.ceiling.empty())
+        out += paragraph(terminal, "Ceiling", fmt::format("the best {}", benchmark.ceiling));
+    return out;
+}
+
+std::string describe_all(const Terminal& terminal, const std::vector<Entry>& entries) {
+    std::string out;
+    std::string before;
+    std::string example;
+    for (const auto& entry : entries) {
+        auto text = explanation(terminal, *entry.benchmark);
+        if (text != before) {
+            out += example + (before.empty() ? "" : "\n") + text;
+            example = paragraph(terminal, "Example", example_text(*entry.benchmark));
+            before = std::move(text);
+        }
+        out += parameters_text(terminal, entry);
+    }
+    return out + example;
+}
+
+std::string describe_as_json(const std::vector<Entry>& entries) {
+    json::Value list = json::Value::array();
+    for (const auto& entry : entries) {
+        json::Value item{{"library", entry.module->module}};
+        item.update(core::to_json(*entry.benchmark));
+        list.push_back(std::move(item));
+    }
+    return json::to_text({{"benchmarks", std::move(list)}});
+}
+
+Result<std::vector<Entry>> find_entries(const core::Catalogue& catalogue, const Options& options) {
+    auto what = options.what;
+    if (options.all) what = {"*"};
+    if (what.empty())
+        return fail("say which benchmark, as in `assay describe gemm.square`, or --all");
+    std::vector<Entry> entries;
+    for (const auto& text : what) {
+        const auto selector = core::Selector::parse(text);
+        if (!selector) return tl::unexpected{selector.error()};
+        const auto before = entries.size();
+        for (const auto& id :
+             core::benchmark_ids(catalogue)) // one id after the other, all libraries
+            for (const auto& module : catalogue.modules)
+                for (const auto& benchmark : module.benchmarks)
+                    if (benchmark.id == id && selector->matches(module, benchmark))
+                        entries.push_back({&module, &benchmark});
+        if (entries.size() == before)
+            return tl::unexpected{core::no_such_benchmark(catalogue, text)};
+    }
+    return entries;
+}
+
+} // namespace
+
+ExitCode describe(const Options& options) {
+    const auto catalogue = core::read_catalogue();
+    const auto entries = find_entries(catalogue, options);
+    if (!entries) return report(entries.error());
+    print(options.json ? describe_as_json(*entries)
+                       : describe_all(terminal_of(STDOUT_FILENO), *entries));
+    return ExitCode::done;
+}
+
+} // namespace assay::cli

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/console.hpp"
+#include "cli/verbs.hpp"
+#include "core/advice.hpp"
+#include "core/availability.hpp"
+#include "json/json.hpp"
+#include "machine/inventory.hpp"
+#include "record/convert.hpp"
+#include "record/format.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::cli {
+namespace {
+
+struct Diagnosis {
+    record::Machine machine;
+    std::vector<core::ModuleState> modules;
+    std::vector<Error> problems;
+    std::vector<std::string> advice;
+};
+
+Diagnosis diagnose() {
+    const auto catalogue = core::read_catalogue();
+    Diagnosis found;
+    found.machine = machine::inspect();
+    found.modules = core::probe_modules(catalogue, found.machine);
+    found.problems = catalogue.problems;
+    found.advice = core::advise(found.machine, machine::Files{});
+    return found;
+}
+
+std::string facts_text(const record::NamedList& facts) {
+    std::string text;
+    for (const auto& [name, value] : facts)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, record::to_string(value));
+    return text;
+}
+
+std::string cache_text(const record::Cache& cache) {
+    const char* kind = cache.type == "data" ? "d" : cache.type == "instruction" ? "i" : "";
+    return fmt::format("L{}{} {}{}", cache.level, kind,
+                       record::human_bytes(static_cast<double>(cache.bytes)),
+                       cache.count > 1 ? fmt::format(" x {}", cache.count) : "");
+}
+
+class Page {
+public:
+    void line(std::string_view name, const std::string& text) {
+        if (text.empty()) return;
+        out_ += fmt::format("  {:<{}}{}\n", name, indent - 2, wrap(text, indent, terminal_.width));
+    }
+    void heading(std::string_view text) {
+        if (!out_.empty()) out_ += '\n';
+        out_ += paint(terminal_, Paint::bold, text) + '\n';
+    }
+    const Terminal& terminal() const { return terminal_; }
+    const std::string& text() const { return out_; }
+
+private:
+    static constexpr std::size_t indent = 16; // columns: the widest name and two blanks
+    Terminal terminal_ = terminal_of(STDOUT_FILENO);
+    std::string out_;
+};
+
+void show_processor(Page& page, const record::Machine& m) {
+    page.line("processor", m.cpu_model);
+    page.line("cores",
+              fmt::format("{} cores, {} threads, {} socket{}, {} NUMA node{}; usable: {} "
+                          "cores, {} threads",
+                          m.cores, m.threads, m.sockets, m.sockets == 1 ? "" : "s", m.numa_nodes,
+                          m.numa_nodes == 1 ? "" : "s", m.usable_cores, m.usable_threads));
+    if (m.core_clock_hz) page.line("clock", record::human(*m.core_clock_hz, "Hz") + " (measured)");
+    std::vector<std::string> caches;
+    for (const auto& cache : m.caches) caches.push_back(cache_text(cache));
+    page.line("caches", fmt::format("{}", fmt::join(caches, ", ")));
+    std::string memory = record::human_bytes(static_cast<double>(m.memory_bytes));
+    if (m.memory_limit_bytes)
+        memory += fmt::format(", limited to {}",
+                              record::human_bytes(static_cast<double>(*m.memory_limit_bytes)));
+    page.line("memory", memory + ", transparent huge pages: " +
+                            (m.huge_pages.empty() ? "not known" : m.huge_pages));
+}
+
+void show_system(Page& page, const record::Machine& m) {
+    page.line("machine", m.system);
+    page.line("system", fmt::format("{}, kernel {}", m.os, m.kernel));
+    page.line("virtual", m.container.empty()
+                             ? m.virtualization
+                             : fmt::format("{}, in {}", m.virtualization, m.container));
+    page.line("provider",
+              m.instance.empty() ? m.provider : fmt::format("{}, {}", m.provider, m.instance));
+    page.line("machine id", m.id);
+    for (const auto& device : m.pci)
+        page.line(device.kind,
+                  fmt::format("{} {}:{} {}{}", device.address, device.vendor_id, device.device_id,
+                              device.name,
+                              device.driver.empty() ? " (no driver)" : ", " + device.driver));
+    page.line("software", facts_text(m.software));
+}
+
+std::string diagnosis_as_text(const Diagnosis& found) {
+    Page page;
+    page.heading("Machine");
+    show_processor(page, found.machine);
+    show_system(page, found.machine);
+    page.heading("Modules");
+    for (const auto& module : found.modules)
+        page.line(
+            module.module,
+            module.problem.empty()
+                ? paint(page.terminal(), Paint::green, "ready") + " " + facts_text(module.facts)
+                : paint(page.terminal(), Paint::red, "unavailable") + " because " + module.problem);
+    if (found.modules.empty()) page.line("none", "ASSAY_MODULE_PATH names folders to look in");
+    for (const auto& problem : found.problems) page.line("problem", problem.message);
+    page.heading("Advice");
+    for (const auto& sentence : found.advice) page.line("-", sentence);
+    if (found.advice.empty()) page.line("-", "nothing to improve");
+    return page.text();
+}
+
+std::string diagnosis_as_json(const Diagnosis& found) {
+    json::Value document{{"machine", record::to_json(found.machine)},
+                         {"modules", json::Value::array()},
+                         {"problems", json::Value::array()},
+                         {"advice", found.advice}};
+    for (const auto& module : found.modules)
+        document["modules"].push_back({{"module", module.module},
+                                       {"available", module.problem.empty()},
+                                       {"reason", module.problem},
+                                       {"facts", record::to_json(module.facts)}});
+    for (const auto& problem : found.problems) document["problems"].push_back(problem.message);
+    return json::to_text(document);
+}
+
+} // namespace
+
+ExitCode doctor(const Options& options) {
+    const auto found = diagnose();
+    print(options.json ? diagnosis_as_json(found) : diagnosis_as_text(found));
+    const auto is_ready = [](const core::ModuleState& module) { return module.problem.empty(); };
+    return std::ranges::any_of(found.modules, is_ready) ? ExitCode::done : ExitCode::environment;
+}
+
+} // namespace assay::cli

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/file.hpp"
+#include "cli/verbs.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace assay::cli {
+
+bool is_report_verb(std::string_view name) {
+    constexpr std::array<std::string_view, 3> verbs{"report", "verify", "export"};
+    return std::ranges::find(verbs, name) != verbs.end();
+}
+
+ExitCode hand_over(const std::vector<std::string>& arguments) {
+    const std::string program = layout().programs / "assay-report";
+    std::vector<std::string> texts{program};
+    texts.insert(texts.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (auto& text : texts) pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+    ::execv(program.c_str(), pointers.data());
+    return report(
+        {fmt::format("cannot start {}: {}", program, std::strerror(errno)), Fault::environment});
+}
+
+} // namespace assay::cli

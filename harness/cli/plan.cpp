@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan.hpp"
+
+#include "cli/console.hpp"
+#include "cli/verbs.hpp"
+#include "core/availability.hpp"
+#include "json/json.hpp"
+#include "record/convert.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+namespace assay::cli {
+namespace {
+
+std::string words_of(const record::NamedList& parameters) {
+    std::string words;
+    for (const auto& [name, value] : parameters)
+        words += fmt::format("{}{}={}", words.empty() ? "" : " ", name, record::to_string(value));
+    return words;
+}
+
+std::string plan_as_json(const core::Plan& plan) {
+    const auto& p = plan.protocol;
+    json::Value document{{"suite", plan.suite},
+                         {"digest", plan.digest},
+                         {"replicas", plan.replicas},
+                         {"protocol",
+                          {{"target", p.target},
+                           {"min_seconds", p.min_seconds},
+                           {"budget_seconds", p.budget_seconds},
+                           {"limit_seconds", p.limit_seconds},
+                           {"warmup_seconds", p.warmup_seconds}}},
+                         {"expected_seconds", plan.expected_seconds},
+                         {"notes", plan.notes},
+                         {"cases", json::Value::array()}};
+    for (const auto& planned : plan.cases)
+        document["cases"].push_back({{"benchmark", planned.benchmark->id},
+                                     {"library", planned.module->module},
+                                     {"parameters", record::to_json(planned.parameters)},
+                                     {"unavailable", core::why_unavailable(*planned.module)}});
+    return json::to_text(document);
+}
+
+std::string plan_as_table(const core::Plan& plan) {
+    const auto terminal = terminal_of(STDOUT_FILENO);
+    Table table{{"CASE", "BENCHMARK", "LIBRARY", "PARAMETERS"}};
+    table.align_right(0);
+    std::size_t number = 0;
+    for (const auto& planned : plan.cases)
+        table.add({std::to_string(++number), planned.benchmark->id, planned.module->module,
+                   words_of(planned.parameters)});
+    std::string out = table.text(terminal);
+    out += fmt::format("\n{}: {} cases x {} replicas, about {} (min:s)\n", plan.suite,
+                       plan.cases.size(), plan.replicas, clock_text(plan.expected_seconds));
+    const auto& p = plan.protocol;
+    out +=
+        fmt::format("Each measures for {:g} to {:g} s, until its 95% interval is within {:g}%.\n",
+                    p.min_seconds, p.budget_seconds, p.target * 100);
+    for (const auto& note : plan.notes) out += "Note: " + wrap(note, 6, terminal.width) + '\n';
+    return out;
+}
+
+} // namespace
+
+core::PlanRequest request_of(const Options& options) {
+    return {.what = options.what,
+            .set = options.set,
+            .only = options.only,
+            .budget_seconds = options.budget_seconds,
+            .replicas = options.replicas};
+}
+
+void show_plan(const core::Plan& plan, const Options& options) {
+    print(options.json ? plan_as_json(plan) : plan_as_table(plan));
+}
+
+ExitCode plan(const Options& options) {
+    const auto catalogue = core::read_catalogue();
+    warn_of_problems(catalogue);
+    const auto made = core::make_plan(catalogue, request_of(options));
+    if (!made) return report(made.error());
+    show_plan(*made, options);
+    return ExitCode::done;
+}
+
+} // namespace assay::cli

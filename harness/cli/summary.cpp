@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/summary.hpp"
+
+#include "record/convert.hpp"
+#include "record/format.hpp"
+#include "record/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace assay::cli {
+namespace {
+
+using record::Status;
+
+/// The wider half of the interval, relative to the value.
+std::optional<double> half_width(const record::Metric& metric) {
+    if (!metric.value || !metric.low || !metric.high || *metric.value == 0) return std::nullopt;
+    return std::max(*metric.high - *metric.value, *metric.value - *metric.low) /
+           std::fabs(*metric.value);
+}
+
+bool went_wrong(Status status) {
+    return status == Status::incorrect || status == Status::failed || status == Status::timed_out ||
+           status == Status::crashed;
+}
+
+Paint paint_of(Status status) {
+    if (status == Status::ok) return Paint::green;
+    return went_wrong(status) ? Paint::red : Paint::yellow;
+}
+
+/// Why cases did not end well, and what to be warned of.
+std::string remarks(const record::Run& run, const Terminal& terminal) {
+    std::string out;
+    for (const auto& c : run.cases) {
+        const auto name = record::identity(c);
+        if (c.status != Status::ok)
+            out += wrap(fmt::format("{} {}: {}", name,
+                                    paint(terminal, paint_of(c.status), to_string(c.status)),
+                                    c.reason),
+                        2, terminal.width) +
+                   '\n';
+        for (const auto& warning : c.warnings)
+            out += wrap(fmt::format("{}: {}", name, warning), 2, terminal.width) + '\n';
+    }
+    return out.empty() ? out : '\n' + out;
+}
+
+} // namespace
+
+SummaryRow summary_row(const record::Case& c) {
+    SummaryRow row{.name = record::identity(c), .status = std::string{to_string(c.status)}};
+    if (c.metrics.empty() || !c.metrics.front().value) return row;
+    const auto& headline = c.metrics.front();
+    row.value = record::human(*headline.value, headline.unit);
+    if (const auto half = half_width(headline)) row.interval = "±" + record::human_percent(*half);
+    if (const auto share = record::share_of_ceiling(c)) row.ceiling = record::human_percent(*share);
+    return row;
+}
+
+std::string summary_text(const record::Run& run, const Terminal& terminal) {
+    Table table{{"CASE", "VALUE", "95%", "OF CEILING", "STATUS"}};
+    for (const std::size_t column : {1U, 2U, 3U}) table.align_right(column);
+    for (const auto& c : run.cases) {
+        auto row = summary_row(c);
+        table.add({std::move(row.name), std::move(row.value), std::move(row.interval),
+                   std::move(row.ceiling), paint(terminal, paint_of(c.status), row.status)});
+    }
+    return table.text(terminal) + remarks(run, terminal);
+}
+
+json::Value summary_json(const core::Outcome& outcome) {
+    json::Value document{{"file", outcome.file.string()},
+                         {"suite", outcome.run.suite},
+                         {"status", outcome.run.status},
+                         {"exit_code", static_cast<int>(exit_code(outcome))},
+                         {"cases", json::Value::array()}};
+    for (const auto& c : outcome.run.cases) {
+        json::Value item{{"benchmark", c.benchmark},
+                         {"library", c.library},
+                         {"parameters", record::to_json(c.parameters)},
+                         {"status", to_string(c.status)},
+                         {"reason", c.reason},
+                         {"headline", nullptr},
+                         {"ceiling", record::to_json(c.ceiling)},
+                         {"warnings", c.warnings}};
+        if (!c.metrics.empty()) item["headline"] = record::to_json(c.metrics.front());
+        document["cases"].push_back(std::move(item));
+    }
+    return document;
+}
+
+ExitCode exit_code(const core::Outcome& outcome) {
+    if (outcome.signal != 0) return ExitCode::interrupted;
+    const auto wrong = [](const record::Case& c) { return went_wrong(c.status); };
+    return std::ranges::any_of(outcome.run.cases, wrong) ? ExitCode::failed : ExitCode::done;
+}
+
+} // namespace assay::cli

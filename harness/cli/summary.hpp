@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What came of a run, in one line per case.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "cli/console.hpp"
+#include "core/runner.hpp"
+#include "json/json.hpp"
+
+#include <string>
+
+namespace assay::cli {
+
+struct SummaryRow {
+    std::string name;
+    std::string value;    ///< of the headline, with prefix and unit; "" where there is none
+    std::string interval; ///< "±0.8%", the wider side
+    std::string ceiling;  ///< "97%"
+    std::string status;
+};
+SummaryRow summary_row(const record::Case& c);
+
+std::string summary_text(const record::Run& run, const Terminal& terminal);
+json::Value summary_json(const core::Outcome& outcome);
+
+/// 5 when it was stopped, 1 when a case went wrong, 0 otherwise.
+ExitCode exit_code(const core::Outcome& outcome);
+
+} // namespace assay::cli

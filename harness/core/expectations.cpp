@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/expectations.hpp"
+
+#include "base/nearest.hpp"
+#include "core/parameter.hpp"
+#include "record/format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace assay::core {
+namespace {
+
+struct Fact {
+    std::string name;
+    std::int64_t found = 0;
+    bool at_least = false; ///< memory is never quite what its label says
+};
+
+std::vector<Fact> facts_of(const record::Machine& machine) {
+    const auto is_accelerator = [](const auto& device) { return device.kind == "accelerator"; };
+    return {
+        {"cores", machine.usable_cores},
+        {"threads", machine.usable_threads},
+        {"sockets", machine.sockets},
+        {"numa", machine.numa_nodes},
+        {"gpu", std::ranges::count_if(machine.pci, is_accelerator)},
+        {"memory",
+         std::min(machine.memory_bytes, machine.memory_limit_bytes.value_or(machine.memory_bytes)),
+         true}};
+}
+
+Result<void> check(const std::vector<Fact>& facts, const std::string& text) {
+    const auto equals = text.find('=');
+    const auto key = text.substr(0, equals);
+    const auto fact = std::ranges::find(facts, key, &Fact::name);
+    if (fact == facts.end()) {
+        std::vector<std::string> known;
+        for (const auto& f : facts) known.push_back(f.name);
+        return fail(fmt::format("--expect {}: there is no fact \"{}\"{}", text, key,
+                                suggestion(key, known)));
+    }
+    const Parameter number{.name = "--expect " + key,
+                           .kind = ParameterKind::integer,
+                           .integer_high = std::numeric_limits<std::int64_t>::max()};
+    const auto value =
+        parse_value(number, equals == std::string::npos ? "" : text.substr(equals + 1));
+    if (!value) return fail(fmt::format("--expect {}: write {}=<whole number>", text, key));
+    const auto wanted = std::get<std::int64_t>(*value);
+    if (fact->at_least ? fact->found >= wanted : fact->found == wanted) return {};
+    return fail(fmt::format("expected {}, found {}", text,
+                            fact->at_least ? record::human_bytes(static_cast<double>(fact->found))
+                                           : fmt::format("{}={}", key, fact->found)),
+                Fault::environment);
+}
+
+} // namespace
+
+Result<void> check_expectations(const record::Machine& machine,
+                                const std::vector<std::string>& expectations) {
+    const auto facts = facts_of(machine);
+    for (const auto& text : expectations)
+        if (auto checked = check(facts, text); !checked) return checked;
+    return {};
+}
+
+} // namespace assay::core
