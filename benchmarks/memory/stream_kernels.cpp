@@ -80,8 +80,9 @@ double dot(const Arrays& arrays, std::size_t first, std::size_t last) {
 
 } // namespace
 
-Loops target_loops() {
-    return {.target = hwy::TargetName(HWY_TARGET),
+Loops loops(const char* instructions) {
+    return {.instructions = instructions,
+            .target = HWY_TARGET,
             .fused = HWY_NATIVE_FMA != 0,
             .plain = {&map<Kernel::copy, Stores::plain>, &map<Kernel::scale, Stores::plain>,
                       &map<Kernel::add, Stores::plain>, &map<Kernel::triad, Stores::plain>, &dot,
@@ -99,8 +100,37 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace assay::memory {
 
-HWY_EXPORT(target_loops);
-Loops stream_loops() { return HWY_DYNAMIC_DISPATCH(target_loops)(); }
+std::vector<Loops> stream_loops() {
+    // Every set's code by its own name, where HWY_EXPORT would give the best one's alone.
+    std::vector<Loops> loops{
+#if HWY_TARGETS & HWY_EMU128
+        N_EMU128::loops("scalar"),
+#endif
+#if HWY_TARGETS & HWY_SSE4
+        N_SSE4::loops("sse4"),
+#endif
+#if HWY_TARGETS & HWY_AVX2
+        N_AVX2::loops("avx2"),
+#endif
+#if HWY_TARGETS & HWY_AVX3
+        N_AVX3::loops("avx512"),
+#endif
+#if HWY_TARGETS & HWY_NEON
+        N_NEON::loops("neon"),
+#endif
+#if HWY_TARGETS & HWY_SVE
+        N_SVE::loops("sve"),
+#endif
+#if HWY_TARGETS & HWY_SVE2
+        N_SVE2::loops("sve2"),
+#endif
+    };
+    const std::int64_t supported = hwy::SupportedTargets();
+    std::erase_if(loops, [&](const Loops& of) { return (of.target & supported) == 0; });
+    // The scalar code stands in where there is nothing else.
+    if (loops.size() > 1 && loops.front().target == HWY_EMU128) loops.erase(loops.begin());
+    return loops;
+}
 
 } // namespace assay::memory
 #endif
