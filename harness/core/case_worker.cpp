@@ -189,8 +189,10 @@ void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject
     telemetry::Window window;
     record::Telemetry telemetry;
     auto watch = hooks(request.id);
-    watch.window_begins = [&] { window.begin(); };
-    watch.window_ends = [&] { telemetry = window.end(); };
+    if (crew().rank() == 0) { // one rank watches for all: they share the machine
+        watch.window_begins = [&] { window.begin(); };
+        watch.window_ends = [&] { telemetry = window.end(); };
+    }
     auto measured = measure::measure(subject, request.protocol, measure::steady_clock(),
                                      measure::google_benchmark(), crew(), watch);
     // What only this function knows survives.
@@ -203,6 +205,13 @@ void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject
     result.replica = std::move(measured.replica);
     result.verification = std::move(measured.verification);
     result.samples = std::move(measured.samples);
+    // At 22 bytes each, half a million are 11 MB: what still fits a message.
+    constexpr std::size_t most_samples = 500'000;
+    if (result.samples.size() > most_samples) {
+        reports_.log({fmt::format("of {} samples the first {} are kept", result.samples.size(),
+                                  most_samples)});
+        result.samples.resize(most_samples);
+    }
     if (measured.status == Status::failed) return;
 
     auto work = subject.work();

@@ -33,7 +33,7 @@ struct Measure {
     std::string benchmark;
     record::NamedList parameters;
     measure::Protocol protocol;
-    int replica = 1;
+    int replica = 0; ///< counted from 0, as in the record
     std::string log; ///< file that takes what the case prints
 };
 

@@ -23,6 +23,7 @@ struct RunOptions {
     bool resume = false;
     bool keep_samples = false; ///< --raw: every batch into a sidecar
     bool record_hostname = false;
+    std::filesystem::path program; ///< answers `program worker`; empty: this program
 };
 
 /// Where the run is; called on every change and at most twice a second in between.
@@ -33,7 +34,7 @@ struct Progress {
     std::size_t steps_total = 0;
     double elapsed_seconds = 0;
     double remaining_seconds = 0; ///< estimate
-    std::string phase;            ///< "tuning", "warming up", "measuring"
+    std::string phase; ///< "starting the worker", "tuning", "setting up", "measuring", ...
 };
 class Observer {
 public:

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/forecast.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace assay::core {
+namespace {
+
+double steady_seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+} // namespace
+
+Forecast::Forecast(std::size_t cases, int replicas, double expected_seconds,
+                   std::function<double()> now)
+    : clock_{now ? std::move(now) : steady_seconds}, cases_(cases, Steps{.left = replicas}),
+      total_{cases * static_cast<std::size_t>(std::max(replicas, 0))},
+      expected_per_step_{total_ == 0 ? 0 : expected_seconds / static_cast<double>(total_)},
+      start_{clock_()} {}
+
+void Forecast::skip(std::size_t index) { cases_[index].left = std::max(cases_[index].left - 1, 0); }
+
+void Forecast::begin(std::size_t index) {
+    present_ = index;
+    begun_ = clock_();
+}
+
+void Forecast::end(std::size_t index) {
+    cases_[index].seconds = clock_() - begun_;
+    skip(index);
+    present_.reset();
+}
+
+/// What a step of this case will take: as long as its last one, else as long as planned.
+double Forecast::guess(const Steps& steps) const {
+    return steps.seconds.value_or(expected_per_step_);
+}
+
+Forecast::Estimate Forecast::now() const {
+    const double time = clock_();
+    Estimate estimate{.steps_total = total_, .elapsed_seconds = time - start_};
+    std::size_t left = 0;
+    for (const auto& steps : cases_) {
+        left += static_cast<std::size_t>(steps.left);
+        estimate.remaining_seconds += steps.left * guess(steps);
+    }
+    if (present_) // the part of the present step that is over, at most all of it
+        estimate.remaining_seconds -= std::min(time - begun_, guess(cases_[*present_]));
+    estimate.steps_done = total_ - left;
+    return estimate;
+}
+
+} // namespace assay::core

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gets one case measured once: chooses the worker (the one at hand where it fits, else a new one), asks
+// it, and makes a step for the journal of whatever became of it. Knows no plan and no order.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "core/plan.hpp"
+#include "core/scratch.hpp"
+#include "core/session.hpp"
+#include "core/tuning.hpp"
+#include "record/model.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::core {
+
+/// One measurement of one case by one process.
+struct Attempt {
+    record::Case result; ///< with one replica, or none where nothing was measured
+    std::vector<double> samples;
+    bool interrupted = false; ///< the run shall stop: there is no result
+};
+
+class Foreman {
+public:
+    Foreman(std::filesystem::path program, const record::Machine& machine, Watch watch);
+
+    /// What the module says of its libraries, named <module>.<fact>. A module that cannot be asked
+    /// says so in <module>.problem.
+    record::NamedList facts(const Manifest& module, const std::filesystem::path& log);
+    /// `replica` counts from 0.
+    Attempt measure(const PlannedCase& planned, const measure::Protocol& protocol, int replica,
+                    const std::filesystem::path& log);
+    /// A choice made by an earlier attempt of this run.
+    void adopt(const PlannedCase& planned, const record::NamedList& settings);
+    /// Ends the worker at hand.
+    void dismiss();
+
+private:
+    struct AtHand {
+        std::string benchmark; ///< id and module
+        Placement placement;
+        std::unique_ptr<Session> session;
+    };
+
+    Result<Session*> session_for(const PlannedCase& planned, const Placement& placement,
+                                 const std::filesystem::path& log);
+    Result<std::unique_ptr<Session>> start(const Placement& placement,
+                                           const std::filesystem::path& log);
+    const TuningChoice& tune(const PlannedCase& planned, const measure::Protocol& protocol,
+                             const std::filesystem::path& log);
+    Attempt attempt(const PlannedCase& planned, const measure::Protocol& protocol, int replica,
+                    const std::filesystem::path& log, const record::NamedList& variables);
+    void take_answer(Answer<message::Result> answer, const std::filesystem::path& log,
+                     Attempt& attempt);
+
+    std::filesystem::path program_;
+    const record::Machine& machine_;
+    Watch watch_;
+    std::vector<std::string> environment_;
+    std::optional<AtHand> at_hand_;
+    std::map<std::string, TuningChoice> choices_; ///< by tuning_group
+    std::optional<Scratch> scratch_;
+    std::uint64_t last_id_ = 0;
+    bool interrupted_ = false;
+};
+
+/// The last line that a log holds, shortened; empty where there is none.
+std::string last_line_of(const std::filesystem::path& log);
+
+} // namespace assay::core

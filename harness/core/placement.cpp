@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/placement.hpp"
+
+#include "machine/inventory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay::core {
+namespace {
+
+/// The same meaning of the symbols as Machine::workers in assay/machine.hpp.
+int count_of(const record::Value& value, const record::Machine& machine) {
+    const int cores = std::max(machine.usable_cores, 1);
+    if (const auto* number = std::get_if<std::int64_t>(&value))
+        return static_cast<int>(std::clamp<std::int64_t>(*number, 1, 1 << 20U));
+    const auto* symbol = std::get_if<std::string>(&value);
+    return symbol != nullptr && *symbol == "one" ? 1 : cores;
+}
+
+} // namespace
+
+Result<Placement> place(const PlannedCase& planned, const record::Machine& machine,
+                        const record::NamedList& variables) {
+    const auto* threads = record::find(planned.parameters, "threads");
+    const auto* ranks = record::find(planned.parameters, "ranks");
+    const bool team = planned.benchmark->team;
+    const int usable = std::max(machine.usable_threads, 1);
+
+    Placement placement{.launcher = team ? planned.module->launcher : "", .variables = variables};
+    if (team && ranks != nullptr) placement.ranks = count_of(*ranks, machine);
+    if (threads != nullptr)
+        placement.threads = count_of(*threads, machine);
+    else
+        placement.threads = team ? 1 : std::max(machine.usable_cores, 1);
+    if (placement.threads > usable)
+        return fail(fmt::format("needs {} hardware threads, this machine lets it use {}",
+                                placement.threads, usable),
+                    Fault::environment);
+    // More ranks than CPUs share them as the kernel likes: slow, but what was asked for.
+    const int wanted = placement.ranks * placement.threads;
+    if (wanted <= usable) placement.cpus = machine::choose_cpus(wanted);
+    if (placement.cpus.size() != static_cast<std::size_t>(wanted)) placement.cpus.clear();
+    return placement;
+}
+
+std::int64_t data_limit_for(double available, int processes) {
+    if (std::isnan(available) || available <= 0) return 0;
+    // For the parent, the kernel and page tables: 5%, at least 256 MiB.
+    const double reserve = std::max(0.05 * available, 256.0 * 1024 * 1024);
+    // Below 64 MiB a process could not even load its libraries.
+    const double floor = 64.0 * 1024 * 1024;
+    return static_cast<std::int64_t>(std::max((available - reserve) / processes, floor));
+}
+
+} // namespace assay::core

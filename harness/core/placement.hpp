@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which processes, threads and CPUs a case is measured with: what its parameters `threads` and `ranks`
+// mean on this machine.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "core/environment.hpp"
+#include "core/plan.hpp"
+#include "record/model.hpp"
+
+namespace assay::core {
+
+/// An error says why the case does not apply here: more threads than there are.
+Result<Placement> place(const PlannedCase& planned, const record::Machine& machine,
+                        const record::NamedList& variables);
+
+/// Bytes that each of `processes` may allocate, so that a benchmark which eats memory meets its limit
+/// before the machine does. `available`: what can be used now.
+std::int64_t data_limit_for(double available, int processes);
+
+} // namespace assay::core

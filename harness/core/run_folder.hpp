@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a run's files are: <out>/<campaign>/<provider>/<instance>/<machine>/<run>/, with run.json,
+// journal.ndjson, samples.ndjson (--raw) and logs/. A folder belongs to the process that has its
+// journal open.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "core/plan.hpp"
+#include "core/runner.hpp"
+#include "record/journal.hpp"
+#include "record/model.hpp"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::core {
+
+struct RunFolder {
+    std::filesystem::path path;
+    record::JournalHeader header;
+    record::Journal journal;
+    /// What earlier attempts finished, for good: cases that failed or were interrupted are not here.
+    std::vector<record::JournalStep> steps;
+    bool resumed = false;
+
+    std::filesystem::path log_of(std::size_t index, const PlannedCase& planned) const;
+};
+
+/// With options.resume, the newest unfinished run of the same suite, digest, version and machine;
+/// otherwise, or when there is none, a new one.
+Result<RunFolder> open_run_folder(const Plan& plan, const RunOptions& options,
+                                  const record::Machine& machine);
+
+/// One level of the path: letters, digits, `.`, `_` and `-`; "unknown" for an empty text.
+std::string path_word(std::string_view text);
+
+/// Must this case still be measured for `replica` (from 0)? Not when it was, and not when an earlier
+/// replica has decided the case: skipped, incorrect, failed.
+bool is_open(const record::Case& c, int replica);
+
+} // namespace assay::core
