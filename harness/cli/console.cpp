@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 
 namespace assay::cli {
@@ -70,6 +71,20 @@ std::string wrap(std::string_view text, std::size_t indent, std::size_t width) {
     return out;
 }
 
+namespace {
+
+/// Takes from the widest column what is more than the terminal has.
+void narrow(std::vector<std::size_t>& widths, std::size_t most) {
+    const std::size_t gaps = 2 * (widths.size() - 1);
+    const auto total = std::accumulate(widths.begin(), widths.end(), gaps);
+    const auto widest = std::ranges::max_element(widths);
+    constexpr std::size_t least = 20; // columns; less cannot be read
+    if (total > most && *widest > least)
+        *widest = std::max(least, *widest - std::min(*widest, total - most));
+}
+
+} // namespace
+
 Table::Table(std::vector<std::string> head) : right_(head.size(), false) {
     rows_.push_back(std::move(head));
 }
@@ -79,15 +94,18 @@ std::string Table::text(const Terminal& terminal) const {
     for (const auto& row : rows_)
         for (std::size_t i = 0; i < row.size(); ++i)
             widths[i] = std::max(widths[i], columns_of(row[i]));
+    if (terminal.present) narrow(widths, terminal.width);
     std::string out;
     for (const auto& row : rows_) {
         std::string line;
         for (std::size_t i = 0; i < row.size(); ++i) {
-            const std::string gap(widths[i] - columns_of(row[i]), ' ');
+            const bool last = i + 1 == row.size(); // may be painted, so it is never cut
+            const std::string cell = last ? row[i] : cut(row[i], widths[i]);
+            const std::string gap(widths[i] - std::min(widths[i], columns_of(cell)), ' ');
             if (i != 0) line += "  ";
             if (right_[i]) line += gap;
-            line += row[i];
-            if (!right_[i] && i + 1 < row.size()) line += gap;
+            line += cell;
+            if (!right_[i] && !last) line += gap;
         }
         out += &row == rows_.data() ? paint(terminal, Paint::bold, line) : line;
         out += '\n';

@@ -69,7 +69,7 @@ void show_outcome(const core::Outcome& outcome, const std::optional<Reports>& re
         return;
     }
     const auto terminal = terminal_of(STDOUT_FILENO);
-    if (!options.quiet) print("\n" + summary_text(outcome.run, terminal) + "\n");
+    if (!options.quiet) print(fmt::format("\n{}\n", summary_text(outcome.run, terminal)));
     print(fmt::format("result: {}\n", outcome.file.string()));
     if (reports) print(fmt::format("report: {}\n", reports->html.string()));
     if (outcome.signal != 0)

@@ -57,7 +57,8 @@ SummaryRow summary_row(const record::Case& c) {
     if (c.metrics.empty() || !c.metrics.front().value) return row;
     const auto& headline = c.metrics.front();
     row.value = record::human(*headline.value, headline.unit);
-    if (const auto half = half_width(headline)) row.interval = "±" + record::human_percent(*half);
+    if (const auto half = half_width(headline)) // two replicas that differ say next to nothing
+        row.interval = *half > 1 ? ">±100%" : "±" + record::human_percent(*half);
     if (const auto share = record::share_of_ceiling(c)) row.ceiling = record::human_percent(*share);
     return row;
 }

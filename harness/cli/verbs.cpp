@@ -28,7 +28,7 @@ ExitCode perform(const Options& options) {
     case Verb::plan:
         return plan(options);
     case Verb::run:
-        return report({"this build cannot run yet", Fault::environment});
+        return run(options);
     case Verb::manifest:
         break;
     }

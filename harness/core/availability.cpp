@@ -4,10 +4,10 @@
 #include "base/file.hpp"
 #include "core/environment.hpp"
 #include "core/launcher.hpp"
+#include "core/scratch.hpp"
 #include "core/session.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h> // mkdtemp is POSIX, not std
 
 #include <filesystem>
 #include <system_error>
@@ -17,31 +17,6 @@ namespace assay::core {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder that goes when this does.
-class Scratch {
-public:
-    static Result<Scratch> make() {
-        std::error_code error;
-        auto pattern = (fs::temp_directory_path(error) / "assay-XXXXXX").string();
-        if (error || ::mkdtemp(pattern.data()) == nullptr)
-            return fail("cannot make a temporary folder; TMPDIR says where", Fault::environment);
-        return Scratch{pattern};
-    }
-    Scratch(Scratch&& other) noexcept : path_{std::exchange(other.path_, {})} {}
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    Scratch& operator=(Scratch&&) = delete;
-    ~Scratch() {
-        std::error_code ignored;
-        if (!path_.empty()) fs::remove_all(path_, ignored);
-    }
-    const fs::path& path() const { return path_; }
-
-private:
-    explicit Scratch(fs::path path) : path_{std::move(path)} {}
-    fs::path path_;
-};
 
 constexpr double probe_limit = 20; // seconds; cold libraries of half a gigabyte take a few
 
@@ -86,10 +61,10 @@ std::string why_unavailable(const Manifest& module) {
 
 std::vector<ModuleState> probe_modules(const Catalogue& catalogue, const record::Machine& machine) {
     std::vector<ModuleState> states;
-    const auto scratch = Scratch::make();
+    const auto scratch = Scratch::create();
     for (const auto& module : catalogue.modules) {
         if (scratch)
-            states.push_back(probe(module, machine, scratch->path()));
+            states.push_back(probe(module, machine, scratch->folder()));
         else
             states.push_back({.module = module.module, .problem = scratch.error().message});
     }
