@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <assay/define.hpp>
+#include <assay/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <limits>
+#include <map>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace assay {
+namespace {
+
+using namespace units;
+
+enum class Colour : std::uint8_t { red, green };
+
+/// Every kind of axis, every optional member, and what it was asked to do.
+struct Probe {
+    struct Params {
+        Symbolic threads;
+        std::int64_t size = 0;
+        double ratio = 0;
+        bool is_packed = false;
+        Colour colour = Colour::red;
+        std::string label;
+    };
+    static constexpr Info info{.id = "test.probe",
+                               .version = 3,
+                               .question = "Does it cross?",
+                               .method = "m",
+                               .caveats = "c",
+                               .headline = "bandwidth",
+                               .ceiling = "peak.probe"};
+    static constexpr std::tuple axes{
+        symbolic("threads", "help", "", &Params::threads, {Symbolic{Symbol::all}, Symbolic{4}},
+                 {1, 8}, {Symbol::one, Symbol::all}),
+        integer("size", "help", "B", &Params::size, {64, 128}, {1, 1_MiB}),
+        real("ratio", "help", "s", &Params::ratio, {0.5}, {0.0, 1.0}),
+        boolean("is_packed", "help", &Params::is_packed, {false, true}),
+        choice("colour", "help", &Params::colour,
+               {Name{"red", Colour::red}, Name{"green", Colour::green}}, {Colour::green}),
+        text("label", "help", &Params::label, {"none"})};
+    static constexpr std::uint64_t safe_calls = 5;
+    static constexpr bool is_ceiling = true;
+
+    static Fit fit(const Params& p, const Machine& m) {
+        if (p.label == "throw") throw std::runtime_error{"fit broke"};
+        return Fit::needs(m.workers(p.threads) <= m.cores(), "more cores");
+    }
+    Probe(const Params& p, const Context& context) : params{p} {
+        if (p.label == "throw") throw std::bad_alloc{};
+        if (p.label == "throw an int") throw 1; // NOLINT: not a std::exception on purpose
+        context.setting("size", static_cast<double>(p.size));
+        context.setting("colour", p.colour == Colour::green ? "green" : "red");
+    }
+    void run() noexcept { ++calls; }
+    Work work() const { return {.flops = 1, .bytes = 2, .pairs = static_cast<double>(calls)}; }
+    Check verify() const {
+        if (calls == 0) throw std::logic_error{"nothing was run"};
+        return {.passed = true, .error = 1, .bound = 2, .method = std::string(1000, 'm')};
+    }
+    void poison() { calls = -1; }
+    void spoil() { calls = -2; }
+    void rewind() { calls = 0; }
+    void metrics(const Metrics& metrics) const { metrics.add("planning_time", 0.25); }
+
+    Params params;
+    int calls = 0;
+};
+
+/// Only what must be there.
+struct Plain {
+    struct Params {
+        std::int64_t size = 0;
+    };
+    static constexpr Info info{
+        .id = "test.plain", .question = "?", .method = "", .caveats = "", .headline = "time"};
+    static constexpr std::tuple axes{integer("size", "", "", &Params::size, {1}, {1, 2})};
+    static Fit fit(const Params&, const Machine&) { return Fit::yes(); }
+    Plain(const Params&, const Context&) {}
+    void run() noexcept {}
+    Work work() const { return {}; }
+    Check verify() const { return {}; }
+    void poison() {}
+    void spoil() {}
+};
+
+constinit const assay_benchmark probe = define<Probe>();
+constinit const assay_benchmark plain = define<Plain>();
+
+struct Ears {
+    std::map<std::string, double> numbers;
+    std::map<std::string, std::string> texts;
+};
+
+class Define : public testing::Test {
+protected:
+    Define() {
+        services_.struct_size = sizeof services_;
+        services_.context = &ears_;
+        services_.fact = [](void*, const char* name) {
+            return std::string_view{name} == "cores" ? 4.0
+                                                     : std::numeric_limits<double>::quiet_NaN();
+        };
+        services_.fact_text = [](void*, const char*) -> const char* { return nullptr; };
+        services_.setting_number = [](void* ears, const char* name, double value) {
+            static_cast<Ears*>(ears)->numbers[name] = value;
+        };
+        services_.setting_text = [](void* ears, const char* name, const char* value) {
+            static_cast<Ears*>(ears)->texts[name] = value;
+        };
+        services_.metric = services_.setting_number;
+        services_.log = [](void*, std::int32_t, const char*) {};
+    }
+    static std::array<assay_value, 6> values(assay_value threads, const char* label) {
+        return {threads,
+                detail::value_of(std::int64_t{77}),
+                detail::value_of(0.75),
+                detail::value_of(true),
+                detail::value_of_name("green"),
+                detail::value_of_text(label)};
+    }
+    Probe* make(assay_value threads, const char* label) {
+        void* state = nullptr;
+        const auto given = values(threads, label);
+        result_ = probe.create(&services_, given.data(), &state, &text_);
+        return static_cast<Probe*>(state);
+    }
+
+    Ears ears_;
+    assay_services services_{};
+    std::array<char, 64> buffer_{};
+    assay_text text_{buffer_.data(), buffer_.size()};
+    std::int32_t result_ = -1;
+};
+
+TEST_F(Define, DescribesParametersAsTables) {
+    ASSERT_EQ(probe.parameter_count, 6U);
+    const assay_parameter& threads = probe.parameters[0];
+    EXPECT_EQ(threads.kind, ASSAY_INTEGER + 0U);
+    ASSERT_EQ(threads.name_count, 2U);
+    EXPECT_STREQ(threads.names[1], "all");
+    ASSERT_EQ(threads.default_count, 2U);
+    EXPECT_EQ(threads.defaults[0].kind, ASSAY_NAME + 0U);
+    EXPECT_STREQ(threads.defaults[0].text, "all");
+    EXPECT_EQ(threads.defaults[1].integer, 4);
+    EXPECT_EQ(threads.integer_high, 8);
+
+    EXPECT_EQ(probe.parameters[1].integer_high, 1'048'576);
+    EXPECT_STREQ(probe.parameters[1].unit, "B");
+    EXPECT_EQ(probe.parameters[2].kind, ASSAY_REAL + 0U);
+    EXPECT_EQ(probe.parameters[2].defaults[0].real, 0.5);
+    EXPECT_EQ(probe.parameters[3].default_count, 2U);
+    EXPECT_EQ(probe.parameters[4].kind, ASSAY_NAME + 0U);
+    EXPECT_EQ(probe.parameters[4].name_count, 2U);
+    EXPECT_STREQ(probe.parameters[4].defaults[0].text, "green");
+    EXPECT_EQ(probe.parameters[5].kind, ASSAY_STRING + 0U);
+    EXPECT_STREQ(probe.parameters[5].defaults[0].text, "none");
+}
+
+TEST_F(Define, CarriesInfoAndFlags) {
+    EXPECT_STREQ(probe.id, "test.probe");
+    EXPECT_EQ(probe.version, 3U);
+    EXPECT_STREQ(probe.ceiling, "peak.probe");
+    EXPECT_STREQ(probe.place, "host");
+    EXPECT_EQ(probe.flags, ASSAY_REWINDS + ASSAY_IS_CEILING + 0U);
+    EXPECT_EQ(probe.safe_calls, 5U);
+    EXPECT_NE(probe.rewind, nullptr);
+    EXPECT_NE(probe.metrics, nullptr);
+
+    EXPECT_EQ(plain.flags, 0U);
+    EXPECT_EQ(plain.safe_calls, 0U);
+    EXPECT_EQ(plain.rewind, nullptr);
+    EXPECT_EQ(plain.metrics, nullptr);
+    EXPECT_STREQ(plain.ceiling, "");
+}
+
+TEST_F(Define, BringsValuesIntoTheirFields) {
+    Probe* const made = make(detail::value_of(std::int64_t{3}), "hello");
+    ASSERT_EQ(result_, 0);
+    EXPECT_EQ(made->params.threads.number, 3);
+    EXPECT_EQ(made->params.threads.symbol, Symbol::none);
+    EXPECT_EQ(made->params.size, 77);
+    EXPECT_EQ(made->params.ratio, 0.75);
+    EXPECT_TRUE(made->params.is_packed);
+    EXPECT_EQ(made->params.colour, Colour::green);
+    EXPECT_EQ(made->params.label, "hello");
+    EXPECT_EQ(ears_.numbers.at("size"), 77);
+    EXPECT_EQ(ears_.texts.at("colour"), "green");
+    probe.destroy(made);
+
+    Probe* const symbolic = make(detail::value_of_name("all"), "");
+    ASSERT_EQ(result_, 0);
+    EXPECT_EQ(symbolic->params.threads.symbol, Symbol::all);
+    probe.destroy(symbolic);
+}
+
+TEST_F(Define, AnswersFitWithAReason) {
+    const auto four = values(detail::value_of_name("all"), "");
+    EXPECT_EQ(probe.fit(&services_, four.data(), &text_), 0);
+    const auto eight = values(detail::value_of(std::int64_t{8}), "");
+    EXPECT_EQ(probe.fit(&services_, eight.data(), &text_), 1);
+    EXPECT_STREQ(buffer_.data(), "needs more cores");
+}
+
+TEST_F(Define, EndsExceptionsAtTheBoundary) {
+    const auto broken = values(detail::value_of(std::int64_t{1}), "throw");
+    EXPECT_EQ(probe.fit(&services_, broken.data(), &text_), 1);
+    EXPECT_STREQ(buffer_.data(), "fit broke");
+    EXPECT_EQ(make(detail::value_of(std::int64_t{1}), "throw"), nullptr);
+    EXPECT_EQ(result_, 1);
+    EXPECT_STREQ(buffer_.data(), "std::bad_alloc");
+    EXPECT_EQ(make(detail::value_of(std::int64_t{1}), "throw an int"), nullptr);
+    EXPECT_EQ(result_, 1);
+    EXPECT_NE(std::string{buffer_.data()}.find("not a std::exception"), std::string::npos);
+}
+
+TEST_F(Define, CallsTheMembers) {
+    Probe* const made = make(detail::value_of(std::int64_t{1}), "");
+    ASSERT_EQ(result_, 0);
+    assay_check check{};
+    check.method = text_;
+    std::array<char, 32> detail{};
+    check.detail = {detail.data(), detail.size()};
+    EXPECT_EQ(probe.verify(made, &check, &text_), 1);
+    EXPECT_STREQ(buffer_.data(), "nothing was run");
+
+    double seconds = -1;
+    EXPECT_EQ(probe.sample(made, 7, &seconds, &text_), 0);
+    EXPECT_GE(seconds, 0);
+    EXPECT_EQ(made->calls, 7);
+    assay_work work{};
+    EXPECT_EQ(probe.work(made, &work, &text_), 0);
+    EXPECT_EQ(work.bytes, 2);
+    EXPECT_EQ(work.pairs, 7);
+    EXPECT_EQ(probe.verify(made, &check, &text_), 0);
+    EXPECT_EQ(check.passed, 1);
+    EXPECT_EQ(check.bound, 2);
+    EXPECT_EQ(std::string{buffer_.data()}, std::string(buffer_.size() - 1, 'm')) << "cut to fit";
+
+    EXPECT_EQ(probe.poison(made, &text_), 0);
+    EXPECT_EQ(made->calls, -1);
+    EXPECT_EQ(probe.spoil(made, &text_), 0);
+    EXPECT_EQ(made->calls, -2);
+    EXPECT_EQ(probe.rewind(made, &text_), 0);
+    EXPECT_EQ(made->calls, 0);
+    EXPECT_EQ(probe.metrics(made, &services_, &text_), 0);
+    EXPECT_EQ(ears_.numbers.at("planning_time"), 0.25);
+    probe.destroy(made);
+}
+
+TEST_F(Define, MachineKnowsSymbolsAndInstructionSets) {
+    services_.fact_text = [](void*, const char* name) -> const char* {
+        return std::string_view{name} == "isa" ? "sse2 avx2 avx512f" : nullptr;
+    };
+    const Machine machine{&services_};
+    EXPECT_TRUE(machine.has("sse2") && machine.has("avx2") && machine.has("avx512f"));
+    EXPECT_FALSE(machine.has("avx") || machine.has("avx512") || machine.has(""));
+    EXPECT_EQ(machine.workers(Symbol::one), 1);
+    EXPECT_EQ(machine.workers(Symbol::all), 4);
+    EXPECT_EQ(machine.workers(7), 7);
+    EXPECT_EQ(machine.bytes(1000), 1000);
+    EXPECT_EQ(machine.bytes(Symbol::beyond_cache), 64_MiB) << "the caches are unknown";
+    EXPECT_EQ(machine.number("numa.nodes"), 0);
+    EXPECT_EQ(machine.text("cpu.model"), "");
+}
+
+} // namespace
+} // namespace assay
