@@ -72,10 +72,11 @@ Judgement judge(const KeptValues& kept, const Protocol& protocol, double resolut
     if (std::isnan(half_width))
         add_reason(reasons, "one batch gives no interval");
     else if (half_width > protocol.target)
-        add_reason(reasons, fmt::format("known to {:.2g}%, the target is {:.2g}%",
-                                        100 * half_width, 100 * protocol.target));
-    if (!interval.decorrelated && interval.batches > 1)
-        add_reason(reasons, "the interval may be too narrow: neighbouring values stay correlated");
+        add_reason(
+            reasons,
+            fmt::format("known to {:.2g}%, the target is {:.2g}%{}", 100 * half_width,
+                        100 * protocol.target,
+                        interval.decorrelated ? "" : " (neighbouring batches stay correlated)"));
     if (reasons.empty()) judgement.status = record::Status::ok;
     return judgement;
 }

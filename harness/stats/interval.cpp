@@ -21,12 +21,15 @@ constexpr std::size_t fewest_groups = 10;
 // groups is known to +-0.3 only; 25 of them say that the series is long compared with its memory.
 constexpr std::size_t fewest_proving_groups = 25;
 
-/// Half width of the two-sided interval of a mean of `count` values.
-double student_half_width(double sample_variance, std::size_t count, double confidence) {
-    const auto n = static_cast<double>(count);
-    const boost::math::students_t distribution{n - 1};
-    const double factor = boost::math::quantile(distribution, 0.5 + confidence / 2);
-    return factor * std::sqrt(sample_variance / n);
+/// Factor of the two-sided interval about a mean of `count` values.
+double student_factor(std::size_t count, double confidence) {
+    const boost::math::students_t distribution{static_cast<double>(count) - 1};
+    return boost::math::quantile(distribution, 0.5 + confidence / 2);
+}
+
+double student_half_width(Values values, double confidence) {
+    const double error = std::sqrt(variance(values) / static_cast<double>(values.size()));
+    return student_factor(values.size(), confidence) * error;
 }
 
 /// Means of neighbouring pairs; an odd last value is left out.
@@ -67,45 +70,64 @@ double pooled_half_width(std::span<const Estimate> replicas) {
     return known == 0 ? unknown : std::sqrt(squares / known / static_cast<double>(replicas.size()));
 }
 
+struct Spread {
+    double half_width = 0;
+    std::size_t groups = 0;
+    bool decorrelated = false;
+};
+
+/// Two values at least. Where no grouping looks independent, the half width is that of the largest
+/// groups as if they were.
+Spread batch_means(Values values, double confidence) {
+    Spread spread;
+    std::vector<double> groups(values.begin(), values.end());
+    for (;;) {
+        const bool is_last = groups.size() / 2 < fewest_groups;
+        if (are_independent(groups, values.size())) spread.decorrelated = true;
+        if (spread.decorrelated || is_last) {
+            const double half_width = student_half_width(groups, confidence);
+            if (half_width >= spread.half_width) {
+                spread.half_width = half_width;
+                spread.groups = groups.size();
+            }
+        }
+        if (is_last) return spread;
+        groups = pairwise_means(groups);
+    }
+}
+
 } // namespace
 
 double Interval::relative_half_width() const { return (high - low) / 2 / std::abs(mean); }
 
 Interval batch_means_interval(Values values, double confidence) {
     const double center = mean(values);
-    Interval interval{.mean = center, .low = unknown, .high = unknown};
-    if (values.size() < 2 || !std::isfinite(center) || !is_confidence(confidence)) return interval;
-
-    double half = 0;
-    std::vector<double> groups(values.begin(), values.end());
-    for (;;) {
-        const bool is_last = groups.size() / 2 < fewest_groups;
-        if (are_independent(groups, values.size())) interval.decorrelated = true;
-        if (interval.decorrelated || is_last) {
-            const double wide = student_half_width(variance(groups), groups.size(), confidence);
-            if (wide >= half) {
-                half = wide;
-                interval.batches = groups.size();
-            }
-        }
-        if (is_last) break;
-        groups = pairwise_means(groups);
-    }
-    interval.low = center - half;
-    interval.high = center + half;
-    return interval;
+    if (values.size() < 2 || !std::isfinite(center) || !is_confidence(confidence))
+        return {.mean = center, .low = unknown, .high = unknown};
+    const Spread spread = batch_means(values, confidence);
+    // Wholly dependent groups are as good as a single one: their mean is no surer than each of them.
+    const double caution = spread.decorrelated ? 1 : std::sqrt(static_cast<double>(spread.groups));
+    const double half_width = caution * spread.half_width;
+    return {.mean = center,
+            .low = center - half_width,
+            .high = center + half_width,
+            .decorrelated = spread.decorrelated,
+            .batches = spread.groups};
 }
 
 Drift half_drift(Values values, double confidence) {
-    constexpr std::size_t fewest_values = 4; // two in each half, or there is no interval
-    if (values.size() < fewest_values) return {.first = unknown, .second = unknown};
-    const std::size_t half = values.size() / 2;
-    const Interval first = batch_means_interval(values.first(half), confidence);
-    const Interval second = batch_means_interval(values.last(half), confidence);
-    const double noise = std::hypot(first.high - first.mean, second.high - second.mean);
-    return {.first = first.mean,
-            .second = second.mean,
-            .significant = std::abs(second.mean - first.mean) > noise};
+    constexpr std::size_t fewest_values = 4; // two in each half, or nothing is known of their noise
+    if (values.size() < fewest_values || !is_confidence(confidence))
+        return {.first = unknown, .second = unknown};
+    const Values first = values.first(values.size() / 2);
+    const Values second = values.last(values.size() / 2);
+    // Without the caution for dependence: under a steady drift each half is one ramp, and calling that
+    // noise would hide what is looked for.
+    const double noise = std::hypot(batch_means(first, confidence).half_width,
+                                    batch_means(second, confidence).half_width);
+    Drift drift{.first = mean(first), .second = mean(second)};
+    drift.significant = std::abs(drift.second - drift.first) > noise;
+    return drift;
 }
 
 Combined combine_replicas(std::span<const Estimate> replicas, double confidence) {
@@ -124,7 +146,7 @@ Combined combine_replicas(std::span<const Estimate> replicas, double confidence)
                 .high = known ? only.high : unknown,
                 .scope = known ? Scope::within_process : Scope::none};
     }
-    const double between = student_half_width(variance(logs), logs.size(), confidence);
+    const double between = student_half_width(logs, confidence);
     const double within = pooled_half_width(replicas);
     const double half = std::fmax(between, within); // fmax ignores a NaN
     combined.value = std::exp(mean(logs));

@@ -17,8 +17,8 @@ struct Interval {
     double mean;
     double low;
     double high;
-    /// The batches behind the interval are as good as independent. When false, the interval is the
-    /// best there is and must not be trusted to be wide enough.
+    /// The groups behind the interval are as good as independent. When false, the interval allows for
+    /// groups that are wholly dependent and is wider for it.
     bool decorrelated = false;
     std::size_t batches = 0; ///< groups of values behind the interval
 
@@ -29,7 +29,8 @@ struct Interval {
 /// Student's t on means of groups of consecutive values. The groups double in size until neighbours
 /// are correlated by less than 0.2, with 25 or more of them left; of that size and the larger ones,
 /// down to ten groups, the widest interval counts, because a correlation that just escapes notice makes
-/// the first too narrow. Two to nine values are taken as they are and are never called decorrelated.
+/// the first too narrow. Where nothing looks independent (and of two to nine values nobody can tell)
+/// the interval is not divided by the root of their number: it holds for each group as for the mean.
 /// `values` come in the order they were measured.
 Interval batch_means_interval(Values values, double confidence = 0.95);
 

@@ -79,12 +79,22 @@ TEST(BatchMeans, UsesTheLastOfAnOddNumberForTheMean) {
 }
 
 TEST(BatchMeans, FewValuesAreTakenAsTheyAreAndNotTrusted) {
-    // t(0.975; 1) = 12.706: two values 1 and 3 have the standard error 1.
+    // t(0.975; 1) = 12.706; the sample deviation of 1 and 3 is sqrt(2), not divided by sqrt(2).
     const Interval two = batch_means_interval(List{1, 3});
-    EXPECT_NEAR(two.low, 2 - 12.706204736174696, 1e-9);
-    EXPECT_NEAR(two.high, 2 + 12.706204736174696, 1e-9);
+    EXPECT_NEAR(two.low, 2 - 12.706204736174696 * std::sqrt(2), 1e-9);
+    EXPECT_NEAR(two.high, 2 + 12.706204736174696 * std::sqrt(2), 1e-9);
     EXPECT_FALSE(two.decorrelated);
     EXPECT_FALSE(batch_means_interval(gamma_series(9, 1)).decorrelated);
+}
+
+TEST(BatchMeans, DependentValuesGiveTheirOwnSpread) {
+    // Two modes that switched once: the mean of what comes next may be either.
+    List switched(200, 1.0);
+    std::fill(switched.begin() + 90, switched.end(), 1.2);
+    const Interval interval = batch_means_interval(switched);
+    EXPECT_FALSE(interval.decorrelated);
+    EXPECT_LT(interval.low, 1);
+    EXPECT_GT(interval.high, 1.2);
 }
 
 TEST(BatchMeans, NoIntervalWithoutTwoFiniteValues) {
