@@ -18,9 +18,11 @@ namespace assay::record {
 
 namespace detail {
 
-/// Three significant digits of a value between 1 and 1000, the ends as rounding leaves them.
+/// Three significant digits of a value between 1 and 1000, the ends as rounding leaves them; beyond
+/// the prefixes there are (1e30 FLOP/s in a file that nobody measured) with an exponent.
 inline std::string three_digits(double value) {
     const double size = std::fabs(value);
+    if (size >= 1e6 || (size > 0 && size < 1e-3)) return fmt::format("{:.2e}", value);
     if (size >= 99.95) return fmt::format("{:.0f}", value);
     if (size >= 9.995) return fmt::format("{:.1f}", value);
     return fmt::format("{:.2f}", value);
@@ -40,7 +42,8 @@ inline std::string human_bytes(double bytes) {
     }
     const bool whole = scaled == std::floor(scaled);
     return fmt::format("{} {}B",
-                       whole ? fmt::format("{:.0f}", scaled) : fmt::format("{:.3g}", scaled),
+                       whole && std::fabs(scaled) < 1e6 ? fmt::format("{:.0f}", scaled)
+                                                        : fmt::format("{:.3g}", scaled),
                        prefixes.at(step));
 }
 

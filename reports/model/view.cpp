@@ -82,6 +82,7 @@ void add_strips(const Case& c, Row& row) {
 Row make_row(const Case& c) {
     Row row{.benchmark = c.benchmark,
             .what = parameters_in_words(c),
+            .parts = parameter_parts(c),
             .identity = record::identity(c),
             .library = c.library,
             .status = c.status,

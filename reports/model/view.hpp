@@ -47,9 +47,10 @@ struct Strip {
 };
 
 struct Row {
-    std::string benchmark; ///< gemm.square
-    std::string what;      ///< "fp64, size 1024, all threads (2)"
-    std::string identity;  ///< the whole of it, as two runs match by
+    std::string benchmark;          ///< gemm.square
+    std::string what;               ///< "fp64, size 1024, all threads (2)"
+    std::vector<std::string> parts; ///< of `what`, one per parameter
+    std::string identity;           ///< the whole of it, as two runs match by
     std::string library;
     record::Status status = record::Status::ok;
     std::string value;                       ///< "505 GFLOP/s"; empty where there is no figure

@@ -7,6 +7,7 @@
 #include "record/metrics.hpp"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -111,13 +112,15 @@ FamilyWords family_words(std::string_view family) {
     return {.title = family.empty() ? "Other" : std::string{family}, .question = ""};
 }
 
+std::vector<std::string> parameter_parts(const record::Case& c) {
+    std::vector<std::string> parts;
+    for (const auto& parameter : c.parameters) parts.push_back(parameter_in_words(c, parameter));
+    return parts;
+}
+
 std::string parameters_in_words(const record::Case& c) {
-    std::string out;
-    for (const auto& parameter : c.parameters) {
-        if (!out.empty()) out += ", ";
-        out += parameter_in_words(c, parameter);
-    }
-    return out.empty() ? "as it is" : out;
+    const auto parts = parameter_parts(c);
+    return parts.empty() ? "as it is" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string settings_in_words(const record::Case& c) {

@@ -6,8 +6,10 @@
 
 #include "record/model.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay::report {
 
@@ -21,6 +23,8 @@ std::string family_of(std::string_view benchmark);
 
 /// "fp64, size 1024, all threads (2)": symbolic values with what they resolved to.
 std::string parameters_in_words(const record::Case& c);
+/// The same, one text for each parameter.
+std::vector<std::string> parameter_parts(const record::Case& c);
 /// What else was chosen: "core_type SkylakeX, algorithm ring". Leaves out what the above has said.
 std::string settings_in_words(const record::Case& c);
 

@@ -6,10 +6,13 @@
 #include "record/format.hpp"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <utility>
 
 namespace assay::report {
 namespace {
@@ -31,7 +34,8 @@ public:
         double low = std::numeric_limits<double>::infinity();
         for (const Row* row : rows)
             for (const auto& value : {row->number, row->low, row->high, row->ceiling})
-                if (value && *value > 0 && std::isfinite(*value)) {
+                // A file may hold any number; powers of ten beyond these overflow.
+                if (value && *value > 1e-300 && *value < 1e300) {
                     high_ = std::max(high_, *value);
                     low = std::min(low, *value);
                 }
@@ -78,29 +82,92 @@ private:
     bool logarithmic_ = false;
 };
 
-/// "0", "500 GFLOP/s": without the zeros that three digits would add.
-std::string tick_label(double value, const std::string& unit) {
-    if (value == 0) return "0";
-    const std::string full = record::human(value, unit);
-    const auto blank = full.find(' ');
-    std::string number = full.substr(0, blank);
-    if (number.find('.') != std::string::npos) {
-        number.erase(number.find_last_not_of('0') + 1);
-        if (number.back() == '.') number.pop_back();
+/// Without the zeros that three digits would add: "2", not "2.00".
+std::string trimmed(std::string number) {
+    if (number.find('.') == std::string::npos) return number;
+    number.erase(number.find_last_not_of('0') + 1);
+    if (number.back() == '.') number.pop_back();
+    return number;
+}
+
+/// "0", "200", "400 GFLOP/s": where all ticks have one prefix, the last one says it for all.
+std::vector<std::string> tick_labels(const Scale& scale, const std::vector<double>& ticks,
+                                     const std::string& unit) {
+    std::vector<std::string> labels;
+    const auto split = [&](double value) {
+        const std::string text = record::human(value, unit);
+        const auto blank = std::min(text.find(' '), text.size());
+        return std::pair{trimmed(text.substr(0, blank)), text.substr(blank)};
+    };
+    if (scale.logarithmic()) {
+        for (const double tick : ticks) {
+            const auto [number, suffix] = split(tick);
+            labels.push_back(number + suffix);
+        }
+        return labels;
     }
-    return number + (blank == std::string::npos ? "" : full.substr(blank));
+    const double last = ticks.back();
+    const auto [number, suffix] = split(last);
+    const double shown = std::strtod(number.c_str(), nullptr);
+    for (const double tick : ticks) labels.push_back(fmt::format("{:.4g}", tick / last * shown));
+    labels.back() += suffix;
+    return labels;
 }
 
 void draw_axis(std::string& out, const Scale& scale, const std::string& unit, double height) {
-    for (const double tick : scale.ticks()) {
-        const double at = scale.percent(tick);
-        const char* anchor = at < 4 ? "start" : at > 94 ? "end" : "middle";
-        out += fmt::format(
-            R"(<line class="grid" x1="{0:.2f}%" x2="{0:.2f}%" y1="4" y2="{1}"/>)"
-            R"(<text class="tick" x="{0:.2f}%" y="{2}" text-anchor="{3}">{4}</text>)",
-            at, height - axis_height, height - 8, anchor, escape_html(tick_label(tick, unit)));
+    const auto ticks = scale.ticks();
+    const auto labels = tick_labels(scale, ticks, unit);
+    for (std::size_t i = 0; i < ticks.size(); ++i) {
+        const double at = scale.percent(ticks[i]);
+        const char* anchor = at < 4 ? "start" : at > 90 ? "end" : "middle";
+        out +=
+            fmt::format(R"(<line class="grid" x1="{0:.2f}%" x2="{0:.2f}%" y1="4" y2="{1}"/>)"
+                        R"(<text class="tick" x="{0:.2f}%" y="{2}" text-anchor="{3}">{4}</text>)",
+                        at, height - axis_height, height - 8, anchor, escape_html(labels[i]));
     }
 }
+
+/// What the rows of a chart have in common is said once, below it; labels say what differs.
+class Labels {
+public:
+    explicit Labels(const std::vector<const Row*>& rows) {
+        const Row& first = *rows.front();
+        const auto all = [&](const auto& test) {
+            return rows.size() > 1 && std::all_of(rows.begin(), rows.end(), test);
+        };
+        for (const auto& part : first.parts)
+            if (all([&](const Row* row) { return has(row->parts, part); })) common_.push_back(part);
+        same_library_ = all([&](const Row* row) { return row->library == first.library; });
+        same_benchmark_ = rows.size() == 1 ||
+                          all([&](const Row* row) { return row->benchmark == first.benchmark; });
+        if (same_library_) common_.push_back(first.library);
+    }
+
+    std::string of(const Row& row) const {
+        std::vector<std::string> words;
+        for (const auto& part : row.parts)
+            if (!has(common_, part)) words.push_back(part);
+        std::string label = fmt::format("{}", fmt::join(words, ", "));
+        const auto add = [&](const std::string& text) {
+            label += (label.empty() ? "" : " · ") + text;
+        };
+        if (!same_benchmark_) add(row.benchmark);
+        if (!same_library_) add(row.library);
+        if (label.empty()) label = row.what;
+        return display_width(label) > label_columns ? fit(label, label_columns) : label;
+    }
+    std::string common() const {
+        return common_.empty() ? "" : fmt::format(" All: {}.", fmt::join(common_, ", "));
+    }
+
+private:
+    static bool has(const std::vector<std::string>& list, const std::string& text) {
+        return std::find(list.begin(), list.end(), text) != list.end();
+    }
+    std::vector<std::string> common_;
+    bool same_library_ = false;
+    bool same_benchmark_ = false;
+};
 
 std::string tooltip(const Row& row) {
     std::string text = row.identity + ": " + row.value;
@@ -109,20 +176,17 @@ std::string tooltip(const Row& row) {
     return text;
 }
 
-void draw_bar(std::string& out, const Row& row, const Scale& scale, double top,
-              std::size_t colour) {
+void draw_bar(std::string& out, const Row& row, const std::string& label, const Scale& scale,
+              double top, std::size_t colour) {
     const double end = scale.percent(*row.number);
     const double middle = top + bar_top + bar_height / 2;
     const bool unstable = row.status == record::Status::unstable;
-    const std::string label = row.what + " · " + row.library;
     out += fmt::format(R"(<g class="c{}{}"><title>{}</title>)", colour, unstable ? " unstable" : "",
                        escape_html(tooltip(row)));
-    out += fmt::format(
-        R"(<text class="name" x="0" y="{0}">{1}</text>)"
-        R"(<text class="value" x="100%" y="{0}" text-anchor="end">{2}{3}</text>)",
-        top + 13,
-        escape_html(display_width(label) > label_columns ? fit(label, label_columns) : label),
-        escape_html(row.value), unstable ? " unstable" : "");
+    out += fmt::format(R"(<text class="name" x="0" y="{0}">{1}</text>)"
+                       R"(<text class="value" x="100%" y="{0}" text-anchor="end">{2}{3}</text>)",
+                       top + 13, escape_html(label), escape_html(row.value),
+                       unstable ? " unstable" : "");
     // On a logarithmic axis a bar's length means nothing: a dot on a line does.
     if (scale.logarithmic())
         out += fmt::format(
@@ -169,8 +233,10 @@ std::string chart(const std::vector<const Row*>& all, const std::string& id, con
         all.begin(),
         all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), bars_per_chart))};
     const Scale scale{rows};
+    const Labels labels{rows};
     const double height = row_height * static_cast<double>(rows.size()) + axis_height + 6;
-    const std::string text = escape_html(caption(rows, all.size(), scale.logarithmic()));
+    const std::string text =
+        escape_html(caption(rows, all.size(), scale.logarithmic()) + labels.common());
     std::string out = fmt::format(
         "<figure>\n<svg class=\"bars\" width=\"100%\" height=\"{0}\" role=\"img\" "
         "aria-labelledby=\"{1}-t {1}-d\"><title id=\"{1}-t\">{2}: {3}</title><desc id=\"{1}-d\">{4}"
@@ -179,7 +245,7 @@ std::string chart(const std::vector<const Row*>& all, const std::string& id, con
     draw_axis(out, scale, rows.front()->unit, height);
     double top = 2;
     for (const Row* row : rows) {
-        draw_bar(out, *row, scale, top, palette.colour(row->library));
+        draw_bar(out, *row, labels.of(*row), scale, top, palette.colour(row->library));
         top += row_height;
     }
     return out + "</svg>\n<figcaption>" + text + "</figcaption>\n</figure>\n";

@@ -112,7 +112,8 @@ void table_row(std::string& out, const Section& section, const Row& row, bool st
     out += "<tr>";
     out += fmt::format("<td>{}</td>", what);
     cell(out, "library",
-         fmt::format("<span class=\"dot c{}\"></span>{}", colour, escape_html(row.library)));
+         fmt::format("<span class=\"dot c{}\"></span>{}", colour, escape_html(row.library)),
+         row.library.size() < 16 ? "w" : "");
     cell(out, "value", escape_html(row.value), "n v");
     cell(out, "95% interval", row.interval.empty() ? covers : escape_html(row.interval) + covers,
          "n");
@@ -124,7 +125,8 @@ void table_row(std::string& out, const Section& section, const Row& row, bool st
     }
     cell(out, "status",
          fmt::format("<span class=\"{}\">{}</span>", class_of(row.status),
-                     status_in_words(row.status)));
+                     status_in_words(row.status)),
+         "w");
     out += "</tr>\n";
 }
 

@@ -45,7 +45,7 @@ h3{font-size:15px;font-weight:650;margin:22px 0 4px}
 figure{margin:0 0 18px}
 svg{display:block;overflow:visible}
 figcaption,.foot{font-size:13px;color:var(--soft)}
-.bars text{font-size:13px;fill:var(--ink)}
+.bars text{font-size:13px;fill:var(--ink);paint-order:stroke;stroke:var(--paper);stroke-width:3px}
 .bars .value{font-weight:600;font-variant-numeric:tabular-nums}
 .bars .tick{font-size:11.5px;fill:var(--soft)}
 .bars .grid{stroke:var(--line)}
@@ -59,14 +59,16 @@ figcaption,.foot{font-size:13px;color:var(--soft)}
 .strip rect{fill:var(--faint)}
 .strip path{fill:none;stroke:currentColor;stroke-width:2;stroke-linecap:round;opacity:.6}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-caption{text-align:left;font-size:13px;color:var(--soft);padding:0 0 6px}
+caption{text-align:left;font-size:13.5px;font-weight:600;padding:6px 0 4px}
 th{text-align:left;font-size:12.5px;font-weight:600;color:var(--soft);border-bottom:1px solid var(--line);padding:6px 14px 6px 0;vertical-align:bottom}
 td{border-bottom:1px solid var(--line);padding:8px 14px 8px 0;vertical-align:top;overflow-wrap:anywhere}
 th:last-child,td:last-child{padding-right:0}
 .n{text-align:right;white-space:nowrap}
 td.n.v{font-weight:600}
+.n small{white-space:normal;max-width:170px;margin-left:auto}
 td small,.id{display:block;font-size:12.5px;line-height:1.45;color:var(--soft)}
 .dot{display:inline-block;width:9px;height:9px;border-radius:50%;background:currentColor;margin-right:7px}
+.w{white-space:nowrap}
 .ok{color:var(--good)}.weak{color:var(--warn);font-weight:600}.wrong{color:var(--bad);font-weight:600}
 .foot{margin:10px 0 0;padding-left:22px}
 .foot li{overflow-wrap:anywhere}
@@ -86,8 +88,10 @@ thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%
 tr{border-bottom:1px solid var(--line);padding:10px 0}
 td,td.n{border:0;padding:2px 0;text-align:left;white-space:normal}
 td:empty{display:none}
+.n small{max-width:none}
 td[data-l]::before{content:attr(data-l);display:inline-block;width:112px;font-size:12.5px;font-weight:400;color:var(--soft)}
 td .strip{margin-top:4px}
+.bars{overflow:hidden}
 }
 @media print{
 :root{--paper:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#ccc;--faint:#f3f3f3;--good:#1a7f4b;--warn:#7a4e00;--bad:#a01c14;

@@ -24,7 +24,7 @@ namespace assay::report {
 namespace {
 
 Report report() {
-    return make_report(test::sample_run(), {.label = "first look", .source = "run.json"});
+    return make_report(test::golden_run(), {.label = "first look", .source = "run.json"});
 }
 
 void expect_golden(const std::string& name, const std::string& actual) {
@@ -62,10 +62,10 @@ TEST(Golden, Json) {
     expect_golden("report.json", to_json({&one, 1}));
 }
 
-TEST(Golden, Csv) { expect_golden("export.csv", to_csv(test::sample_run())); }
+TEST(Golden, Csv) { expect_golden("export.csv", to_csv(test::golden_run())); }
 
 TEST(Golden, GoogleBenchmark) {
-    expect_golden("export.gbench.json", to_gbench(test::sample_run()));
+    expect_golden("export.gbench.json", to_gbench(test::golden_run()));
 }
 
 } // namespace

@@ -298,7 +298,7 @@ record::Machine machine() {
 
 } // namespace
 
-record::Run sample_run() {
+record::Run golden_run() {
     record::Run run{.id = "20260131-120000-4f2a",
                     .suite = "quick",
                     .started = "2026-01-31T12:00:00Z",
@@ -315,7 +315,7 @@ record::Run sample_run() {
 }
 
 record::Run large_run(std::size_t count) {
-    record::Run run = sample_run();
+    record::Run run = golden_run();
     Noise noise{7};
     run.cases.clear();
     for (std::size_t i = 0; i < count; ++i) {

@@ -10,7 +10,7 @@
 
 namespace assay::test {
 
-record::Run sample_run();
+record::Run golden_run();
 
 /// `count` measured cases of a few families, for speed and size.
 record::Run large_run(std::size_t count);

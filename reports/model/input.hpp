@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What people name on the command line, made into runs: a result file, a folder of results, or either
+// with a label in front.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "record/model.hpp"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::report {
+
+struct Input {
+    std::string label; ///< may be empty
+    std::filesystem::path file;
+};
+
+/// "run.json", "results" (the newest run.json anywhere below it), "old=results/2025". A path that is
+/// there as it stands is never taken apart at its `=`.
+Result<Input> find_input(std::string_view argument);
+Result<std::vector<Input>> find_inputs(const std::vector<std::string>& arguments);
+
+/// Fails when `output` is one of the inputs: a report must not replace the result it was made from.
+Result<void> check_output(const std::filesystem::path& output, const std::vector<Input>& inputs);
+
+} // namespace assay::report
