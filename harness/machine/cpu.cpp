@@ -72,11 +72,6 @@ std::string arm_model(std::string_view cpuinfo) {
     return fmt::format("{}", fmt::join(kinds, " + "));
 }
 
-/// Several blanks in a row become one: some vendors pad their names.
-std::string squeeze(std::string_view text) {
-    return fmt::format("{}", fmt::join(words(text.substr(0, 200)), " "));
-}
-
 std::string_view first_of(std::string_view cpuinfo, std::initializer_list<std::string_view> keys) {
     for (const std::string_view key : keys)
         if (const auto value = value_of(cpuinfo, key, ':'); !value.empty()) return value;
@@ -100,12 +95,12 @@ Cpu read_cpu(const Files& files) {
     Cpu cpu;
     cpu.isa = instruction_sets(cpuinfo);
     // x86, then RISC-V and POWER; Arm below.
-    cpu.model = squeeze(first_of(cpuinfo, {"model name", "uarch", "cpu"}));
-    cpu.vendor = squeeze(first_of(cpuinfo, {"vendor_id", "mvendorid"}));
+    cpu.model = tidied(first_of(cpuinfo, {"model name", "uarch", "cpu"}));
+    cpu.vendor = tidied(first_of(cpuinfo, {"vendor_id", "mvendorid"}));
     const auto implementer = value_of(cpuinfo, "CPU implementer", ':');
     if (!implementer.empty()) {
         cpu.vendor = arm_vendor(implementer.substr(0, 16));
-        if (cpu.model.empty()) cpu.model = squeeze(arm_model(cpuinfo));
+        if (cpu.model.empty()) cpu.model = tidied(arm_model(cpuinfo));
     }
     if (!value_of(cpuinfo, "flags", ':').empty())
         cpu.is_guest = std::ranges::find(cpu.isa, "hypervisor") != cpu.isa.end();

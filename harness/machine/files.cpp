@@ -2,6 +2,8 @@
 #include "machine/files.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,8 +63,10 @@ std::string Files::text(const std::filesystem::path& path, std::size_t limit) co
 
 std::string Files::line(const std::filesystem::path& path) const {
     const std::string content = text(path, 4096);
-    const std::string_view first = trim(std::string_view{content}.substr(0, content.find('\n')));
-    return std::string{trim(first.substr(0, 200))};
+    const std::string_view all = trim(content);
+    return tidied(all.substr(0, all.find('\n')));
+}.substr(0, content.find('\n')));
+return std::string{trim(first.substr(0, 200))};
 }
 
 std::optional<std::int64_t> Files::number(const std::filesystem::path& path) const {
@@ -93,6 +97,10 @@ std::string_view trim(std::string_view text) {
     while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
     while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
     return text;
+}
+
+std::string tidied(std::string_view text) {
+    return fmt::format("{}", fmt::join(words(text.substr(0, 200)), " "));
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

@@ -31,7 +31,7 @@ public:
     bool exists(const std::filesystem::path& path) const;
     /// The first `limit` bytes, as printable ASCII and line ends; other bytes become '?'.
     std::string text(const std::filesystem::path& path, std::size_t limit = text_limit) const;
-    /// The first line, without blanks around it, at most 200 characters.
+    /// The first line, tidied.
     std::string line(const std::filesystem::path& path) const;
     /// The number that the file begins with.
     std::optional<std::int64_t> number(const std::filesystem::path& path) const;
@@ -45,6 +45,8 @@ private:
 };
 
 std::string_view trim(std::string_view text);
+/// At most 200 characters of `text`, its words one blank apart: some vendors pad their names.
+std::string tidied(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);
 /// Blank-separated words, without empty ones.
 std::vector<std::string_view> words(std::string_view text);

@@ -86,7 +86,7 @@ std::string name_from_ids(std::string_view ids, std::string_view vendor, std::st
             if (inside) return {};
             inside = line.starts_with(vendor);
         } else if (inside && line.size() > 5 && line.substr(1, 4) == device) {
-            return std::string{trim(line.substr(5)).substr(0, 200)};
+            return tidied(trim(line.substr(5)));
         }
     }
     return {};
@@ -106,7 +106,7 @@ std::string name_of(const Files& files, const record::PciDevice& device, std::st
                                         device.address / "information");
     // NVIDIA's driver knows best: "Model: NVIDIA H200".
     if (const auto model = value_of(information, "Model", ':'); !model.empty())
-        return std::string{model.substr(0, 200)};
+        return tidied(model);
     const std::string listed = name_from_ids(ids, device.vendor_id, device.device_id);
     if (vendor.empty()) return listed;
     return listed.empty() ? fmt::format("{} device {}", vendor, device.device_id)

@@ -19,7 +19,7 @@ std::string operating_system(const Files& files) {
         if (name.size() >= 2 && (name.front() == '"' || name.front() == '\'') &&
             name.back() == name.front())
             name = name.substr(1, name.size() - 2);
-        if (!name.empty()) return std::string{name.substr(0, 200)};
+        if (!name.empty()) return tidied(name);
     }
     return {};
 }

@@ -45,8 +45,9 @@ void read_cpu_time(const machine::Files& files, Snapshot& snapshot);
 void read_counters(const machine::Files& files, const std::vector<std::filesystem::path>& throttle,
                    Snapshot& snapshot);
 
-/// The process `owner` and all below it. `cpu_seconds` is asked first, being finer than the files.
-Processes read_processes(const machine::Files& files, int owner,
+/// The process `owner`, all below it, and those of `known` that still run. `cpu_seconds` is asked
+/// first, being finer than the files.
+Processes read_processes(const machine::Files& files, int owner, const Processes& known,
                          const std::function<std::optional<double>(int)>& cpu_seconds);
 
 } // namespace assay::telemetry

@@ -45,10 +45,10 @@ struct Window::State {
         return options.core_clock ? std::optional{options.core_clock()} : std::nullopt;
     }
 
-    Processes own() const {
-        auto found = read_processes(files, owner, options.cpu_seconds);
+    Processes own(const Processes& known) const {
+        auto found = read_processes(files, owner, known, options.cpu_seconds);
         // The owner has died or is hidden from us: at least we ourselves are ours.
-        return found.empty() ? read_processes(files, ::getpid(), options.cpu_seconds) : found;
+        return found.empty() ? read_processes(files, ::getpid(), {}, options.cpu_seconds) : found;
     }
 
     Options options;
@@ -67,7 +67,7 @@ Window& Window::operator=(Window&& other) noexcept = default;
 void Window::begin() {
     Snapshot now;
     now.core_clock_hz = state_->clock();
-    now.own = state_->own();
+    now.own = state_->own({});
     read_counters(state_->files, state_->throttle, now);
     read_cpu_time(state_->files, now);
     now.time = state_->options.now();
@@ -80,7 +80,7 @@ record::Telemetry Window::end() {
     now.time = state_->options.now();
     read_cpu_time(state_->files, now);
     read_counters(state_->files, state_->throttle, now);
-    now.own = state_->own();
+    now.own = state_->own(state_->begun->own);
     now.core_clock_hz = state_->clock();
     const Snapshot begun = std::move(*state_->begun);
     state_->begun.reset();
