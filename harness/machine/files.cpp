@@ -65,8 +65,6 @@ std::string Files::line(const std::filesystem::path& path) const {
     const std::string content = text(path, 4096);
     const std::string_view all = trim(content);
     return tidied(all.substr(0, all.find('\n')));
-}.substr(0, content.find('\n')));
-return std::string{trim(first.substr(0, 200))};
 }
 
 std::optional<std::int64_t> Files::number(const std::filesystem::path& path) const {
