@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -83,7 +84,15 @@ Result<std::string> read_whole(const std::filesystem::path& path, std::size_t li
     struct stat facts{};
     if (::fstat(fd.get(), &facts) != 0 || !S_ISREG(facts.st_mode))
         return fail(fmt::format("cannot read {}: not a regular file", path.string()));
+    const auto too_large = [&] {
+        return fail(
+            fmt::format("{} is larger than {} bytes, the most that is read", path.string(), limit));
+    };
+    if (std::cmp_greater(facts.st_size, limit)) return too_large();
     std::string content;
+    // A parser that reads in blocks wants room behind the end (simdjson: 64 bytes).
+    constexpr std::size_t room = 64;
+    content.reserve(static_cast<std::size_t>(facts.st_size) + room);
     std::array<char, 1U << 16U> block{};
     for (;;) {
         const ssize_t got = ::read(fd.get(), block.data(), block.size());
@@ -92,9 +101,7 @@ Result<std::string> read_whole(const std::filesystem::path& path, std::size_t li
             return fail(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
         if (got == 0) return content;
         content.append(block.data(), static_cast<std::size_t>(got));
-        if (content.size() > limit)
-            return fail(fmt::format("{} is larger than {} bytes, the most that is read",
-                                    path.string(), limit));
+        if (content.size() > limit) return too_large();
     }
 }
 

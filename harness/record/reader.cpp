@@ -61,11 +61,15 @@ private:
         std::string_view token = value.raw_json_token();
         while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ')
             token.remove_suffix(1);
-        if (token.starts_with('{')) token = "an object";
-        if (token.starts_with('[')) token = "an array";
-        std::string shown = json::show_text(token);
-        shown = shown.substr(1, shown.size() - 2); // a token brings its own quotes
-        return refuse(fmt::format("got {}, expected {}", shown, expected));
+        return refuse(fmt::format("got {}, expected {}", shown(token), expected));
+    }
+    static std::string shown(std::string_view token) {
+        if (token.starts_with('{')) return "an object";
+        if (token.starts_with('[')) return "an array";
+        if (token.size() >= 2 && token.starts_with('"'))
+            return json::show_text(token.substr(1, token.size() - 2));
+        const std::string text = json::show_text(token);
+        return text.substr(1, text.size() - 2); // a number or a word needs no quotes
     }
     bool at(std::string_view key) {
         const bool element = path_.starts_with('[');

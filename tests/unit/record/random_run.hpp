@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs with arbitrary content: not consistent, but every member takes every kind of value it can have.
+
+#pragma once
+
+#include "record/model.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace assay::test {
+
+class RandomRun {
+public:
+    explicit RandomRun(std::uint32_t seed) : engine_{seed} {}
+
+    record::Run run() {
+        return {.id = text(),
+                .suite = text(),
+                .started = text(),
+                .ended = text(),
+                .status = text(),
+                .version = text(),
+                .digest = text(),
+                .machine = machine(),
+                .cases = several([&] { return one_case(); })};
+    }
+
+    record::Case one_case() {
+        return {.benchmark = text(),
+                .version = static_cast<std::uint32_t>(engine_()),
+                .place = {.kind = text(), .uuid = text(), .index = small()},
+                .library = text(),
+                .parameters = named(),
+                .settings = named(),
+                .work = named(),
+                .headline = text(),
+                .status = static_cast<record::Status>(below(8)),
+                .reason = text(),
+                .verification = maybe([&] {
+                    return record::Verification{.passed = flag(),
+                                                .method = text(),
+                                                .bound = maybe([&] { return real(); }),
+                                                .error = maybe([&] { return real(); }),
+                                                .detail = text()};
+                }),
+                .metrics = several([&] { return metric(); }),
+                .ceiling = {.value = maybe([&] { return real(); }),
+                            .kind = static_cast<record::CeilingKind>(below(3)),
+                            .source = text()},
+                .telemetry = telemetry(),
+                .warnings = several([&] { return text(); }),
+                .replicas = several([&] { return replica(); })};
+    }
+
+private:
+    std::uint64_t below(std::uint64_t count) { return engine_() % count; }
+    bool flag() { return below(2) == 0; }
+    int small() { return static_cast<int>(below(1000)) - 500; }
+
+    std::string text() {
+        static const std::array<std::string, 12> pieces{
+            "a",    "\"",       "\\", "</script>", "é", "漢字",
+            "\n\t", "\x01\x1f", "😀", "",          " ", std::string("\0nul", 4)};
+        std::string text;
+        for (auto i = below(5); i > 0; --i) text += pieces.at(below(pieces.size()));
+        return text;
+    }
+
+    double real() {
+        static constexpr std::array edges{0.0,
+                                          -0.0,
+                                          1.0,
+                                          0.1,
+                                          1e15,
+                                          1e18,
+                                          123456789012345678.0,
+                                          std::numeric_limits<double>::max(),
+                                          std::numeric_limits<double>::lowest(),
+                                          std::numeric_limits<double>::min(),
+                                          std::numeric_limits<double>::denorm_min(),
+                                          std::numeric_limits<double>::epsilon()};
+        if (below(3) == 0) return edges.at(below(edges.size()));
+        return std::ldexp(std::uniform_real_distribution<double>{-1, 1}(engine_),
+                          static_cast<int>(below(600)) - 300);
+    }
+
+    std::uint64_t count() { return below(3) == 0 ? UINT64_MAX - below(3) : below(100); }
+
+    record::Value value() {
+        switch (below(4)) {
+        case 0:
+            return flag() ? std::int64_t{small()} : std::numeric_limits<std::int64_t>::min();
+        case 1:
+            return real();
+        case 2:
+            return flag();
+        default:
+            return text();
+        }
+    }
+    record::NamedList named() {
+        record::NamedList list;
+        for (auto i = below(5); i > 0; --i)
+            list.push_back({text() + std::to_string(i), value()}); // names are unique
+        return list;
+    }
+
+    record::Metric metric() {
+        return {.name = text(),
+                .unit = text(),
+                .higher_is_better = flag(),
+                .value = maybe([&] { return real(); }),
+                .low = maybe([&] { return real(); }),
+                .high = maybe([&] { return real(); }),
+                .interval_scope = static_cast<record::IntervalScope>(below(3)),
+                .median = maybe([&] { return real(); }),
+                .min = maybe([&] { return real(); }),
+                .p95 = maybe([&] { return real(); }),
+                .count = count()};
+    }
+    record::Telemetry telemetry() {
+        return {.window_seconds = maybe([&] { return real(); }),
+                .core_clock_hz = maybe([&] { return real(); }),
+                .foreign_cpu = maybe([&] { return real(); }),
+                .steal = maybe([&] { return real(); }),
+                .throttle_events = maybe([&] { return real(); }),
+                .page_migrations = maybe([&] { return real(); }),
+                .disturbances = several([&] { return text(); })};
+    }
+    record::Replica replica() {
+        return {.index = small(),
+                .started = text(),
+                .status = static_cast<record::Status>(below(8)),
+                .reason = text(),
+                .setup_seconds = real(),
+                .warmup_seconds = real(),
+                .batches = count(),
+                .calls = count(),
+                .values = several([&] { return real(); }),
+                .seconds = maybe([&] { return real(); }),
+                .low = maybe([&] { return real(); }),
+                .high = maybe([&] { return real(); }),
+                .extra = named(),
+                .telemetry = telemetry()};
+    }
+    record::Machine machine() {
+        return {.id = text(),
+                .hostname = text(),
+                .cpu_model = text(),
+                .cpu_vendor = text(),
+                .architecture = text(),
+                .sockets = small(),
+                .cores = small(),
+                .threads = small(),
+                .usable_cores = small(),
+                .usable_threads = small(),
+                .numa_nodes = small(),
+                .core_clock_hz = maybe([&] { return real(); }),
+                .isa = several([&] { return text(); }),
+                .caches = several([&] {
+                    return record::Cache{.level = small(),
+                                         .type = text(),
+                                         .bytes = small(),
+                                         .count = small(),
+                                         .line_bytes = small()};
+                }),
+                .memory_bytes = std::numeric_limits<std::int64_t>::max(),
+                .memory_limit_bytes = maybe([&] { return std::int64_t{small()}; }),
+                .huge_pages = text(),
+                .pci = several([&] {
+                    return record::PciDevice{.address = text(),
+                                             .vendor_id = text(),
+                                             .device_id = text(),
+                                             .kind = text(),
+                                             .name = text(),
+                                             .driver = text()};
+                }),
+                .os = text(),
+                .kernel = text(),
+                .virtualization = text(),
+                .container = text(),
+                .provider = text(),
+                .instance = text(),
+                .system = text(),
+                .software = named()};
+    }
+
+    template <class Make>
+    auto maybe(Make make) -> std::optional<decltype(make())> {
+        if (flag()) return std::nullopt;
+        return make();
+    }
+    template <class Make>
+    auto several(Make make) -> std::vector<decltype(make())> {
+        std::vector<decltype(make())> list;
+        for (auto i = below(4); i > 0; --i) list.push_back(make());
+        return list;
+    }
+
+    std::mt19937_64 engine_;
+};
+
+} // namespace assay::test

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "json/json.hpp"
+#include "random_run.hpp"
+#include "record/convert.hpp"
+#include "record/layout.hpp"
+#include "record/reader.hpp"
+#include "record/writer.hpp"
+#include "support/sample_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+namespace assay::record {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string sample_text() {
+    static const std::string text = to_text(test::sample_run());
+    return text;
+}
+
+std::string error_of(std::string_view text, const ReadOptions& options = {}) {
+    const auto run = parse_run(text, "run.json", options);
+    return run ? "no error" : run.error().message;
+}
+
+/// The sample with one change, as text.
+std::string changed(const std::function<void(json::Value&)>& change) {
+    json::Value document = to_json(test::sample_run());
+    change(document);
+    return json::to_text(document);
+}
+
+class TemporaryFile {
+public:
+    TemporaryFile()
+        : path_{std::filesystem::path{testing::TempDir()} /
+                ("assay_reader_" + std::to_string(::getpid()) + ".json")} {}
+    ~TemporaryFile() { std::filesystem::remove(path_); }
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+TEST(RoundTrip, WhatIsWrittenIsReadByBothReaders) {
+    for (std::uint32_t seed = 0; seed < 300; ++seed) {
+        const record::Run run = test::RandomRun{seed}.run();
+        const std::string text = to_text(run);
+        const auto fast = parse_run(text, "run.json");
+        ASSERT_TRUE(fast) << fast.error().message << '\n' << text;
+        EXPECT_EQ(to_json(*fast), to_json(run));
+        EXPECT_EQ(to_text(*fast), text);
+
+        for (const Case& c : run.cases) {
+            const auto parsed = json::parse(json::to_line(to_json(c)), "line");
+            ASSERT_TRUE(parsed);
+            const auto slow = case_from(*parsed, "line");
+            ASSERT_TRUE(slow) << slow.error().message;
+            EXPECT_EQ(to_json(*slow), to_json(c));
+        }
+        const auto machine = machine_from(to_json(run.machine), "machine");
+        ASSERT_TRUE(machine) << machine.error().message;
+        EXPECT_EQ(to_json(*machine), to_json(run.machine));
+    }
+}
+
+TEST(RoundTrip, NumbersKeepTheirTypeAndValue) {
+    Case c{.benchmark = "a"};
+    c.parameters = {{"integer", std::int64_t{5}}, {"real", 5.0}, {"big", 1e18}, {"tiny", 5e-324}};
+    const record::Run run{.cases = {c}};
+    const auto read = parse_run(to_text(run), "run.json");
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->cases[0].parameters, c.parameters);
+}
+
+TEST(RoundTrip, NumbersThatAreNotFiniteAreAbsent) {
+    Case c{.benchmark = "a"};
+    c.settings = {{"x", std::nan("")}, {"y", 1.0}};
+    c.ceiling.value = std::numeric_limits<double>::infinity();
+    const auto read = parse_run(to_text({.cases = {c}}), "run.json");
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->cases[0].settings, (NamedList{{"y", 1.0}}));
+    EXPECT_EQ(read->cases[0].ceiling.value, std::nullopt);
+}
+
+TEST(RoundTrip, ThroughAFile) {
+    const TemporaryFile file;
+    ASSERT_TRUE(write_run(file.path(), test::sample_run()));
+    const auto read = read_run(file.path());
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(to_text(*read), sample_text());
+    EXPECT_FALSE(write_run("/nowhere/at/all/run.json", test::sample_run()));
+}
+
+TEST(Reader, CanLeaveOutTheValues) {
+    const auto read = parse_run(sample_text(), "run.json", {.values = false});
+    ASSERT_TRUE(read) << read.error().message;
+    record::Run expected = test::sample_run();
+    for (Case& c : expected.cases)
+        for (Replica& replica : c.replicas) replica.values.clear();
+    EXPECT_EQ(to_json(*read), to_json(expected));
+}
+
+TEST(Reader, NamesBothSchemasWhenTheFileIsNewer) {
+    const auto newer = changed([](json::Value& d) {
+        d["schema"] = "assay.run/2";
+        d["run"] = 7; // a newer schema may look like anything
+    });
+    EXPECT_THAT(error_of(newer), AllOf(StartsWith("run.json: schema: "), HasSubstr("assay.run/2"),
+                                       HasSubstr("assay.run/1"), HasSubstr("newer")));
+    EXPECT_THAT(error_of(changed([](json::Value& d) { d["schema"] = "assay.run/0"; })),
+                HasSubstr("expected \"assay.run/1\""));
+    EXPECT_THAT(error_of(changed([](json::Value& d) { d["schema"] = "assay.suite/1"; })),
+                HasSubstr("expected \"assay.run/1\""));
+    EXPECT_THAT(error_of(changed([](json::Value& d) { d["schema"] = 1; })),
+                HasSubstr("got 1, expected \"assay.run/1\""));
+    EXPECT_THAT(error_of(changed([](json::Value& d) { d.erase("schema"); })),
+                HasSubstr("no result of assay"));
+}
+
+TEST(Reader, TheSchemaMayComeLast) {
+    const auto text = changed([](json::Value& d) {
+        d.erase("schema");
+        d["schema"] = schema_name;
+    });
+    EXPECT_EQ(error_of(text), "no error");
+}
+
+TEST(Reader, SaysFileKeyAndWhatWouldBeRight) {
+    EXPECT_EQ(error_of(changed([](json::Value& d) { d["cases"][2]["benchmark"] = 7; })),
+              "run.json: cases[2].benchmark: got 7, expected a string");
+    EXPECT_EQ(error_of(changed([](json::Value& d) { d["cases"][0]["metrics"][1]["value"] = "x"; })),
+              "run.json: cases[0].metrics[1].value: got \"x\", expected a number");
+    EXPECT_EQ(
+        error_of(changed([](json::Value& d) { d["cases"][0]["status"] = "fine"; })),
+        "run.json: cases[0].status: got \"fine\", expected the status of a case (ok, unstable, "
+        "...)");
+    EXPECT_EQ(
+        error_of(changed([](json::Value& d) { d["cases"][0]["replicas"][1]["values"][3] = {}; })),
+        "run.json: cases[0].replicas[1].values[3]: got null, expected a number");
+    EXPECT_EQ(error_of(changed([](json::Value& d) { d["machine"]["cores"] = 3e10; })),
+              "run.json: machine.cores: got 30000000000.0, expected an integer from -2147483648 to "
+              "2147483647");
+    EXPECT_EQ(
+        error_of(changed([](json::Value& d) { d["cases"][0]["replicas"][0]["calls"] = -1; })),
+        "run.json: cases[0].replicas[0].calls: got -1, expected an integer that is not negative");
+    EXPECT_EQ(
+        error_of(changed([](json::Value& d) { d["cases"][0]["parameters"]["size"] = {1}; })),
+        "run.json: cases[0].parameters.size: got an array, expected a string, a 64-bit integer, "
+        "a number or a boolean");
+    EXPECT_EQ(error_of(changed([](json::Value& d) { d["cases"][1].erase("library"); })),
+              "run.json: cases[1]: `library` is missing");
+    EXPECT_EQ(error_of(changed([](json::Value& d) { d.erase("machine"); })),
+              "run.json: `machine` is missing");
+    EXPECT_EQ(error_of(changed([](json::Value& d) { d["cases"] = 1; })),
+              "run.json: cases: got 1, expected an array");
+}
+
+TEST(Reader, IgnoresNewKeysButNotWhereTheyIdentifyASeries) {
+    EXPECT_EQ(error_of(changed([](json::Value& d) {
+                  d["cases"][0]["energy"] = {{"joules", {1, 2.5, nullptr, "x", true}}};
+                  d["machine"]["rack"] = nullptr;
+                  d["run"]["note"] = "x";
+              })),
+              "no error");
+    EXPECT_EQ(error_of(changed([](json::Value& d) { d["cases"][0]["place"]["slice"] = 1; })),
+              "run.json: cases[0].place: unknown key \"slice\" (known: kind, uuid, index)");
+    EXPECT_THAT(error_of(changed([](json::Value& d) { d["extra"] = 1; })),
+                HasSubstr("unknown key \"extra\""));
+}
+
+std::string replaced(std::string text, std::string_view what, std::string_view with) {
+    const auto at = text.find(what);
+    EXPECT_NE(at, text.npos) << what;
+    return text.replace(at, what.size(), with);
+}
+
+TEST(Reader, RefusesDuplicateKeys) {
+    const auto text = sample_text();
+    EXPECT_THAT(error_of(replaced(text, "\"suite\":", "\"id\":\"x\",\"suite\":")),
+                HasSubstr("run: the key \"id\" occurs twice"));
+    EXPECT_THAT(error_of(replaced(text, "\"machine\":", "\"schema\":\"assay.run/1\",\"machine\":")),
+                HasSubstr("the key \"schema\" occurs twice"));
+    EXPECT_THAT(error_of(replaced(text, "\"precision\":", "\"size\":1,\"precision\":")),
+                HasSubstr("cases[0].parameters: the key \"size\" occurs twice"));
+    EXPECT_THAT(error_of(replaced(text, "\"suite\":", "\"\\u0069d\":\"x\",\"suite\":")),
+                HasSubstr("the key \"id\" occurs twice"))
+        << "an escaped key is the same key";
+}
+
+TEST(Reader, RefusesNumbersThatAreNone) {
+    for (const char* number : {"NaN", "Infinity", "-inf", "1e999", "-1e999", "0x10", "1.", ".5",
+                               "01", "1e", "+1", "nan", "\"1\"", "1 2", "--1", "1.5.2"})
+        EXPECT_NE(error_of(replaced(sample_text(), "\"setup_seconds\": 0.125",
+                                    std::string{"\"setup_seconds\": "} + number)),
+                  "no error")
+            << number;
+}
+
+TEST(Reader, RefusesInvalidUtf8) {
+    for (const char* bytes : {"\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\\ud800"})
+        EXPECT_NE(error_of(replaced(sample_text(), "AuthenticAMD", bytes)), "no error");
+}
+
+TEST(Reader, EveryPrefixIsAnError) {
+    record::Run small = test::sample_run();
+    small.cases.resize(1);
+    small.cases[0].replicas.resize(1);
+    small.cases[0].replicas[0].values.resize(3);
+    std::string text = to_text(small);
+    while (text.back() == '\n') text.pop_back();
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const std::string message = error_of(text.substr(0, i));
+        ASSERT_THAT(message, StartsWith("run.json: ")) << i;
+    }
+    EXPECT_EQ(error_of(text), "no error");
+    EXPECT_THAT(error_of(text + "{}"), HasSubstr("follows the end"));
+    EXPECT_NE(error_of(text + "]"), "no error");
+}
+
+TEST(Reader, SurvivesDepth) {
+    const std::string deep(100'000, '[');
+    EXPECT_NE(error_of(deep), "no error");
+    EXPECT_NE(error_of(deep + std::string(100'000, ']')), "no error");
+    EXPECT_NE(error_of("{\"schema\":\"assay.run/1\",\"cases\":" + deep), "no error");
+    const std::string closed = deep + std::string(100'000, ']');
+    EXPECT_THAT(
+        error_of(replaced(sample_text(), "\"suite\":", "\"new\":" + closed + ",\"suite\":")),
+        HasSubstr("nested deeper"));
+    std::string objects;
+    for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
+    EXPECT_NE(error_of(objects), "no error");
+    EXPECT_NE(error_of(objects + "1" + std::string(100'000, '}')), "no error");
+}
+
+TEST(Reader, RefusesWhatIsNoResult) {
+    for (const char* text :
+         {"", " ", "\n", "null", "7", "\"x\"", "[]", "{}", "[{}]", "{\"schema\":}", "\xef\xbb\xbf",
+          "{\"schema\":\"assay.run/1\"}", "true", "{]"})
+        EXPECT_THAT(error_of(text), StartsWith("run.json: ")) << text;
+    EXPECT_THAT(error_of(std::string("{\0}", 3)), StartsWith("run.json: "));
+}
+
+TEST(Reader, RefusesHugeFilesAtOnce) {
+    const TemporaryFile file;
+    {
+        std::ofstream{file.path()} << "{";
+    }
+    std::filesystem::resize_file(file.path(), (std::uintmax_t{1} << 30U) + 1); // sparse
+    const auto read = read_run(file.path());
+    ASSERT_FALSE(read);
+    EXPECT_THAT(read.error().message,
+                AllOf(HasSubstr(file.path().string()), HasSubstr("larger than 1073741824 bytes")));
+    EXPECT_THAT(error_of(sample_text(), {.bytes = 100}), HasSubstr("larger than 100 bytes"));
+}
+
+TEST(Reader, RefusesWhatIsNoFile) {
+    for (const char* path : {"/", "/dev/null", "/nowhere/run.json"})
+        EXPECT_FALSE(read_run(path)) << path;
+}
+
+TEST(Reader, MessagesAreShortAndPrintable) {
+    const std::string message = error_of(changed(
+        [](json::Value& d) { d["cases"][0]["status"] = "\x1b[31m" + std::string(100'000, 'x'); }));
+    EXPECT_LT(message.size(), 300U);
+    EXPECT_EQ(message.find('\x1b'), message.npos);
+}
+
+/// Every key of each_field is in the schema and the other way round, and is required in both or neither.
+template <class T>
+void expect_same_keys(const json::Value& definition) {
+    T record{};
+    std::vector<std::string> keys;
+    std::vector<std::string> required;
+    each_field(
+        [&](const char* key, auto& member) {
+            keys.emplace_back(key);
+            using Member = std::decay_t<decltype(member)>;
+            if constexpr (!requires(Member m) { m.has_value(); }) required.emplace_back(key);
+        },
+        record);
+    std::vector<std::string> described;
+    for (const auto& item : definition["properties"].items()) {
+        described.push_back(item.key());
+        const bool says = item.value().contains("description") || item.value().contains("$ref");
+        EXPECT_TRUE(says) << item.key();
+    }
+    EXPECT_EQ(described, keys);
+    EXPECT_EQ(definition["required"].get<std::vector<std::string>>(), required);
+    EXPECT_EQ(definition.contains("additionalProperties"), is_closed<T>);
+}
+
+TEST(Schema, DescribesExactlyTheKeysThatAreWritten) {
+    const auto schema = json::read_file(ASSAY_SCHEMA_FILE);
+    ASSERT_TRUE(schema) << schema.error().message;
+    const json::Value& definitions = (*schema)["definitions"];
+    expect_same_keys<Place>(definitions["place"]);
+    expect_same_keys<Verification>(definitions["verification"]);
+    expect_same_keys<Metric>(definitions["metric"]);
+    expect_same_keys<Ceiling>(definitions["ceiling"]);
+    expect_same_keys<Telemetry>(definitions["telemetry"]);
+    expect_same_keys<Replica>(definitions["replica"]);
+    expect_same_keys<Case>(definitions["case"]);
+    expect_same_keys<Cache>(definitions["cache"]);
+    expect_same_keys<PciDevice>(definitions["pci_device"]);
+    expect_same_keys<Machine>(definitions["machine"]);
+    expect_same_keys<record::Run>(definitions["run"]);
+}
+
+TEST(Schema, AcceptsTheSample) {
+    const auto schema = json::read_file(ASSAY_SCHEMA_FILE);
+    ASSERT_TRUE(schema);
+    const auto checked = json::check_schema(to_json(test::sample_run()), *schema, "run.json");
+    EXPECT_TRUE(checked) << checked.error().message;
+}
+
+TEST(Convert, MessagesOfWorkersAreReadWithTheirPlace) {
+    json::Value replica = to_json(test::sample_replica(0, 1e-3, 1));
+    replica["telemetry"]["disturbances"] = {1};
+    const auto read = replica_from(replica, "message of a worker");
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().message,
+              "message of a worker: telemetry.disturbances[0]: got 1, expected a string");
+    EXPECT_FALSE(replica_from(json::Value(7), "x"));
+    EXPECT_FALSE(named_list_from(json::parse("{\"a\":[]}", "x").value(), "x"));
+    EXPECT_FALSE(named_list_from(json::parse("{\"a\":9223372036854775808}", "x").value(), "x"));
+    EXPECT_FALSE(
+        place_from(json::parse(R"({"kind":"host","uuid":"","index":0,"x":1})", "x").value(), "x"));
+}
+
+} // namespace
+} // namespace assay::record
