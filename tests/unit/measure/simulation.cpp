@@ -17,23 +17,48 @@ struct Run {
     double truth = 0; ///< seconds per call, expected over the batches that count
 };
 
-/// One run of the engine. The subject's clock shows measured time alone.
+/// Right whenever it has run; keeps nothing but what was expected of every batch.
+class SimulatedSubject final : public Subject {
+public:
+    SimulatedSubject(FakeClock& clock, Series series)
+        : clock_{clock}, begin_{clock.time}, series_{std::move(series)} {}
+
+    Result<double> sample(std::uint64_t calls) override {
+        const Draw draw = series_(clock_.time - begin_); // this clock shows measured time alone
+        const double seconds = call_seconds * draw.value * static_cast<double>(calls);
+        clock_.time += seconds;
+        expected.push_back(call_seconds * draw.expected);
+        sound_ = true;
+        return seconds;
+    }
+    Result<record::Verification> verify() override {
+        return record::Verification{.passed = sound_};
+    }
+    Result<void> poison() override {
+        sound_ = false;
+        return {};
+    }
+    Result<void> spoil() override { return poison(); }
+    Result<void> rewind() override { return {}; }
+
+    std::vector<double> expected; ///< seconds per call of every batch
+
+private:
+    FakeClock& clock_;
+    double begin_;
+    Series series_;
+    bool sound_ = false;
+};
+
 Run run_once(const MakeSeries& make, const Protocol& protocol, std::uint64_t seed) {
     FakeClock clock;
-    const double begin = clock.time;
-    const Series series = make(seed);
-    std::vector<double> expected;
-    FakeSubject subject{clock, [&] {
-                            const Draw draw = series(clock.time - begin);
-                            expected.push_back(call_seconds * draw.expected);
-                            return call_seconds * draw.value;
-                        }};
+    SimulatedSubject subject{clock, make(seed)};
     std::size_t first = 0; // batch of the window
     DirectRunner runner;
     Crew alone;
-    const Hooks hooks{.window_begins = [&] { first = expected.size(); }};
+    const Hooks hooks{.window_begins = [&] { first = subject.expected.size(); }};
     Run run{.measurement = measure(subject, protocol, clock, runner, alone, hooks)};
-    const std::span<const double> all{expected};
+    const std::span<const double> all{subject.expected};
     run.truth = stats::mean(all.subspan(first, run.measurement.replica.batches));
     return run;
 }
