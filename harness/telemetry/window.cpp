@@ -25,7 +25,7 @@ int default_owner() {
 std::optional<double> cpu_seconds(int pid) {
     clockid_t clock{};
     struct timespec time{};
-    if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &time) != 0)
+    if (pid <= 0 || ::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &time) != 0)
         return std::nullopt;
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }

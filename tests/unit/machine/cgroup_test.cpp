@@ -49,7 +49,7 @@ TEST(Cgroup, NoLimitIsNone) {
 
 TEST(Cgroup, AGroupOutsideOfTheMountIsSeenAtTheMountPoint) {
     const Scratch scratch;
-    scratch.copy("cgroup2");
+    scratch.copy(tree_path("cgroup2"));
     for (const char* const group : {"0::/../../other\n", "0::/not/there\n", "0::relative\n"}) {
         scratch.write("/proc/self/cgroup", group);
         EXPECT_EQ(cpu_quota(scratch.files()), 1.5) << group;
@@ -58,7 +58,7 @@ TEST(Cgroup, AGroupOutsideOfTheMountIsSeenAtTheMountPoint) {
 
 TEST(Cgroup, NonsenseIsNoQuota) {
     const Scratch scratch;
-    scratch.copy("cgroup2");
+    scratch.copy(tree_path("cgroup2"));
     for (const char* const text : {"", "max", "1", "0 100000", "-5 100000", "100000 0", "a b",
                                    "99999999999999999999 1", "1 2 3"}) {
         scratch.write("/sys/fs/cgroup/cpu.max", text);
@@ -68,7 +68,7 @@ TEST(Cgroup, NonsenseIsNoQuota) {
 
 TEST(Memory, UsageAboveTheLimitLeavesNothing) {
     const Scratch scratch;
-    scratch.copy("cgroup2");
+    scratch.copy(tree_path("cgroup2"));
     scratch.write("/sys/fs/cgroup/memory.current", "99999999999\n");
     EXPECT_EQ(available_memory(scratch.files()), 0);
 }

@@ -40,7 +40,7 @@ std::string id_of(const Scratch& scratch, Shape shape = {}) {
 
 TEST(Identity, ComesAndGoesNotWithTheWeather) {
     const Scratch scratch;
-    scratch.copy("aws-c7a");
+    scratch.copy(tree_path("aws-c7a"));
     const std::string id = id_of(scratch);
     EXPECT_THAT(id, testing::MatchesRegex("[0-9a-f]{16}"));
     scratch.write("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 10 kB\n");
@@ -54,7 +54,7 @@ TEST(Identity, ComesAndGoesNotWithTheWeather) {
 
 TEST(Identity, TellsMachinesApart) {
     const Scratch scratch;
-    scratch.copy("aws-c7a");
+    scratch.copy(tree_path("aws-c7a"));
     const std::string id = id_of(scratch);
     scratch.write("/etc/machine-id", "ec2b7ad8f5a94f3f9d6a1d5a40a7c002\n");
     const std::string other = id_of(scratch);
@@ -65,7 +65,7 @@ TEST(Identity, TellsMachinesApart) {
 
 TEST(Identity, AnImageWithoutAnIdIsNoKey) {
     const Scratch scratch;
-    scratch.copy("aws-c7a");
+    scratch.copy(tree_path("aws-c7a"));
     scratch.write("/etc/machine-id", "uninitialized\n");
     const std::string id = id_of(scratch);
     scratch.write("/etc/machine-id", "");

@@ -152,7 +152,7 @@ TEST(Inventory, NothingAtAll) {
 
 TEST(Inventory, EveryFileOfATreeMayBeAFolder) {
     const Scratch scratch;
-    scratch.copy("aws-c7a");
+    scratch.copy(tree_path("aws-c7a"));
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator{scratch.root()})
         if (entry.is_regular_file()) files.push_back(entry.path());
@@ -191,7 +191,7 @@ TEST(Cpu, MixedArmCores) {
 
 TEST(Pci, NamesOfIdsWithoutTheirVendor) {
     const Scratch scratch;
-    scratch.copy("bare-metal");
+    scratch.copy(tree_path("bare-metal"));
     scratch.write("/usr/share/misc/pci.ids", "\t2330 not ours\n10de\n15b3 next\n\t2330 wrong\n");
     EXPECT_THAT(read_pci(scratch.files()),
                 Contains(Field(&record::PciDevice::name, "NVIDIA device 2330")).Times(8));

@@ -1,57 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Machines that we do not have: what their kernels show, as folders under trees/, and folders made up
-// by a test.
+// Machines that we do not have: what their kernels show, as folders under trees/.
 
 #pragma once
 
 #include "machine/files.hpp"
-
-#include <gtest/gtest.h>
+#include "scratch.hpp"
 
 #include <filesystem>
-#include <fstream>
-#include <string>
 #include <string_view>
 
 namespace assay::machine {
 
-inline Files tree(std::string_view name) {
-    return Files{std::filesystem::path{ASSAY_TREES} / name};
+inline std::filesystem::path tree_path(std::string_view name) {
+    return std::filesystem::path{ASSAY_TREES} / name;
 }
-
-/// A folder of its own for one test, gone afterwards.
-class Scratch {
-public:
-    Scratch() {
-        const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
-        root_ = std::filesystem::path{testing::TempDir()} /
-                (std::string{test->test_suite_name()} + "." + test->name());
-        std::filesystem::remove_all(root_);
-        std::filesystem::create_directories(root_);
-    }
-    ~Scratch() {
-        std::error_code ignored;
-        std::filesystem::remove_all(root_, ignored);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-
-    void write(const std::filesystem::path& path, std::string_view text) const {
-        const auto file = root_ / path.relative_path();
-        std::filesystem::create_directories(file.parent_path());
-        std::ofstream{file, std::ios::binary} << text;
-    }
-    void copy(std::string_view name) const {
-        std::filesystem::copy(std::filesystem::path{ASSAY_TREES} / name, root_,
-                              std::filesystem::copy_options::recursive |
-                                  std::filesystem::copy_options::overwrite_existing);
-    }
-    const std::filesystem::path& root() const { return root_; }
-    Files files() const { return Files{root_}; }
-
-private:
-    std::filesystem::path root_;
-};
+inline Files tree(std::string_view name) { return Files{tree_path(name)}; }
 
 } // namespace assay::machine

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scratch.hpp"
+#include "telemetry/snapshot.hpp"
+#include "telemetry/window.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <string>
+
+namespace assay::telemetry {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Key;
+using testing::SizeIs;
+
+/// A machine with four CPUs on which time passes as a test says. Ticks are 10 ms.
+class Machine {
+public:
+    Machine() {
+        process(1, 0, "init", 0);
+        process(100, 1, "assay", 0);
+        process(101, 100, "worker", 0);
+        process(900, 1, "other", 0);
+        write_stat();
+    }
+
+    void process(int pid, int parent, const std::string& name, long ticks, long started = 5) const {
+        scratch_.write(fmt::format("/proc/{}/stat", pid),
+                       fmt::format("{} ({}) R {} 1 1 0 -1 0 0 0 0 0 {} 0 0 0 20 0 1 0 {} 0 0\n",
+                                   pid, name, parent, ticks, started));
+    }
+    void remove(int pid) const {
+        std::filesystem::remove_all(scratch_.root() / fmt::format("proc/{}", pid));
+    }
+    void write_stat() const {
+        scratch_.write("/proc/stat",
+                       fmt::format("cpu  {} 0 {} 1000 0 77 77 {} 0 0\ncpu0 1\ncpu1 1\ncpu2 1\n"
+                                   "cpu3 1\nintr 5 5\n",
+                                   user, system, steal));
+    }
+    void write(const std::string& path, const std::string& text) const {
+        scratch_.write(path, text);
+    }
+    machine::Files files() const { return scratch_.files(); }
+
+    Options options() {
+        return {.root = scratch_.root(),
+                .owner = 100,
+                .core_clock = [this] { return clock; },
+                .cpu_seconds = {},
+                .now = [this] { return now; }};
+    }
+
+    double now = 50;
+    double clock = 3.7e9;
+    long user = 1000;
+    long system = 500;
+    long steal = 0;
+
+private:
+    machine::Scratch scratch_;
+};
+
+TEST(Window, AQuietOne) {
+    Machine machine;
+    Window window{machine.options()};
+    window.begin();
+    // The worker keeps two of four CPUs busy for ten seconds.
+    machine.now += 10;
+    machine.user += 1990;
+    machine.system += 10;
+    machine.process(101, 100, "worker", 2000);
+    machine.write_stat();
+    const auto t = window.end();
+    EXPECT_EQ(t.window_seconds, 10);
+    EXPECT_EQ(t.core_clock_hz, 3.7e9);
+    EXPECT_EQ(t.foreign_cpu, 0);
+    EXPECT_EQ(t.steal, 0);
+    EXPECT_EQ(t.throttle_events, std::nullopt);
+    EXPECT_EQ(t.page_migrations, std::nullopt);
+    EXPECT_THAT(t.disturbances, IsEmpty());
+}
+
+TEST(Window, OtherProgramsAreForeign) {
+    Machine machine;
+    Window window{machine.options()};
+    window.begin();
+    machine.now += 10;
+    machine.user += 2400; // 400 ticks of 4 CPUs' 4000 are not ours
+    machine.process(101, 100, "worker", 2000);
+    machine.process(900, 1, "other", 400);
+    machine.write_stat();
+    const auto t = window.end();
+    EXPECT_NEAR(t.foreign_cpu.value(), 0.1, 1e-12);
+    EXPECT_THAT(t.disturbances, ElementsAre(HasSubstr("10.0%")));
+}
+
+TEST(Window, TheLimitLeavesRoomForTheErrorOfCounting) {
+    for (const auto& [seconds, foreign_ticks, is_said] :
+         {std::tuple{10.0, 81, false}, {10.0, 90, true}, {0.5, 5, false}, {0.5, 7, true}}) {
+        Machine machine;
+        Window window{machine.options()};
+        window.begin();
+        machine.now += seconds;
+        machine.user += foreign_ticks;
+        machine.write_stat();
+        EXPECT_EQ(window.end().disturbances.size(), is_said ? 1U : 0U)
+            << seconds << " s, " << foreign_ticks;
+    }
+}
+
+TEST(Window, AShortOneHasNoShares) {
+    Machine machine;
+    Window window{machine.options()};
+    window.begin();
+    machine.now += 0.049;
+    machine.user += 20;
+    machine.steal += 20;
+    machine.write_stat();
+    const auto t = window.end();
+    EXPECT_EQ(t.foreign_cpu, std::nullopt);
+    EXPECT_EQ(t.steal, std::nullopt);
+    EXPECT_NEAR(t.window_seconds.value(), 0.049, 1e-12);
+    EXPECT_THAT(t.disturbances, IsEmpty());
+}
+
+TEST(Window, WhatStartsBelowUsIsOurs) {
+    Machine machine;
+    Window window{machine.options()};
+    window.begin();
+    machine.now += 10;
+    machine.user += 2000;
+    // A launcher with a name made to confuse, and a rank below it.
+    machine.process(102, 100, "mp) R 1 (run", 0);
+    machine.process(103, 102, "rank", 2000);
+    machine.write_stat();
+    EXPECT_EQ(window.end().foreign_cpu, 0);
+}
+
+TEST(Window, OnceOursAlwaysOurs) {
+    Machine machine;
+    Window window{machine.options()};
+    window.begin();
+    machine.now += 10;
+    machine.user += 2000;
+    machine.process(101, 1, "worker", 2000); // its parent has died
+    machine.remove(100);
+    machine.write_stat();
+    EXPECT_EQ(window.end().foreign_cpu, 0);
+}
+
+TEST(Window, AnotherProcessWithOurNumberIsForeign) {
+    Machine machine;
+    Window window{machine.options()};
+    window.begin();
+    machine.now += 10;
+    machine.user += 2000;
+    machine.process(101, 1, "other", 2000, 77);
+    machine.write_stat();
+    EXPECT_EQ(window.end().foreign_cpu, 0.5);
+}
+
+TEST(Window, TheFinerClockIsPreferred) {
+    Machine machine;
+    double used = 0;
+    auto options = machine.options();
+    options.cpu_seconds = [&](int pid) { return pid == 101 ? std::optional{used} : std::nullopt; };
+    Window window{std::move(options)};
+    window.begin();
+    machine.now += 10;
+    machine.user += 2000;
+    used = 20;
+    machine.write_stat();
+    EXPECT_EQ(window.end().foreign_cpu, 0);
+}
+
+TEST(Window, StealIsSaid) {
+    Machine machine;
+    Window window{machine.options()};
+    window.begin();
+    machine.now += 10;
+    machine.steal += 80;
+    machine.write_stat();
+    const auto t = window.end();
+    EXPECT_NEAR(t.steal.value(), 0.02, 1e-12);
+    EXPECT_THAT(t.disturbances, ElementsAre(HasSubstr("hypervisor took 2.0%")));
+}
+
+TEST(Window, AClockThatFallsOrRisesIsSaid) {
+    for (const auto& [after, words] : {std::pair{3.4e9, "fell from 3.70 to 3.40 GHz (-8.1%)"},
+                                       {3.9e9, "rose from 3.70 to 3.90 GHz (+5.4%)"}}) {
+        Machine machine;
+        Window window{machine.options()};
+        window.begin();
+        machine.now += 1;
+        machine.clock = after;
+        const auto t = window.end();
+        EXPECT_EQ(t.core_clock_hz, (3.7e9 + after) / 2);
+        EXPECT_THAT(t.disturbances, ElementsAre(HasSubstr(words)));
+    }
+}
+
+TEST(Window, AClockThatCannotBeMeasuredIsAbsent) {
+    Machine machine;
+    machine.clock = std::nan("");
+    Window window{machine.options()};
+    window.begin();
+    EXPECT_EQ(window.end().core_clock_hz, std::nullopt);
+    auto options = machine.options();
+    options.core_clock = {};
+    Window without{std::move(options)};
+    without.begin();
+    EXPECT_EQ(without.end().core_clock_hz, std::nullopt);
+}
+
+TEST(Window, ThrottlingIsCountedOncePerCoreAndPackage) {
+    Machine machine;
+    const auto set = [&](int cpu, int core, int package_count, int core_count) {
+        const std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/", cpu);
+        machine.write(folder + "topology/physical_package_id", "0\n");
+        machine.write(folder + "topology/core_id", fmt::format("{}\n", core));
+        machine.write(folder + "thermal_throttle/package_throttle_count",
+                      fmt::format("{}\n", package_count));
+        machine.write(folder + "thermal_throttle/core_throttle_count",
+                      fmt::format("{}\n", core_count));
+    };
+    // Two cores of two threads.
+    for (int cpu = 0; cpu < 4; ++cpu) set(cpu, cpu / 2, 100, 10);
+    machine.write("/sys/devices/system/cpu/cpufreq/thermal_throttle/x", "");
+    EXPECT_THAT(throttle_files(machine.files()), SizeIs(3));
+    Window window{machine.options()};
+    window.begin();
+    machine.now += 1;
+    for (int cpu = 0; cpu < 4; ++cpu) set(cpu, cpu / 2, 105, 12);
+    const auto t = window.end();
+    EXPECT_EQ(t.throttle_events, 5 + 2 + 2);
+    EXPECT_THAT(t.disturbances, ElementsAre(HasSubstr("9 times")));
+}
+
+TEST(Window, MigrationsAreCounted) {
+    Machine machine;
+    machine.write("/proc/vmstat", "pgmigrate_success 7\nnuma_pages_migrated 3\n");
+    Window window{machine.options()};
+    window.begin();
+    machine.write("/proc/vmstat", "pgmigrate_success 900\nnuma_pages_migrated 13\n");
+    EXPECT_EQ(window.end().page_migrations, 10);
+}
+
+TEST(Window, WaitingForACpuIsSaid) {
+    Machine machine;
+    machine.write("/proc/self/task/101/schedstat", "5000000000 1000000000 77\n");
+    machine.write("/proc/self/task/102/schedstat", "5000000000 0 77\n");
+    Window window{machine.options()};
+    window.begin();
+    machine.now += 10;
+    machine.write("/proc/self/task/102/schedstat", "9000000000 500000000 99\n");
+    EXPECT_THAT(window.end().disturbances, ElementsAre(HasSubstr("waited 5.0% of the time")));
+}
+
+TEST(Window, AQuotaThatStopsUsIsSaid) {
+    Machine machine;
+    machine.write("/proc/self/cgroup", "0::/\n");
+    machine.write("/proc/self/mountinfo", "30 23 0:26 / /cg rw - cgroup2 cgroup2 rw\n");
+    machine.write("/cg/cpu.stat", "throttled_usec 1000000\n");
+    Window window{machine.options()};
+    window.begin();
+    machine.now += 10;
+    machine.write("/cg/cpu.stat", "throttled_usec 1500000\n");
+    EXPECT_THAT(window.end().disturbances, ElementsAre(HasSubstr("quota stopped")));
+}
+
+TEST(Window, CountersThatRunBackwardsAreAbsent) {
+    Machine machine;
+    machine.write("/proc/vmstat", "numa_pages_migrated 13\n");
+    Window window{machine.options()};
+    window.begin();
+    machine.now += 10;
+    machine.user = 0;
+    machine.system = 0;
+    machine.write_stat();
+    machine.write("/proc/vmstat", "numa_pages_migrated 3\n");
+    const auto t = window.end();
+    EXPECT_EQ(t.foreign_cpu, std::nullopt);
+    EXPECT_EQ(t.page_migrations, std::nullopt);
+}
+
+TEST(Window, NothingToReadIsNothingKnown) {
+    Machine machine;
+    auto options = machine.options();
+    options.root = "/no/such/place";
+    Window window{std::move(options)};
+    window.begin();
+    machine.now += 1;
+    const auto t = window.end();
+    EXPECT_EQ(t.window_seconds, 1);
+    EXPECT_EQ(t.foreign_cpu, std::nullopt);
+    EXPECT_EQ(t.steal, std::nullopt);
+    EXPECT_THAT(t.disturbances, IsEmpty());
+}
+
+TEST(Window, GarbageIsSurvived) {
+    for (const char* const text :
+         {"", "cpu", "cpu \ncpu0\n", "cpu a b c d e f g h\ncpu0 1\n", "cpu 1 2\ncpu0 1\n",
+          "\xff\xfe\n", "cpu 99999999999999999999 1 1 1 1 1 1 1\ncpu0\n"}) {
+        Machine machine;
+        machine.write("/proc/stat", text);
+        machine.write("/proc/100/stat", ")))) 1 2");
+        machine.write("/proc/101/stat", text);
+        machine.write("/proc/self/task/x/schedstat", text);
+        machine.write("/proc/self/task/7/schedstat", "1 x 3");
+        Window window{machine.options()};
+        window.begin();
+        machine.now += 1;
+        EXPECT_THAT(window.end().disturbances, IsEmpty()) << text;
+    }
+}
+
+TEST(Window, EndWithoutBeginIsEmpty) {
+    Machine machine;
+    Window window{machine.options()};
+    EXPECT_EQ(window.end().window_seconds, std::nullopt);
+    window.begin();
+    machine.now += 1;
+    EXPECT_EQ(window.end().window_seconds, 1);
+    EXPECT_EQ(window.end().window_seconds, std::nullopt);
+}
+
+TEST(Processes, AreFoundFromTheListsOfChildren) {
+    Machine machine;
+    machine.write("/proc/100/task/100/children", "101 ");
+    machine.write("/proc/100/task/110/children", "102");
+    machine.write("/proc/102/task/102/children", "103 100 x -5"); // a ring, and nonsense
+    machine.process(102, 100, "mpirun", 0);
+    machine.process(103, 102, "rank", 700);
+    const auto own = read_processes(machine.files(), 100, {}, {});
+    EXPECT_THAT(own, ElementsAre(Key(100), Key(101), Key(102), Key(103)));
+    EXPECT_EQ(own.at(103).seconds, 7);
+}
+
+TEST(Processes, ARingOfParentsEnds) {
+    Machine machine;
+    machine.process(500, 501, "a", 1);
+    machine.process(501, 500, "b", 1);
+    EXPECT_THAT(read_processes(machine.files(), 100, {}, {}), ElementsAre(Key(100), Key(101)));
+}
+
+TEST(ThisMachine, KnowsItsOwnWork) {
+    const auto before = cpu_seconds(::getpid());
+    const double begin = steady_seconds();
+    while (steady_seconds() - begin < 0.01) continue;
+    ASSERT_TRUE(before);
+    EXPECT_GT(cpu_seconds(::getpid()).value(), *before);
+    EXPECT_EQ(cpu_seconds(-1), std::nullopt);
+    const auto own = read_processes(machine::Files{}, ::getpid(), {}, cpu_seconds);
+    EXPECT_THAT(own, testing::Contains(Key(::getpid())));
+}
+
+} // namespace
+} // namespace assay::telemetry
