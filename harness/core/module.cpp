@@ -4,6 +4,7 @@
 #include "core/build_id.hpp"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,6 +24,14 @@ namespace {
 
 constexpr const char* entry_symbol = "assay_module";
 constexpr std::size_t most_entries = 10'000; // of any list; a larger count is a damaged table
+
+/// By its first bytes; dlopen's own message for anything else is of no help.
+bool is_elf(const std::filesystem::path& file) {
+    std::array<char, SELFMAG> magic{};
+    std::ifstream stream{file, std::ios::binary};
+    return stream.read(magic.data(), magic.size()) &&
+           std::memcmp(magic.data(), ELFMAG, magic.size()) == 0;
+}
 
 /// A copy in our layout of a struct that begins with its size: fields the module does not have are 0.
 template <class T>
@@ -106,6 +116,8 @@ Result<Module> Module::load(const std::filesystem::path& path) {
     const auto file = std::filesystem::absolute(path, error);
     if (error || !std::filesystem::is_regular_file(file, error))
         return fail(fmt::format("cannot load {}: there is no such file", path.string()));
+    if (!is_elf(file))
+        return fail(fmt::format("{} is not an assay module: not a shared library", path.string()));
     void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle == nullptr)
         return fail(fmt::format("cannot load {}: {}", path.string(), ::dlerror()),
