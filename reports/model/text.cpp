@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace assay::report {
@@ -111,7 +113,11 @@ void clean(record::Machine& machine) {
             clean(*text);
     clean(machine.software);
 }
+void clean(std::optional<double>& number) {
+    if (number && !std::isfinite(*number)) number.reset();
+}
 void clean(record::Replica& replica) {
+    clean(replica.seconds);
     clean(replica.started);
     clean(replica.reason);
     clean(replica.extra);
@@ -127,11 +133,17 @@ void clean(record::Case& c) {
     if (c.verification) {
         clean(c.verification->method);
         clean(c.verification->detail);
+        clean(c.verification->error);
+        clean(c.verification->bound);
     }
     for (auto& metric : c.metrics) {
         clean(metric.name);
         clean(metric.unit);
+        for (auto* number :
+             {&metric.value, &metric.low, &metric.high, &metric.median, &metric.min, &metric.p95})
+            clean(*number);
     }
+    clean(c.ceiling.value);
     clean(c.telemetry.disturbances);
     clean(c.warnings);
     for (auto& replica : c.replicas) clean(replica);

@@ -20,7 +20,7 @@ namespace assay::report {
 /// characters with an ellipsis.
 std::string plain(std::string_view text, std::size_t limit = 1000);
 
-/// The run with every text in it made plain.
+/// The run with every text in it made plain, and numbers that are none (not finite) taken out.
 record::Run plain(record::Run run);
 
 /// Columns the text takes on a terminal; wide East Asian characters take two, combining ones none.

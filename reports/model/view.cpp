@@ -27,6 +27,8 @@ using record::Status;
 constexpr std::size_t values_per_strip =
     200; // what the record keeps; more would be no record of ours
 
+constexpr std::size_t strips_per_row = 12; // panels that can still be told apart in a table cell
+
 std::string title_of_metric(std::string_view name) {
     const auto* definition = record::find_metric(name);
     return std::string{definition != nullptr ? definition->title : name};
@@ -72,7 +74,7 @@ void add_notes(const Case& c, Row& row) {
 void add_strips(const Case& c, Row& row) {
     if (headline(c) == nullptr) return;
     for (const auto& replica : c.replicas) {
-        if (replica.values.empty()) continue;
+        if (replica.values.empty() || row.strips.size() == strips_per_row) continue;
         const auto count = std::min(replica.values.size(), values_per_strip);
         row.strips.push_back({{replica.values.begin(),
                                replica.values.begin() + static_cast<std::ptrdiff_t>(count)}});

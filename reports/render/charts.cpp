@@ -51,6 +51,7 @@ public:
     }
     bool logarithmic() const { return logarithmic_; }
     double percent(double value) const {
+        if (!(value > 0)) return 0;
         double share = 0;
         if (logarithmic_)
             share = value > low_ ? std::log(value / low_) / std::log(high_ / low_) : 0;
@@ -268,7 +269,11 @@ Range range_of(std::vector<double> rates) {
             .high = std::max(at(0.98) + air, middle + least)};
 }
 
-double rate_of(double seconds) { return seconds > 0 && std::isfinite(seconds) ? 1 / seconds : 0; }
+/// 0 for what is no time at all; such values are not drawn.
+double rate_of(double seconds) {
+    constexpr double shortest = 1e-15; // s: far below any clock
+    return seconds > shortest && std::isfinite(seconds) ? 1 / seconds : 0;
+}
 
 } // namespace
 
@@ -345,7 +350,9 @@ std::string strip_chart(const Row& row) {
         const double step =
             (each - 4) / std::max<double>(1, static_cast<double>(strip.values.size()) - 1);
         for (std::size_t i = 0; i < strip.values.size(); ++i) {
-            const double share = (rate_of(strip.values[i]) - range.low) / (range.high - range.low);
+            const double rate = rate_of(strip.values[i]);
+            if (!(rate > 0)) continue;
+            const double share = (rate - range.low) / (range.high - range.low);
             out += fmt::format("M{:.1f} {:.1f}h0", left + 2 + step * static_cast<double>(i),
                                height - 2 - (height - 4) * std::clamp(share, 0.0, 1.0));
         }

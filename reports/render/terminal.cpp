@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t narrowest = 60; // below this the table of figures does not fit
 constexpr std::size_t longest_library = 12;
-constexpr std::size_t status_columns = 14; // "not applicable"
+constexpr std::size_t status_columns = 9; // "incorrect", "timed out"
 
 /// SGR codes; the text around them is plain, so nothing else can start an escape sequence.
 enum class Paint : std::uint8_t { bold, dim, red, yellow, green };
@@ -93,6 +93,7 @@ struct Columns {
     std::size_t value = 5;
     std::size_t interval = 12;
     std::size_t share = 7;
+    bool stacked = false; ///< too narrow for a table: figures below their case
 };
 
 Columns columns_of(const Section& section, std::size_t width) {
@@ -111,23 +112,44 @@ Columns columns_of(const Section& section, std::size_t width) {
     const std::size_t gaps = 2 + 5 * 2;
     const std::size_t others =
         gaps + columns.library + columns.value + columns.interval + columns.share + status_columns;
-    constexpr std::size_t least = 12; // a case wraps below its first line
-    columns.what = std::min(columns.what, width > others + least ? width - others : least);
+    constexpr std::size_t least = 26; // a case takes two lines there, three at most
+    columns.stacked = width < others + std::min(least, columns.what);
+    if (!columns.stacked) columns.what = std::min(columns.what, width - others);
     return columns;
 }
 
+/// Value, interval, share of ceiling and status, as they stand side by side in both layouts.
+std::string figures_line(const Columns& columns, std::string_view value, std::string_view interval,
+                         std::string_view share, std::string_view status) {
+    return fmt::format("{}  {}  {}  {}", fit_right(value, columns.value),
+                       fit_right(interval, columns.interval), fit(share, columns.share), status);
+}
+
 void print_row(Page& page, const Section& section, const Row& row, const Columns& columns) {
-    const auto what = wrap(row.what, columns.what);
-    const auto status = status_in_words(row.status);
-    page.line(fmt::format("  {}  {}  {}  {}  {}  {}", fit(what.front(), columns.what),
-                          fit(row.library, columns.library), fit_right(row.value, columns.value),
-                          fit_right(row.interval, columns.interval),
-                          fit(share_text(row), columns.share),
-                          page.paint(colour_of(row.status), status)));
-    for (std::size_t i = 1; i < what.size(); ++i) page.line("    " + what[i]);
+    const std::string figures =
+        figures_line(columns, row.value, row.interval, share_text(row),
+                     page.paint(colour_of(row.status), status_in_words(row.status)));
+    if (columns.stacked) {
+        page.paragraph("", 2, fmt::format("{} ({})", row.what, row.library));
+        page.line("    " + figures);
+    } else {
+        const auto what = wrap(row.what, columns.what);
+        page.line(fmt::format("  {}  {}  {}", fit(what.front(), columns.what),
+                              fit(row.library, columns.library), figures));
+        for (std::size_t i = 1; i < what.size(); ++i) page.line("    " + what[i]);
+    }
     if (section.covers.empty() && !row.covers.empty())
         page.paragraph("", 6, "interval " + row.covers, true);
     for (const auto& note : row.notes) page.paragraph("", 6, note, true);
+}
+
+void print_head(Page& page, const Columns& columns) {
+    const std::string figures = figures_line(columns, "value", "95% interval", "ceiling", "status");
+    const std::string line = columns.stacked
+                                 ? "    " + figures
+                                 : fmt::format("  {}  {}  {}", fit("case", columns.what),
+                                               fit("library", columns.library), figures);
+    page.line(page.paint(Paint::dim, line));
 }
 
 void print_section(Page& page, const Section& section) {
@@ -135,11 +157,7 @@ void print_section(Page& page, const Section& section) {
     if (!section.question.empty()) page.paragraph("  ", 2, section.question, true);
     const Columns columns = columns_of(section, page.width());
     page.line();
-    page.line(page.paint(
-        Paint::dim, fmt::format("  {}  {}  {}  {}  {}  {}", fit("case", columns.what),
-                                fit("library", columns.library), fit_right("value", columns.value),
-                                fit_right("95% interval", columns.interval),
-                                fit("ceiling", columns.share), "status")));
+    print_head(page, columns);
     std::string benchmark;
     for (const auto& row : section.rows) {
         if (row.benchmark != benchmark) page.line("  " + page.paint(Paint::bold, row.benchmark));

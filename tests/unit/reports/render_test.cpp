@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "hostile.hpp"
+#include "json/json.hpp"
+#include "markup.hpp"
+#include "model/text.hpp"
+#include "model/view.hpp"
+#include "render/html.hpp"
+#include "render/json.hpp"
+#include "render/markdown.hpp"
+#include "render/terminal.hpp"
+#include "sample.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <limits>
+#include <regex>
+#include <sstream>
+#include <string>
+
+namespace assay::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string html_of(const record::Run& run) {
+    const Report report = make_report(run, {.label = "label"});
+    return to_html({&report, 1});
+}
+std::string markdown_of(const record::Run& run) {
+    const Report report = make_report(run);
+    return to_markdown({&report, 1});
+}
+
+constexpr std::string_view hostile = "</script><script>alert(1)</script><img src=x "
+                                     "onerror=alert(1)> \" onload=\"x ' & | ` * _ [a](b) "
+                                     "\x1b[31mred\x1b]0;t\a\n# heading\r\xff\u202E";
+
+TEST(Html, IsWellFormed) {
+    EXPECT_EQ(test::markup_problem(html_of(test::golden_run())), "");
+    EXPECT_EQ(test::markup_problem(html_of({})), "");
+}
+
+TEST(Html, TheCheckerNoticesWhatIsWrong) {
+    std::string page = html_of(test::golden_run());
+    const auto at = page.find("</table>");
+    EXPECT_NE(test::markup_problem(page.substr(0, at) + page.substr(at + 8)), "");
+    page.insert(at, "<script>1</script>");
+    EXPECT_NE(test::markup_problem(page), "");
+}
+
+TEST(Html, ForbidsScriptsAndRefersToNothing) {
+    const auto page = html_of(test::golden_run());
+    EXPECT_THAT(page, HasSubstr("default-src 'none'; style-src 'unsafe-inline'"));
+    for (const char* absent : {"<script", "http:", "https:", "src=", "href=", "@import", "url("})
+        EXPECT_THAT(page, Not(HasSubstr(absent)));
+}
+
+TEST(Html, ChartsAndTablesHaveTitles) {
+    const auto page = html_of(test::golden_run());
+    const auto count = [&](const std::string& text) {
+        std::size_t found = 0;
+        for (auto at = page.find(text); at != std::string::npos; at = page.find(text, at + 1))
+            ++found;
+        return found;
+    };
+    EXPECT_GT(count("<svg"), 10U);
+    EXPECT_GE(count("<title"), count("<svg"));
+    EXPECT_EQ(count("<table>"), count("<caption>"));
+    EXPECT_EQ(count("class=\"bars\""), count("<desc"));
+}
+
+TEST(Html, HostileTextInEveryFieldStaysText) {
+    const auto page = html_of(test::filled_with(test::golden_run(), std::string{hostile}));
+    EXPECT_EQ(test::markup_problem(page), "");
+    EXPECT_THAT(page, HasSubstr("&lt;/script&gt;&lt;script&gt;alert(1)"));
+    EXPECT_THAT(page, Not(HasSubstr("\x1b")));
+}
+
+TEST(Markdown, HostileTextInEveryFieldStaysInItsCell) {
+    const auto text = markdown_of(test::filled_with(test::golden_run(), std::string{hostile}));
+    std::istringstream lines{text};
+    std::string line;
+    const std::regex bare{R"((^|[^\\])[<`\[])"};
+    while (std::getline(lines, line)) {
+        EXPECT_FALSE(std::regex_search(line, bare)) << line;
+        EXPECT_FALSE(line.starts_with("# heading"));
+        EXPECT_THAT(line, Not(HasSubstr("\x1b")));
+        if (!line.starts_with("| ") || line.starts_with("| ---")) continue;
+        std::size_t cells = 0;
+        for (std::size_t i = 0; i < line.size(); ++i)
+            if (line[i] == '|' && (i == 0 || line[i - 1] != '\\')) ++cells;
+        EXPECT_TRUE(cells == 3 || cells == 4 || cells == 9) << cells << ": " << line;
+    }
+}
+
+TEST(Terminal, HostileTextCannotSteerIt) {
+    const auto report = make_report(test::filled_with(test::golden_run(), std::string{hostile}));
+    const auto text = to_terminal(report);
+    for (const char c : text)
+        EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\n') << static_cast<int>(c);
+}
+
+TEST(Terminal, KeepsItsWidthAndColoursOnlyWhenAsked) {
+    const auto report = make_report(test::golden_run());
+    for (const std::size_t width : {60U, 80U, 100U})
+        for (const bool colour : {false, true}) {
+            std::string text = to_terminal(report, {.width = width, .colour = colour});
+            EXPECT_EQ(text.find('\x1b') != std::string::npos, colour);
+            text = std::regex_replace(text, std::regex{"\x1b\\[[0-9]+m"}, "");
+            std::istringstream lines{text};
+            std::string line;
+            while (std::getline(lines, line)) EXPECT_LE(display_width(line), width) << line;
+        }
+}
+
+TEST(Json, IsJsonWithTheFiguresAndFindings) {
+    const Report report = make_report(test::filled_with(test::golden_run(), std::string{hostile}));
+    const auto parsed = json::parse(to_json({&report, 1}), "report");
+    ASSERT_TRUE(parsed.has_value()) << parsed.error().message;
+    EXPECT_EQ((*parsed)["schema"], "assay.report/1");
+    EXPECT_EQ((*parsed)["reports"][0]["summary"].size(), 5U);
+}
+
+TEST(Render, ExtremeNumbersAreDrawnSomehow) {
+    auto run = test::golden_run();
+    const double extremes[] = {0.0,
+                               -1.0,
+                               1e308,
+                               5e-324,
+                               std::numeric_limits<double>::max(),
+                               1e-300,
+                               std::numeric_limits<double>::infinity(),
+                               std::numeric_limits<double>::quiet_NaN()};
+    std::size_t next = 0;
+    for (auto& c : run.cases) {
+        for (auto& metric : c.metrics) {
+            metric.value = extremes[next % 8];
+            metric.low = extremes[(next + 3) % 8];
+            metric.high = extremes[(next + 5) % 8];
+            ++next;
+        }
+        c.ceiling.value = extremes[next % 8];
+        for (auto& replica : c.replicas)
+            for (auto& value : replica.values) value = extremes[next++ % 8];
+    }
+    const auto page = html_of(run);
+    EXPECT_EQ(test::markup_problem(page), "");
+    EXPECT_THAT(page, Not(HasSubstr("nan%")));
+    EXPECT_THAT(page, Not(HasSubstr("inf%")));
+    EXPECT_FALSE(std::regex_search(page, std::regex{R"(d="M[^"]*(nan|inf))"}));
+    EXPECT_FALSE(to_terminal(make_report(run)).empty());
+}
+
+TEST(Render, TenThousandCasesStayUsable) {
+    const auto run = test::large_run(10000);
+    const auto begin = std::chrono::steady_clock::now();
+    const Report report = make_report(run);
+    const auto page = to_html({&report, 1});
+    const auto text = to_terminal(report);
+    const auto markdown = to_markdown({&report, 1});
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    // A second on a quiet core; the bound leaves room for sanitizers and a busy machine.
+    EXPECT_LT(took.count(), 15);
+    EXPECT_LT(page.size(), std::size_t{12} << 20U);
+    EXPECT_THAT(page, HasSubstr("The first 40 of 10000 cases"));
+    EXPECT_THAT(page, HasSubstr("Batch values are drawn for the first 100 of 10000 cases"));
+    EXPECT_EQ(test::markup_problem(page), "");
+}
+
+TEST(Html, OfAQuickRunIsSmall) {
+    EXPECT_LT(html_of(test::golden_run()).size(), std::size_t{300} << 10U);
+}
+
+} // namespace
+} // namespace assay::report

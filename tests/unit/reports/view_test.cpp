@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "model/findings.hpp"
+#include "model/view.hpp"
+#include "model/words.hpp"
+#include "sample.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace assay::report {
+namespace {
+
+using record::Status;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+record::Case& case_named(record::Run& run, const std::string& identity) {
+    const auto found = std::ranges::find_if(
+        run.cases, [&](const auto& c) { return record::identity(c) == identity; });
+    if (found == run.cases.end()) throw std::runtime_error{"no case " + identity};
+    return *found;
+}
+constexpr const char* fp64 = "gemm.square[openblas] precision=fp64 size=2048 threads=all";
+
+const Row& row_of(const Report& report, const std::string& identity) {
+    for (const auto& section : report.sections)
+        for (const auto& row : section.rows)
+            if (row.identity == identity) return row;
+    throw std::runtime_error{"no row " + identity};
+}
+std::string findings_text(const record::Run& run) {
+    std::string text;
+    for (const auto& finding : find_findings(run))
+        text += finding.what + "|" + finding.action + "\n";
+    return text;
+}
+
+TEST(View, SaysWhatACaseIsInWords) {
+    const auto report = make_report(test::golden_run());
+    const auto& row = row_of(report, fp64);
+    EXPECT_EQ(row.what, "fp64, size 2048, all threads (2)");
+    EXPECT_EQ(row.value, "105 GFLOP/s");
+    EXPECT_EQ(row.share, "94%");
+    EXPECT_EQ(row.interval, "±0.48%");
+    EXPECT_EQ(row.covers, "between 3 processes");
+    EXPECT_EQ(row.settings, "core type SkylakeX");
+}
+
+TEST(View, SectionsFollowTheRun) {
+    const auto report = make_report(test::golden_run());
+    std::vector<std::string> families;
+    for (const auto& section : report.sections) families.push_back(section.family);
+    EXPECT_THAT(families, testing::ElementsAre("gemm", "memory", "peak", "collective", "fft"));
+}
+
+TEST(View, AWrongResultHasNoFigure) {
+    auto run = test::golden_run();
+    for (const auto status : {Status::incorrect, Status::ok}) { // whatever its status claims
+        auto& c = case_named(run, fp64);
+        c.status = status;
+        c.verification->passed = false;
+        const auto report = make_report(run);
+        const auto& row = row_of(report, fp64);
+        EXPECT_EQ(row.status, Status::incorrect);
+        EXPECT_EQ(row.value, "");
+        EXPECT_EQ(row.interval, "");
+        EXPECT_EQ(row.share, "");
+        EXPECT_FALSE(row.number.has_value());
+        EXPECT_THAT(row.figures, IsEmpty());
+        EXPECT_THAT(row.strips, IsEmpty());
+    }
+}
+
+TEST(View, CasesWithoutAFigureAreListedWithTheirReason) {
+    const auto report = make_report(test::golden_run());
+    ASSERT_EQ(report.missing.size(), 2U);
+    EXPECT_EQ(report.missing[0].status, Status::skipped);
+    EXPECT_EQ(report.missing[0].reason, "one rank has nobody to talk to");
+    EXPECT_EQ(report.missing[1].status, Status::crashed);
+}
+
+TEST(View, TellsWhatAnIntervalCovers) {
+    record::Metric metric{.value = 100.0, .low = 99.0, .high = 101.0};
+    record::Case c;
+    metric.interval_scope = record::IntervalScope::within_process;
+    EXPECT_THAT(covers_in_words(c, metric), HasSubstr("one process only"));
+    metric.interval_scope = record::IntervalScope::none;
+    EXPECT_THAT(covers_in_words(c, metric), HasSubstr("too little data"));
+    EXPECT_EQ(interval_in_words(metric), "±1.0%");
+    metric.high = 105.0;
+    EXPECT_EQ(interval_in_words(metric), "−1.0% +5.0%");
+    metric.low.reset();
+    EXPECT_EQ(interval_in_words(metric), "");
+}
+
+TEST(View, ShareOfACeilingForTimesIsTurnedRound) {
+    record::Case c;
+    c.status = Status::ok;
+    c.metrics = {{.name = "time", .unit = "s", .higher_is_better = false, .value = 4.0}};
+    c.ceiling = {.value = 3.0, .kind = record::CeilingKind::datasheet};
+    EXPECT_DOUBLE_EQ(ceiling_share(c).value(), 0.75);
+    c.ceiling.value = 0.0;
+    EXPECT_FALSE(ceiling_share(c).has_value());
+}
+
+TEST(Findings, OfAQuietRunAreNone) {
+    auto run = test::golden_run();
+    run.cases.erase(run.cases.begin() + 1, run.cases.end());
+    run.cases[0].warnings.clear();
+    run.machine.huge_pages = "madvise";
+    EXPECT_EQ(findings_text(run), "");
+    EXPECT_THAT(quietness(run), HasSubstr("Quiet"));
+}
+
+TEST(Findings, SayWhatToDo) {
+    auto run = test::golden_run();
+    run.machine.cores = 64;
+    auto& c = case_named(run, fp64);
+    c.telemetry.steal = 0.08;
+    c.telemetry.throttle_events = 3.0;
+    c.telemetry.page_migrations = 10.0;
+    const auto text = findings_text(run);
+    for (const char* expected :
+         {"SkylakeX is 1.91 times faster: set OPENBLAS_CORETYPE=SkylakeX", "wrong result",
+          "used up to 14% of the CPU", "hypervisor took up to 8.0%", "throttled itself",
+          "kernel.numa_balancing=0", "transparent_hugepage", "above the ceiling", "--replicas 3",
+          "--resume", "too noisy or drifting", "Only 2 of 64 cores"})
+        EXPECT_THAT(text, HasSubstr(expected));
+    EXPECT_THAT(quietness(run), HasSubstr("Disturbed"));
+    EXPECT_EQ(find_findings(run).front().severity, Severity::serious);
+}
+
+TEST(Findings, ASentenceOfManyCasesIsSaidOnce) {
+    auto run = test::large_run(500);
+    for (auto& c : run.cases) c.warnings = {"the same"};
+    EXPECT_EQ(std::ranges::count_if(find_findings(run),
+                                    [](const auto& finding) { return finding.what == "the same"; }),
+              1);
+}
+
+TEST(Summary, HasFiveLines) {
+    const auto report = make_report(test::golden_run());
+    ASSERT_EQ(report.summary.size(), 5U);
+    EXPECT_THAT(report.summary[0].text, HasSubstr("memory 45.1 GB/s"));
+    EXPECT_THAT(report.summary[1].text, HasSubstr("wrong result"));
+    EXPECT_THAT(
+        report.summary[2].text,
+        HasSubstr("19 cases: 15 ok, 1 unstable, 1 incorrect, 1 not applicable and 1 crashed"));
+    EXPECT_THAT(report.summary[3].text, HasSubstr("nobody to talk to"));
+    EXPECT_THAT(report.summary[4].text, HasSubstr("14%"));
+}
+
+TEST(Summary, OfAnEmptyRunSaysSo) {
+    const auto report = make_report({});
+    ASSERT_EQ(report.summary.size(), 5U);
+    EXPECT_THAT(report.summary[0].text, HasSubstr("no case gave a figure"));
+    EXPECT_THAT(report.summary[2].text, HasSubstr("nothing was run"));
+    EXPECT_THAT(report.title, Not(IsEmpty()));
+}
+
+TEST(Summary, SaysWhenFiguresWereNotVerified) {
+    auto run = test::golden_run();
+    case_named(run, fp64).verification.reset();
+    EXPECT_THAT(make_report(run).summary[2].text, HasSubstr("1 figure was not verified"));
+}
+
+} // namespace
+} // namespace assay::report
