@@ -99,8 +99,9 @@ std::string Table::text(const Terminal& terminal) const {
     for (const auto& row : rows_) {
         std::string line;
         for (std::size_t i = 0; i < row.size(); ++i) {
-            const bool last = i + 1 == row.size(); // may be painted, so it is never cut
-            const std::string cell = last ? row[i] : cut(row[i], widths[i]);
+            const bool last = i + 1 == row.size();
+            const bool painted = row[i].find('\x1b') != std::string::npos; // has no width
+            const std::string cell = painted ? row[i] : cut(row[i], widths[i]);
             const std::string gap(widths[i] - std::min(widths[i], columns_of(cell)), ' ');
             if (i != 0) line += "  ";
             if (right_[i]) line += gap;

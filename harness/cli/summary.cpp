@@ -9,7 +9,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
 
 namespace assay::cli {
 namespace {
@@ -33,11 +37,36 @@ Paint paint_of(Status status) {
     return went_wrong(status) ? Paint::red : Paint::yellow;
 }
 
+/// Names for the cases of a run without the parameters that are the same in all cases of a benchmark:
+/// short enough for a line, and still no two are called the same.
+class Names {
+public:
+    explicit Names(const record::Run& run) {
+        std::map<Key, record::Value> first;
+        for (const auto& c : run.cases)
+            for (const auto& [name, value] : c.parameters) {
+                const Key key{c.benchmark, c.library, name};
+                if (first.try_emplace(key, value).first->second != value) varying_.insert(key);
+            }
+    }
+    std::string of(record::Case c) const {
+        c.replicas.clear();
+        std::erase_if(c.parameters, [&](const record::Named& parameter) {
+            return !varying_.contains(Key{c.benchmark, c.library, parameter.name});
+        });
+        return record::identity(c);
+    }
+
+private:
+    using Key = std::tuple<std::string, std::string, std::string>; // benchmark, library, parameter
+    std::set<Key> varying_;
+};
+
 /// Why cases did not end well, and what to be warned of.
-std::string remarks(const record::Run& run, const Terminal& terminal) {
+std::string remarks(const record::Run& run, const Names& names, const Terminal& terminal) {
     std::string out;
     for (const auto& c : run.cases) {
-        const auto name = record::identity(c);
+        const auto name = names.of(c);
         if (c.status != Status::ok)
             out += wrap(fmt::format("{} {}: {}", name,
                                     paint(terminal, paint_of(c.status), to_string(c.status)),
@@ -64,14 +93,15 @@ SummaryRow summary_row(const record::Case& c) {
 }
 
 std::string summary_text(const record::Run& run, const Terminal& terminal) {
+    const Names names{run};
     Table table{{"CASE", "VALUE", "95%", "OF CEILING", "STATUS"}};
     for (const std::size_t column : {1U, 2U, 3U}) table.align_right(column);
     for (const auto& c : run.cases) {
         auto row = summary_row(c);
-        table.add({std::move(row.name), std::move(row.value), std::move(row.interval),
+        table.add({names.of(c), std::move(row.value), std::move(row.interval),
                    std::move(row.ceiling), paint(terminal, paint_of(c.status), row.status)});
     }
-    return table.text(terminal) + remarks(run, terminal);
+    return table.text(terminal) + remarks(run, names, terminal);
 }
 
 json::Value summary_json(const core::Outcome& outcome) {

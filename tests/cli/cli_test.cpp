@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "json/json.hpp"
+#include "program.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace assay;
+using cli_test::Folder;
+using cli_test::Outcome;
+using cli_test::run;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// One message on stderr that begins with the program's name; nothing on stdout.
+void expect_refusal(const Outcome& outcome, int code, const std::vector<std::string>& parts) {
+    EXPECT_EQ(outcome.code, code) << outcome.error;
+    EXPECT_THAT(outcome.output, IsEmpty());
+    EXPECT_THAT(outcome.error, StartsWith("assay: "));
+    EXPECT_LT(outcome.error.size(), 1000U) << "a message, not a dump";
+    for (const auto& part : parts) EXPECT_THAT(outcome.error, HasSubstr(part));
+}
+
+json::Value parsed(const Outcome& outcome) {
+    const auto value = json::parse(outcome.output, "stdout");
+    EXPECT_TRUE(value) << outcome.output;
+    return value ? *value : json::Value::object();
+}
+
+TEST(Cli, UnknownNamesGetTheNearestKnown) {
+    expect_refusal(run({"lst"}), 2, {"lst", "list"});
+    expect_refusal(run({"reprot"}), 2, {"report"});
+    expect_refusal(run({"list", "--jsn"}), 2, {"--jsn", "--json"});
+    expect_refusal(run({"run", "quick", "--resum"}), 2, {"--resume"});
+    expect_refusal(run({"run", "quik"}), 2, {"quik", "quick"});
+    expect_refusal(run({"describe", "memory.strem"}), 2, {"memory.stream"});
+    expect_refusal(run({"plan", "memory.stream", "--set", "memory.stream.kernl=copy"}), 2,
+                   {"kernl", "kernel"});
+    expect_refusal(run({"plan", "memory.stream", "--set", "memory.stream.kernel=copi"}), 2,
+                   {"copi", "copy", "triad"});
+    expect_refusal(run({"plan", "memory.stream", "--set", "memory.stream.threads=0"}), 2,
+                   {"threads", "1 to 4096"});
+    expect_refusal(run({"plan", "quick", "--only", "memry"}), 2, {"memry"});
+}
+
+TEST(Cli, OptionsAreChecked) {
+    expect_refusal(run({"run"}), 2, {"assay run --help"});
+    expect_refusal(run({"run", "quick", "--budget", "5y"}), 2, {"5y", "15m"});
+    expect_refusal(run({"run", "quick", "--replicas", "0"}), 2, {"--replicas"});
+    expect_refusal(run({"run", "quick", "--out"}), 2, {"--out"});
+    expect_refusal(run({"describe"}), 2, {"--all"});
+    expect_refusal(run({"run", "quick", "--expect", "gpus=1"}), 2, {"gpus", "gpu"});
+}
+
+TEST(Cli, WithoutArgumentsTheHelpIsShown) {
+    const auto outcome = run({});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.error, HasSubstr("Examples:"));
+}
+
+TEST(Cli, EveryHelpHasAnExampleAndTheExitCodes) {
+    for (const char* verb : {"doctor", "list", "describe", "plan", "run", "manifest"}) {
+        const auto outcome = run({verb, "--help"});
+        EXPECT_EQ(outcome.code, 0) << verb;
+        EXPECT_THAT(outcome.output, AllOf(HasSubstr("Example:\n  assay " + std::string{verb}),
+                                          HasSubstr("Exit codes:"), HasSubstr("--json")));
+        EXPECT_THAT(outcome.error, IsEmpty());
+    }
+    const auto top = run({"--help"});
+    EXPECT_EQ(top.code, 0);
+    EXPECT_THAT(top.output, AllOf(HasSubstr("Examples:"), HasSubstr("doctor"),
+                                  HasSubstr("assay report"), Not(HasSubstr("manifest"))));
+}
+
+TEST(Cli, VersionIsOneLine) {
+    const auto outcome = run({"--version"});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_THAT(outcome.output, ::testing::MatchesRegex("assay [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(Cli, JsonIsOneDocument) {
+    const auto list = parsed(run({"list", "--json"}));
+    ASSERT_FALSE(list["benchmarks"].empty());
+    EXPECT_TRUE(list["benchmarks"][0]["available"].is_boolean());
+    const auto all = parsed(run({"describe", "--all", "--json"}));
+    EXPECT_EQ(all["benchmarks"].size(), list["benchmarks"].size());
+    const auto plan = parsed(run({"plan", "quick", "--json"}));
+    EXPECT_LE(plan["cases"].size(), 25U);
+    EXPECT_GT(plan["expected_seconds"], 0);
+    const auto dry = parsed(run({"run", "quick", "--dry-run", "--json"}));
+    EXPECT_EQ(dry["digest"], plan["digest"]);
+}
+
+TEST(Cli, DoctorNamesMachineModulesAndAdvice) {
+    const auto outcome = run({"doctor", "--json"});
+    const auto document = parsed(outcome);
+    EXPECT_GT(document["machine"]["cores"], 0);
+    EXPECT_TRUE(document["advice"].is_array());
+    bool ready = false;
+    for (const auto& module : document["modules"]) ready = ready || module["available"] == true;
+    EXPECT_EQ(outcome.code, ready ? 0 : 4);
+    EXPECT_THAT(run({"doctor"}).output,
+                AllOf(HasSubstr("Machine"), HasSubstr("Modules"), HasSubstr("Advice")));
+}
+
+TEST(Cli, DescribeExplains) {
+    const auto outcome = run({"describe", "memory.stream"});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_THAT(outcome.output,
+                AllOf(HasSubstr("Question"), HasSubstr("Caveats"), HasSubstr("B/s"),
+                      HasSubstr("1 to 4096"), HasSubstr("assay run memory.stream")));
+}
+
+TEST(Cli, MalformedSuitesAreNamedWithFileAndPlace) {
+    const Folder folder;
+    const std::string good = R"({"schema":"assay.suite/1","name":"x","description":"x",
+        "cases":[{"benchmark":"memory.stream"}]})";
+    EXPECT_EQ(run({"plan", folder.write("good.json", good)}).code, 0);
+    expect_refusal(run({"plan", folder.path() / "absent.json"}), 2, {"absent.json"});
+    expect_refusal(run({"plan", folder.write("cut.json", good.substr(0, 60))}), 2, {"cut.json"});
+    expect_refusal(run({"plan", folder.write("empty.json", "")}), 2, {"empty.json"});
+    expect_refusal(run({"plan", folder.write("deep.json", std::string(100'000, '['))}), 2,
+                   {"deep.json"});
+    auto wrong = good;
+    wrong.replace(wrong.find("cases"), 5, "caess");
+    expect_refusal(run({"plan", folder.write("key.json", wrong)}), 2, {"key.json", "cases"});
+    const auto huge = folder.write("huge.json", "{");
+    std::filesystem::resize_file(huge, std::uintmax_t{1} << 30U); // sparse
+    expect_refusal(run({"plan", huge}), 2, {"huge.json", "larger"});
+    expect_refusal(run({"plan", folder.path() / "."}), 2, {});
+    const auto pipe = folder.path() / "pipe.json";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    expect_refusal(run({"plan", pipe}), 2, {"pipe.json"});
+}
+
+TEST(Cli, AModuleThatIsNotOursIsRefused) {
+    const Folder folder;
+    const auto out = folder.path() / "x.json";
+    expect_refusal(run({"manifest", ASSAY_PROGRAM, "--out", out}), 4, {ASSAY_PROGRAM});
+    expect_refusal(run({"manifest", folder.write("x.so", "text"), "--out", out}), 2,
+                   {"not an assay module"});
+    expect_refusal(run({"manifest", folder.path() / "y.so", "--out", out}), 2, {"no such file"});
+    EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+TEST(Cli, ABrokenManifestCostsItsModuleOnly) {
+    const Folder folder;
+    folder.write("broken.json", R"({"schema":"assay.manifest/1")");
+    const auto outcome = run(
+        {"list"}, {.environment = {"ASSAY_MODULE_PATH=" + folder.path().string() + ":/absent"}});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_THAT(outcome.output, HasSubstr("memory.stream"));
+    EXPECT_THAT(outcome.error, AllOf(HasSubstr("broken.json"), HasSubstr("/absent")));
+}
+
+TEST(Cli, AnExpectationThatIsNotMetStopsBeforeAnythingRuns) {
+    const Folder folder;
+    const auto out = folder.path() / "results";
+    expect_refusal(run({"run", "quick", "--out", out, "--expect", "gpu=999"}), 4,
+                   {"gpu=999", "found gpu="});
+    EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+TEST(Cli, AFolderThatCannotBeWrittenIsAFaultOfTheEnvironment) {
+    const Folder folder;
+    const auto file = folder.write("file", "");
+    const auto outcome = run({"run", "peak.fma", "--quiet", "--out", file / "below"});
+    expect_refusal(outcome, 4, {(file / "below").string()});
+}
+
+TEST(Cli, OutputThatIsLostIsNoSuccess) {
+    const auto outcome = run({"list"}, {.output = "/dev/full"});
+    EXPECT_EQ(outcome.code, 4);
+    EXPECT_THAT(outcome.error, HasSubstr("standard output"));
+}
+
+TEST(Cli, ARunLeavesResultAndSummary) {
+    const Folder folder;
+    const auto outcome =
+        run({"run", "peak.fma", "--set", "peak.fma.threads=one", "--set", "peak.fma.precision=fp64",
+             "--replicas", "1", "--budget", "1s", "--json", "--quiet", "--out", folder.path()});
+    EXPECT_EQ(outcome.code, 0) << outcome.error;
+    const auto document = parsed(outcome);
+    ASSERT_EQ(document["cases"].size(), 1U);
+    EXPECT_THAT(document["cases"][0]["status"], ::testing::AnyOf("ok", "unstable"));
+    EXPECT_GT(document["cases"][0]["headline"]["value"], 1e8) << "FLOP/s of a single core";
+    EXPECT_TRUE(std::filesystem::is_regular_file(document["file"].get<std::string>()));
+}
+
+} // namespace

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h> // mkdtemp is POSIX, not std
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+
+namespace assay::cli_test {
+namespace {
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    for (auto& text : texts) pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+std::string content_of(const std::filesystem::path& path) {
+    std::ostringstream text;
+    text << std::ifstream{path, std::ios::binary}.rdbuf();
+    return text.str();
+}
+
+std::vector<std::string> environment_with(const std::vector<std::string>& more) {
+    std::vector<std::string> all = more; // first, because the first entry of a name counts
+    for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
+    return all;
+}
+
+} // namespace
+
+Outcome run(const std::vector<std::string>& arguments, const Options& options) {
+    const Folder folder;
+    const std::string output = options.output.empty() ? folder.path() / "out" : options.output;
+    const std::string error = folder.path() / "err";
+    std::vector<std::string> texts{ASSAY_PROGRAM};
+    texts.insert(texts.end(), arguments.begin(), arguments.end());
+    auto environment = environment_with(options.environment);
+    posix_spawn_file_actions_t actions{};
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    constexpr int flags = O_WRONLY | O_CREAT;
+    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), flags, 0600);
+    ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, error.c_str(), flags, 0600);
+    pid_t child = 0;
+    const int fault = ::posix_spawn(&child, ASSAY_PROGRAM, &actions, nullptr,
+                                    pointers_to(texts).data(), pointers_to(environment).data());
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (fault != 0) throw std::system_error{fault, std::generic_category(), ASSAY_PROGRAM};
+    int status = 0;
+    if (::waitpid(child, &status, 0) != child) throw std::runtime_error{"waitpid"};
+    return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+            .output = options.output.empty() ? content_of(output) : "",
+            .error = content_of(error)};
+}
+
+Folder::Folder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "assay-cli-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+}
+
+Folder::~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
+std::filesystem::path Folder::write(const std::string& name, const std::string& content) const {
+    std::ofstream{path_ / name, std::ios::binary} << content;
+    return path_ / name;
+}
+
+} // namespace assay::cli_test

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a program as a user would and keeps what it said. No shell in between.
+
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay::cli_test {
+
+struct Outcome {
+    int code = -1; ///< exit code; -1 when it was killed by a signal
+    std::string output;
+    std::string error;
+};
+
+struct Options {
+    std::vector<std::string> environment; ///< "NAME=value", added to ours
+    std::filesystem::path output;         ///< where stdout goes instead of into the outcome
+};
+
+/// `assay` of this build, with these arguments.
+Outcome run(const std::vector<std::string>& arguments, const Options& options = {});
+
+/// A folder for one test, gone afterwards.
+class Folder {
+public:
+    Folder();
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    ~Folder();
+    std::filesystem::path write(const std::string& name, const std::string& content) const;
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+} // namespace assay::cli_test
