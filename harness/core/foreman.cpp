@@ -132,16 +132,12 @@ const TuningChoice& Foreman::tune(const PlannedCase& planned, const measure::Pro
     const auto group = tuning_group(planned);
     if (const auto known = choices_.find(group); known != choices_.end()) return known->second;
     const auto short_protocol = probe_protocol(protocol);
-    bool applies = true; // what is skipped once is skipped with every value
     const Probe probe = [&](const Tuning* tuning) -> std::optional<double> {
-        if (!applies || interrupted_) return std::nullopt;
+        if (interrupted_) return std::nullopt;
         record::NamedList variables;
         if (tuning != nullptr) variables.push_back({tuning->variable, tuning->value});
         const auto tried = attempt(planned, short_protocol, 0, log, variables);
-        if (tried.result.replicas.empty()) {
-            applies = tried.interrupted;
-            return std::nullopt;
-        }
+        if (tried.result.replicas.empty()) return std::nullopt;
         const auto& replica = tried.result.replicas.front();
         const bool good = replica.status == Status::ok || replica.status == Status::unstable;
         return good ? replica.seconds : std::nullopt;
@@ -172,7 +168,8 @@ Attempt Foreman::attempt(const PlannedCase& planned, const measure::Protocol& pr
         const bool missing = error.fault == Fault::environment;
         skip(attempt, error.message, missing ? Status::skipped : Status::failed);
     };
-    const auto placement = place(planned, machine_, variables);
+    const auto placement =
+        place(planned, machine_, variables, [&](int threads) { return cpus_for(threads); });
     if (!placement) {
         give_up(placement.error());
         return attempt;
@@ -198,6 +195,12 @@ Attempt Foreman::attempt(const PlannedCase& planned, const measure::Protocol& pr
     if (!settings.empty() || !attempt.result.replicas.empty())
         std::ranges::move(environment, std::back_inserter(settings));
     return attempt;
+}
+
+const std::vector<int>& Foreman::cpus_for(int threads) {
+    const auto known = cpus_.find(threads);
+    if (known != cpus_.end()) return known->second;
+    return cpus_.emplace(threads, machine::choose_cpus(threads)).first->second;
 }
 
 void Foreman::take_answer(Answer<message::Result> answer, const fs::path& log, Attempt& attempt) {

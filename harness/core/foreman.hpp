@@ -60,6 +60,7 @@ private:
                              const std::filesystem::path& log);
     Attempt attempt(const PlannedCase& planned, const measure::Protocol& protocol, int replica,
                     const std::filesystem::path& log, const record::NamedList& variables);
+    const std::vector<int>& cpus_for(int threads);
     void take_answer(Answer<message::Result> answer, const std::filesystem::path& log,
                      Attempt& attempt);
 
@@ -68,6 +69,7 @@ private:
     Watch watch_;
     std::vector<std::string> environment_;
     std::optional<AtHand> at_hand_;
+    std::map<int, std::vector<int>> cpus_;        ///< by number of threads
     std::map<std::string, TuningChoice> choices_; ///< by tuning_group
     std::optional<Scratch> scratch_;
     std::uint64_t last_id_ = 0;

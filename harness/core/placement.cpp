@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/placement.hpp"
 
-#include "machine/inventory.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +21,7 @@ int count_of(const record::Value& value, const record::Machine& machine) {
 } // namespace
 
 Result<Placement> place(const PlannedCase& planned, const record::Machine& machine,
-                        const record::NamedList& variables) {
+                        const record::NamedList& variables, const ChooseCpus& choose_cpus) {
     const auto* threads = record::find(planned.parameters, "threads");
     const auto* ranks = record::find(planned.parameters, "ranks");
     const bool team = planned.benchmark->team;
@@ -41,7 +39,7 @@ Result<Placement> place(const PlannedCase& planned, const record::Machine& machi
                     Fault::environment);
     // More ranks than CPUs share them as the kernel likes: slow, but what was asked for.
     const int wanted = placement.ranks * placement.threads;
-    if (wanted <= usable) placement.cpus = machine::choose_cpus(wanted);
+    if (wanted <= usable) placement.cpus = choose_cpus(wanted);
     if (placement.cpus.size() != static_cast<std::size_t>(wanted)) placement.cpus.clear();
     return placement;
 }

@@ -10,11 +10,18 @@
 #include "core/plan.hpp"
 #include "record/model.hpp"
 
+#include <cstdint>
+#include <functional>
+#include <vector>
+
 namespace assay::core {
+
+/// Logical CPUs for so many threads, as machine::choose_cpus; asking it costs milliseconds.
+using ChooseCpus = std::function<std::vector<int>(int threads)>;
 
 /// An error says why the case does not apply here: more threads than there are.
 Result<Placement> place(const PlannedCase& planned, const record::Machine& machine,
-                        const record::NamedList& variables);
+                        const record::NamedList& variables, const ChooseCpus& choose_cpus);
 
 /// Bytes that each of `processes` may allocate, so that a benchmark which eats memory meets its limit
 /// before the machine does. `available`: what can be used now.

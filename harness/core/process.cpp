@@ -19,6 +19,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -108,23 +109,28 @@ int error_reported(int pipe) {
     return got == sizeof error ? error : 0;
 }
 
-/// The session of a live process, or -1.
-pid_t session_of(pid_t pid) {
+struct Stat {
+    pid_t session = no_session;
+    std::int64_t born = 0; ///< ticks since the machine started
+};
+
+/// What /proc says of a live process.
+std::optional<Stat> stat_of(pid_t pid) {
     std::ifstream file{fmt::format("/proc/{}/stat", pid)};
-    std::string text{std::istreambuf_iterator<char>{file}, {}};
+    const std::string text{std::istreambuf_iterator<char>{file}, {}};
     // "pid (name) state ppid pgrp session ..."; the name may hold blanks and brackets.
     const auto end = text.rfind(')');
-    if (end == std::string::npos || end + 2 >= text.size() || text[end + 2] == 'Z')
-        return no_session;
-    const char* at = text.c_str() + end + 3;
-    pid_t session = no_session;
-    for (int field = 0; field < 3; ++field) {
-        while (*at == ' ') ++at;
-        const auto parsed = std::from_chars(at, text.c_str() + text.size(), session);
-        if (parsed.ec != std::errc{}) return no_session;
-        at = parsed.ptr;
-    }
-    return session;
+    if (end == std::string::npos) return std::nullopt;
+    std::istringstream rest{text.substr(end + 1)};
+    std::string state;
+    std::int64_t ignored = 0;
+    Stat stat;
+    rest >> state >> ignored >> ignored >> stat.session;
+    // Field 22 is the time of birth: 15 between it and the session.
+    for (int field = 0; field < 15; ++field) rest >> ignored;
+    rest >> stat.born;
+    if (!rest || state == "Z" || state == "X") return std::nullopt;
+    return stat;
 }
 
 bool carries(pid_t pid, std::string_view mark) {
@@ -144,7 +150,7 @@ std::string signal_words(int signal) {
     return fmt::format("SIG{} ({})", name, words);
 }
 
-std::vector<pid_t> processes_of(pid_t session, std::string_view mark) {
+std::vector<pid_t> processes_of(pid_t session, std::string_view mark, std::int64_t born) {
     std::vector<pid_t> found;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator{"/proc", error}) {
@@ -152,8 +158,9 @@ std::vector<pid_t> processes_of(pid_t session, std::string_view mark) {
         pid_t pid = 0;
         const auto parsed = std::from_chars(name.data(), name.data() + name.size(), pid);
         if (parsed.ec != std::errc{} || pid == ::getpid()) continue;
-        const auto theirs = session_of(pid);
-        if (theirs >= 0 && (theirs == session || carries(pid, mark))) found.push_back(pid);
+        const auto stat = stat_of(pid);
+        if (stat && stat->born >= born && (stat->session == session || carries(pid, mark)))
+            found.push_back(pid);
     }
     return found;
 }
@@ -191,6 +198,7 @@ Result<Process> Process::start(const Command& command) {
     Process process;
     process.pid_ = pid;
     process.mark_ = command.mark;
+    process.born_ = stat_of(pid).value_or(Stat{}).born; // 0 where it has ended already
     process.descriptor_ = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U));
     writing.close();
     if (const int error = error_reported(reading.get()); error != 0)
@@ -201,12 +209,13 @@ Result<Process> Process::start(const Command& command) {
 
 Process::Process(Process&& other) noexcept
     : pid_{std::exchange(other.pid_, -1)}, descriptor_{std::exchange(other.descriptor_, -1)},
-      mark_{std::move(other.mark_)}, ending_{other.ending_} {}
+      mark_{std::move(other.mark_)}, born_{other.born_}, ending_{other.ending_} {}
 
 Process& Process::operator=(Process&& other) noexcept {
     std::swap(pid_, other.pid_);
     std::swap(descriptor_, other.descriptor_);
     std::swap(mark_, other.mark_);
+    std::swap(born_, other.born_);
     std::swap(ending_, other.ending_);
     return *this;
 }
@@ -253,7 +262,7 @@ void Process::kill() {
         // on only the mark counts.
         const bool known = !ending_;
         if (known) ::kill(pid_, SIGKILL);
-        const auto left = processes_of(known ? pid_ : no_session, mark_);
+        const auto left = processes_of(known ? pid_ : no_session, mark_, born_);
         for (const pid_t pid : left) ::kill(pid, SIGKILL);
         if (poll() && left.empty()) return;
         std::this_thread::sleep_for(round == 0 ? 1ms : 5ms);

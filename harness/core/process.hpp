@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -63,10 +64,12 @@ private:
     pid_t pid_ = -1;
     int descriptor_ = -1;
     std::string mark_;
+    std::int64_t born_ = 0;
     std::optional<Ending> ending_;
 };
 
 /// Live processes (zombies are not) that belong to `session` or carry `mark` in their environment.
-std::vector<pid_t> processes_of(pid_t session, std::string_view mark);
+/// Those older than `born`, in ticks since the machine started, are not looked at.
+std::vector<pid_t> processes_of(pid_t session, std::string_view mark, std::int64_t born = 0);
 
 } // namespace assay::core

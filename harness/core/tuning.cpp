@@ -88,6 +88,7 @@ measure::Protocol probe_protocol(const measure::Protocol& protocol) {
 TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& probe) {
     if (tunings.empty()) return {};
     auto default_time = probe(nullptr);
+    if (!default_time) return {}; // what cannot be measured at all is not worth five more tries
     const Tuning* best = nullptr;
     std::optional<double> best_time;
     for (const auto& tuning : tunings) {
@@ -97,17 +98,16 @@ TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& prob
         best = &tuning;
     }
     const auto wins = [&] {
-        return best != nullptr && (!default_time || *default_time > worth_choosing * *best_time);
+        return best != nullptr && *default_time > worth_choosing * *best_time;
     };
-    if (wins() && default_time) {
+    if (wins()) {
         // Back again in the other order; the faster of two is the less disturbed.
         best_time = std::min(*best_time, probe(best).value_or(*best_time));
         default_time = std::min(*default_time, probe(nullptr).value_or(*default_time));
     }
-    const auto& variable = best != nullptr ? best->variable : tunings.front().variable;
-    if (wins()) return make_choice(variable, best->value, default_time, best_time);
-    if (!default_time) return {};
-    return make_choice(variable, std::string{own_choice}, default_time, default_time);
+    if (wins()) return make_choice(best->variable, best->value, default_time, best_time);
+    return make_choice(tunings.front().variable, std::string{own_choice}, default_time,
+                       default_time);
 }
 
 std::optional<TuningChoice> recorded_choice(const Manifest& manifest,

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whatever a benchmark does costs one case: real workers, a module that does harm on purpose.
+
+#include "core/process.hpp"
+#include "record/reader.hpp"
+#include "trouble_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace assay;
+using assay::record::Status;
+using assay::trouble_test::Folder;
+using assay::trouble_test::load_trouble;
+using assay::trouble_test::Silent;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class RunnerTest : public testing::Test {
+protected:
+    Result<core::Outcome> run(const core::Plan& plan, bool resume = false) {
+        return core::run(
+            plan, {.out = folder_.path(), .resume = resume, .program = TROUBLE_PROGRAM}, observer_);
+    }
+    record::Case only_case(const std::string& what, double limit = 20) {
+        auto plan = trouble_.plan({what});
+        plan.protocol.limit_seconds = limit;
+        auto outcome = run(plan);
+        EXPECT_TRUE(outcome) << outcome.error().message;
+        return outcome ? outcome->run.cases.at(0) : record::Case{};
+    }
+
+    Folder folder_;
+    trouble_test::Trouble trouble_ = load_trouble(TROUBLE_MODULE);
+    Silent observer_;
+};
+
+TEST_F(RunnerTest, MeasuresAndWritesAFileThatReadsBack) {
+    const auto outcome = run(trouble_.plan({"fine", "slow"}, 2));
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->run.status, "done");
+    EXPECT_EQ(outcome->signal, 0);
+    const auto back = record::read_run(outcome->file);
+    ASSERT_TRUE(back) << back.error().message;
+    ASSERT_EQ(back->cases.size(), 2U);
+    for (const auto& c : back->cases) {
+        EXPECT_TRUE(c.status == Status::ok || c.status == Status::unstable) << c.reason;
+        EXPECT_EQ(c.replicas.size(), 2U);
+        ASSERT_TRUE(c.verification);
+        EXPECT_TRUE(c.verification->passed);
+        ASSERT_FALSE(c.metrics.empty());
+        EXPECT_EQ(c.metrics[0].name, "flop_rate");
+    }
+    EXPECT_EQ(observer_.finished_cases.size(), 2U);
+    EXPECT_EQ(observer_.last.steps_total, 4U);
+}
+
+TEST_F(RunnerTest, ARunFolderHasItsPlaceInTheTree) {
+    const auto outcome = core::run(trouble_.plan({"unfit"}),
+                                   {.out = folder_.path(),
+                                    .campaign = "2026 Q1",
+                                    .provider = "some/../cloud",
+                                    .instance = "big.8",
+                                    .program = TROUBLE_PROGRAM},
+                                   observer_);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    const auto inside = fs::relative(outcome->file, folder_.path());
+    std::vector<std::string> levels;
+    for (const auto& level : inside) levels.push_back(level.string());
+    ASSERT_EQ(levels.size(), 6U);
+    EXPECT_EQ(levels[0], "2026-Q1");
+    EXPECT_EQ(levels[1], "some-..-cloud");
+    EXPECT_EQ(levels[2], "big.8");
+    EXPECT_EQ(levels[3], outcome->run.machine.id);
+    EXPECT_EQ(levels[4], outcome->run.id);
+    EXPECT_EQ(levels[5], "run.json");
+    EXPECT_TRUE(fs::exists(outcome->file.parent_path() / "journal.ndjson"));
+}
+
+TEST_F(RunnerTest, RecordsWhatTheEnvironmentWas) {
+    const auto c = only_case("fine");
+    const auto* threads = record::find(c.settings, "environment.OMP_NUM_THREADS");
+    ASSERT_NE(threads, nullptr);
+    EXPECT_EQ(record::to_string(*threads), "1");
+    const auto* seen = record::find(c.settings, "seen.threads");
+    ASSERT_NE(seen, nullptr);
+    EXPECT_EQ(record::to_string(*seen), "1");
+}
+
+TEST_F(RunnerTest, AsksTheModuleForItsFacts) {
+    const auto outcome = run(trouble_.plan({"fine"}));
+    ASSERT_TRUE(outcome);
+    const auto* version = record::find(outcome->run.machine.software, "trouble.version");
+    ASSERT_NE(version, nullptr);
+    EXPECT_EQ(record::to_string(*version), "1.2.3");
+}
+
+TEST_F(RunnerTest, ACrashNamesItsSignal) {
+    const auto c = only_case("segv");
+    EXPECT_EQ(c.status, Status::crashed);
+    EXPECT_THAT(c.reason, HasSubstr("SIGSEGV"));
+    EXPECT_THAT(c.metrics, IsEmpty());
+}
+
+TEST_F(RunnerTest, AHangIsEndedAndSaysWhere) {
+    const auto in_run = only_case("hang", 0.5);
+    EXPECT_EQ(in_run.status, Status::timed_out);
+    EXPECT_THAT(in_run.reason, HasSubstr("0.5 s, while running"));
+    const auto in_verify = only_case("hang_verify", 0.5);
+    EXPECT_EQ(in_verify.status, Status::timed_out);
+    EXPECT_THAT(in_verify.reason, HasSubstr("while verifying"));
+}
+
+TEST_F(RunnerTest, AnExceptionInSetUpIsAFailure) {
+    const auto c = only_case("throws");
+    EXPECT_EQ(c.status, Status::failed);
+    EXPECT_THAT(c.reason, HasSubstr("no set-up today"));
+}
+
+TEST_F(RunnerTest, ExitInAModuleIsACrash) {
+    const auto c = only_case("leaves");
+    EXPECT_EQ(c.status, Status::crashed);
+    EXPECT_THAT(c.reason, HasSubstr("ended with exit code 3 in the middle of a case"));
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+TEST_F(RunnerTest, EatingMemoryCostsOneCase) {
+    const auto outcome = run(trouble_.plan({"hungry", "fine"}));
+    ASSERT_TRUE(outcome);
+    EXPECT_TRUE(outcome->run.cases[0].status == Status::failed ||
+                outcome->run.cases[0].status == Status::crashed)
+        << outcome->run.cases[0].reason;
+    EXPECT_TRUE(record::is_finished(outcome->run.cases[1].status)) << outcome->run.cases[1].reason;
+}
+#endif
+
+TEST_F(RunnerTest, WrongResultsShowNoRate) {
+    for (const auto* what : {"wrong", "stale", "blind"}) {
+        const auto c = only_case(what);
+        EXPECT_EQ(c.status, Status::incorrect) << what << ": " << c.reason;
+        EXPECT_THAT(c.metrics, IsEmpty()) << what;
+    }
+}
+
+TEST_F(RunnerTest, WhatDoesNotApplyIsSkippedOnceWithItsReason) {
+    const auto outcome = run(trouble_.plan({"unfit"}, 3));
+    ASSERT_TRUE(outcome);
+    const auto& c = outcome->run.cases[0];
+    EXPECT_EQ(c.status, Status::skipped);
+    EXPECT_THAT(c.reason, HasSubstr("a machine that does not exist"));
+    EXPECT_THAT(c.replicas, IsEmpty());
+    EXPECT_EQ(observer_.finished_cases.size(), 1U);
+}
+
+TEST_F(RunnerTest, AModulesWarningIsTheCasesWarning) {
+    EXPECT_THAT(only_case("warns").warnings, testing::Contains("the weather is bad"));
+}
+
+TEST_F(RunnerTest, GarbageOnTheSocketIsAFailedCaseAndNoMore) {
+    const auto outcome = run(trouble_.plan({"raw", "fine"}));
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->run.cases[0].status, Status::failed) << outcome->run.cases[0].reason;
+    EXPECT_TRUE(record::is_finished(outcome->run.cases[1].status));
+}
+
+TEST_F(RunnerTest, OneBadCaseLeavesItsNeighboursAlone) {
+    const auto outcome = run(trouble_.plan({"fine", "segv", "fine", "leaves", "fine"}, 2));
+    ASSERT_TRUE(outcome);
+    const auto& cases = outcome->run.cases;
+    for (const std::size_t good : {0U, 2U, 4U}) {
+        EXPECT_TRUE(cases[good].status == Status::ok || cases[good].status == Status::unstable)
+            << cases[good].reason;
+        EXPECT_EQ(cases[good].replicas.size(), 2U);
+    }
+    // What has crashed once is not tried again in the same run.
+    EXPECT_EQ(cases[1].replicas.size(), 1U);
+    EXPECT_EQ(cases[3].replicas.size(), 1U);
+}
+
+TEST_F(RunnerTest, TheFastestTuningIsUsedAndTold) {
+    const auto c = only_case("tuned");
+    const auto* used = record::find(c.settings, "tuning.TROUBLE_KERNEL");
+    ASSERT_NE(used, nullptr);
+    EXPECT_EQ(record::to_string(*used), "good");
+    const auto* seen = record::find(c.settings, "seen.kernel");
+    ASSERT_NE(seen, nullptr);
+    EXPECT_EQ(record::to_string(*seen), "good");
+    EXPECT_THAT(c.warnings, testing::Contains(HasSubstr("TROUBLE_KERNEL=good")));
+}
+
+TEST_F(RunnerTest, NoProcessIsLeftBehind) {
+    ::setenv("ASSAY_TEST_MARK", folder_.path().c_str(), 1);
+    const auto mark = "ASSAY_TEST_MARK=" + folder_.path().string();
+    (void)only_case("breeds");
+    ::unsetenv("ASSAY_TEST_MARK");
+    EXPECT_THAT(core::processes_of(-1, mark), IsEmpty());
+}
+
+TEST_F(RunnerTest, ResumeKeepsWhatIsFinishedAndTriesTheRestAgain) {
+    const auto plan = trouble_.plan({"fine", "segv", "unfit"});
+    const auto first = run(plan);
+    ASSERT_TRUE(first);
+    const auto again = run(plan, true);
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(observer_.resumed);
+    EXPECT_EQ(again->run.id, first->run.id);
+    ASSERT_EQ(again->run.cases.size(), 3U);
+    EXPECT_EQ(again->run.cases[0].replicas[0].started, first->run.cases[0].replicas[0].started);
+    EXPECT_EQ(again->run.cases[0].replicas[0].values, first->run.cases[0].replicas[0].values);
+    EXPECT_EQ(again->run.cases[1].status, Status::crashed);
+    EXPECT_EQ(again->run.cases[1].replicas.size(), 1U);
+}
+
+TEST_F(RunnerTest, ResumeStartsANewRunWhereNothingIsUnfinished) {
+    const auto plan = trouble_.plan({"fine"});
+    const auto first = run(plan);
+    ASSERT_TRUE(first);
+    const auto again = run(plan, true);
+    ASSERT_TRUE(again);
+    EXPECT_FALSE(observer_.resumed);
+    EXPECT_NE(again->run.id, first->run.id);
+    // Nor does another plan continue it.
+    const auto other = run(trouble_.plan({"segv"}), true);
+    ASSERT_TRUE(other);
+    EXPECT_FALSE(observer_.resumed);
+}
+
+TEST_F(RunnerTest, RawSamplesGoIntoASidecar) {
+    const auto outcome = core::run(
+        trouble_.plan({"slow"}),
+        {.out = folder_.path(), .keep_samples = true, .program = TROUBLE_PROGRAM}, observer_);
+    ASSERT_TRUE(outcome);
+    std::ifstream file{outcome->file.parent_path() / "samples.ndjson"};
+    std::string line;
+    ASSERT_TRUE(std::getline(file, line));
+    EXPECT_THAT(line, HasSubstr(R"({"case":0,"replica":0,"seconds":[)"));
+}
+
+TEST_F(RunnerTest, AFolderThatCannotBeWrittenIsAnErrorOfTheEnvironment) {
+    const auto blocked = folder_.path() / "file";
+    std::ofstream{blocked} << "in the way";
+    const auto outcome =
+        core::run(trouble_.plan({"fine"}), {.out = blocked, .program = TROUBLE_PROGRAM}, observer_);
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().fault, Fault::environment);
+    EXPECT_THAT(outcome.error().message, HasSubstr(blocked.string()));
+}
+
+TEST_F(RunnerTest, AFullDiskIsAnErrorAndLeavesNothingHalfWritten) {
+    const auto outcome = core::run(trouble_.plan({"fine"}),
+                                   {.out = "/dev/full", .program = TROUBLE_PROGRAM}, observer_);
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().fault, Fault::environment);
+}
+
+TEST_F(RunnerTest, AWorkerProgramThatDoesNotExistIsToldOnce) {
+    const auto outcome = core::run(
+        trouble_.plan({"fine"}), {.out = folder_.path(), .program = "/no/such/program"}, observer_);
+    ASSERT_TRUE(outcome);
+    EXPECT_THAT(outcome->run.cases[0].reason, HasSubstr("/no/such/program"));
+}
+
+} // namespace

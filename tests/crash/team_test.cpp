@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several processes under mpirun: one bad rank costs one case, and no rank outlives it.
+
+#include "core/launcher.hpp"
+#include "core/process.hpp"
+#include "trouble_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace {
+
+using namespace assay;
+using assay::record::Status;
+using assay::trouble_test::Folder;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class TeamTest : public testing::Test {
+protected:
+    void SetUp() override {
+        const char* path = std::getenv("PATH");
+        if (core::find_program("mpirun", path == nullptr ? "" : path).empty() ||
+            !std::filesystem::exists(TROUBLE_TEAM_MODULE))
+            GTEST_SKIP() << "no mpirun here";
+        trouble_ = trouble_test::load_trouble(TROUBLE_TEAM_MODULE);
+        ::setenv("ASSAY_TEST_MARK", folder_.path().c_str(), 1);
+    }
+    void TearDown() override {
+        EXPECT_THAT(core::processes_of(-1, "ASSAY_TEST_MARK=" + folder_.path().string()),
+                    IsEmpty());
+        ::unsetenv("ASSAY_TEST_MARK");
+    }
+    record::Run run(const std::vector<std::string>& what, double limit = 30, int replicas = 1) {
+        auto plan = trouble_.plan(what, replicas);
+        plan.protocol.limit_seconds = limit;
+        const auto outcome =
+            core::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer_);
+        EXPECT_TRUE(outcome) << outcome.error().message;
+        return outcome ? outcome->run : record::Run{};
+    }
+
+    Folder folder_;
+    trouble_test::Trouble trouble_;
+    trouble_test::Silent observer_;
+};
+
+TEST_F(TeamTest, TwoRanksMeasureTogether) {
+    const auto result = run({"fine", "fine"}, 30, 2);
+    for (const auto& c : result.cases) {
+        EXPECT_TRUE(c.status == Status::ok || c.status == Status::unstable) << c.reason;
+        const auto* ranks = record::find(c.settings, "ranks");
+        ASSERT_NE(ranks, nullptr);
+        EXPECT_EQ(record::to_string(*ranks), "2");
+        EXPECT_EQ(c.replicas.size(), 2U);
+    }
+}
+
+TEST_F(TeamTest, MoreRanksThanCoresWork) {
+    auto plan = trouble_.plan({"fine"});
+    plan.cases[0].parameters[2].value = std::int64_t{5};
+    const auto outcome =
+        core::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer_);
+    ASSERT_TRUE(outcome);
+    const auto& c = outcome->run.cases[0];
+    EXPECT_TRUE(c.status == Status::ok || c.status == Status::unstable) << c.reason;
+}
+
+TEST_F(TeamTest, ACrashOfOneRankCostsTheCase) {
+    const auto result = run({"segv", "fine"});
+    EXPECT_EQ(result.cases.at(0).status, Status::crashed);
+    EXPECT_THAT(result.cases[0].reason, HasSubstr("SIGSEGV"));
+    EXPECT_TRUE(record::is_finished(result.cases.at(1).status)) << result.cases[1].reason;
+}
+
+TEST_F(TeamTest, AHangOfOneRankIsEnded) {
+    const auto result = run({"hang"}, 3);
+    EXPECT_EQ(result.cases.at(0).status, Status::timed_out) << result.cases[0].reason;
+}
+
+TEST_F(TeamTest, ARankThatCannotTakePartTellsWhy) {
+    const auto result = run({"throws", "unfit", "fine"});
+    EXPECT_EQ(result.cases.at(0).status, Status::failed);
+    EXPECT_THAT(result.cases[0].reason, HasSubstr("rank 1"));
+    EXPECT_THAT(result.cases[0].reason, HasSubstr("no set-up today"));
+    EXPECT_EQ(result.cases.at(1).status, Status::skipped);
+    EXPECT_TRUE(record::is_finished(result.cases.at(2).status)) << result.cases[2].reason;
+}
+
+TEST_F(TeamTest, WithoutALauncherTheCaseIsSkipped) {
+    const std::string path = std::getenv("PATH");
+    ::setenv("PATH", "/nonexistent", 1);
+    const auto result = run({"fine"});
+    ::setenv("PATH", path.c_str(), 1);
+    EXPECT_EQ(result.cases.at(0).status, Status::skipped);
+    EXPECT_EQ(result.cases[0].reason, "needs mpirun (Debian package openmpi-bin)");
+}
+
+} // namespace

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A module for tests: one benchmark that does whatever harm its parameter `what` asks for.
+
+#include <assay/define.hpp>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace assay::trouble {
+
+enum class What : std::uint8_t {
+    fine,
+    slow,        // 2 ms a call
+    segv,        // in run()
+    hang,        // in run()
+    hang_verify, // in verify()
+    throws,      // in set-up
+    leaves,      // exit(3) in run()
+    hungry,      // allocates until it is stopped
+    wrong,       // result
+    blind,       // verify() accepts anything
+    stale,       // does not write its output: poison stays
+    unfit,
+    warns,
+    breeds, // leaves a process behind that has left the session
+    tuned,  // fast with TROUBLE_KERNEL=good
+    raw     // writes garbage to its parent's socket
+};
+
+namespace {
+
+/// What every well-behaved case computes.
+constexpr double answer = 42.0;
+
+void leave_a_child() {
+    if (::fork() != 0) return;
+    ::setsid();
+    while (true) ::pause();
+}
+
+void write_to_the_socket() {
+    // A descriptor found by trying: the worker has few.
+    for (int fd = 3; fd < 64; ++fd) {
+        const auto sent = ::write(fd, "{\"type\":\"result\",\"id\":]]]\n", 27);
+        (void)sent;
+    }
+}
+
+} // namespace
+
+struct Trouble {
+    struct Params {
+        What what = What::fine;
+        std::int64_t size = 1;
+        Symbolic threads = 1;
+    };
+    static constexpr Info info{.id = "trouble.maker",
+                               .question = "What does the harness do about it?",
+                               .method = "Harms on purpose.",
+                               .caveats = "None of its numbers means anything.",
+                               .headline = "flop_rate"};
+    static constexpr auto axes =
+        std::tuple{choice("what", "the harm done", &Params::what,
+                          {Name<What>{"fine", What::fine},
+                           {"slow", What::slow},
+                           {"segv", What::segv},
+                           {"hang", What::hang},
+                           {"hang_verify", What::hang_verify},
+                           {"throws", What::throws},
+                           {"leaves", What::leaves},
+                           {"hungry", What::hungry},
+                           {"wrong", What::wrong},
+                           {"blind", What::blind},
+                           {"stale", What::stale},
+                           {"unfit", What::unfit},
+                           {"warns", What::warns},
+                           {"breeds", What::breeds},
+                           {"tuned", What::tuned},
+                           {"raw", What::raw}},
+                          {What::fine}),
+                   integer("size", "tells cases apart", "", &Params::size, {1}, {1, 1000}),
+                   symbolic("threads", "threads", "", &Params::threads, {1}, {1, 4096},
+                            {Symbol::one, Symbol::all})};
+
+    static Fit fit(const Params& params, const Machine&) {
+        return Fit::needs(params.what != What::unfit, "a machine that does not exist");
+    }
+
+    Trouble(const Params& params, Context& context) : what_{params.what} {
+        const char* threads = std::getenv("OMP_NUM_THREADS");
+        context.setting("seen.threads", threads == nullptr ? "none" : threads);
+        const char* kernel = std::getenv("TROUBLE_KERNEL");
+        good_ = kernel != nullptr && std::strcmp(kernel, "good") == 0;
+        context.setting("seen.kernel", good_ ? "good" : "other");
+        if (what_ == What::throws) throw std::runtime_error{"no set-up today"};
+        if (what_ == What::warns) context.warn("the weather is bad");
+        if (what_ == What::breeds) leave_a_child();
+        if (what_ == What::hungry) eat();
+    }
+
+    void run() noexcept {
+        switch (what_) {
+        case What::segv:
+            ::raise(SIGSEGV);
+            break;
+        case What::hang:
+            while (true) ::pause();
+        case What::leaves:
+            std::exit(3); // NOLINT(concurrency-mt-unsafe): the harm done
+        case What::slow:
+            wait(std::chrono::milliseconds{2});
+            break;
+        case What::tuned:
+            wait(std::chrono::microseconds{good_ ? 100 : 5000});
+            break;
+        case What::raw:
+            write_to_the_socket();
+            break;
+        default:
+            break;
+        }
+        if (what_ != What::stale || output_ == 0) output_ = what_ == What::wrong ? 41.0 : answer;
+    }
+    Work work() const { return {.flops = 1000}; }
+    Check verify() const {
+        if (what_ == What::hang_verify)
+            while (true) ::pause();
+        const bool right = output_ == answer || what_ == What::blind;
+        return {.passed = right, .error = right ? 0.0 : 1.0, .bound = 0.5, .method = "by heart"};
+    }
+    void poison() { output_ = -1; }
+    void spoil() { output_ += 1; }
+
+private:
+    static void wait(std::chrono::nanoseconds time) {
+        const auto end = std::chrono::steady_clock::now() + time;
+        while (std::chrono::steady_clock::now() < end) {
+        }
+    }
+    void eat() {
+        constexpr std::size_t bite = std::size_t{64} << 20U;
+        while (true) eaten_.push_back(std::make_unique_for_overwrite<std::array<char, bite>>());
+    }
+
+    What what_;
+    bool good_ = false;
+    double output_ = 0;
+    std::vector<std::unique_ptr<std::array<char, std::size_t{64} << 20U>>> eaten_;
+};
+
+extern constinit const assay_benchmark maker = define<Trouble>();
+
+namespace {
+
+constexpr std::array<assay_tuning, 2> tunings{
+    {{sizeof(assay_tuning), 0, "TROUBLE_KERNEL", "good", ""},
+     {sizeof(assay_tuning), 0, "TROUBLE_KERNEL", "unusable", "an_isa_nobody_has"}}};
+
+std::int32_t facts(const assay_services* services, assay_text* /*error*/) {
+    services->setting_text(services->context, "version", "1.2.3");
+    return 0;
+}
+
+} // namespace
+} // namespace assay::trouble
+
+extern const assay::Module assay_module_hooks;
+constinit const assay::Module assay_module_hooks{.tunings = assay::trouble::tunings.data(),
+                                                 .tuning_count = assay::trouble::tunings.size(),
+                                                 .facts = &assay::trouble::facts};

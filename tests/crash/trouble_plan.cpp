@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trouble_plan.hpp"
+
+#include "core/module.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <stdexcept>
+#include <system_error>
+
+namespace assay::trouble_test {
+
+namespace fs = std::filesystem;
+
+Trouble load_trouble(const fs::path& module) {
+    const auto loaded = core::Module::load(module);
+    if (!loaded) throw std::runtime_error{loaded.error().message};
+    auto manifest = core::describe(*loaded);
+    if (!manifest) throw std::runtime_error{manifest.error().message};
+    return {std::make_unique<core::Manifest>(std::move(*manifest))};
+}
+
+core::Plan Trouble::plan(const std::vector<std::string>& what, int replicas) const {
+    core::Plan plan{.suite = "trouble", .protocol = fast_protocol(), .replicas = replicas};
+    for (const auto& item : what) {
+        core::PlannedCase planned{.module = manifest.get(),
+                                  .benchmark = &manifest->benchmarks.front()};
+        for (const auto& parameter : planned.benchmark->parameters)
+            planned.parameters.push_back({parameter.name, parameter.defaults.front()});
+        planned.parameters[0].value = item;
+        planned.parameters[1].value = static_cast<std::int64_t>(plan.cases.size() + 1);
+        plan.cases.push_back(std::move(planned));
+        plan.digest = fmt::format("{}-{}", plan.digest, item);
+    }
+    return plan;
+}
+
+measure::Protocol fast_protocol(double limit_seconds) {
+    return {.target = 0.5,
+            .min_seconds = 0.01,
+            .budget_seconds = 0.02,
+            .limit_seconds = limit_seconds,
+            .min_batches = 10,
+            .few_batches = 3,
+            .warmup_seconds = 0.005};
+}
+
+Folder::Folder() {
+    auto name = (fs::temp_directory_path() / "assay-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"no temporary folder"};
+    path_ = name;
+}
+
+Folder::~Folder() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+}
+
+} // namespace assay::trouble_test

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plans made of the modules `trouble` and `trouble_team`, for tests that run real processes.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "core/manifest.hpp"
+#include "core/plan.hpp"
+#include "core/runner.hpp"
+
+#include <filesystem>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace assay::trouble_test {
+
+/// A manifest lives as long as the plans made from it.
+struct Trouble {
+    std::unique_ptr<core::Manifest> manifest;
+    /// `what` of each case; sizes count up, so that equal ones are different cases.
+    core::Plan plan(const std::vector<std::string>& what, int replicas = 1) const;
+};
+/// Loads the module and asks it, in this process: nothing in it runs.
+Trouble load_trouble(const std::filesystem::path& module);
+
+/// 10 ms of measuring a case; a hang is over after `limit` seconds.
+measure::Protocol fast_protocol(double limit_seconds = 20);
+
+class Silent : public core::Observer {
+public:
+    void started(const std::filesystem::path& where, bool again) override {
+        folder = where;
+        resumed = again;
+    }
+    void progress(const core::Progress& progress) override { last = progress; }
+    void finished(const record::Case& result) override { finished_cases.push_back(result); }
+
+    std::filesystem::path folder;
+    bool resumed = false;
+    core::Progress last;
+    std::vector<record::Case> finished_cases;
+};
+
+/// A folder that is gone at the end.
+class Folder {
+public:
+    Folder();
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    ~Folder();
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+} // namespace assay::trouble_test
