@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program assay-report from outside: what it prints, what it writes, how it ends.
+
+#include "json/json.hpp"
+#include "record/writer.hpp"
+#include "support/sample_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+struct Ended {
+    int code = -1;
+    std::string output; ///< stdout and stderr
+};
+
+class ProgramTest : public testing::Test {
+protected:
+    void SetUp() override {
+        folder_ = fs::temp_directory_path() / ("assay-report-" + std::to_string(getpid()));
+        fs::create_directories(folder_ / "results/one");
+        run_ = folder_ / "results/one/run.json";
+        ASSERT_TRUE(record::write_run(run_, test::sample_run()).has_value());
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    Ended call(const std::string& arguments) const {
+        const std::string command =
+            "cd '" + folder_.string() + "' && " ASSAY_REPORT_PROGRAM " " + arguments + " 2>&1";
+        Ended ended;
+        FILE* pipe = popen(command.c_str(), "r");
+        if (pipe == nullptr) return ended;
+        std::array<char, 4096> part{};
+        while (const auto size = std::fread(part.data(), 1, part.size(), pipe))
+            ended.output.append(part.data(), size);
+        const int status = pclose(pipe);
+        ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+        return ended;
+    }
+    static std::string content(const fs::path& path) {
+        std::ostringstream text;
+        text << std::ifstream{path, std::ios::binary}.rdbuf();
+        return text.str();
+    }
+    void replace(const std::string& from, const std::string& to) const {
+        std::string text = content(run_);
+        const auto at = text.find(from);
+        ASSERT_NE(at, std::string::npos) << from;
+        text.replace(at, from.size(), to);
+        std::ofstream{run_, std::ios::binary} << text;
+    }
+
+    fs::path folder_;
+    fs::path run_;
+};
+
+TEST_F(ProgramTest, ReportsOnTheTerminalFromFileFolderOrLabel) {
+    for (const char* input : {"results/one/run.json", "results", "mine=results"}) {
+        const auto ended = call(std::string{"report "} + input);
+        EXPECT_EQ(ended.code, 0);
+        EXPECT_THAT(ended.output, AllOf(HasSubstr("In five lines"), HasSubstr("gemm.square"),
+                                        Not(HasSubstr("\x1b"))));
+    }
+    EXPECT_THAT(call("report mine=results").output, HasSubstr("mine: "));
+}
+
+TEST_F(ProgramTest, WritesFilesAndStaysQuiet) {
+    const auto ended = call("report results --html a.html --md a.md");
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_THAT(ended.output, IsEmpty());
+    EXPECT_THAT(content(folder_ / "a.html"), HasSubstr("</html>"));
+    EXPECT_THAT(content(folder_ / "a.md"), HasSubstr("## Matrix multiplication"));
+}
+
+TEST_F(ProgramTest, ReportsSeveralRunsInOnePage) {
+    EXPECT_EQ(call("report first=results second=results --html two.html").code, 0);
+    EXPECT_THAT(content(folder_ / "two.html"), AllOf(HasSubstr(">first<"), HasSubstr(">second<")));
+}
+
+TEST_F(ProgramTest, SpeaksJson) {
+    for (const char* arguments : {"report results --json", "verify results --json",
+                                  "export --to csv results --out a.csv --json"}) {
+        const auto ended = call(arguments);
+        EXPECT_EQ(ended.code, 0) << arguments;
+        EXPECT_TRUE(json::parse(ended.output, arguments).has_value())
+            << ended.output.substr(0, 200);
+    }
+}
+
+TEST_F(ProgramTest, VerifiesAndFindsWhatWasChanged) {
+    auto ended = call("verify results");
+    EXPECT_EQ(ended.code, 0) << ended.output;
+    EXPECT_THAT(ended.output, HasSubstr("consistent"));
+    replace("\"higher_is_better\": true", "\"higher_is_better\": false");
+    ended = call("verify results");
+    EXPECT_EQ(ended.code, 1) << ended.output;
+    EXPECT_THAT(ended.output, HasSubstr("cases[0].metrics[0]"));
+}
+
+TEST_F(ProgramTest, Exports) {
+    EXPECT_THAT(call("export --to csv results").output, HasSubstr("gemm.square"));
+    EXPECT_EQ(call("export --to gbench results --out now.json").code, 0);
+    EXPECT_TRUE(json::parse(content(folder_ / "now.json"), "now.json").has_value());
+}
+
+TEST_F(ProgramTest, ErrorsNameTheNearestAndEndWithTwo) {
+    const std::pair<const char*, const char*> cases[] = {
+        {"reprot results", "did you mean \"report\"?"},
+        {"report results --htlm a", "did you mean \"--html\"?"},
+        {"export --to cvs results", "did you mean \"csv\"?"},
+        {"export results", "--to"},
+        {"report", "inputs"},
+        {"report nothing.json", "no such file"},
+        {"report results --html results/one/run.json", "the result itself"},
+        {"verify /etc/hostname", "hostname"},
+    };
+    for (const auto& [arguments, expected] : cases) {
+        const auto ended = call(arguments);
+        EXPECT_EQ(ended.code, 2) << arguments << ": " << ended.output;
+        EXPECT_THAT(ended.output, HasSubstr(expected)) << arguments;
+    }
+}
+
+TEST_F(ProgramTest, BrokenResultsAreRefusedInOneMessage) {
+    const std::string text = content(run_);
+    for (const auto& broken :
+         {text.substr(0, text.size() / 2), std::string{}, std::string{"[1]"},
+          std::string(100000, '['), std::string{"{\"schema\":\"assay.run/9\"}"}}) {
+        std::ofstream{run_, std::ios::binary} << broken;
+        for (const char* verb : {"report", "verify", "export --to csv"}) {
+            const auto ended = call(std::string{verb} + " results");
+            EXPECT_EQ(ended.code, 2) << verb << ended.output;
+            EXPECT_THAT(ended.output, AllOf(HasSubstr("assay-report: "), HasSubstr("run.json")));
+            EXPECT_EQ(std::count(ended.output.begin(), ended.output.end(), '\n'), 1);
+        }
+    }
+}
+
+TEST_F(ProgramTest, OutputsThatCannotBeWrittenEndWithFour) {
+    const auto ended = call("report results --html nowhere/a.html");
+    EXPECT_EQ(ended.code, 4) << ended.output;
+    EXPECT_THAT(ended.output, HasSubstr("nowhere"));
+    EXPECT_EQ(call("report results > /dev/full").code, 4);
+}
+
+TEST_F(ProgramTest, HelpHasAnExampleForEveryVerb) {
+    for (const char* verb : {"report", "verify", "export"}) {
+        const auto ended = call(std::string{verb} + " --help");
+        EXPECT_EQ(ended.code, 0);
+        EXPECT_THAT(ended.output, HasSubstr(std::string{"assay-report "} + verb + " "));
+    }
+    EXPECT_EQ(call("--version").code, 0);
+    EXPECT_EQ(call("").code, 2);
+}
+
+} // namespace
+} // namespace assay::report
