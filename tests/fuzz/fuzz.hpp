@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every fuzz target is made of: the bytes as text, and a way to fail.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace assay::fuzz {
+
+inline std::string_view text(const std::uint8_t* data, std::size_t size) {
+    return {reinterpret_cast<const char*>(data), size};
+}
+
+/// Ends the process, which libFuzzer records together with the input.
+inline void expect(bool holds) {
+    if (!holds) __builtin_trap();
+}
+
+} // namespace assay::fuzz
