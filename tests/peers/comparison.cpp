@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comparison.hpp"
+
+#include <utility>
+
+namespace assay::peers {
+
+bool Row::met() const {
+    if (at_least && low.value_or(value) < *at_least) return false;
+    return !at_most || high.value_or(value) <= *at_most;
+}
+
+Row row_of(std::string name, const Ratio& ratio, std::optional<double> at_least, std::string note) {
+    Row row{.name = std::move(name),
+            .value = ratio.value,
+            .low = ratio.low,
+            .high = ratio.high,
+            .at_least = at_least,
+            .note = std::move(note)};
+    row.pairs = ratio.pairs;
+    row.repeated = ratio.repeated;
+    row.disturbed = ratio.disturbed;
+    return row;
+}
+
+} // namespace assay::peers

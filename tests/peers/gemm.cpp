@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// gemm.square in fp32 against bare calls of the same libraries and against the measured FMA peak.
+// Every side is a process of its own, because OpenBLAS reads its core type when it is loaded.
+#include "child.hpp"
+#include "comparison.hpp"
+#include "core/manifest.hpp"
+#include "core/module.hpp"
+#include "machine/inventory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+namespace assay::peers {
+namespace {
+
+using ChildPtr = std::unique_ptr<Child>;
+
+/// The environment that the runner gives a worker with so many threads.
+Variables placed(int threads, const std::string& core_type = {}) {
+    std::string places;
+    for (const int cpu : machine::choose_cpus(threads))
+        places += (places.empty() ? "{" : ",{") + std::to_string(cpu) + "}";
+    return {{"OMP_NUM_THREADS", std::to_string(threads)},
+            {"OMP_PROC_BIND", "true"},
+            {"OMP_PLACES", places},
+            {"OPENBLAS_CORETYPE", core_type}};
+}
+
+bool has_all(const std::vector<std::string>& isa, const std::string& wanted) {
+    std::istringstream words{wanted};
+    for (std::string word; words >> word;)
+        if (std::ranges::find(isa, word) == isa.end()) return false;
+    return true;
+}
+
+/// OpenBLAS' own choice first, then the core types that this CPU can run.
+std::vector<std::string> core_types(const Options& options) {
+    const auto module = core::Module::load(options.module("openblas"));
+    if (!module) throw std::runtime_error{module.error().message};
+    const auto manifest = core::describe(*module);
+    if (!manifest) throw std::runtime_error{manifest.error().message};
+    const auto isa = machine::inspect().isa;
+    std::vector<std::string> types{""};
+    for (const auto& tuning : manifest->tunings)
+        if (has_all(isa, tuning.requires_isa)) types.push_back(tuning.value);
+    return types;
+}
+
+class Gemm {
+public:
+    explicit Gemm(const Options& options) : options_{options} {}
+
+    ChildPtr bare_openblas(const std::string& core_type) const {
+        return start({options_.peer("peer_openblas"), size()}, core_type);
+    }
+    ChildPtr bare_onednn() const { return start({options_.peer("peer_onednn"), size(), "packed"}); }
+    ChildPtr ours(const std::string& library, const std::string& core_type = {}) const {
+        return start({options_.peer("peer_module"), options_.module(library), "gemm.square",
+                      "precision=fp32", "size=" + size(),
+                      "threads=" + std::to_string(options_.threads)},
+                     core_type);
+    }
+    ChildPtr peak() const {
+        return start({options_.peer("peer_module"), options_.module("host"), "peak.fma",
+                      "precision=fp32", "threads=" + std::to_string(options_.threads)});
+    }
+
+    /// Times of one floating point operation, so that different amounts of work compare.
+    Ratio compare(Child& ours, Child& peer) const {
+        const auto turn = [](Child& child) {
+            return turn_of([&child](std::size_t n) { return child.sample(n) / child.flops(); });
+        };
+        return take_turns(scaled(turn(ours), ours), scaled(turn(peer), peer), options_.plan, [&] {
+            return own_cpu_seconds() + cpu_seconds_of(ours.pid()) + cpu_seconds_of(peer.pid());
+        });
+    }
+    double rate(Child& child) const {
+        const double once = child.sample(1);
+        const auto calls =
+            static_cast<std::size_t>(std::max(1.0, options_.plan.turn_seconds / once));
+        return child.flops() * static_cast<double>(calls) / child.sample(calls);
+    }
+
+private:
+    static Turn scaled(Turn turn, const Child& child) {
+        // turn_of() counts in the unit of its samples: seconds per operation here.
+        return [turn = std::move(turn), flops = child.flops()](double seconds) {
+            return turn(seconds / flops);
+        };
+    }
+    ChildPtr start(const std::vector<std::string>& arguments,
+                   const std::string& core_type = {}) const {
+        if (!std::filesystem::exists(arguments[0]))
+            throw std::runtime_error{arguments[0] + " was not built"};
+        return std::make_unique<Child>(arguments, placed(options_.threads, core_type));
+    }
+    std::string size() const { return std::to_string(options_.gemm_size); }
+
+    const Options& options_;
+};
+
+std::string rate_words(const char* who, double seconds_per_flop, const std::string& kernel) {
+    return fmt::format("{} {:.1f} GFLOP/s ({})", who, 1e-9 / seconds_per_flop, kernel);
+}
+
+} // namespace
+
+std::vector<Row> compare_gemm(const Options& options) {
+    const Gemm gemm{options};
+    std::vector<Row> rows;
+
+    std::string best_type;
+    double best_rate = 0;
+    double default_rate = 0;
+    std::string tried;
+    for (const std::string& type : core_types(options)) {
+        const ChildPtr child = gemm.bare_openblas(type);
+        const double rate = gemm.rate(*child);
+        tried += fmt::format("{}{} {:.1f}", tried.empty() ? "" : ", ",
+                             type.empty() ? "own choice " + child->words() : type, rate * 1e-9);
+        if (type.empty()) default_rate = rate;
+        if (rate > best_rate) {
+            best_rate = rate;
+            best_type = type;
+        }
+    }
+    rows.push_back({.name = "OpenBLAS: own choice of core type / best",
+                    .value = default_rate / best_rate,
+                    .note = "one short turn each, GFLOP/s: " + tried});
+
+    const ChildPtr bare_openblas = gemm.bare_openblas(best_type);
+    const ChildPtr our_openblas = gemm.ours("openblas", best_type);
+    const ChildPtr bare_onednn = gemm.bare_onednn();
+    const ChildPtr our_onednn = gemm.ours("onednn");
+    const Ratio openblas = gemm.compare(*our_openblas, *bare_openblas);
+    rows.push_back(row_of("gemm fp32, our openblas / bare cblas_sgemm", openblas, 0.98,
+                          rate_words("ours", openblas.a_seconds, our_openblas->words())));
+    const Ratio onednn = gemm.compare(*our_onednn, *bare_onednn);
+    rows.push_back(row_of("gemm fp32, our onednn / bare dnnl matmul", onednn, 0.98,
+                          rate_words("ours", onednn.a_seconds, our_onednn->words())));
+
+    // Seconds per operation: the smaller is the better.
+    Child& ours = openblas.a_seconds < onednn.a_seconds ? *our_openblas : *our_onednn;
+    Child& peer = openblas.b_seconds < onednn.b_seconds ? *bare_openblas : *bare_onednn;
+    const Ratio best = gemm.compare(ours, peer);
+    rows.push_back(row_of("gemm fp32, our better library / better bare library", best, 0.98,
+                          rate_words("peer", best.b_seconds, peer.words())));
+    const ChildPtr peak = gemm.peak();
+    const Ratio of_peak = gemm.compare(ours, *peak);
+    rows.push_back(row_of("gemm fp32, our better library / measured FMA peak", of_peak, 0.90,
+                          rate_words("peak", of_peak.b_seconds, peak->words())));
+    return rows;
+}
+
+} // namespace assay::peers

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// collective.allreduce against a bare loop of MPI_Allreduce, inside one job and on equal buffers:
+//   mpirun -n N peer_allreduce MODULE PAIRS SECONDS
+// Every rank takes part; rank 0 prints a line per message size:
+//   <bytes> <ours s> <bare s> <ratio> <low> <high> <added s> <low> <high> <pairs> <repeated> <disturbed>
+#include "machine/inventory.hpp"
+#include "subject.hpp"
+#include "turns.hpp"
+
+#include <assay/host.hpp>
+#include <assay/random.hpp>
+
+#include <mpi.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace assay;
+
+class Bare {
+public:
+    Bare(std::size_t bytes, MPI_Comm comm)
+        : from_{bytes / sizeof(float)}, to_{bytes / sizeof(float)}, comm_{comm} {
+        fill_integers<float>(from_.view(), 1, -100, 100);
+    }
+    double sample(std::size_t calls) {
+        const auto start = std::chrono::steady_clock::now();
+        for (std::size_t i = 0; i < calls; ++i)
+            MPI_Allreduce(from_.data(), to_.data(), static_cast<int>(from_.size()), MPI_FLOAT,
+                          MPI_SUM, comm_);
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+
+private:
+    HostBuffer<float> from_;
+    HostBuffer<float> to_;
+    MPI_Comm comm_;
+};
+
+/// What all ranks do together. They decide everything alike, because they see the same numbers.
+class Job {
+public:
+    explicit Job(MPI_Comm comm) : comm_{comm} { MPI_Comm_rank(comm, &rank_); }
+    int rank() const { return rank_; }
+    MPI_Comm comm() const { return comm_; }
+
+    double reduce(double value, MPI_Op operation) const {
+        MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, operation, comm_);
+        return value;
+    }
+    /// Seconds per call of the slowest rank.
+    template <class Side>
+    double turn(Side& side, std::size_t calls) const {
+        MPI_Barrier(comm_);
+        return reduce(side.sample(calls), MPI_MAX) / static_cast<double>(calls);
+    }
+
+private:
+    MPI_Comm comm_;
+    int rank_ = 0;
+};
+
+struct Pair {
+    double ours = 0;
+    double bare = 0;
+    double foreign = 0;
+};
+
+Pair one_pair(const Job& job, peers::Subject& ours, Bare& bare, std::size_t calls) {
+    // Rank 0 looks at the machine; the CPU time of all ranks is ours.
+    const auto own = [&] { return job.reduce(peers::own_cpu_seconds(), MPI_SUM); };
+    peers::ForeignUse foreign{own};
+    foreign.begin();
+    Pair pair;
+    for (const bool is_ours : {true, false, false, true}) {
+        // Turns of the same side stay short and alternate, because small messages drift quickly.
+        if (is_ours)
+            pair.ours += job.turn(ours, calls) / 2;
+        else
+            pair.bare += job.turn(bare, calls) / 2;
+    }
+    pair.foreign = job.reduce(foreign.end(), MPI_MAX);
+    return pair;
+}
+
+void compare(const Job& job, const std::string& module, std::size_t bytes,
+             const peers::Plan& plan) {
+    constexpr double most_foreign = 0.02;
+    peers::Subject ours{
+        module,
+        "collective.allreduce",
+        {{"bytes", static_cast<std::int64_t>(bytes)}, {"type", std::string{"fp32"}}},
+        true};
+    Bare bare{bytes, job.comm()};
+    ours.prove();
+    job.turn(bare, 10);
+    const double once = job.turn(bare, 10);
+    const auto calls = static_cast<std::size_t>(std::max(1.0, plan.turn_seconds / once));
+
+    std::vector<double> ratios;
+    std::vector<double> added;
+    Pair sum;
+    std::size_t repeated = 0;
+    std::size_t disturbed = 0;
+    for (std::size_t i = 0; i < plan.pairs; ++i) {
+        Pair best = one_pair(job, ours, bare, calls);
+        for (std::size_t attempt = 1; attempt < plan.attempts && best.foreign > most_foreign;
+             ++attempt) {
+            ++repeated;
+            const Pair again = one_pair(job, ours, bare, calls);
+            if (again.foreign < best.foreign) best = again;
+        }
+        disturbed += best.foreign > most_foreign ? 1 : 0;
+        ratios.push_back(best.bare / best.ours);
+        added.push_back(best.ours - best.bare);
+        sum.ours += best.ours / static_cast<double>(plan.pairs);
+        sum.bare += best.bare / static_cast<double>(plan.pairs);
+    }
+    if (job.rank() != 0) return;
+    const peers::Ratio ratio = peers::mean_ratio(ratios);
+    const peers::Difference more = peers::mean_difference(added);
+    std::cout << std::setprecision(9) << bytes << ' ' << sum.ours << ' ' << sum.bare << ' '
+              << ratio.value << ' ' << ratio.low << ' ' << ratio.high << ' ' << more.value << ' '
+              << more.low << ' ' << more.high << ' ' << plan.pairs << ' ' << repeated << ' '
+              << disturbed << std::endl;
+}
+
+/// One core for each rank, as the workers of a team have it.
+void bind_to_own_core(MPI_Comm comm) {
+    int rank = 0;
+    int ranks = 1;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    const auto cpus = machine::choose_cpus(ranks);
+    if (cpus.size() < static_cast<std::size_t>(ranks)) return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<std::size_t>(cpus[static_cast<std::size_t>(rank)]), &set);
+    ::sched_setaffinity(0, sizeof set, &set);
+}
+
+int run(char** argv) {
+    const std::string module = argv[1];
+    const peers::Plan plan{.pairs = std::strtoul(argv[2], nullptr, 10),
+                           .turn_seconds = std::strtod(argv[3], nullptr)};
+    MPI_Init(nullptr, nullptr); // the module finds it done, and adds communicators of its own
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    bind_to_own_core(comm);
+    {
+        const Job job{comm};
+        for (const std::size_t bytes :
+             {std::size_t{8}, std::size_t{1} << 10U, std::size_t{32} << 10U, std::size_t{64} << 10U,
+              std::size_t{1} << 20U, std::size_t{16} << 20U, std::size_t{64} << 20U})
+            compare(job, module, bytes, plan);
+    }
+    MPI_Comm_free(&comm);
+    peers::leave_team(module); // finalises MPI
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 4) {
+        std::cerr << "usage: mpirun -n RANKS peer_allreduce MODULE PAIRS SECONDS\n";
+        return 2;
+    }
+    try {
+        return run(argv);
+    } catch (const std::exception& e) {
+        std::cerr << e.what() << '\n';
+        MPI_Abort(MPI_COMM_WORLD, 1); // the other ranks wait for this one
+        return 1;
+    }
+}

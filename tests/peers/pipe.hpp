@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a process that takes turns does: says `ready <flops of one call> <words>` once, then answers
+// every number of calls on a line with the seconds they took, until its input ends.
+
+#pragma once
+
+#include <cstddef>
+#include <iomanip>
+#include <iostream>
+#include <string>
+
+namespace assay::peers {
+
+template <class Sample>
+int answer_turns(double flops_per_call, const std::string& words, Sample&& sample) {
+    sample(1); // threads, kernels, pages
+    std::cout << "ready " << std::setprecision(17) << flops_per_call << ' ' << words << std::endl;
+    for (std::size_t calls = 0; std::cin >> calls;) std::cout << sample(calls) << std::endl;
+    return 0;
+}
+
+} // namespace assay::peers
