@@ -122,18 +122,19 @@ public:
             return Fit::no(
                 "needs instructions this CPU lacks: oneDNN has only its reference loops (" +
                 kernel + ") for this precision here");
-        return fits_memory(machine, params.size,
-                           bytes_per_element(params.precision, params.weights));
+        return fits(machine, params.threads, params.size,
+                    bytes_per_element(params.precision, params.weights));
     }
 
     OnednnSquare(const Params& params, Context& context)
-        : precision_{params.precision}, matrices_{make(params)}, engine_{cpu()}, stream_{engine_},
+        : precision_{params.precision}, threads_{use_threads(context.machine(), params.threads)},
+          matrices_{make(params)}, engine_{cpu()}, stream_{engine_},
           plan_{plan_for(params.precision, params.size, params.weights, engine_)},
           primitive_{plan_}, weights_{plan_.weights_desc(), engine_, DNNL_MEMORY_NONE} {
         std::visit([this](auto& m) { bind(m); }, matrices_);
         context.setting("implementation", plan_.impl_info_str());
         context.setting("isa", isa_name(dnnl::get_effective_cpu_isa()));
-        context.setting("threads", team_threads());
+        context.setting("threads", threads_);
         const bool has_bf16 = context.machine().has("avx512_bf16") ||
                               context.machine().has("amx_bf16") || context.machine().has("bf16");
         if (precision_ == Precision::bf16 && !has_bf16)
@@ -212,6 +213,7 @@ private:
     }
 
     Precision precision_;
+    int threads_;
     Any matrices_;
     dnnl::engine engine_;
     dnnl::stream stream_;

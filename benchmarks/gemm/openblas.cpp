@@ -50,18 +50,11 @@ public:
                 "needs the OpenMP build of OpenBLAS (libopenblas0-openmp); the loaded one "
                 "starts its own threads, which binding puts on one core");
         const std::int64_t element = params.precision == Precision::fp64 ? 8 : 4;
-        return fits_memory(machine, params.size, 3 * element);
+        return fits(machine, params.threads, params.size, 3 * element);
     }
 
     OpenblasSquare(const Params& params, Context& context)
-        : precision_{params.precision}, matrices_{make(params)} {
-        context.setting("core_type", openblas_get_corename());
-        context.setting("threads", openblas_get_num_threads());
-        if (openblas_get_num_threads() < team_threads())
-            context.warn("OpenBLAS was built for at most " +
-                         std::to_string(openblas_get_num_threads()) + " threads, " +
-                         std::to_string(team_threads()) + " were asked for");
-    }
+        : OpenblasSquare{params, context, use_threads(context.machine(), params.threads)} {}
 
     void run() noexcept {
         if (auto* fp64 = std::get_if<Double>(&matrices_))
@@ -97,6 +90,19 @@ private:
             return Either{std::in_place_type<Double>, params.size};
         return Either{std::in_place_type<Single>, params.size};
     }
+    /// Takes the number of threads that is already set: the matrices are placed by them.
+    OpenblasSquare(const Params& params, const Context& context, int threads)
+        : precision_{params.precision}, matrices_{make(params)} {
+        context.setting("core_type", openblas_get_corename());
+        // A build has a fixed upper bound (Debian's: 64) and keeps to it without a word.
+        openblas_set_num_threads(threads);
+        const int used = openblas_get_num_threads();
+        context.setting("threads", used);
+        if (used < threads)
+            context.warn("this build of OpenBLAS uses at most " + std::to_string(used) +
+                         " threads, " + std::to_string(threads) + " cores are there");
+    }
+
     std::size_t size() const {
         return std::visit([](const auto& m) { return m.size; }, matrices_);
     }

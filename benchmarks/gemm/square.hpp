@@ -12,6 +12,9 @@
 #include <assay/host.hpp>
 #include <assay/random.hpp>
 
+#include <omp.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -62,8 +65,20 @@ consteval auto threads_axis() {
                             {Symbol::one, Symbol::all});
 }
 
-/// Enough memory for matrices of `bytes_per_element` (all of them together) each?
-inline Fit fits_memory(const Machine& machine, std::int64_t size, std::int64_t bytes_per_element) {
+/// The threads that `threads` stands for become the size of OpenMP's teams, the library's among them.
+inline int use_threads(const Machine& machine, Symbolic threads) {
+    const auto count = static_cast<int>(machine.workers(threads));
+    omp_set_num_threads(count);
+    return count;
+}
+
+/// Enough cores, and enough memory for matrices of `bytes_per_element` (all of them together) each?
+inline Fit fits(const Machine& machine, Symbolic threads, std::int64_t size,
+                std::int64_t bytes_per_element) {
+    const std::int64_t cores = std::max(machine.cores(), machine.count("threads"));
+    if (machine.workers(threads) > cores)
+        return Fit::no("needs " + std::to_string(machine.workers(threads)) +
+                       " cores, this process may use " + std::to_string(cores));
     const std::int64_t available = machine.memory_available();
     const std::int64_t needed = size * size * bytes_per_element;
     if (available == 0 || needed <= available) return Fit::yes(); // 0: not known, so it may try
