@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SIGKILL at any moment to the parent, a worker or the launcher: within a second nothing of ours runs,
+// and --resume ends with the same set of cases, none lost and none twice. Seeded; a failing round
+// prints its number.
+
+#include "core/environment.hpp"
+#include "core/launcher.hpp"
+#include "core/process.hpp"
+#include "record/journal.hpp"
+#include "record/reader.hpp"
+#include "trouble_plan.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using namespace assay;
+using assay::core::Process;
+using assay::record::Status;
+using assay::trouble_test::Folder;
+using testing::IsEmpty;
+
+enum class Victim { parent, worker, launcher };
+
+class KillTest : public testing::Test {
+protected:
+    Process start(const std::string& module, const std::vector<std::string>& what) {
+        core::Command command{.arguments = {TROUBLE_PROGRAM, "run", module,
+                                            (folder_.path() / "out").string(), "2", "resume"},
+                              .environment = core::own_environment(),
+                              .log = folder_.path() / "log",
+                              .mark = mark()};
+        command.arguments.insert(command.arguments.end(), what.begin(), what.end());
+        command.environment.push_back(mark());
+        auto process = Process::start(command);
+        EXPECT_TRUE(process) << process.error().message;
+        return std::move(*process);
+    }
+    std::string mark() const { return "ASSAY_TEST_MARK=" + folder_.path().string(); }
+
+    /// Ours, less the parent: workers, ranks, launchers.
+    std::vector<pid_t> others(pid_t parent) const {
+        auto all = core::processes_of(-1, mark());
+        std::erase(all, parent);
+        return all;
+    }
+    static std::string name_of(pid_t pid) {
+        std::ifstream file{fmt::format("/proc/{}/comm", pid)};
+        std::string name;
+        std::getline(file, name);
+        return name;
+    }
+    std::vector<pid_t> candidates(pid_t parent, Victim victim) const {
+        if (victim == Victim::parent) return {parent};
+        auto all = others(parent);
+        std::erase_if(all, [&](pid_t pid) {
+            return (name_of(pid) == "mpirun") != (victim == Victim::launcher);
+        });
+        return all;
+    }
+    /// Everything of ours is gone within a second.
+    void expect_nothing_left() const {
+        std::vector<pid_t> left;
+        for (int tries = 0; tries < 100; ++tries) {
+            left = core::processes_of(-1, mark());
+            if (left.empty()) return;
+            std::this_thread::sleep_for(10ms);
+        }
+        EXPECT_THAT(left, IsEmpty());
+    }
+    std::vector<fs::path> runs() const {
+        std::vector<fs::path> found;
+        for (const auto& entry : fs::recursive_directory_iterator{folder_.path() / "out"})
+            if (entry.path().filename() == "journal.ndjson")
+                found.push_back(entry.path().parent_path());
+        return found;
+    }
+    void wait_for_the_first_step() const {
+        for (int tries = 0; tries < 1000; ++tries) {
+            std::error_code error;
+            if (fs::exists(folder_.path() / "out", error))
+                for (const auto& run : runs()) {
+                    const auto journal = record::read_journal(run / "journal.ndjson");
+                    if (journal && !journal->steps.empty()) return;
+                }
+            std::this_thread::sleep_for(10ms);
+        }
+        FAIL() << "no step was finished";
+    }
+
+    /// Kills for as long as `time` lasts, going on with the run each time; then lets it finish.
+    void torment(const std::string& module, const std::vector<Victim>& victims,
+                 std::chrono::seconds time, unsigned seed, std::size_t cases) {
+        std::mt19937 random{seed};
+        const std::vector<std::string> what(cases, "slow");
+        const auto end = std::chrono::steady_clock::now() + time;
+        int round = 0;
+        while (std::chrono::steady_clock::now() < end && !is_complete(what.size())) {
+            SCOPED_TRACE(fmt::format("seed {} round {}", seed, ++round));
+            auto parent = start(module, what);
+            parent.wait(std::chrono::milliseconds{std::uniform_int_distribution{1, 700}(random)});
+            const auto victim = victims[random() % victims.size()];
+            const auto targets = candidates(parent.pid(), victim);
+            if (!targets.empty()) ::kill(targets[random() % targets.size()], SIGKILL);
+            if (victim != Victim::parent) {
+                // One worker costs one case; the parent carries on. Not to the end each time.
+                parent.wait(300ms);
+                ::kill(parent.pid(), SIGKILL);
+            }
+            ASSERT_TRUE(parent.wait(5s));
+            expect_nothing_left();
+        }
+        finish(module, what);
+    }
+
+    void finish(const std::string& module, const std::vector<std::string>& what) {
+        // A case whose worker was killed counts as crashed and is tried again by the next one.
+        for (int tries = 0; tries < 3 && !is_complete(what.size()); ++tries) {
+            auto parent = start(module, what);
+            const auto& ending = parent.wait(60s);
+            ASSERT_TRUE(ending);
+            ASSERT_EQ(ending->code, 0);
+        }
+        EXPECT_TRUE(is_complete(what.size()));
+        expect_nothing_left();
+        check_journals();
+    }
+    /// Has a result been written, with every case of the plan once and all of them measured?
+    bool is_complete(std::size_t cases) const {
+        std::error_code error;
+        if (!fs::exists(folder_.path() / "out", error)) return false;
+        for (const auto& folder : runs()) {
+            const auto run = record::read_run(folder / "run.json");
+            if (!run) continue;
+            std::set<std::string> identities;
+            bool all_measured = true;
+            for (const auto& c : run->cases) {
+                identities.insert(record::identity(c));
+                all_measured = all_measured && c.replicas.size() == 2U &&
+                               (c.status == Status::ok || c.status == Status::unstable);
+            }
+            EXPECT_EQ(run->cases.size(), cases);
+            EXPECT_EQ(identities.size(), cases);
+            if (all_measured) return true;
+        }
+        return false;
+    }
+    /// No step that succeeded was measured twice.
+    void check_journals() const {
+        int begun = 0; // a run killed before its first line was whole never began
+        for (const auto& folder : runs()) {
+            const auto journal = record::read_journal(folder / "journal.ndjson");
+            ASSERT_TRUE(journal) << journal.error().message;
+            begun += journal->header ? 1 : 0;
+            std::set<std::pair<std::uint64_t, int>> done;
+            for (const auto& step : journal->steps)
+                for (const auto& replica : step.result.replicas) {
+                    const bool twice = record::is_finished(replica.status) &&
+                                       !done.emplace(step.case_index, replica.index).second;
+                    EXPECT_FALSE(twice) << step.case_index << ", " << replica.index;
+                }
+        }
+        EXPECT_EQ(begun, 1) << "every attempt should have gone on with the same run";
+    }
+
+    Folder folder_;
+};
+
+TEST_F(KillTest, KilledParentsAndWorkersLoseNothing) {
+    torment(TROUBLE_MODULE, {Victim::parent, Victim::worker}, 6s, 1, 20);
+}
+
+TEST_F(KillTest, KilledParentsRanksAndLaunchersLoseNothing) {
+    const char* path = std::getenv("PATH");
+    if (core::find_program("mpirun", path == nullptr ? "" : path).empty() ||
+        !fs::exists(TROUBLE_TEAM_MODULE))
+        GTEST_SKIP() << "no mpirun here";
+    torment(TROUBLE_TEAM_MODULE, {Victim::parent, Victim::worker, Victim::launcher}, 6s, 2, 6);
+}
+
+TEST_F(KillTest, TheFirstSignalEndsTheRunInOrder) {
+    const std::vector<std::string> what(20, "slow");
+    auto parent = start(TROUBLE_MODULE, what);
+    wait_for_the_first_step();
+    ::kill(parent.pid(), SIGINT);
+    const auto& ending = parent.wait(5s);
+    ASSERT_TRUE(ending);
+    EXPECT_EQ(ending->signal, 0);
+    EXPECT_EQ(ending->code, 5);
+    expect_nothing_left();
+    ASSERT_EQ(runs().size(), 1U);
+    const auto run = record::read_run(runs()[0] / "run.json");
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_EQ(run->status, "interrupted");
+    EXPECT_EQ(run->cases.size(), what.size());
+    for (const auto& c : run->cases)
+        EXPECT_TRUE(c.status != Status::interrupted || !c.reason.empty());
+}
+
+TEST_F(KillTest, TheSecondSignalEndsItAtOnce) {
+    auto parent = start(TROUBLE_MODULE, std::vector<std::string>(20, "slow"));
+    wait_for_the_first_step();
+    ::kill(parent.pid(), SIGINT);
+    ::kill(parent.pid(), SIGTERM);
+    const auto& ending = parent.wait(5s);
+    ASSERT_TRUE(ending);
+    EXPECT_TRUE(ending->signal == SIGINT || ending->signal == SIGTERM) << ending->code;
+    expect_nothing_left();
+}
+
+} // namespace
