@@ -135,7 +135,8 @@ public:
     }
 
     void run() noexcept {
-        const Arrays arrays{out_.data(), left_.data(), right_.data(), scalar};
+        const Arrays arrays{
+            .out = out_.data(), .left = left_.data(), .right = right_.data(), .scalar = scalar};
         on_each_thread(threads_, [&](std::size_t thread, std::size_t team) {
             const Slice slice = slice_of(count_, thread, team, stream_granule);
             sums_[thread].value = loop_(arrays, slice.first, slice.last);
@@ -217,8 +218,9 @@ private:
         std::vector<Candidate> candidates;
         for (const Loops& loops : all) {
             const auto& of_stores = stores == Stores::plain ? loops.plain : loops.streaming;
-            candidates.push_back({&loops, of_stores.at(static_cast<std::size_t>(kernel_)),
-                                  std::numeric_limits<double>::infinity()});
+            candidates.push_back({.loops = &loops,
+                                  .loop = of_stores.at(static_cast<std::size_t>(kernel_)),
+                                  .seconds = std::numeric_limits<double>::infinity()});
         }
         if (candidates.empty() || candidates.front().loop == nullptr)
             throw std::invalid_argument{"there are no such stores for this kernel"};

@@ -33,7 +33,7 @@ constexpr Slice slice_of(std::size_t count, std::size_t part, std::size_t parts,
         const std::size_t at = (p * each + (p < longer ? p : longer)) * granule;
         return at < count ? at : count;
     };
-    return {cut(part), cut(part + 1)};
+    return {.first = cut(part), .last = cut(part + 1)};
 }
 
 /// Threads that a parallel region gets when nobody asks for another number (OMP_NUM_THREADS).

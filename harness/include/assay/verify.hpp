@@ -54,7 +54,7 @@ Worst find_worst(std::size_t count, ErrorAt&& error_at) {
         Worst worst;
         for (std::size_t i = slice.first; i < slice.last; ++i) {
             const double error = orderable(error_at(i));
-            if (error > worst.error) worst = {error, i};
+            if (error > worst.error) worst = {.error = error, .index = i};
         }
         found[thread] = worst;
     });
