@@ -262,8 +262,8 @@ Result<void> check_manifest(const Manifest& manifest) {
     return {};
 }
 
-Result<Manifest> read_manifest(const std::filesystem::path& path) {
-    const auto value = json::read_file(path);
+Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::path& path) {
+    const auto value = json::parse(text, path.string());
     if (!value) return tl::unexpected{value.error()};
     auto manifest = manifest_from(*value, path.string());
     if (!manifest) return manifest;
@@ -271,6 +271,12 @@ Result<Manifest> read_manifest(const std::filesystem::path& path) {
         return fail(fmt::format("{}: {}", path.string(), checked.error().message));
     manifest->library = path.parent_path() / manifest->library;
     return manifest;
+}
+
+Result<Manifest> read_manifest(const std::filesystem::path& path) {
+    const auto text = read_whole(path, json::Limits{}.bytes);
+    if (!text) return tl::unexpected{text.error()};
+    return parse_manifest(*text, path);
 }
 
 Result<void> write_manifest(const Manifest& manifest, const std::filesystem::path& path) {

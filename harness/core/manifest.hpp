@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::core {
@@ -69,6 +70,8 @@ struct Manifest {
 Result<void> check_manifest(const Manifest& manifest);
 
 Result<Manifest> read_manifest(const std::filesystem::path& path);
+/// The same from text; `path` is where it lies, or would.
+Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::path& path);
 Result<void> write_manifest(const Manifest& manifest, const std::filesystem::path& path);
 
 /// Every manifest in the layout's module folder and in the folders of ASSAY_MODULE_PATH, ordered by

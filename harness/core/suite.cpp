@@ -67,12 +67,12 @@ std::filesystem::path suite_folder() { return layout().share / "suites"; }
 
 } // namespace
 
-Result<Suite> read_suite(const std::filesystem::path& path) {
-    const auto value = json::read_file(path);
+Result<Suite> parse_suite(std::string_view text, std::string_view source) {
+    const auto value = json::parse(text, source);
     if (!value) return tl::unexpected{value.error()};
-    json::Document document{*value, path.string()};
+    json::Document document{*value, source};
     const auto root = document.root();
-    Suite suite{.source = path.string()};
+    Suite suite{.source = std::string{source}};
     std::string schema;
     root.read("schema", schema);
     if (schema != schema_name) root.expected("schema", fmt::format("\"{}\"", schema_name));
@@ -89,6 +89,12 @@ Result<Suite> read_suite(const std::filesystem::path& path) {
     root.only({"schema", "name", "description", "protocol", "replicas", "cases"});
     if (auto read = document.result(); !read) return tl::unexpected{read.error()};
     return suite;
+}
+
+Result<Suite> read_suite(const std::filesystem::path& path) {
+    const auto text = read_whole(path, json::Limits{}.bytes);
+    if (!text) return tl::unexpected{text.error()};
+    return parse_suite(*text, path.string());
 }
 
 std::vector<std::string> suite_names() {

@@ -38,6 +38,8 @@ struct Suite {
 };
 
 Result<Suite> read_suite(const std::filesystem::path& path);
+/// The same from text; `source` names it in messages.
+Result<Suite> parse_suite(std::string_view text, std::string_view source);
 
 /// The suites that come with the program, by name, in order.
 std::vector<std::string> suite_names();

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whatever a suite asks for, every case that comes of it has all parameters, inside their ranges, and
+// there are never more cases than are allowed.
+#include "core/suite.hpp"
+
+#include "core/parameter.hpp"
+#include "core/selection.hpp"
+#include "fuzz.hpp"
+
+#include <string>
+
+namespace {
+
+using namespace assay;
+
+core::Catalogue small_catalogue() {
+    const core::Parameter threads{.name = "threads",
+                                  .kind = core::ParameterKind::integer,
+                                  .help = "cores",
+                                  .integer_low = 1,
+                                  .integer_high = 64,
+                                  .names = {"one", "all"},
+                                  .defaults = {std::string{"one"}}};
+    const core::Parameter share{.name = "share",
+                                .kind = core::ParameterKind::real,
+                                .help = "a share",
+                                .real_low = 0,
+                                .real_high = 1,
+                                .defaults = {0.5}};
+    const core::Parameter kernel{.name = "kernel",
+                                 .kind = core::ParameterKind::name,
+                                 .help = "a loop",
+                                 .names = {"copy", "triad"},
+                                 .defaults = {std::string{"copy"}}};
+    core::Manifest host{.module = "host"};
+    host.benchmarks.push_back({.id = "a.b", .parameters = {threads, share, kernel}});
+    core::Catalogue catalogue;
+    catalogue.modules.push_back(host);
+    return catalogue;
+}
+
+} // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static const auto catalogue = small_catalogue();
+    const auto suite = core::parse_suite(fuzz::text(data, size), "input");
+    if (!suite) {
+        fuzz::expect(suite.error().message.starts_with("input"));
+        return 0;
+    }
+    const auto selection = core::select_cases(catalogue, {}, &*suite);
+    if (!selection) return 0;
+    fuzz::expect(selection->cases.size() <= core::most_cases);
+    for (const auto& planned : selection->cases) {
+        fuzz::expect(planned.parameters.size() == planned.benchmark->parameters.size());
+        for (std::size_t i = 0; i < planned.parameters.size(); ++i)
+            fuzz::expect(
+                core::check_value(planned.benchmark->parameters[i], planned.parameters[i].value)
+                    .has_value());
+    }
+    return 0;
+}
