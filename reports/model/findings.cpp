@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -220,13 +221,15 @@ void said_by_cases(const Run& run, Findings& out) {
 } // namespace
 
 std::vector<Finding> find_findings(const Run& run) {
-    Findings out;
+    Findings found;
     for (const auto& finder :
          {wrong_results, broken_cases, not_finished, above_ceiling, said_by_cases, unstable_cases,
           disturbed, memory_settings, few_cores, few_replicas})
-        finder(run, out);
-    std::stable_sort(out.begin(), out.end(),
-                     [](const auto& a, const auto& b) { return a.severity > b.severity; });
+        finder(run, found);
+    Findings out;
+    for (const auto severity : {Severity::serious, Severity::caution, Severity::note})
+        std::ranges::copy_if(found, std::back_inserter(out),
+                             [&](const auto& finding) { return finding.severity == severity; });
     return out;
 }
 

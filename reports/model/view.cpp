@@ -166,8 +166,11 @@ void add_missing(const Run& run, Report& report) {
         if (is_new) report.missing.push_back({.status = c.status, .reason = c.reason});
         report.missing[entry->second].cases.push_back(record::identity(c));
     }
-    std::stable_sort(report.missing.begin(), report.missing.end(),
-                     [](const auto& a, const auto& b) { return a.cases.size() > b.cases.size(); });
+    // The commonest reason first.
+    std::ranges::sort(report.missing, [](const auto& a, const auto& b) {
+        return std::tuple{b.cases.size(), a.status, a.reason} <
+               std::tuple{a.cases.size(), b.status, b.reason};
+    });
 }
 
 std::string number_text(const std::optional<double>& value) {

@@ -76,7 +76,7 @@ p.foot{padding:0}
 sup{font-size:11px;line-height:0;color:var(--soft)}
 footer{border-top:1px solid var(--line);margin-top:44px;padding-top:14px;font-size:13px;color:var(--soft)}
 footer p{margin:0 0 6px}
-@media (max-width:720px){
+@media screen and (max-width:720px){
 article{padding:24px 16px}
 h1{font-size:23px}
 .two{grid-template-columns:1fr}
