@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a worker may send: the bytes are cut into lines however they arrive, and a line that is accepted
+// as a message can be sent again and means the same.
+#include "core/channel.hpp"
+#include "core/message.hpp"
+#include "fuzz.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace assay;
+    constexpr std::size_t limit = 4096; // bytes: small, so that it is reached
+    std::string_view bytes = fuzz::text(data, size);
+    // The first byte says in which pieces the rest arrives.
+    const std::size_t piece = bytes.empty() ? 1 : 1 + static_cast<unsigned char>(bytes.front());
+    core::LineBuffer buffer{limit};
+    std::vector<std::string> lines;
+    while (!bytes.empty() && buffer.feed(bytes.substr(0, piece), lines))
+        bytes.remove_prefix(std::min(piece, bytes.size()));
+    for (const auto& line : lines) {
+        fuzz::expect(line.size() <= limit);
+        (void)core::message::parse_to_worker(line);
+        const auto message = core::message::parse_from_worker(line);
+        if (!message) continue;
+        const auto again = core::message::to_line(*message);
+        const auto back = core::message::parse_from_worker(again);
+        fuzz::expect(back.has_value());
+        fuzz::expect(core::message::to_line(*back) == again);
+    }
+    return 0;
+}
