@@ -66,6 +66,8 @@ public:
     }
     StayHere(const StayHere&) = delete;
     StayHere& operator=(const StayHere&) = delete;
+    StayHere(StayHere&&) = delete;
+    StayHere& operator=(StayHere&&) = delete;
 
 private:
     cpu_set_t before_{};

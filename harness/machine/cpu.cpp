@@ -17,10 +17,16 @@ struct ArmVendor {
 // Arm's processors have no name, only numbers: MIDR_EL1, whose fields Arm's manuals and the kernel's
 // arch/arm64/include/asm/cputype.h list.
 constexpr std::array arm_vendors = {
-    ArmVendor{"0x41", "Arm"},      ArmVendor{"0x42", "Broadcom"},  ArmVendor{"0x43", "Cavium"},
-    ArmVendor{"0x46", "Fujitsu"},  ArmVendor{"0x48", "HiSilicon"}, ArmVendor{"0x4e", "NVIDIA"},
-    ArmVendor{"0x51", "Qualcomm"}, ArmVendor{"0x61", "Apple"},     ArmVendor{"0x6d", "Microsoft"},
-    ArmVendor{"0xc0", "Ampere"},
+    ArmVendor{.implementer = "0x41", .name = "Arm"},
+    ArmVendor{.implementer = "0x42", .name = "Broadcom"},
+    ArmVendor{.implementer = "0x43", .name = "Cavium"},
+    ArmVendor{.implementer = "0x46", .name = "Fujitsu"},
+    ArmVendor{.implementer = "0x48", .name = "HiSilicon"},
+    ArmVendor{.implementer = "0x4e", .name = "NVIDIA"},
+    ArmVendor{.implementer = "0x51", .name = "Qualcomm"},
+    ArmVendor{.implementer = "0x61", .name = "Apple"},
+    ArmVendor{.implementer = "0x6d", .name = "Microsoft"},
+    ArmVendor{.implementer = "0xc0", .name = "Ampere"},
 };
 
 struct ArmPart {
@@ -29,16 +35,26 @@ struct ArmPart {
     std::string_view name;
 };
 constexpr std::array arm_parts = {
-    ArmPart{"0x41", "0xd03", "Cortex-A53"},   ArmPart{"0x41", "0xd07", "Cortex-A57"},
-    ArmPart{"0x41", "0xd08", "Cortex-A72"},   ArmPart{"0x41", "0xd0b", "Cortex-A76"},
-    ArmPart{"0x41", "0xd05", "Cortex-A55"},   ArmPart{"0x41", "0xd41", "Cortex-A78"},
-    ArmPart{"0x41", "0xd42", "Cortex-A78AE"}, ArmPart{"0x41", "0xd0c", "Neoverse N1"},
-    ArmPart{"0x41", "0xd40", "Neoverse V1"},  ArmPart{"0x41", "0xd49", "Neoverse N2"},
-    ArmPart{"0x41", "0xd4f", "Neoverse V2"},  ArmPart{"0x41", "0xd84", "Neoverse V3"},
-    ArmPart{"0x41", "0xd8e", "Neoverse N3"},  ArmPart{"0x43", "0x0a1", "ThunderX"},
-    ArmPart{"0x43", "0x0af", "ThunderX2"},    ArmPart{"0x46", "0x001", "A64FX"},
-    ArmPart{"0x48", "0xd01", "Kunpeng 920"},  ArmPart{"0x6d", "0xd49", "Azure Cobalt 100"},
-    ArmPart{"0xc0", "0xac3", "Ampere-1"},     ArmPart{"0xc0", "0xac4", "Ampere-1a"},
+    ArmPart{.implementer = "0x41", .part = "0xd03", .name = "Cortex-A53"},
+    ArmPart{.implementer = "0x41", .part = "0xd07", .name = "Cortex-A57"},
+    ArmPart{.implementer = "0x41", .part = "0xd08", .name = "Cortex-A72"},
+    ArmPart{.implementer = "0x41", .part = "0xd0b", .name = "Cortex-A76"},
+    ArmPart{.implementer = "0x41", .part = "0xd05", .name = "Cortex-A55"},
+    ArmPart{.implementer = "0x41", .part = "0xd41", .name = "Cortex-A78"},
+    ArmPart{.implementer = "0x41", .part = "0xd42", .name = "Cortex-A78AE"},
+    ArmPart{.implementer = "0x41", .part = "0xd0c", .name = "Neoverse N1"},
+    ArmPart{.implementer = "0x41", .part = "0xd40", .name = "Neoverse V1"},
+    ArmPart{.implementer = "0x41", .part = "0xd49", .name = "Neoverse N2"},
+    ArmPart{.implementer = "0x41", .part = "0xd4f", .name = "Neoverse V2"},
+    ArmPart{.implementer = "0x41", .part = "0xd84", .name = "Neoverse V3"},
+    ArmPart{.implementer = "0x41", .part = "0xd8e", .name = "Neoverse N3"},
+    ArmPart{.implementer = "0x43", .part = "0x0a1", .name = "ThunderX"},
+    ArmPart{.implementer = "0x43", .part = "0x0af", .name = "ThunderX2"},
+    ArmPart{.implementer = "0x46", .part = "0x001", .name = "A64FX"},
+    ArmPart{.implementer = "0x48", .part = "0xd01", .name = "Kunpeng 920"},
+    ArmPart{.implementer = "0x6d", .part = "0xd49", .name = "Azure Cobalt 100"},
+    ArmPart{.implementer = "0xc0", .part = "0xac3", .name = "Ampere-1"},
+    ArmPart{.implementer = "0xc0", .part = "0xac4", .name = "Ampere-1a"},
 };
 
 std::string_view arm_vendor(std::string_view implementer) {

@@ -18,30 +18,35 @@ struct Sign {
 // CPUID leaf 0x40000000, as systemd and the kernel know them. KVM with its Hyper-V features on calls
 // itself "Linux KVM Hv".
 constexpr std::array signatures = {
-    Sign{"KVMKVMKVM", "kvm"},           Sign{"Linux KVM Hv", "kvm"},
-    Sign{"XenVMMXenVMM", "xen"},        Sign{"Microsoft Hv", "hyperv"},
-    Sign{"VMwareVMware", "vmware"},     Sign{"TCGTCGTCGTCG", "qemu"},
-    Sign{"VBoxVBoxVBox", "virtualbox"}, Sign{"bhyve bhyve", "bhyve"},
-    Sign{"ACRNACRNACRN", "acrn"},       Sign{"lrpepyh vr", "parallels"},
+    Sign{.text = "KVMKVMKVM", .name = "kvm"},
+    Sign{.text = "Linux KVM Hv", .name = "kvm"},
+    Sign{.text = "XenVMMXenVMM", .name = "xen"},
+    Sign{.text = "Microsoft Hv", .name = "hyperv"},
+    Sign{.text = "VMwareVMware", .name = "vmware"},
+    Sign{.text = "TCGTCGTCGTCG", .name = "qemu"},
+    Sign{.text = "VBoxVBoxVBox", .name = "virtualbox"},
+    Sign{.text = "bhyve bhyve", .name = "bhyve"},
+    Sign{.text = "ACRNACRNACRN", .name = "acrn"},
+    Sign{.text = "lrpepyh vr", .name = "parallels"},
 };
 // Beginnings of DMI's vendor or product, in lower case.
 constexpr std::array firmware_signs = {
-    Sign{"kvm", "kvm"},
-    Sign{"qemu", "qemu"},
-    Sign{"amazon ec2", "kvm"},
-    Sign{"google compute engine", "kvm"},
-    Sign{"vmware", "vmware"},
-    Sign{"virtualbox", "virtualbox"},
-    Sign{"innotek", "virtualbox"},
-    Sign{"xen", "xen"},
-    Sign{"bochs", "bochs"},
-    Sign{"parallels", "parallels"},
-    Sign{"bhyve", "bhyve"},
-    Sign{"hyper-v", "hyperv"},
-    Sign{"virtual machine", "hyperv"},
-    Sign{"openstack", "kvm"},
-    Sign{"alibaba cloud", "kvm"},
-    Sign{"apple virtualization", "apple"},
+    Sign{.text = "kvm", .name = "kvm"},
+    Sign{.text = "qemu", .name = "qemu"},
+    Sign{.text = "amazon ec2", .name = "kvm"},
+    Sign{.text = "google compute engine", .name = "kvm"},
+    Sign{.text = "vmware", .name = "vmware"},
+    Sign{.text = "virtualbox", .name = "virtualbox"},
+    Sign{.text = "innotek", .name = "virtualbox"},
+    Sign{.text = "xen", .name = "xen"},
+    Sign{.text = "bochs", .name = "bochs"},
+    Sign{.text = "parallels", .name = "parallels"},
+    Sign{.text = "bhyve", .name = "bhyve"},
+    Sign{.text = "hyper-v", .name = "hyperv"},
+    Sign{.text = "virtual machine", .name = "hyperv"},
+    Sign{.text = "openstack", .name = "kvm"},
+    Sign{.text = "alibaba cloud", .name = "kvm"},
+    Sign{.text = "apple virtualization", .name = "apple"},
 };
 
 template <std::size_t N>
@@ -108,9 +113,10 @@ std::string container(const Files& files) {
     if (files.exists("/run/.containerenv")) return "podman";
     if (files.exists("/.singularity.d")) return "apptainer";
     const std::string groups = files.text("/proc/self/cgroup") + files.text("/proc/1/cgroup");
-    constexpr std::array signs = {Sign{"kubepods", "kubernetes"}, Sign{"/docker", "docker"},
-                                  Sign{"libpod", "podman"}, Sign{"/lxc", "lxc"},
-                                  Sign{"containerd", "containerd"}};
+    constexpr std::array signs = {
+        Sign{.text = "kubepods", .name = "kubernetes"}, Sign{.text = "/docker", .name = "docker"},
+        Sign{.text = "libpod", .name = "podman"}, Sign{.text = "/lxc", .name = "lxc"},
+        Sign{.text = "containerd", .name = "containerd"}};
     for (const Sign& sign : signs)
         if (contains(groups, sign.text)) return std::string{sign.name};
     if (contains(lower(files.line("/proc/sys/kernel/osrelease")), "microsoft")) return "wsl";

@@ -46,10 +46,11 @@ void name_graviton(record::Machine& machine) {
         std::string_view name;
     };
     for (const auto& [design, name] :
-         {Graviton{"Arm Cortex-A72", "AWS Graviton"}, Graviton{"Arm Neoverse N1", "AWS Graviton2"},
-          Graviton{"Arm Neoverse V1", "AWS Graviton3"},
-          Graviton{"Arm Neoverse V2", "AWS Graviton4"},
-          Graviton{"Arm Neoverse V3", "AWS Graviton5"}})
+         {Graviton{.design = "Arm Cortex-A72", .name = "AWS Graviton"},
+          Graviton{.design = "Arm Neoverse N1", .name = "AWS Graviton2"},
+          Graviton{.design = "Arm Neoverse V1", .name = "AWS Graviton3"},
+          Graviton{.design = "Arm Neoverse V2", .name = "AWS Graviton4"},
+          Graviton{.design = "Arm Neoverse V3", .name = "AWS Graviton5"}})
         if (machine.cpu_model == design) machine.cpu_model = fmt::format("{} ({})", name, design);
 }
 

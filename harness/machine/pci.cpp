@@ -15,15 +15,19 @@ struct Vendor {
 };
 // Those whose accelerators and network devices are met in servers and clouds. Ids: PCI-SIG.
 constexpr std::array vendors = {
-    Vendor{"1002", "AMD"},          Vendor{"1013", "Cirrus Logic"}, Vendor{"102b", "Matrox"},
-    Vendor{"1077", "QLogic"},       Vendor{"10de", "NVIDIA"},       Vendor{"10ec", "Realtek"},
-    Vendor{"10ee", "Xilinx"},       Vendor{"1234", "QEMU"},         Vendor{"1414", "Microsoft"},
-    Vendor{"1425", "Chelsio"},      Vendor{"14e4", "Broadcom"},     Vendor{"15ad", "VMware"},
-    Vendor{"15b3", "Mellanox"},     Vendor{"17cb", "Qualcomm"},     Vendor{"17db", "Cray"},
-    Vendor{"19e5", "Huawei"},       Vendor{"1a03", "ASPEED"},       Vendor{"1ae0", "Google"},
-    Vendor{"1af4", "Virtio"},       Vendor{"1b36", "Red Hat"},      Vendor{"1d0f", "Amazon"},
-    Vendor{"1da3", "Habana"},       Vendor{"1dd8", "Pensando"},     Vendor{"1e52", "Tenstorrent"},
-    Vendor{"1f0f", "NebulaMatrix"}, Vendor{"8086", "Intel"},
+    Vendor{.id = "1002", .name = "AMD"},          Vendor{.id = "1013", .name = "Cirrus Logic"},
+    Vendor{.id = "102b", .name = "Matrox"},       Vendor{.id = "1077", .name = "QLogic"},
+    Vendor{.id = "10de", .name = "NVIDIA"},       Vendor{.id = "10ec", .name = "Realtek"},
+    Vendor{.id = "10ee", .name = "Xilinx"},       Vendor{.id = "1234", .name = "QEMU"},
+    Vendor{.id = "1414", .name = "Microsoft"},    Vendor{.id = "1425", .name = "Chelsio"},
+    Vendor{.id = "14e4", .name = "Broadcom"},     Vendor{.id = "15ad", .name = "VMware"},
+    Vendor{.id = "15b3", .name = "Mellanox"},     Vendor{.id = "17cb", .name = "Qualcomm"},
+    Vendor{.id = "17db", .name = "Cray"},         Vendor{.id = "19e5", .name = "Huawei"},
+    Vendor{.id = "1a03", .name = "ASPEED"},       Vendor{.id = "1ae0", .name = "Google"},
+    Vendor{.id = "1af4", .name = "Virtio"},       Vendor{.id = "1b36", .name = "Red Hat"},
+    Vendor{.id = "1d0f", .name = "Amazon"},       Vendor{.id = "1da3", .name = "Habana"},
+    Vendor{.id = "1dd8", .name = "Pensando"},     Vendor{.id = "1e52", .name = "Tenstorrent"},
+    Vendor{.id = "1f0f", .name = "NebulaMatrix"}, Vendor{.id = "8086", .name = "Intel"},
 };
 
 struct Hidden {
@@ -33,9 +37,12 @@ struct Hidden {
 // Accelerators whose class says "peripheral": Amazon's Inferentia and Trainium, Google's TPUs (ids as
 // the Neuron driver and JAX have them).
 constexpr std::array hidden = {
-    Hidden{"1d0f", "7064"}, Hidden{"1d0f", "7164"}, Hidden{"1d0f", "7264"}, Hidden{"1d0f", "7364"},
-    Hidden{"1ae0", "0027"}, Hidden{"1ae0", "0056"}, Hidden{"1ae0", "005e"}, Hidden{"1ae0", "0062"},
-    Hidden{"1ae0", "0063"}, Hidden{"1ae0", "006f"}, Hidden{"1ae0", "0076"},
+    Hidden{.vendor = "1d0f", .device = "7064"}, Hidden{.vendor = "1d0f", .device = "7164"},
+    Hidden{.vendor = "1d0f", .device = "7264"}, Hidden{.vendor = "1d0f", .device = "7364"},
+    Hidden{.vendor = "1ae0", .device = "0027"}, Hidden{.vendor = "1ae0", .device = "0056"},
+    Hidden{.vendor = "1ae0", .device = "005e"}, Hidden{.vendor = "1ae0", .device = "0062"},
+    Hidden{.vendor = "1ae0", .device = "0063"}, Hidden{.vendor = "1ae0", .device = "006f"},
+    Hidden{.vendor = "1ae0", .device = "0076"},
 };
 
 std::string_view vendor_name(std::string_view id) {

@@ -31,6 +31,8 @@ public:
     }
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
+    Scratch(Scratch&&) = delete;
+    Scratch& operator=(Scratch&&) = delete;
 
     void write(const std::filesystem::path& path, std::string_view text) const {
         const auto file = root_ / path.relative_path();
