@@ -76,20 +76,22 @@ std::string instruction_sets() {
 
 assay_value number(std::int64_t value) { return {ASSAY_INTEGER, 0, value, 0, nullptr}; }
 
-std::int64_t small_integer(const assay_parameter& parameter) {
-    // Large enough that there is something to split over two threads, small enough for milliseconds.
+/// Large enough that there is something to split over two threads, small enough for milliseconds.
+std::int64_t small_integer(const assay_parameter& parameter, std::int64_t threads) {
     const std::string_view name{parameter.name};
-    const std::int64_t wanted = name == "threads" || name == "ranks"      ? 2
-                                : std::string_view{parameter.unit} == "B" ? 4 << 20U
-                                                                          : 64;
+    std::int64_t wanted = 64;
+    if (name == "threads" || name == "ranks")
+        wanted = threads;
+    else if (std::string_view{parameter.unit} == "B")
+        wanted = 4 << 20U;
     return std::clamp(wanted, parameter.integer_low, parameter.integer_high);
 }
 
 /// The values of one parameter that the contract is tried with.
-std::vector<assay_value> choices(const assay_parameter& parameter) {
+std::vector<assay_value> choices(const assay_parameter& parameter, std::int64_t threads) {
     switch (parameter.kind) {
     case ASSAY_INTEGER:
-        return {number(small_integer(parameter))};
+        return {number(small_integer(parameter, threads))};
     case ASSAY_BOOLEAN:
         return {{ASSAY_BOOLEAN, 0, 0, 0, nullptr}, {ASSAY_BOOLEAN, 0, 1, 0, nullptr}};
     case ASSAY_NAME: {
@@ -163,12 +165,12 @@ std::string describe(const assay_benchmark& benchmark, const Case& values) {
     return text;
 }
 
-std::vector<Case> small_cases(const assay_benchmark& benchmark) {
+std::vector<Case> small_cases(const assay_benchmark& benchmark, std::int64_t threads) {
     std::vector<Case> cases{{}};
     for (std::size_t i = 0; i < benchmark.parameter_count; ++i) {
         std::vector<Case> longer;
         for (const Case& shorter : cases)
-            for (const assay_value& value : choices(benchmark.parameters[i])) {
+            for (const assay_value& value : choices(benchmark.parameters[i], threads)) {
                 longer.push_back(shorter);
                 longer.back().push_back(value);
             }

@@ -8,6 +8,7 @@
 
 #include <assay/module.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -52,6 +53,6 @@ using Case = std::vector<assay_value>;
 std::string describe(const assay_benchmark& benchmark, const Case& values);
 
 /// Every combination of names and booleans, with small numbers: sizes that take milliseconds.
-std::vector<Case> small_cases(const assay_benchmark& benchmark);
+std::vector<Case> small_cases(const assay_benchmark& benchmark, std::int64_t threads = 2);
 
 } // namespace assay::contract
