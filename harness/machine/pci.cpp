@@ -114,7 +114,7 @@ std::string name_of(const Files& files, const record::PciDevice& device, std::st
     // NVIDIA's driver knows best: "Model: NVIDIA H200".
     if (const auto model = value_of(information, "Model", ':'); !model.empty())
         return tidied(model);
-    const std::string listed = name_from_ids(ids, device.vendor_id, device.device_id);
+    std::string listed = name_from_ids(ids, device.vendor_id, device.device_id);
     if (vendor.empty()) return listed;
     return listed.empty() ? fmt::format("{} device {}", vendor, device.device_id)
                           : fmt::format("{} {}", vendor, listed);

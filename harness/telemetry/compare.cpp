@@ -122,11 +122,11 @@ record::Telemetry compare(const Snapshot& begin, const Snapshot& end) {
     add_shares(begin, end, seconds, telemetry);
     add_waits(begin, end, seconds, telemetry);
     telemetry.throttle_events = difference(begin.throttle_events, end.throttle_events);
-    if (telemetry.throttle_events.value_or(0) > 0)
+    if (const double events = telemetry.throttle_events.value_or(0); events > 0)
         telemetry.disturbances.push_back(
             fmt::format("The processor slowed itself down {:.0f} times because it was too hot: "
                         "check its cooling.",
-                        *telemetry.throttle_events));
+                        events));
     telemetry.page_migrations = difference(begin.page_migrations, end.page_migrations);
     add_clock(begin, end, telemetry);
     return telemetry;

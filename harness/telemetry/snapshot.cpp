@@ -77,6 +77,17 @@ std::optional<Line> read_line(const Files& files, int pid) {
     return parse(files.text(fmt::format("/proc/{}/stat", pid), 1024));
 }
 
+bool is_below(const std::map<int, int>& parents, int pid, int owner) {
+    // 1000: processes come and go while we read, so parents could even form a ring.
+    for (int step = 0; step < 1000 && pid > 0; ++step) {
+        if (pid == owner) return true;
+        const auto found = parents.find(pid);
+        if (found == parents.end()) return false;
+        pid = found->second;
+    }
+    return false;
+}
+
 /// Everything that runs, with its parent: the slow way, 10 us for each process of the machine.
 std::set<int> scan_tree(const Files& files, int owner) {
     std::map<int, int> parents;
@@ -85,19 +96,9 @@ std::set<int> scan_tree(const Files& files, int owner) {
         if (pid <= 0) continue;
         if (const auto line = read_line(files, pid)) parents.emplace(pid, line->parent);
     }
-    const auto is_below = [&](int pid) {
-        // 1000: processes come and go while we read, so parents could even form a ring.
-        for (int step = 0; step < 1000 && pid > 0; ++step) {
-            if (pid == owner) return true;
-            const auto found = parents.find(pid);
-            if (found == parents.end()) return false;
-            pid = found->second;
-        }
-        return false;
-    };
     std::set<int> tree;
     for (const auto& [pid, parent] : parents)
-        if (is_below(pid)) tree.insert(pid);
+        if (is_below(parents, pid, owner)) tree.insert(pid);
     return tree;
 }
 

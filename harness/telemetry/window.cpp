@@ -75,16 +75,15 @@ void Window::begin() {
 }
 
 record::Telemetry Window::end() {
-    if (!state_->begun) return {};
+    const auto begun = std::exchange(state_->begun, std::nullopt);
+    if (!begun) return {};
     Snapshot now;
     now.time = state_->options.now();
     read_cpu_time(state_->files, now);
     read_counters(state_->files, state_->throttle, now);
-    now.own = state_->own(state_->begun->own);
+    now.own = state_->own(begun->own);
     now.core_clock_hz = state_->clock();
-    const Snapshot begun = std::move(*state_->begun);
-    state_->begun.reset();
-    return compare(begun, now);
+    return compare(*begun, now);
 }
 
 } // namespace assay::telemetry

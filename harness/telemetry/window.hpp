@@ -37,6 +37,8 @@ class Window {
 public:
     explicit Window(Options options = {});
     ~Window();
+    Window(const Window&) = delete;
+    Window& operator=(const Window&) = delete;
     Window(Window&& other) noexcept;
     Window& operator=(Window&& other) noexcept;
 
