@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/file.hpp"
+#include "random_run.hpp"
+#include "record/convert.hpp"
+#include "record/journal.hpp"
+#include "support/sample_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace assay::record {
+namespace {
+
+using testing::HasSubstr;
+
+const JournalHeader header{.run = "r1",
+                           .suite = "quick",
+                           .started = "2026-01-31T12:34:56Z",
+                           .version = "0.1.0",
+                           .digest = "abc",
+                           .machine = "m-1"};
+
+class JournalTest : public testing::Test {
+protected:
+    JournalTest()
+        : folder_{std::filesystem::path{testing::TempDir()} /
+                  ("assay_journal_" + std::to_string(::getpid()))} {
+        std::filesystem::create_directories(folder_);
+    }
+    ~JournalTest() override { std::filesystem::remove_all(folder_); }
+
+    std::filesystem::path path() const { return folder_ / "journal.ndjson"; }
+    std::string text() const { return read_whole(path(), 100'000'000).value(); }
+    void write(std::string_view content) const {
+        std::ofstream{path(), std::ios::binary | std::ios::trunc} << content;
+    }
+
+private:
+    std::filesystem::path folder_;
+};
+
+JournalStep step(std::uint64_t index, int replica) {
+    Case c = test::sample_cases()[0];
+    c.replicas = {test::sample_replica(replica, 1e-3, 1, 5)};
+    c.metrics.clear();
+    return {.case_index = index, .result = c};
+}
+
+void expect_same(const JournalStep& a, const JournalStep& b) {
+    EXPECT_EQ(a.case_index, b.case_index);
+    EXPECT_EQ(to_json(a.result), to_json(b.result));
+}
+
+TEST_F(JournalTest, GivesBackWhatWasAdded) {
+    {
+        auto journal = Journal::create(path(), header);
+        ASSERT_TRUE(journal) << journal.error().message;
+        ASSERT_TRUE(journal->add(step(0, 0)));
+        ASSERT_TRUE(journal->add(step(1, 0)));
+    }
+    auto content = read_journal(path());
+    ASSERT_TRUE(content) << content.error().message;
+    EXPECT_EQ(content->header, header);
+    ASSERT_EQ(content->steps.size(), 2U);
+    EXPECT_EQ(content->bytes, text().size());
+    {
+        auto journal = Journal::resume(path(), *content);
+        ASSERT_TRUE(journal) << journal.error().message;
+        ASSERT_TRUE(journal->add(step(0, 1)));
+    }
+    content = read_journal(path());
+    ASSERT_EQ(content->steps.size(), 3U);
+    expect_same(content->steps[0], step(0, 0));
+    expect_same(content->steps[1], step(1, 0));
+    expect_same(content->steps[2], step(0, 1));
+}
+
+TEST_F(JournalTest, KeepsAnyCase) {
+    std::vector<JournalStep> steps;
+    {
+        auto journal = Journal::create(path(), header);
+        for (std::uint32_t seed = 0; seed < 50; ++seed) {
+            steps.push_back({.case_index = seed, .result = test::RandomRun{seed}.one_case()});
+            ASSERT_TRUE(journal->add(steps.back()));
+        }
+    }
+    const auto content = read_journal(path());
+    ASSERT_TRUE(content) << content.error().message;
+    ASSERT_EQ(content->steps.size(), steps.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) expect_same(content->steps[i], steps[i]);
+}
+
+/// Whatever byte we died at: what was finished is there, nothing else is, and we can go on.
+TEST_F(JournalTest, CutAnywhereIsAPrefix) {
+    {
+        auto journal = Journal::create(path(), header);
+        for (int i = 0; i < 3; ++i)
+            ASSERT_TRUE(journal->add(step(static_cast<std::uint64_t>(i), i)));
+    }
+    const std::string whole = text();
+    for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
+        const auto content = parse_journal(whole.substr(0, cut), "journal");
+        ASSERT_TRUE(content) << cut << ": " << content.error().message;
+        const auto lines = static_cast<std::size_t>(
+            std::count(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(cut), '\n'));
+        ASSERT_EQ(content->header.has_value(), lines > 0) << cut;
+        ASSERT_EQ(content->steps.size(), lines == 0 ? 0 : lines - 1) << cut;
+        for (std::size_t i = 0; i < content->steps.size(); ++i) {
+            ASSERT_EQ(content->steps[i].case_index, i);
+            ASSERT_EQ(content->steps[i].result.replicas.at(0).index, static_cast<int>(i));
+        }
+    }
+    // Going on costs an fsync each: some cuts are enough to meet each kind of place.
+    for (std::size_t cut = 0; cut <= whole.size(); cut += 61) {
+        write(whole.substr(0, cut));
+        const auto content = read_journal(path());
+        {
+            auto journal = content->header ? Journal::resume(path(), *content)
+                                           : Journal::create(path(), header);
+            ASSERT_TRUE(journal) << cut << ": " << journal.error().message;
+            ASSERT_TRUE(journal->add(step(77, 0)));
+        }
+        const auto again = read_journal(path());
+        ASSERT_TRUE(again) << cut << ": " << again.error().message;
+        ASSERT_EQ(again->steps.size(), content->steps.size() + 1) << cut;
+        EXPECT_EQ(again->steps.back().case_index, 77U);
+    }
+}
+
+TEST_F(JournalTest, OtherDamageNamesTheLine) {
+    {
+        auto journal = Journal::create(path(), header);
+        ASSERT_TRUE(journal->add(step(0, 0)));
+        ASSERT_TRUE(journal->add(step(1, 0)));
+    }
+    const std::string good = text();
+    const auto damaged = [&](const std::string& what, const std::string& with) {
+        std::string bad = good;
+        const auto at = bad.find(what);
+        EXPECT_NE(at, bad.npos);
+        bad.replace(at, what.size(), with);
+        const auto content = parse_journal(bad, "j.ndjson");
+        return content ? "no error" : content.error().message;
+    };
+    EXPECT_THAT(damaged("\"case\":0", "\"case\":-1"), HasSubstr("j.ndjson: line 2: case: got -1"));
+    EXPECT_THAT(damaged("\"case\":1", "\"case\":"), HasSubstr("j.ndjson: line 3:"));
+    EXPECT_THAT(damaged("\"benchmark\":\"gemm.square\"", "\"benchmark\":7"),
+                HasSubstr("j.ndjson: line 2: benchmark: got 7, expected a string"));
+    EXPECT_THAT(damaged("assay.journal/1", "assay.journal/2"),
+                HasSubstr("j.ndjson: line 1: schema: got \"assay.journal/2\", expected "
+                          "\"assay.journal/1\""));
+    EXPECT_THAT(damaged("{\"case\":0", "\n{\"case\":0"), HasSubstr("j.ndjson: line 2"));
+    EXPECT_FALSE(parse_journal("not a journal\n", "j"));
+    EXPECT_FALSE(parse_journal("\n", "j"));
+}
+
+TEST_F(JournalTest, NeverOverwritesARun) {
+    {
+        ASSERT_TRUE(Journal::create(path(), header)->add(step(0, 0)));
+    }
+    const std::string before = text();
+    const auto second = Journal::create(path(), header);
+    ASSERT_FALSE(second);
+    EXPECT_THAT(second.error().message, HasSubstr("not overwritten"));
+    EXPECT_EQ(text(), before);
+}
+
+TEST_F(JournalTest, OneWriterAtATime) {
+    const auto first = Journal::create(path(), header);
+    ASSERT_TRUE(first);
+    const auto second = Journal::resume(path(), read_journal(path()).value());
+    ASSERT_FALSE(second);
+    EXPECT_THAT(second.error().message, HasSubstr("another run"));
+    EXPECT_EQ(second.error().fault, Fault::environment);
+}
+
+TEST_F(JournalTest, CannotBeWrittenWhereThereIsNoFolder) {
+    const auto journal = Journal::create("/nowhere/at/all/journal.ndjson", header);
+    ASSERT_FALSE(journal);
+    EXPECT_EQ(journal.error().fault, Fault::environment);
+}
+
+/// A full disk, played by a limit on the size of files.
+TEST_F(JournalTest, AFailedWriteLeavesNoHalfLine) {
+    auto journal = Journal::create(path(), header);
+    ASSERT_TRUE(journal->add(step(0, 0)));
+    const std::string before = text();
+
+    rlimit old{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
+    rlimit tight = old;
+    tight.rlim_cur = before.size() + 10;
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tight), 0);
+    const auto failed = journal->add(step(1, 0));
+    ::setrlimit(RLIMIT_FSIZE, &old);
+    std::signal(SIGXFSZ, handler);
+
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().fault, Fault::environment);
+    EXPECT_EQ(text(), before);
+    EXPECT_TRUE(journal->add(step(1, 0)));
+    EXPECT_EQ(read_journal(path())->steps.size(), 2U);
+}
+
+TEST_F(JournalTest, MayBeMoved) {
+    auto first = Journal::create(path(), header);
+    Journal second = *std::move(first);
+    EXPECT_TRUE(second.add(step(0, 0)));
+}
+
+TEST(AddStep, ReplacesAReplicaThatWasMeasuredAgain) {
+    Case c;
+    c.benchmark = "a";
+    add_step(c, step(0, 2).result);
+    add_step(c, step(0, 0).result);
+    Case again = step(0, 2).result;
+    again.replicas[0].status = Status::crashed;
+    add_step(c, again);
+    ASSERT_EQ(c.replicas.size(), 2U);
+    EXPECT_EQ(c.replicas[0].index, 0);
+    EXPECT_EQ(c.replicas[1].status, Status::crashed);
+}
+
+TEST(AddStep, KeepsAFailedVerification) {
+    Case c;
+    Case bad = step(0, 0).result;
+    bad.verification->passed = false;
+    add_step(c, bad);
+    add_step(c, step(0, 1).result);
+    EXPECT_FALSE(c.verification->passed);
+}
+
+TEST(AddStep, TakesStatusAndReasonWhereNothingWasMeasured) {
+    Case c;
+    Case skipped = step(0, 0).result;
+    skipped.replicas.clear();
+    skipped.status = Status::skipped;
+    skipped.reason = "one rank";
+    skipped.warnings = {"w", "w"};
+    add_step(c, skipped);
+    EXPECT_EQ(c.status, Status::skipped);
+    EXPECT_EQ(c.reason, "one rank");
+    EXPECT_EQ(c.warnings.size(), 1U);
+}
+
+} // namespace
+} // namespace assay::record

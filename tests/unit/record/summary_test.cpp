@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/summary.hpp"
+#include "stats/summary.hpp"
+#include "support/sample_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace assay::record {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// One case whose replicas took these times per call, each with two values around its time.
+Case measured(const std::vector<double>& seconds, NamedList work, std::string headline) {
+    Case c;
+    c.benchmark = "test.case";
+    c.library = "host";
+    c.work = std::move(work);
+    c.headline = std::move(headline);
+    for (const double s : seconds) {
+        Replica replica;
+        replica.index = static_cast<int>(c.replicas.size());
+        replica.status = Status::ok;
+        replica.values = {0.9 * s, 1.1 * s};
+        replica.batches = 2;
+        replica.calls = 1;
+        replica.seconds = s;
+        replica.low = 0.8 * s;
+        replica.high = 1.2 * s;
+        c.replicas.push_back(replica);
+    }
+    return c;
+}
+
+std::vector<std::string> names(const Case& c) {
+    std::vector<std::string> names;
+    for (const Metric& metric : c.metrics) names.push_back(metric.name);
+    return names;
+}
+
+TEST(Summarise, RatesAreWorkOverTheGeometricMeanTime) {
+    Case c = measured({1.0, 1.1, 1.21}, {{"bytes", 1100.0}}, "bandwidth");
+    conclude(c, 3);
+    ASSERT_EQ(c.status, Status::ok) << c.reason;
+    ASSERT_THAT(names(c), ElementsAre("bandwidth", "time"));
+    const Metric& rate = c.metrics[0];
+    const Metric& time = c.metrics[1];
+    EXPECT_EQ(rate.unit, "B/s");
+    EXPECT_TRUE(rate.higher_is_better);
+    EXPECT_NEAR(*rate.value, 1000, 1e-9);
+    EXPECT_NEAR(*time.value, 1.1, 1e-12);
+    EXPECT_NEAR(*rate.low * *time.high, 1100, 1e-9);
+    EXPECT_NEAR(*rate.high * *time.low, 1100, 1e-9);
+    EXPECT_EQ(rate.interval_scope, IntervalScope::between_replicas);
+    EXPECT_EQ(time.unit, "s");
+    EXPECT_FALSE(time.higher_is_better);
+}
+
+TEST(Summarise, TailsAreOverTheValuesOfAllReplicasInTheMetric) {
+    Case c = measured({1.0, 1.1, 1.21}, {{"bytes", 1100.0}}, "bandwidth");
+    conclude(c, 3);
+    std::vector<double> times;
+    std::vector<double> rates;
+    for (const Replica& replica : c.replicas)
+        for (const double value : replica.values) {
+            times.push_back(value);
+            rates.push_back(1100 / value);
+        }
+    EXPECT_EQ(c.metrics[0].min, *std::ranges::min_element(rates)) << "the slowest batch";
+    EXPECT_EQ(c.metrics[1].min, *std::ranges::min_element(times)) << "the fastest batch";
+    EXPECT_EQ(c.metrics[0].median, stats::median(rates));
+    EXPECT_EQ(c.metrics[1].p95, stats::quantile(times, 0.95));
+    EXPECT_EQ(c.metrics[0].count, 6U);
+}
+
+TEST(Summarise, HeadlineThenTimeThenTheOtherRatesThenWhatWasReported) {
+    Case c = measured({1, 1, 1},
+                      {{"bytes", std::int64_t{8}}, {"items", 3.0}, {"flops", 2.0}, {"cells", 0.0}},
+                      "item_rate");
+    for (Replica& replica : c.replicas)
+        replica.extra = {{"planning_time", 2.0}, {"unheard_of", 1.0}, {"latency", 1e-6}};
+    conclude(c, 3);
+    EXPECT_THAT(names(c), ElementsAre("item_rate", "time", "flop_rate", "bandwidth", "latency",
+                                      "planning_time"));
+    EXPECT_EQ(c.metrics[4].count, 3U);
+    EXPECT_DOUBLE_EQ(*c.metrics[4].value, 1e-6);
+}
+
+TEST(Summarise, AReportedFigureMayBeTheHeadline) {
+    Case c = measured({1, 1}, {}, "latency");
+    c.replicas[0].extra = {{"latency", 1e-6}};
+    c.replicas[1].extra = {{"latency", 4e-6}};
+    conclude(c, 2);
+    ASSERT_EQ(c.status, Status::ok) << c.reason;
+    EXPECT_THAT(names(c), ElementsAre("latency", "time"));
+    EXPECT_NEAR(*c.metrics[0].value, 2e-6, 1e-18);
+    EXPECT_EQ(c.metrics[0].interval_scope, IntervalScope::between_replicas);
+}
+
+TEST(Summarise, OneReplicaIsLabelled) {
+    Case c = measured({1.0}, {{"bytes", 10.0}}, "bandwidth");
+    conclude(c, 1);
+    EXPECT_EQ(c.metrics[0].interval_scope, IntervalScope::within_process);
+    EXPECT_NEAR(*c.metrics[0].low, 10 / 1.2, 1e-12);
+    EXPECT_NEAR(*c.metrics[0].high, 10 / 0.8, 1e-12);
+}
+
+TEST(Summarise, AnIntervalThatReachesZeroSaysNothingAboutARate) {
+    Case c = measured({1.0}, {{"bytes", 10.0}}, "bandwidth");
+    c.replicas[0].low = -0.5;
+    c.replicas[0].high = 2.5;
+    conclude(c, 1);
+    EXPECT_EQ(c.metrics[0].low, std::nullopt);
+    EXPECT_EQ(c.metrics[0].high, std::nullopt);
+    EXPECT_EQ(c.metrics[0].interval_scope, IntervalScope::none);
+    EXPECT_EQ(c.metrics[1].low, -0.5);
+}
+
+TEST(Conclude, IncorrectShowsNoFigure) {
+    Case c = measured({1, 1, 1}, {{"bytes", 10.0}}, "bandwidth");
+    c.replicas[1].status = Status::incorrect;
+    c.replicas[1].reason = "element 7 is off";
+    c.replicas[2].status = Status::crashed;
+    conclude(c, 3);
+    EXPECT_EQ(c.status, Status::incorrect);
+    EXPECT_EQ(c.reason, "replica 2 of 3: element 7 is off");
+    EXPECT_TRUE(c.metrics.empty());
+
+    c = measured({1, 1, 1}, {{"bytes", 10.0}}, "bandwidth");
+    c.verification = Verification{.passed = false, .method = "", .detail = "off by one"};
+    conclude(c, 3);
+    EXPECT_EQ(c.status, Status::incorrect);
+    EXPECT_EQ(c.reason, "off by one");
+    EXPECT_TRUE(c.metrics.empty());
+}
+
+TEST(Conclude, TheWorstEndWins) {
+    const std::vector<Status> worst_first{Status::incorrect, Status::crashed,     Status::timed_out,
+                                          Status::failed,    Status::interrupted, Status::skipped};
+    for (std::size_t a = 0; a < worst_first.size(); ++a)
+        for (std::size_t b = a; b < worst_first.size(); ++b) {
+            Case c = measured({1, 1, 1}, {{"bytes", 10.0}}, "bandwidth");
+            c.replicas[0].status = worst_first[b];
+            c.replicas[2].status = worst_first[a];
+            conclude(c, 3);
+            EXPECT_EQ(c.status, worst_first[a]);
+            EXPECT_TRUE(c.metrics.empty());
+            EXPECT_FALSE(c.reason.empty());
+        }
+}
+
+TEST(Conclude, FewerReplicasThanPlannedIsInterrupted) {
+    Case c = measured({1, 1}, {{"bytes", 10.0}}, "bandwidth");
+    conclude(c, 3);
+    EXPECT_EQ(c.status, Status::interrupted);
+    EXPECT_EQ(c.reason, "2 of 3 replicas were measured");
+    EXPECT_TRUE(c.metrics.empty());
+}
+
+TEST(Conclude, WithoutReplicasTheStatusStays) {
+    for (const Status status : {Status::skipped, Status::failed, Status::interrupted,
+                                Status::timed_out, Status::crashed, Status::incorrect}) {
+        Case c;
+        c.status = status;
+        c.reason = "because";
+        conclude(c, 3);
+        EXPECT_EQ(c.status, status);
+        EXPECT_EQ(c.reason, "because");
+    }
+    Case c;
+    c.status = Status::ok;
+    conclude(c, 3);
+    EXPECT_EQ(c.status, Status::interrupted);
+}
+
+TEST(Conclude, UnstableByItselfOrByDisagreement) {
+    Case c = measured({1, 1, 1}, {{"bytes", 10.0}}, "bandwidth");
+    c.replicas[2].status = Status::unstable;
+    c.replicas[2].reason = "drift";
+    conclude(c, 3);
+    EXPECT_EQ(c.status, Status::unstable);
+    EXPECT_EQ(c.reason, "replica 3 of 3: drift");
+    EXPECT_FALSE(c.metrics.empty());
+
+    c = measured({1, 1.1, 1.24}, {{"bytes", 10.0}}, "bandwidth");
+    conclude(c, 3);
+    EXPECT_EQ(c.status, Status::ok);
+
+    c = measured({1, 1.1, 1.26}, {{"bytes", 10.0}}, "bandwidth");
+    conclude(c, 3);
+    EXPECT_EQ(c.status, Status::unstable);
+    EXPECT_EQ(c.reason, "replica 3 took 1.26 times as long as replica 1");
+}
+
+TEST(Conclude, ATimeThatIsNoneFails) {
+    for (const double time : {0.0, -1.0, std::nan("")}) {
+        Case c = measured({1, 1}, {{"bytes", 10.0}}, "bandwidth");
+        c.replicas[1].seconds = time;
+        conclude(c, 2);
+        EXPECT_EQ(c.status, Status::failed) << time;
+        EXPECT_THAT(c.reason, HasSubstr("replica 2 of 2"));
+    }
+}
+
+TEST(Conclude, WithoutItsHeadlineACaseFailed) {
+    Case c = measured({1, 1}, {{"flops", 10.0}}, "bandwidth");
+    conclude(c, 2);
+    EXPECT_EQ(c.status, Status::failed);
+    EXPECT_THAT(c.reason, HasSubstr("`bandwidth`"));
+    EXPECT_TRUE(c.metrics.empty());
+}
+
+TEST(Conclude, DoingItAgainChangesNothing) {
+    for (Case c : test::sample_cases()) {
+        if (c.status == Status::interrupted) continue;
+        const Case before = c;
+        conclude(c, static_cast<int>(c.replicas.size()));
+        EXPECT_EQ(c.status, before.status);
+        EXPECT_EQ(c.reason, before.reason);
+        EXPECT_EQ(c.metrics.size(), before.metrics.size());
+    }
+}
+
+TEST(Telemetry, TheWorstOfEach) {
+    std::vector<Replica> replicas(3);
+    replicas[0].telemetry = {.window_seconds = 2, .core_clock_hz = 4e9, .steal = 0.5};
+    replicas[1].telemetry = {.window_seconds = 1, .core_clock_hz = 3e9, .foreign_cpu = 0.1};
+    replicas[1].telemetry.disturbances = {"a", "b"};
+    replicas[2].telemetry.disturbances = {"b", "c"};
+    const Telemetry worst = worst_telemetry(replicas);
+    EXPECT_EQ(worst.window_seconds, 1);
+    EXPECT_EQ(worst.core_clock_hz, 3e9);
+    EXPECT_EQ(worst.foreign_cpu, 0.1);
+    EXPECT_EQ(worst.steal, 0.5);
+    EXPECT_EQ(worst.throttle_events, std::nullopt);
+    EXPECT_THAT(worst.disturbances, ElementsAre("a", "b", "c"));
+}
+
+TEST(ShareOfCeiling, GrowsTowardsTheLimitWhateverTheDirection) {
+    Case c = measured({2, 2}, {{"bytes", 10.0}}, "bandwidth");
+    conclude(c, 2);
+    EXPECT_EQ(share_of_ceiling(c), std::nullopt);
+    c.ceiling.value = 10;
+    EXPECT_NEAR(*share_of_ceiling(c), 0.5, 1e-12);
+    c.ceiling.value = 0;
+    EXPECT_EQ(share_of_ceiling(c), std::nullopt);
+
+    c = measured({2, 2}, {}, "time");
+    conclude(c, 2);
+    c.ceiling.value = 1;
+    EXPECT_NEAR(*share_of_ceiling(c), 0.5, 1e-12);
+}
+
+} // namespace
+} // namespace assay::record
