@@ -23,6 +23,8 @@ public:
     }
     WindowHooks(const WindowHooks&) = delete;
     WindowHooks& operator=(const WindowHooks&) = delete;
+    WindowHooks(WindowHooks&&) = delete;
+    WindowHooks& operator=(WindowHooks&&) = delete;
 
 private:
     const Hooks& hooks_;

@@ -50,7 +50,7 @@ private:
     static constexpr double clock_tolerance = 0.01;
 
     static bool within(const std::array<double, stretches>& values, double tolerance) {
-        const auto [low, high] = std::minmax_element(values.begin(), values.end());
+        const auto [low, high] = std::ranges::minmax_element(values);
         return *high - *low <= tolerance * *high;
     }
 
@@ -65,7 +65,7 @@ private:
 /// clock and ends stretches, so that all ranks find the same rate.
 Result<double> run_until_steady(Together& together, std::uint64_t calls, const Protocol& protocol,
                                 Clock& clock, const Hooks& hooks, Pulse& pulse) {
-    enum Verdict : std::uint64_t { go_on, stretch_ends, warm };
+    enum Verdict : std::uint8_t { go_on, stretch_ends, warm };
     // A twentieth: 25 ms by default, some ten batches, and steadiness shows after 75 ms at best.
     const double stretch_length = protocol.warmup_seconds / 20;
     const double begin = clock.now();
@@ -74,7 +74,7 @@ Result<double> run_until_steady(Together& together, std::uint64_t calls, const P
     double batches = 0;
     Steadiness steadiness{protocol.target, hooks};
     for (;;) {
-        const Result<double> seconds = together.run(calls);
+        Result<double> seconds = together.run(calls);
         if (!seconds) return seconds;
         measured += *seconds;
         ++batches;
@@ -126,7 +126,7 @@ Result<Pace> calibrate(Together& together, double length, std::uint64_t start) {
 Result<Pace> warm_up(Together& together, const Protocol& protocol, Clock& clock, const Hooks& hooks,
                      Pulse& pulse) {
     const double length = batch_length(protocol, clock);
-    const Result<Pace> cold = calibrate(together, length, 1);
+    Result<Pace> cold = calibrate(together, length, 1);
     if (!cold) return cold;
     const Result<double> rate =
         run_until_steady(together, cold->calls, protocol, clock, hooks, pulse);

@@ -33,7 +33,7 @@ KeptValues::KeptValues(std::uint64_t limit) : limit_{std::max(limit, fewest_kept
 void KeptValues::add(double value) {
     if (values_.size() == limit_ && pending_ == 0) {
         for (std::size_t i = 0; i < limit_ / 2; ++i)
-            values_[i] = (values_[2 * i] + values_[2 * i + 1]) / 2;
+            values_[i] = (values_[2 * i] + values_[(2 * i) + 1]) / 2;
         values_.resize(limit_ / 2);
         group_ *= 2;
     }

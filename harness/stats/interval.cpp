@@ -24,7 +24,7 @@ constexpr std::size_t fewest_proving_groups = 25;
 /// Factor of the two-sided interval about a mean of `count` values.
 double student_factor(std::size_t count, double confidence) {
     const boost::math::students_t distribution{static_cast<double>(count) - 1};
-    return boost::math::quantile(distribution, 0.5 + confidence / 2);
+    return boost::math::quantile(distribution, 0.5 + (confidence / 2));
 }
 
 double student_half_width(Values values, double confidence) {
@@ -36,7 +36,7 @@ double student_half_width(Values values, double confidence) {
 std::vector<double> pairwise_means(Values values) {
     std::vector<double> means(values.size() / 2);
     for (std::size_t i = 0; i < means.size(); ++i)
-        means[i] = (values[2 * i] + values[2 * i + 1]) / 2;
+        means[i] = (values[2 * i] + values[(2 * i) + 1]) / 2;
     return means;
 }
 

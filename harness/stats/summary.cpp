@@ -14,8 +14,7 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 bool has_nan(Values values) {
-    return std::any_of(values.begin(), values.end(),
-                       [](double value) { return std::isnan(value); });
+    return std::ranges::any_of(values, [](double value) { return std::isnan(value); });
 }
 
 } // namespace
@@ -34,7 +33,7 @@ double variance(Values values) {
 }
 
 double quantile(Values values, double p) {
-    if (values.empty() || has_nan(values) || !(p >= 0 && p <= 1)) return unknown;
+    if (values.empty() || has_nan(values) || std::isnan(p) || p < 0 || p > 1) return unknown;
     std::vector<double> ordered(values.begin(), values.end());
     const double position = static_cast<double>(ordered.size() - 1) * p;
     const auto index = static_cast<std::ptrdiff_t>(position);
@@ -42,7 +41,7 @@ double quantile(Values values, double p) {
     std::nth_element(ordered.begin(), below, ordered.end());
     const double fraction = position - static_cast<double>(index);
     if (fraction == 0) return *below;
-    const double above = *std::min_element(below + 1, ordered.end());
+    const double above = *std::ranges::min_element(below + 1, ordered.end());
     // Infinities would give inf - inf between two equal neighbours.
     return *below == above ? above : *below + fraction * (above - *below);
 }
@@ -51,7 +50,7 @@ double median(Values values) { return quantile(values, 0.5); }
 
 double min(Values values) {
     if (values.empty() || has_nan(values)) return unknown;
-    return *std::min_element(values.begin(), values.end());
+    return *std::ranges::min_element(values);
 }
 
 double geometric_mean(Values values) {

@@ -46,7 +46,7 @@ TEST(GoogleBenchmark, TenThousandBatchesNeitherLeakNorSlowDown) {
     subject.steps.reserve(20'000);
     subject.batch_calls.reserve(20'000);
     subject.batch_seconds.reserve(20'000);
-    double first = std::min(thousand(), thousand());
+    const double first = std::min(thousand(), thousand());
     const std::int64_t before = resident_pages();
     for (int i = 0; i < 6; ++i) thousand();
     const double last = std::min(thousand(), thousand());
@@ -55,10 +55,13 @@ TEST(GoogleBenchmark, TenThousandBatchesNeitherLeakNorSlowDown) {
     // If earlier batches ran again the last thousand would take nine times as long.
     EXPECT_LT(last, 3 * first);
     // 8000 leaked registrations of some 500 bytes would be 1000 pages. The sanitizer's allocator
-    // holds freed memory back.
-#if !defined(__SANITIZE_ADDRESS__)
-    EXPECT_LT(resident_pages() - before, 250);
+    // holds freed memory back, up to 256 MiB, and finds leaks by itself.
+#if defined(__SANITIZE_ADDRESS__)
+    constexpr std::int64_t most_pages = 65536;
+#else
+    constexpr std::int64_t most_pages = 250;
 #endif
+    EXPECT_LT(resident_pages() - before, most_pages);
 }
 
 TEST(GoogleBenchmark, AFailingSampleIsAnErrorAndNothingMore) {
