@@ -29,7 +29,7 @@ template <class T>
 using Result = tl::expected<T, Error>;
 
 inline tl::unexpected<Error> fail(std::string message, Fault fault = Fault::usage) {
-    return tl::unexpected<Error>{Error{std::move(message), fault}};
+    return tl::unexpected<Error>{Error{.message = std::move(message), .fault = fault}};
 }
 
 /// What the programs return. One list for both; the README and `--help` print it.
