@@ -55,7 +55,7 @@ inline std::string human(double value, std::string_view unit) {
     static constexpr int lowest = -4; // pico: nothing here is shorter or slower
     static constexpr int highest = 6; // exa
     static constexpr std::array prefixes{"p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"};
-    constexpr int offset = -lowest;
+    constexpr std::size_t offset = -lowest;
     const int ceiling = unit == "s" ? 0 : highest; // 1200 s, not 1.2 ks
     int power = 0;
     if (value != 0) {
@@ -66,7 +66,8 @@ inline std::string human(double value, std::string_view unit) {
         power = std::clamp(power, lowest, ceiling);
     }
     const std::string number = detail::three_digits(value / std::pow(1000.0, power));
-    const char* prefix = prefixes.at(static_cast<std::size_t>(power + offset));
+    const auto index = static_cast<std::size_t>(power) + offset; // modular: both ends are in range
+    const char* prefix = prefixes.at(index);
     if (unit.substr(0, 2) == "1/")
         return fmt::format("{} {}{}", number, prefix, unit.substr(1)); // per second: "k/s"
     const std::string full = fmt::format("{}{}", prefix, unit);

@@ -68,8 +68,7 @@ std::string isa_in_words(const Machine& machine) {
                                         "sve2",        "bf16",        "i8mm"};
     std::vector<std::string> found;
     for (const char* name : telling)
-        if (std::find(machine.isa.begin(), machine.isa.end(), name) != machine.isa.end())
-            found.emplace_back(name);
+        if (std::ranges::find(machine.isa, name) != machine.isa.end()) found.emplace_back(name);
     return fmt::format("{}{}{}", machine.architecture, found.empty() ? "" : ", ",
                        list_of(found, found.size()));
 }

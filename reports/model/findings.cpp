@@ -49,9 +49,8 @@ std::optional<double> worst(const Run& run, Member member) {
 }
 template <class Member>
 std::size_t windows_above(const Run& run, Member member, double limit) {
-    return static_cast<std::size_t>(
-        std::count_if(run.cases.begin(), run.cases.end(),
-                      [&](const auto& c) { return (c.telemetry.*member).value_or(0) > limit; }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        run.cases, [&](const auto& c) { return (c.telemetry.*member).value_or(0) > limit; }));
 }
 
 void wrong_results(const Run& run, Findings& out) {

@@ -48,7 +48,7 @@ constexpr std::array sizes_in_bytes{"footprint", "bytes", "message", "working_se
 
 template <class List>
 bool contains(const List& list, std::string_view name) {
-    return std::find(list.begin(), list.end(), name) != list.end();
+    return std::ranges::find(list, name) != list.end();
 }
 bool is_bytes(std::string_view name) {
     return contains(sizes_in_bytes, name) ||
@@ -57,7 +57,7 @@ bool is_bytes(std::string_view name) {
 
 std::string with_blanks(std::string_view name) {
     std::string out{name};
-    std::replace(out.begin(), out.end(), '_', ' ');
+    std::ranges::replace(out, '_', ' ');
     return out;
 }
 
@@ -146,8 +146,8 @@ std::string interval_in_words(const record::Metric& metric) {
 }
 
 std::size_t measured_replicas(const record::Case& c) {
-    return static_cast<std::size_t>(std::count_if(
-        c.replicas.begin(), c.replicas.end(), [](const auto& r) { return r.seconds.has_value(); }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(c.replicas, [](const auto& r) { return r.seconds.has_value(); }));
 }
 
 std::string covers_in_words(const record::Case& c, const record::Metric& metric) {

@@ -65,7 +65,8 @@ public:
             const double decades = std::round(std::log10(high_ / low_));
             // At most six labels fit on a telephone.
             const double step = std::pow(10.0, std::max(1.0, std::ceil(decades / 5)));
-            for (double at = low_; at < high_ * 1.01; at *= step) values.push_back(at);
+            const auto count = static_cast<int>(decades / std::log10(step));
+            for (int i = 0; i <= count; ++i) values.push_back(low_ * std::pow(step, i));
             return values;
         }
         // 1, 2 or 5 times a power of ten, such that there are three to five of them.
@@ -73,7 +74,8 @@ public:
         const double power = std::pow(10.0, std::floor(std::log10(rough)));
         const double digit = rough / power;
         const double step = (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10) * power;
-        for (double at = 0; at <= high_; at += step) values.push_back(at);
+        const auto count = static_cast<int>(high_ / step);
+        for (int i = 0; i <= count; ++i) values.push_back(step * i);
         return values;
     }
 
@@ -134,7 +136,7 @@ public:
     explicit Labels(const std::vector<const Row*>& rows) {
         const Row& first = *rows.front();
         const auto all = [&](const auto& test) {
-            return rows.size() > 1 && std::all_of(rows.begin(), rows.end(), test);
+            return rows.size() > 1 && std::ranges::all_of(rows, test);
         };
         for (const auto& part : first.parts)
             if (all([&](const Row* row) { return has(row->parts, part); })) common_.push_back(part);
@@ -163,7 +165,7 @@ public:
 
 private:
     static bool has(const std::vector<std::string>& list, const std::string& text) {
-        return std::find(list.begin(), list.end(), text) != list.end();
+        return std::ranges::find(list, text) != list.end();
     }
     std::vector<std::string> common_;
     bool same_library_ = false;
@@ -179,7 +181,7 @@ std::string tooltip(const Row& row) {
 
 void draw_bar(std::string& out, const Row& row, const std::string& label, const Scale& scale,
               double top, std::size_t colour) {
-    const double end = scale.percent(*row.number);
+    const double end = scale.percent(row.number.value_or(0));
     const double middle = top + bar_top + bar_height / 2;
     const bool unstable = row.status == record::Status::unstable;
     out += fmt::format(R"(<g class="c{}{}"><title>{}</title>)", colour, unstable ? " unstable" : "",
@@ -210,10 +212,10 @@ void draw_bar(std::string& out, const Row& row, const std::string& label, const 
 }
 
 std::string caption(const std::vector<const Row*>& rows, std::size_t total, bool logarithmic) {
-    const bool any_ceiling = std::any_of(rows.begin(), rows.end(),
-                                         [](const Row* row) { return row->ceiling.has_value(); });
+    const bool any_ceiling =
+        std::ranges::any_of(rows, [](const Row* row) { return row->ceiling.has_value(); });
     const bool any_interval =
-        std::any_of(rows.begin(), rows.end(), [](const Row* row) { return row->low && row->high; });
+        std::ranges::any_of(rows, [](const Row* row) { return row->low && row->high; });
     const Row& first = *rows.front();
     std::string title = first.title;
     if (!title.empty() && title[0] >= 'a' && title[0] <= 'z')
@@ -258,7 +260,7 @@ struct Range {
     double high = 1;
 };
 Range range_of(std::vector<double> rates) {
-    std::sort(rates.begin(), rates.end());
+    std::ranges::sort(rates);
     const auto at = [&](double share) {
         return rates[static_cast<std::size_t>(share * static_cast<double>(rates.size() - 1))];
     };
@@ -312,7 +314,7 @@ std::string bar_charts(const Section& section, const std::string& id, Palette& p
     std::vector<std::vector<const Row*>> groups; // one for each title and unit, in order
     for (const auto& row : section.rows) {
         if (!row.number || !std::isfinite(*row.number)) continue;
-        auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& rows) {
+        auto group = std::ranges::find_if(groups, [&](const auto& rows) {
             return rows.front()->unit == row.unit && rows.front()->title == row.title;
         });
         if (group == groups.end()) group = groups.insert(group, std::vector<const Row*>{});

@@ -26,7 +26,7 @@ constexpr double nanoseconds =
     1e9; // per second: the unit every tool of Google Benchmark understands
 
 std::string without_slashes(std::string text) {
-    std::replace(text.begin(), text.end(), '/', '_');
+    std::ranges::replace(text, '/', '_');
     return text;
 }
 
@@ -127,7 +127,7 @@ std::vector<Aggregate> aggregates_of(std::vector<double> seconds) {
     double squares = 0;
     for (const double value : seconds) squares += (value - mean) * (value - mean);
     const double deviation = seconds.size() > 1 ? std::sqrt(squares / (count - 1)) : 0;
-    std::sort(seconds.begin(), seconds.end());
+    std::ranges::sort(seconds);
     const std::size_t half = seconds.size() / 2;
     const double median =
         seconds.size() % 2 == 1 ? seconds[half] : (seconds[half - 1] + seconds[half]) / 2;

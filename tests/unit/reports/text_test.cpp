@@ -49,9 +49,8 @@ TEST(Plain, GivesPrintableTextForAnyBytes) {
         for (int i = 0; i < 40; ++i) bytes += static_cast<char>(random() & 0xFFU);
         const std::string text = plain(bytes);
         EXPECT_EQ(plain(text), text); // nothing left to clean
-        EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) {
-            return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F;
-        }));
+        EXPECT_TRUE(std::ranges::all_of(
+            text, [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F; }));
     }
 }
 
