@@ -17,11 +17,13 @@ struct MetricDefinition {
     std::string_view
         work; ///< amount per call it is the rate of; "" for a time or a reported figure
     std::string_view title; ///< for people
+    /// Answers the question where a case does none of that work: integers have no FLOP.
+    std::string_view instead = "";
 };
 
 inline constexpr std::array metric_table{
     MetricDefinition{"time", "s", false, "", "time per call"},
-    MetricDefinition{"flop_rate", "FLOP/s", true, "flops", "floating point rate"},
+    MetricDefinition{"flop_rate", "FLOP/s", true, "flops", "floating point rate", "operation_rate"},
     MetricDefinition{"operation_rate", "OP/s", true, "operations", "integer operation rate"},
     MetricDefinition{"bandwidth", "B/s", true, "bytes", "bandwidth"},
     MetricDefinition{"algorithm_bandwidth", "B/s", true, "algorithm_bytes", "algorithm bandwidth"},

@@ -64,6 +64,18 @@ void describe(Metric& metric, const std::vector<double>& values) {
     metric.count = values.size();
 }
 
+bool does_work(const Case& c, const MetricDefinition& definition) {
+    const auto amount = number(find(c.work, definition.work));
+    return amount && std::isfinite(*amount) && *amount > 0;
+}
+
+/// The benchmark's headline, or the metric that answers instead where this case does no such work.
+void choose_headline(Case& c) {
+    const MetricDefinition* declared = find_metric(c.headline);
+    if (declared == nullptr || declared->instead.empty() || does_work(c, *declared)) return;
+    if (does_work(c, *find_metric(declared->instead))) c.headline = declared->instead;
+}
+
 class Summary {
 public:
     explicit Summary(const Case& c) : case_{c} {
@@ -117,8 +129,8 @@ private:
     }
 
     std::optional<Metric> rate(const MetricDefinition& definition) const {
+        if (!does_work(case_, definition)) return {};
         const auto amount = number(find(case_.work, definition.work));
-        if (!amount || !std::isfinite(*amount) || *amount <= 0) return {};
         Metric metric = empty_metric(definition);
         metric.value = known(*amount / seconds_.value);
         // An interval of the time that reaches down to zero says nothing about the rate.
@@ -240,6 +252,7 @@ void conclude(Case& c, int planned_replicas) {
     c.status = found.status;
     c.reason = std::move(found.reason);
     c.telemetry = worst_telemetry(c.replicas);
+    choose_headline(c);
     summarise(c);
     const bool shows = c.status == Status::ok || c.status == Status::unstable;
     if (!shows || (!c.metrics.empty() && c.metrics.front().name == c.headline)) return;

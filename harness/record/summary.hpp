@@ -37,6 +37,8 @@ void summarise(Case& c);
 ///  6. Any replica unstable, or the slowest and the fastest differ by more than a factor of 1.25:
 ///     unstable.
 ///  7. ok.
+/// Where the case does none of the work its headline is a rate of, the metric that answers instead (see
+/// metrics.hpp) becomes the headline: an int8 GEMM has operations, no FLOP.
 /// An ok or unstable case whose headline cannot be computed (its work or its figure is missing) failed.
 /// The reason names the replica, counted from 1 as people count.
 void conclude(Case& c, int planned_replicas);

@@ -217,6 +217,14 @@ TEST(Conclude, WithoutItsHeadlineACaseFailed) {
     EXPECT_TRUE(c.metrics.empty());
 }
 
+TEST(Conclude, IntegersAnswerWithOperationsInsteadOfFlop) {
+    Case c = measured({1, 1, 1}, {{"operations", 10.0}}, "flop_rate");
+    conclude(c, 3);
+    EXPECT_EQ(c.status, Status::ok);
+    EXPECT_EQ(c.headline, "operation_rate");
+    ASSERT_FALSE(c.metrics.empty());
+    EXPECT_EQ(c.metrics.front().name, "operation_rate");
+}
 TEST(Conclude, DoingItAgainChangesNothing) {
     for (Case c : test::sample_cases()) {
         if (c.status == Status::interrupted) continue;
