@@ -101,8 +101,9 @@ TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& prob
         return best != nullptr && *default_time > worth_choosing * *best_time;
     };
     if (wins()) {
-        // Back again in the other order; the faster of two is the less disturbed.
-        best_time = std::min(*best_time, probe(best).value_or(*best_time));
+        // Back again in the other order. The winner must win with the slower of its two tries against
+        // the faster of the other's: a disturbance alone changes nothing.
+        best_time = std::max(*best_time, probe(best).value_or(*best_time));
         default_time = std::min(*default_time, probe(nullptr).value_or(*default_time));
     }
     if (wins()) return make_choice(best->variable, best->value, default_time, best_time);

@@ -38,7 +38,8 @@ measure::Protocol probe_protocol(const measure::Protocol& protocol);
 using Probe = std::function<std::optional<double>(const Tuning*)>;
 
 /// Tries the library's own choice and each tuning. A winner is tried again, and the library's own
-/// choice after it, so that one disturbance does not decide. Empty when the library's own choice
+/// choice after it; it must win with the slower of its tries against the faster of the other's, so that
+/// a disturbance does not decide. Empty when the library's own choice
 /// cannot be measured.
 TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& probe);
 

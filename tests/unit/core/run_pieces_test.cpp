@@ -184,6 +184,12 @@ TEST(Tuning, OneDisturbedProbeDoesNotDecide) {
         return std::optional{own++ == 0 ? 3.0 : 1.0}; // the first was disturbed
     });
     EXPECT_THAT(choice.variables, IsEmpty());
+    int tuned = 0;
+    const auto lucky = choose_tuning({{"CORE", "a", ""}}, [&](const Tuning* tuning) {
+        if (tuning == nullptr) return std::optional{1.0};
+        return std::optional{tuned++ == 0 ? 0.9 : 1.1};
+    });
+    EXPECT_THAT(lucky.variables, IsEmpty());
 }
 
 TEST(Tuning, IsReadBackFromTheRecord) {
