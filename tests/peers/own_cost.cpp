@@ -131,8 +131,8 @@ double peak_memory(pid_t pid) {
 }
 
 Row parent_memory(const Options& options, const fs::path& scratch) {
-    Spawned run{{options.program(), "run", "quick", "--budget", "10s", "--out",
-                 (scratch / "results").string()},
+    Spawned run{{options.program(), "run", "quick", "--only", "host", "--replicas", "1", "--budget",
+                 "5s", "--quiet", "--out", (scratch / "results").string()},
                 {}};
     double peak = 0;
     for (double now = peak_memory(run.pid()); now > 0; now = peak_memory(run.pid())) {
@@ -142,7 +142,7 @@ Row parent_memory(const Options& options, const fs::path& scratch) {
     // A case that did not fit into the budget is no fault here; a program that fell over is.
     if (const int code = run.wait(); code < 0 || code > 1)
         throw std::runtime_error{fmt::format("`assay run quick` ended with {}", code)};
-    return {.name = "peak memory of the parent, quick suite",
+    return {.name = "peak memory of the parent, module host of quick",
             .unit = "B",
             .value = peak,
             .at_most = 100e6};

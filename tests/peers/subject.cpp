@@ -52,7 +52,7 @@ const assay_team* joined(const core::Module& module) {
 
 Subject::Subject(const std::string& module_path, const std::string& benchmark,
                  const record::NamedList& given, bool join)
-    : module_{value_or_throw(core::Module::load(module_path))}, machine_{machine::inspect()},
+    : machine_{machine::inspect()}, module_{value_or_throw(core::Module::load(module_path))},
       services_{machine_, 0, [](const std::string&) {}},
       parameters_{complete(module_, benchmark, given)},
       values_{value_or_throw(core::module_values(find(module_, benchmark), parameters_))} {

@@ -35,12 +35,14 @@ public:
     /// What a parameter resolved to, in words; "" for an unknown one.
     std::string setting(const std::string& name) const;
     const assay_team* team() const { return team_; }
+    core::LoadedCase& loaded() { return *case_; }
     /// Runs once from fresh inputs and verifies.
     void prove();
 
 private:
-    core::Module module_;
+    /// Before the module: loading it may load OpenMP, which may bind this thread to one core.
     record::Machine machine_;
+    core::Module module_;
     core::Services services_;
     record::NamedList parameters_;
     std::vector<assay_value> values_;
