@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace assay::json {
 namespace {
@@ -39,11 +41,11 @@ const Value* resolve(const Value* schema, const Value& root) {
 }
 
 const Value* schema_below(const Value* schema, const Step& step, const Value& root) {
-    if (step.key.empty()) {
+    if (step.index) {
         const Value* items = member(schema, "items");
         if (items != nullptr && items->is_array())
-            return step.index < items->size() ? resolve(&(*items)[step.index], root)
-                                              : resolve(member(schema, "additionalItems"), root);
+            return *step.index < items->size() ? resolve(&(*items)[*step.index], root)
+                                               : resolve(member(schema, "additionalItems"), root);
         return resolve(items, root);
     }
     if (const Value* named = member(member(schema, "properties"), step.key); named != nullptr)
@@ -117,23 +119,26 @@ Finding wrong_choice(const Value& value, const Value& schema) {
     return text;
 }
 
-Finding wrong_keys(const Value& value, const Value& schema) {
-    if (!value.is_object()) return {};
-    const Value* properties = member(&schema, "properties");
-    if (const Value* required = member(&schema, "required"); required && required->is_array()) {
-        for (const Value& key : *required) {
-            if (!key.is_string() || value.contains(key.get_ref<const std::string&>())) continue;
-            const auto& name = key.get_ref<const std::string&>();
-            const Value* about = member(member(properties, name), "description");
-            return about != nullptr && about->is_string()
-                       ? fmt::format("`{}` is missing: {}", name, about->get<std::string>())
-                       : fmt::format("`{}` is missing", name);
-        }
+Finding missing_key(const Value& value, const Value& schema) {
+    const Value* required = member(&schema, "required");
+    if (required == nullptr || !required->is_array()) return {};
+    for (const Value& key : *required) {
+        if (!key.is_string()) continue;
+        const auto& name = key.get_ref<const std::string&>();
+        if (value.contains(name)) continue;
+        const Value* about = member(member(member(&schema, "properties"), name), "description");
+        return about != nullptr && about->is_string()
+                   ? fmt::format("`{}` is missing: {}", name, about->get<std::string>())
+                   : fmt::format("`{}` is missing", name);
     }
+    return {};
+}
+
+Finding unknown_key(const Value& value, const Value& schema) {
     const Value* additional = member(&schema, "additionalProperties");
     if (additional == nullptr || *additional != Value(false)) return {};
     std::vector<std::string> known;
-    if (properties != nullptr)
+    if (const Value* properties = member(&schema, "properties"))
         for (const auto& item : properties->items()) known.push_back(item.key());
     for (const auto& item : value.items())
         if (std::ranges::find(known, item.key()) == known.end())
@@ -142,50 +147,60 @@ Finding wrong_keys(const Value& value, const Value& schema) {
     return {};
 }
 
+Finding wrong_keys(const Value& value, const Value& schema) {
+    if (!value.is_object()) return {};
+    if (auto missing = missing_key(value, schema)) return missing;
+    return unknown_key(value, schema);
+}
+
+/// A keyword that bounds a number: of the value itself, or of what it has many of.
 struct Bound {
     const char* keyword;
     bool (*broken)(double value, double bound);
-    const char* words;
+    fmt::format_string<std::string> words;
 };
-
-Finding broken_bound(const Value& schema, double number, std::string_view got,
-                     std::initializer_list<Bound> bounds) {
-    for (const Bound& bound : bounds) {
-        const Value* limit = member(&schema, bound.keyword);
-        if (limit == nullptr || !limit->is_number()) continue;
-        if (bound.broken(number, limit->get<double>()))
-            return fmt::format("got {}, expected {}", got,
-                               fmt::format(fmt::runtime(bound.words), show(*limit)));
-    }
-    return {};
-}
 
 bool below(double value, double bound) { return value < bound; }
 bool above(double value, double bound) { return value > bound; }
 bool not_above(double value, double bound) { return value <= bound; }
 bool not_below(double value, double bound) { return value >= bound; }
 
+// NOLINTBEGIN(modernize-use-designated-initializers): a table
+constexpr std::array number_bounds{Bound{"minimum", below, "at least {}"},
+                                   Bound{"maximum", above, "at most {}"},
+                                   Bound{"exclusiveMinimum", not_above, "more than {}"},
+                                   Bound{"exclusiveMaximum", not_below, "less than {}"}};
+constexpr std::array text_bounds{Bound{"minLength", below, "at least {} characters"},
+                                 Bound{"maxLength", above, "at most {} characters"}};
+constexpr std::array array_bounds{Bound{"minItems", below, "at least {}"},
+                                  Bound{"maxItems", above, "at most {}"}};
+constexpr std::array object_bounds{Bound{"minProperties", below, "at least {}"},
+                                   Bound{"maxProperties", above, "at most {}"}};
+// NOLINTEND(modernize-use-designated-initializers)
+
+Finding broken_bound(const Value& schema, double number, std::string_view got,
+                     std::span<const Bound> bounds) {
+    for (const Bound& bound : bounds) {
+        const Value* limit = member(&schema, bound.keyword);
+        if (limit == nullptr || !limit->is_number()) continue;
+        if (bound.broken(number, limit->get<double>()))
+            return fmt::format("got {}, expected {}", got, fmt::format(bound.words, show(*limit)));
+    }
+    return {};
+}
+
 Finding wrong_size(const Value& value, const Value& schema) {
     if (value.is_number())
-        return broken_bound(schema, value.get<double>(), show(value),
-                            {{"minimum", below, "at least {}"},
-                             {"maximum", above, "at most {}"},
-                             {"exclusiveMinimum", not_above, "more than {}"},
-                             {"exclusiveMaximum", not_below, "less than {}"}});
-    if (value.is_string())
-        return broken_bound(schema, static_cast<double>(value.get_ref<const std::string&>().size()),
-                            show(value),
-                            {{"minLength", below, "at least {} characters"},
-                             {"maxLength", above, "at most {} characters"}});
+        return broken_bound(schema, value.get<double>(), show(value), number_bounds);
+    if (value.is_string()) {
+        const auto& text = value.get_ref<const std::string&>();
+        return broken_bound(schema, static_cast<double>(text.size()), show(value), text_bounds);
+    }
     const auto count = static_cast<double>(value.size());
     if (value.is_array())
-        return broken_bound(
-            schema, count, fmt::format("{} elements", value.size()),
-            {{"minItems", below, "at least {}"}, {"maxItems", above, "at most {}"}});
+        return broken_bound(schema, count, fmt::format("{} elements", value.size()), array_bounds);
     if (value.is_object())
-        return broken_bound(
-            schema, count, fmt::format("{} keys", value.size()),
-            {{"minProperties", below, "at least {}"}, {"maxProperties", above, "at most {}"}});
+        return broken_bound(schema, count, fmt::format("{} keys", value.size()), object_bounds);
     return {};
 }
 
@@ -204,9 +219,9 @@ std::string explain(const Value& root, const Value& schema, const Path& path,
     std::string place;
     for (const Step& step : path) {
         rules = schema_below(rules, step, schema);
-        if (step.key.empty()) {
-            value = &(*value)[step.index];
-            place = join(place, step.index);
+        if (step.index) {
+            value = &(*value)[*step.index];
+            place = join(place, *step.index);
         } else {
             value = &value->at(step.key);
             place = join(place, step.key);
@@ -214,9 +229,8 @@ std::string explain(const Value& root, const Value& schema, const Path& path,
     }
     Finding found;
     if (rules != nullptr && rules->is_object()) found = reason(*value, *rules);
-    return located(
-        source, place,
-        found.value_or(wrong(*value, std::string{"what the schema says: "}.append(fallback))));
+    if (!found) found = wrong(*value, fmt::format("what the schema says: {}", fallback));
+    return located(source, place, *found);
 }
 
 } // namespace assay::json

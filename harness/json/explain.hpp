@@ -8,15 +8,17 @@
 #include "json/json.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace assay::json {
 
+/// Into an object by key, or into an array by index.
 struct Step {
-    std::string key;       ///< of an object; empty for an element of an array
-    std::size_t index = 0; ///< of an array
+    std::string key;
+    std::optional<std::size_t> index;
 };
 using Path = std::vector<Step>;
 

@@ -132,7 +132,7 @@ void Object::expected(std::string_view key, std::string_view what) const {
     problem(key, fmt::format("got {}, expected {}", show(*value), what));
 }
 
-void Object::problem(std::string_view key, std::string text) const {
+void Object::problem(std::string_view key, std::string_view text) const {
     document_->problem(join(path_, key), text);
 }
 

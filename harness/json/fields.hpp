@@ -86,7 +86,7 @@ public:
     /// Records a problem of the caller's own with the value at `key`: "got 7, expected <expected>".
     void expected(std::string_view key, std::string_view what) const;
     /// Records a problem in the caller's words.
-    void problem(std::string_view key, std::string text) const;
+    void problem(std::string_view key, std::string_view text) const;
     bool failed() const;
 
     const Value& value() const { return *value_; }
@@ -112,7 +112,10 @@ class Document {
 public:
     Document(const Value& value, std::string_view source) : value_{&value}, source_{source} {}
     Document(const Document&) = delete;
+    Document(Document&&) = delete;
     Document& operator=(const Document&) = delete;
+    Document& operator=(Document&&) = delete;
+    ~Document() = default;
 
     /// The whole as an object; an empty one, and a problem, when it is something else.
     Object root();

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <iterator>
 #include <new>
+#include <optional>
+#include <span>
+#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -17,11 +20,13 @@ namespace {
 /// Reads characters and tells how far the parser has come, which it does not say itself.
 class Feed {
 public:
+    // NOLINTBEGIN(readability-identifier-naming): names that std::iterator_traits looks for
     using iterator_category = std::input_iterator_tag;
     using value_type = char;
     using difference_type = std::ptrdiff_t;
     using pointer = const char*;
     using reference = const char&;
+    // NOLINTEND(readability-identifier-naming)
 
     Feed(const char* at, const char** reached) : at_{at}, reached_{reached} {}
     reference operator*() const { return *at_; }
@@ -179,11 +184,12 @@ Result<Value> parse(std::string_view text, std::string_view source, const Limits
         return fail(fmt::format("{}: {} bytes long, {} is the most that is read", source,
                                 text.size(), limits.bytes));
     Builder builder{limits.depth};
-    const char* reached = text.data();
-    if (Value::sax_parse(Feed{text.data(), &reached}, Feed{text.data() + text.size(), &reached},
+    const std::span<const char> bytes{text};
+    const char* reached = bytes.data();
+    if (Value::sax_parse(Feed{bytes.data(), &reached}, Feed{bytes.data() + bytes.size(), &reached},
                          &builder))
         return builder.take();
-    const auto here = static_cast<std::size_t>(reached - text.data());
+    const auto here = static_cast<std::size_t>(reached - bytes.data());
     return fail(fmt::format("{}:{}: {}", source, place_of(text, builder.position().value_or(here)),
                             builder.problem()));
 } catch (const std::bad_alloc&) {

@@ -16,6 +16,8 @@
 #include <array>
 #include <charconv>
 #include <exception>
+#include <optional>
+#include <span>
 
 namespace assay::json {
 namespace {
@@ -50,27 +52,34 @@ std::string forbidden_keyword(const Value& schema, bool names = false) {
     return {};
 }
 
-/// valijson's context, "<root>", "[cases]" or "[2]", as the steps it stands for. Keys and indices look
-/// alike, so the value says which it is.
+/// The step from `at` that valijson names "[cases]" or "[2]". Keys and indices look alike, so the value
+/// says which it is. Moves `at` on; nothing where there is no such place.
+std::optional<Step> step_from(const Value*& at, std::string_view name) {
+    name = name.substr(1, name.size() - 2);
+    if (name.size() >= 2 && name.front() == '"') name = name.substr(1, name.size() - 2);
+    if (at->is_object()) {
+        const auto member = at->find(name);
+        if (member == at->end()) return {};
+        at = &*member;
+        return Step{.key = std::string{name}};
+    }
+    std::size_t index = 0;
+    const std::span<const char> digits{name};
+    std::from_chars(digits.data(), digits.data() + digits.size(), index);
+    if (!at->is_array() || index >= at->size()) return {};
+    at = &(*at)[index];
+    return Step{.index = index};
+}
+
+/// valijson's context: "<root>", and a step for each level below.
 Path path_of(const std::vector<std::string>& context, const Value& root) {
     Path path;
     const Value* at = &root;
-    for (const std::string& step : context) {
-        if (step.size() < 2 || step.front() != '[') continue; // <root>
-        std::string name = step.substr(1, step.size() - 2);
-        if (name.size() >= 2 && name.front() == '"') name = name.substr(1, name.size() - 2);
-        if (at->is_object()) {
-            const auto member = at->find(name);
-            if (member == at->end()) break;
-            at = &*member;
-            path.push_back({.key = std::move(name)});
-        } else if (at->is_array()) {
-            std::size_t index = 0;
-            std::from_chars(name.data(), name.data() + name.size(), index);
-            if (index >= at->size()) break;
-            at = &(*at)[index];
-            path.push_back({.key = {}, .index = index});
-        }
+    for (const std::string& name : context) {
+        if (name.size() < 2 || name.front() != '[') continue; // <root>
+        auto step = step_from(at, name);
+        if (!step) break;
+        path.push_back(*std::move(step));
     }
     return path;
 }

@@ -3,16 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace assay::json {
 namespace {
 
+bool is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
 bool is_plain_name(std::string_view key) {
-    if (key.empty()) return false;
-    for (const char c : key) {
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!letter && !(c >= '0' && c <= '9') && c != '_' && c != '-') return false;
-    }
-    return true;
+    return !key.empty() && std::ranges::all_of(key, is_plain);
 }
 
 /// Longest prefix of at most `limit` bytes that does not end inside a UTF-8 sequence.

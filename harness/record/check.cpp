@@ -204,7 +204,7 @@ Result<std::vector<Finding>> verify_text(std::string_view text, std::string_view
     if (auto checked = check_schema(text, source, all); !checked) {
         if (checked.error().fault == Fault::environment)
             return tl::unexpected{std::move(checked).error()};
-        return std::vector<Finding>{{"", checked.error().message}};
+        return std::vector<Finding>{{.path = {}, .text = checked.error().message}};
     }
     return check_summaries(*run);
 }

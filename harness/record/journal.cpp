@@ -14,7 +14,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace assay::record {
@@ -58,7 +58,8 @@ Result<JournalStep> step_from(const json::Value& value, const std::string& sourc
 }
 
 tl::unexpected<Error> system_error(std::string_view action, const std::filesystem::path& path) {
-    return fail(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)),
+    return fail(fmt::format("cannot {} {}: {}", action, path.string(),
+                            std::system_category().message(errno)),
                 Fault::environment);
 }
 

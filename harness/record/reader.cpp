@@ -11,6 +11,7 @@
 
 #include <charconv>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <unordered_set>
 
@@ -369,8 +370,10 @@ private:
         if (!name.starts_with(family)) return false;
         name.remove_prefix(family.size());
         int version = 0;
-        const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), version);
-        return error == std::errc{} && end == name.data() + name.size() && version > 1;
+        const std::span<const char> digits{name};
+        const char* const past = digits.data() + digits.size();
+        const auto [end, error] = std::from_chars(digits.data(), past, version);
+        return error == std::errc{} && end == past && version > 1;
     }
 
     bool read_document(Run& run) {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace assay::record {
 namespace {
@@ -26,9 +27,13 @@ bool is_measured(const Replica& replica) {
     return replica.status == Status::ok || replica.status == Status::unstable;
 }
 
-bool has_time(const Replica& replica) {
-    return replica.seconds && std::isfinite(*replica.seconds) && *replica.seconds > 0;
+/// NaN where there is none that makes sense.
+double time_of(const Replica& replica) {
+    const double seconds = replica.seconds.value_or(unknown);
+    return std::isfinite(seconds) && seconds > 0 ? seconds : unknown;
 }
+
+bool has_time(const Replica& replica) { return !std::isnan(time_of(replica)); }
 
 std::optional<double> number(const Value* value) {
     if (value == nullptr) return {};
@@ -64,16 +69,18 @@ void describe(Metric& metric, const std::vector<double>& values) {
     metric.count = values.size();
 }
 
-bool does_work(const Case& c, const MetricDefinition& definition) {
-    const auto amount = number(find(c.work, definition.work));
-    return amount && std::isfinite(*amount) && *amount > 0;
+/// What one call does of the work that the metric is a rate of; 0 where it does none.
+double amount_of(const Case& c, const MetricDefinition* definition) {
+    if (definition == nullptr || definition->work.empty()) return 0;
+    const double amount = number(find(c.work, definition->work)).value_or(0);
+    return std::isfinite(amount) && amount > 0 ? amount : 0;
 }
 
 /// The benchmark's headline, or the metric that answers instead where this case does no such work.
 void choose_headline(Case& c) {
     const MetricDefinition* declared = find_metric(c.headline);
-    if (declared == nullptr || declared->instead.empty() || does_work(c, *declared)) return;
-    if (does_work(c, *find_metric(declared->instead))) c.headline = declared->instead;
+    if (declared == nullptr || amount_of(c, declared) > 0) return;
+    if (amount_of(c, find_metric(declared->instead)) > 0) c.headline = declared->instead;
 }
 
 class Summary {
@@ -82,7 +89,7 @@ public:
         std::vector<stats::Estimate> estimates;
         for (const Replica& replica : c.replicas) {
             if (!is_measured(replica) || !has_time(replica)) continue;
-            estimates.push_back({.value = *replica.seconds,
+            estimates.push_back({.value = time_of(replica),
                                  .low = replica.low.value_or(unknown),
                                  .high = replica.high.value_or(unknown)});
             values_.insert(values_.end(), replica.values.begin(), replica.values.end());
@@ -129,19 +136,19 @@ private:
     }
 
     std::optional<Metric> rate(const MetricDefinition& definition) const {
-        if (!does_work(case_, definition)) return {};
-        const auto amount = number(find(case_.work, definition.work));
+        const double amount = amount_of(case_, &definition);
+        if (amount == 0) return {};
         Metric metric = empty_metric(definition);
-        metric.value = known(*amount / seconds_.value);
+        metric.value = known(amount / seconds_.value);
         // An interval of the time that reaches down to zero says nothing about the rate.
         if (seconds_.scope != stats::Scope::none && seconds_.low > 0) {
-            metric.low = known(*amount / seconds_.high);
-            metric.high = known(*amount / seconds_.low);
+            metric.low = known(amount / seconds_.high);
+            metric.high = known(amount / seconds_.low);
             metric.interval_scope = scope_from(seconds_.scope);
         }
         std::vector<double> rates;
         rates.reserve(values_.size());
-        for (const double seconds : values_) rates.push_back(*amount / seconds);
+        for (const double seconds : values_) rates.push_back(amount / seconds);
         describe(metric, rates);
         return metric;
     }
@@ -197,38 +204,48 @@ constexpr double most_between_replicas = 1.25;
 
 std::optional<std::string> disagreement(const Case& c) {
     if (c.replicas.size() < 2) return {};
-    const auto [fast, slow] = std::ranges::minmax(
-        c.replicas, {}, [](const Replica& replica) { return *replica.seconds; });
-    const double factor = *slow.seconds / *fast.seconds;
+    const auto [fast, slow] = std::ranges::minmax(c.replicas, {}, time_of);
+    const double factor = time_of(slow) / time_of(fast);
     if (factor <= most_between_replicas) return {};
     return fmt::format("replica {} took {:.3g} times as long as replica {}", slow.index + 1, factor,
                        fast.index + 1);
 }
 
+/// The first replica, or the case itself, that decides; nothing when all is well so far.
+std::optional<Verdict> bad_end(const Case& c, int planned) {
+    if (const Replica* wrong = first_with(c, Status::incorrect))
+        return Verdict{.status = Status::incorrect,
+                       .reason = about(*wrong, planned, wrong->reason)};
+    if (c.verification && !c.verification->passed) {
+        const std::string& detail = c.verification->detail;
+        return Verdict{.status = Status::incorrect,
+                       .reason = detail.empty() ? "the verification failed" : detail};
+    }
+    for (const Status bad : bad_ends)
+        if (const Replica* replica = first_with(c, bad))
+            return Verdict{.status = bad, .reason = about(*replica, planned, replica->reason)};
+    const auto timeless = std::ranges::find_if_not(c.replicas, has_time);
+    if (timeless == c.replicas.end()) return {};
+    return Verdict{.status = Status::failed,
+                   .reason = about(*timeless, planned, "reports no positive time per call")};
+}
+
 Verdict verdict(const Case& c, int planned) {
     if (c.replicas.empty()) {
         if (c.status == Status::ok || c.status == Status::unstable)
-            return {Status::interrupted, "no replica was measured"};
-        return {c.status, c.reason};
+            return {.status = Status::interrupted, .reason = "no replica was measured"};
+        return {.status = c.status, .reason = c.reason};
     }
-    if (const Replica* wrong = first_with(c, Status::incorrect))
-        return {Status::incorrect, about(*wrong, planned, wrong->reason)};
-    if (c.verification && !c.verification->passed)
-        return {Status::incorrect, c.verification->detail.empty() ? "the verification failed"
-                                                                  : c.verification->detail};
-    for (const Status bad : bad_ends)
-        if (const Replica* replica = first_with(c, bad))
-            return {bad, about(*replica, planned, replica->reason)};
-    const auto timeless = std::ranges::find_if_not(c.replicas, has_time);
-    if (timeless != c.replicas.end())
-        return {Status::failed, about(*timeless, planned, "reports no positive time per call")};
-    if (c.replicas.size() < static_cast<std::size_t>(std::max(planned, 0)))
-        return {Status::interrupted,
-                fmt::format("{} of {} replicas were measured", c.replicas.size(), planned)};
+    if (auto bad = bad_end(c, planned)) return *std::move(bad);
+    if (std::cmp_less(c.replicas.size(), planned))
+        return {.status = Status::interrupted,
+                .reason =
+                    fmt::format("{} of {} replicas were measured", c.replicas.size(), planned)};
     if (const Replica* noisy = first_with(c, Status::unstable))
-        return {Status::unstable, about(*noisy, planned, noisy->reason)};
-    if (auto reason = disagreement(c)) return {Status::unstable, *std::move(reason)};
-    return {Status::ok, ""};
+        return {.status = Status::unstable, .reason = about(*noisy, planned, noisy->reason)};
+    if (auto reason = disagreement(c))
+        return {.status = Status::unstable, .reason = *std::move(reason)};
+    return {.status = Status::ok, .reason = {}};
 }
 
 using Reading = std::optional<double>;

@@ -87,6 +87,9 @@ TEST(Schema, KeysThatLookLikeIndicesAreKeys) {
     const auto checked = check_schema(parse(R"({"0":1})", "x").value(), schema, "x");
     ASSERT_FALSE(checked);
     EXPECT_EQ(checked.error().message, "x: 0: got 1, expected a string");
+    const auto empty = check_schema(parse(R"({"":1})", "x").value(), schema, "x");
+    ASSERT_FALSE(empty);
+    EXPECT_EQ(empty.error().message, "x: \"\": got 1, expected a string");
 }
 
 TEST(Schema, RefusesSchemasThatRunRegularExpressions) {
