@@ -18,7 +18,7 @@ struct MetricDefinition {
         work; ///< amount per call it is the rate of; "" for a time or a reported figure
     std::string_view title; ///< for people
     /// Answers the question where a case does none of that work: integers have no FLOP.
-    std::string_view instead = "";
+    std::string_view instead;
 };
 
 // NOLINTBEGIN(modernize-use-designated-initializers): a table

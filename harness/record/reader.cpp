@@ -30,7 +30,7 @@ inline constexpr bool is_optional<std::optional<T>> = true;
 /// each level on the way out puts its key in front of the path.
 class Walk {
 public:
-    Walk(od::document& document, const char* text, const ReadOptions& options)
+    Walk(od::document& document, std::string_view text, const ReadOptions& options)
         : document_{document}, text_{text}, options_{options} {}
 
     bool read(Run& run) { return check_schema() && read_document(run); }
@@ -51,7 +51,7 @@ private:
         const char* here = nullptr;
         std::string place = "truncated or damaged";
         if (document_.current_location().get(here) == simdjson::SUCCESS)
-            place += fmt::format(" at byte {}", here - text_);
+            place += fmt::format(" at byte {}", here - text_.data());
         return refuse(fmt::format("{} ({})", place, simdjson::error_message(error)));
     }
     /// The value is there but is something else.
@@ -395,8 +395,8 @@ private:
         if (!missing.empty()) return refuse(fmt::format("`{}` is missing", missing.front()));
         const char* rest = nullptr; // there is a location only while there is something left
         if (document_.current_location().get(rest) != simdjson::SUCCESS) return true;
-        return refuse(
-            fmt::format("something follows the end of the result, at byte {}", rest - text_));
+        return refuse(fmt::format("something follows the end of the result, at byte {}",
+                                  rest - text_.data()));
     }
     bool section(std::string_view key, od::value value, Run& run) {
         if (key == "run") return read(value, run);
@@ -411,7 +411,7 @@ private:
     static constexpr int unknown_depth = 64; // as json::Limits
 
     od::document& document_;
-    const char* text_;
+    std::string_view text_;
     const ReadOptions& options_;
     std::string path_;
     std::string text_of_problem_;
@@ -429,7 +429,7 @@ Result<Run> walk(simdjson::padded_string_view padded, std::string_view source,
         return fail(fmt::format("{}: is no JSON ({})", source, simdjson::error_message(error)));
     }
     Run run;
-    Walk walk{document, padded.data(), options};
+    Walk walk{document, padded, options};
     if (!walk.read(run)) return fail(walk.message(source));
     return run;
 }
