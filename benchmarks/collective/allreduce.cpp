@@ -166,7 +166,11 @@ public:
     }
 
     void run() noexcept {
-        const int code = std::visit([](auto& r) { return r.run(); }, reduction_);
+        int code = MPI_SUCCESS;
+        if (auto* fp32 = std::get_if<Reduction<float>>(&reduction_))
+            code = fp32->run();
+        else if (auto* fp64 = std::get_if<Reduction<double>>(&reduction_))
+            code = fp64->run();
         if (code != MPI_SUCCESS) code_ = code;
     }
     Work work() const {
@@ -202,12 +206,12 @@ private:
                                      " ranks, asked for " + std::to_string(wanted)};
         return ranks;
     }
-    static Any make(const Params& params, Team team) {
+    static Any make(const Params& params, Team members) {
         if (params.type == Type::fp64)
             return Any{std::in_place_type<Reduction<double>>, params.bytes, params.in_place,
-                       team.rank(), team.size()};
-        return Any{std::in_place_type<Reduction<float>>, params.bytes, params.in_place, team.rank(),
-                   team.size()};
+                       members.rank(), members.size()};
+        return Any{std::in_place_type<Reduction<float>>, params.bytes, params.in_place,
+                   members.rank(), members.size()};
     }
 
     int ranks_;

@@ -24,7 +24,7 @@ public:
     explicit Values(int ranks) : ranks_{static_cast<std::uint32_t>(ranks)} {
         sums_.reserve(std::size_t{modulus} * modulus);
         for (std::uint32_t a = 0; a < modulus; ++a)
-            for (std::uint32_t b = 0; b < modulus; ++b) sums_.push_back(sum_of({a, b}));
+            for (std::uint32_t b = 0; b < modulus; ++b) sums_.push_back(sum_of({.a = a, .b = b}));
     }
 
     /// What rank `rank` contributes to element i, in -125..125.
@@ -48,7 +48,7 @@ private:
         const std::uint64_t bits = random_bits(seed, i);
         const auto high = static_cast<std::uint32_t>(bits >> 32U);
         const auto low = static_cast<std::uint32_t>(bits);
-        return {high % modulus, low % (modulus - 1) + 1};
+        return {.a = high % modulus, .b = low % (modulus - 1) + 1};
     }
     static std::int32_t value_of(Pair pair, std::uint32_t rank) {
         const std::uint32_t residue = (pair.a + rank % modulus * pair.b) % modulus;

@@ -64,7 +64,9 @@ Sum dot(const Element* row, const Sum* vector, std::size_t length) {
     // Signed integers go through int64, so that -1 becomes 2^64 - 1 also from an 8-bit type.
     using Wide = std::conditional_t<std::is_floating_point_v<Sum>, Sum, std::int64_t>;
     Sum sum = 0;
+#ifdef _OPENMP // allows the order of additions to change; without it the sum is only slower
 #pragma omp simd reduction(+ : sum)
+#endif
     for (std::size_t j = 0; j < length; ++j)
         sum += static_cast<Sum>(static_cast<Wide>(row[j])) * vector[j];
     return sum;

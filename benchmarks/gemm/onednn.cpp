@@ -27,14 +27,14 @@ struct Types {
 constexpr Types types_of(Precision precision) {
     switch (precision) {
     case Precision::bf16:
-        return {Data::bf16, Data::bf16, Data::f32};
+        return {.source = Data::bf16, .weights = Data::bf16, .destination = Data::f32};
     case Precision::int8:
-        return {Data::u8, Data::s8, Data::s32};
+        return {.source = Data::u8, .weights = Data::s8, .destination = Data::s32};
     case Precision::fp64: // oneDNN has none, and the axis does not offer it
     case Precision::fp32:
         break;
     }
-    return {Data::f32, Data::f32, Data::f32};
+    return {.source = Data::f32, .weights = Data::f32, .destination = Data::f32};
 }
 
 dnnl::engine cpu() { return {dnnl::engine::kind::cpu, 0}; }

@@ -12,8 +12,6 @@
 #include <assay/host.hpp>
 #include <assay/random.hpp>
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -68,7 +66,9 @@ consteval auto threads_axis() {
 /// The threads that `threads` stands for become the size of OpenMP's teams, the library's among them.
 inline int use_threads(const Machine& machine, Symbolic threads) {
     const auto count = static_cast<int>(machine.workers(threads));
+#ifdef _OPENMP // the tests of this file need no threads
     omp_set_num_threads(count);
+#endif
     return count;
 }
 

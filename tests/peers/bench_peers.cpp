@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> wanted;
     CLI::App app{"Compares assay with bare loops over the same libraries, taking turns (A B B A).\n"
                  "Ratios are the peer's time over ours: 1 is equal, above 1 we are faster.\n"
-                 "Exit code 1 when a limit is missed.",
+                 "Exit code 1 when a limit is missed, 2 for a wrong option.",
                  "bench-peers"};
     app.add_option("groups", wanted, "triad, gemm, allreduce, own; all when none is named")
         ->check(CLI::IsMember({"triad", "gemm", "allreduce", "own"}));
@@ -126,7 +126,11 @@ int main(int argc, char** argv) {
     app.add_option("--threads", options.threads, "cores that both sides use (all)")
         ->check(CLI::Range(1, 4096));
     app.add_flag("--json", as_json, "the table as JSON");
-    CLI11_PARSE(app, argc, argv);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        return app.exit(e) == 0 ? 0 : 2;
+    }
     if (options.threads == 0) options.threads = machine::inspect().usable_cores;
 
     json::Value all = json::Value::array();

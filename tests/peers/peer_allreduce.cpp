@@ -82,24 +82,18 @@ std::size_t calls_for(const Job& job, Bare& bare, double seconds) {
     }
 }
 
-struct Pair {
-    double ours = 0;
-    double bare = 0;
-    double foreign = 0;
-};
-
-Pair one_pair(const Job& job, peers::Subject& ours, Bare& bare, std::size_t calls) {
+peers::Pair one_pair(const Job& job, peers::Subject& ours, Bare& bare, std::size_t calls) {
     // Rank 0 looks at the machine; the CPU time of all ranks is ours.
     const auto own = [&] { return job.reduce(peers::own_cpu_seconds(), MPI_SUM); };
     peers::ForeignUse foreign{own};
     foreign.begin();
-    Pair pair;
+    peers::Pair pair;
     for (const bool is_ours : {true, false, false, true}) {
         // Turns of the same side stay short and alternate, because small messages drift quickly.
         if (is_ours)
-            pair.ours += job.turn(ours, calls) / 2;
+            pair.a += job.turn(ours, calls) / 2;
         else
-            pair.bare += job.turn(bare, calls) / 2;
+            pair.b += job.turn(bare, calls) / 2;
     }
     pair.foreign = job.reduce(foreign.end(), MPI_MAX);
     return pair;
@@ -107,7 +101,6 @@ Pair one_pair(const Job& job, peers::Subject& ours, Bare& bare, std::size_t call
 
 void compare(const Job& job, const std::string& module, std::size_t bytes,
              const peers::Plan& plan) {
-    constexpr double most_foreign = 0.02;
     peers::Subject ours{
         module,
         "collective.allreduce",
@@ -119,30 +112,23 @@ void compare(const Job& job, const std::string& module, std::size_t bytes,
 
     std::vector<double> ratios;
     std::vector<double> added;
-    Pair sum;
-    std::size_t repeated = 0;
-    std::size_t disturbed = 0;
+    peers::Ratio ratio;
     for (std::size_t i = 0; i < plan.pairs; ++i) {
-        Pair best = one_pair(job, ours, bare, calls);
-        for (std::size_t attempt = 1; attempt < plan.attempts && best.foreign > most_foreign;
-             ++attempt) {
-            ++repeated;
-            const Pair again = one_pair(job, ours, bare, calls);
-            if (again.foreign < best.foreign) best = again;
-        }
-        disturbed += best.foreign > most_foreign ? 1 : 0;
-        ratios.push_back(best.bare / best.ours);
-        added.push_back(best.ours - best.bare);
-        sum.ours += best.ours / static_cast<double>(plan.pairs);
-        sum.bare += best.bare / static_cast<double>(plan.pairs);
+        const peers::Pair pair = peers::quiet_pair([&] { return one_pair(job, ours, bare, calls); },
+                                                   plan.attempts, ratio);
+        ratios.push_back(pair.b / pair.a);
+        added.push_back(pair.a - pair.b);
+        ratio.a_seconds += pair.a / static_cast<double>(plan.pairs);
+        ratio.b_seconds += pair.b / static_cast<double>(plan.pairs);
     }
     if (job.rank() != 0) return;
-    const peers::Ratio ratio = peers::mean_ratio(ratios);
+    const peers::Ratio mean = peers::mean_ratio(ratios);
     const peers::Difference more = peers::mean_difference(added);
-    std::cout << std::setprecision(9) << bytes << ' ' << sum.ours << ' ' << sum.bare << ' '
-              << ratio.value << ' ' << ratio.low << ' ' << ratio.high << ' ' << more.value << ' '
-              << more.low << ' ' << more.high << ' ' << plan.pairs << ' ' << repeated << ' '
-              << disturbed << std::endl;
+    std::cout << std::setprecision(9) << bytes << ' ' << ratio.a_seconds << ' ' << ratio.b_seconds
+              << ' ' << mean.value << ' ' << mean.low << ' ' << mean.high << ' ' << more.value
+              << ' ' << more.low << ' ' << more.high << ' ' << plan.pairs << ' ' << ratio.repeated
+              << ' ' << ratio.disturbed << '\n'
+              << std::flush;
 }
 
 /// One core for each rank, as the workers of a team have it.

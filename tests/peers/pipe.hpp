@@ -15,8 +15,10 @@ namespace assay::peers {
 template <class Sample>
 int answer_turns(double flops_per_call, const std::string& words, Sample&& sample) {
     sample(1); // threads, kernels, pages
-    std::cout << "ready " << std::setprecision(17) << flops_per_call << ' ' << words << std::endl;
-    for (std::size_t calls = 0; std::cin >> calls;) std::cout << sample(calls) << std::endl;
+    std::cout << "ready " << std::setprecision(17) << flops_per_call << ' ' << words << '\n'
+              << std::flush;
+    for (std::size_t calls = 0; std::cin >> calls;)
+        std::cout << sample(calls) << '\n' << std::flush;
     return 0;
 }
 

@@ -45,6 +45,19 @@ double cpu_count() { return static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN))
 /// they have gone to sleep.
 void let_threads_sleep() { std::this_thread::sleep_for(std::chrono::milliseconds{10}); }
 
+Pair one_pair(const Turn& a, const Turn& b, double seconds,
+              const std::function<double()>& own_seconds) {
+    ForeignUse foreign{own_seconds};
+    foreign.begin();
+    Pair pair;
+    for (const bool is_a : {true, false, false, true}) {
+        let_threads_sleep();
+        (is_a ? pair.a : pair.b) += (is_a ? a : b)(seconds) / 2;
+    }
+    pair.foreign = foreign.end();
+    return pair;
+}
+
 } // namespace
 
 double own_cpu_seconds() {
@@ -72,8 +85,21 @@ double ForeignUse::end() const {
     return std::max(busy - own, 0.0) / ((wall_now() - wall_) * cpu_count());
 }
 
+Pair quiet_pair(const std::function<Pair()>& measure, std::size_t attempts, Ratio& counts) {
+    constexpr double most_foreign = 0.02; // share of all CPU time
+    Pair best = measure();
+    for (std::size_t attempt = 1; attempt < attempts && best.foreign > most_foreign; ++attempt) {
+        ++counts.repeated;
+        const Pair again = measure();
+        if (again.foreign < best.foreign) best = again;
+    }
+    counts.disturbed += best.foreign > most_foreign ? 1 : 0;
+    return best;
+}
+
 Ratio mean_ratio(const std::vector<double>& ratios) {
     std::vector<stats::Estimate> estimates;
+    estimates.reserve(ratios.size());
     constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
     for (const double ratio : ratios) estimates.push_back({ratio, unknown, unknown});
     const stats::Combined mean = stats::combine_replicas(estimates);
@@ -82,47 +108,24 @@ Ratio mean_ratio(const std::vector<double>& ratios) {
 
 Difference mean_difference(const std::vector<double>& differences) {
     const stats::Interval mean = stats::batch_means_interval(differences);
-    return {mean.mean, mean.low, mean.high};
+    return {.value = mean.mean, .low = mean.low, .high = mean.high};
 }
 
 Ratio take_turns(const Turn& a, const Turn& b, const Plan& plan,
                  const std::function<double()>& own_seconds) {
-    constexpr double most_foreign = 0.02; // share of all CPU time
-    struct Pair {
-        double a;
-        double b;
-        double foreign;
-    };
-    const auto one_pair = [&] {
-        ForeignUse foreign{own_seconds};
-        foreign.begin();
-        Pair pair{};
-        for (const bool is_a : {true, false, false, true}) {
-            let_threads_sleep();
-            (is_a ? pair.a : pair.b) += (is_a ? a : b)(plan.turn_seconds) / 2;
-        }
-        pair.foreign = foreign.end();
-        return pair;
-    };
-
     a(plan.turn_seconds / 4); // warms up, and finds the number of calls
     b(plan.turn_seconds / 4);
     std::vector<double> ratios;
+    ratios.reserve(plan.pairs);
     Ratio result;
     double a_sum = 0;
     double b_sum = 0;
     for (std::size_t i = 0; i < plan.pairs; ++i) {
-        Pair best = one_pair();
-        for (std::size_t attempt = 1; attempt < plan.attempts && best.foreign > most_foreign;
-             ++attempt) {
-            ++result.repeated;
-            const Pair again = one_pair();
-            if (again.foreign < best.foreign) best = again;
-        }
-        if (best.foreign > most_foreign) ++result.disturbed;
-        ratios.push_back(best.b / best.a);
-        a_sum += best.a;
-        b_sum += best.b;
+        const Pair pair = quiet_pair([&] { return one_pair(a, b, plan.turn_seconds, own_seconds); },
+                                     plan.attempts, result);
+        ratios.push_back(pair.b / pair.a);
+        a_sum += pair.a;
+        b_sum += pair.b;
     }
     const Ratio mean = mean_ratio(ratios);
     result.value = mean.value;

@@ -51,6 +51,16 @@ struct Plan {
     std::size_t attempts = 3;   ///< at one pair, before a disturbed one is taken
 };
 
+/// Seconds per call of each side, and the share of the machine that others had meanwhile.
+struct Pair {
+    double a = 0;
+    double b = 0;
+    double foreign = 0;
+};
+/// Measures a pair again, up to `attempts` times, as long as it was disturbed; the least disturbed one
+/// counts. Adds to `repeated` and `disturbed`.
+Pair quiet_pair(const std::function<Pair()>& measure, std::size_t attempts, Ratio& counts);
+
 /// Seconds per call of one turn of about so many seconds.
 using Turn = std::function<double(double seconds)>;
 
