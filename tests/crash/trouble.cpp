@@ -113,6 +113,7 @@ struct Trouble {
     void run() noexcept {
         switch (what_) {
         case What::segv:
+            ::signal(SIGSEGV, SIG_DFL); // a sanitizer would make an exit code of it
             ::raise(SIGSEGV);
             break;
         case What::hang:
