@@ -153,7 +153,8 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
     if (!module) return give_up(module.error());
     const auto* benchmark = (*module)->find(request.benchmark);
     if (benchmark == nullptr)
-        return give_up({fmt::format("{} has no benchmark {}", request.module, request.benchmark)});
+        return give_up(
+            {.message = fmt::format("{} has no benchmark {}", request.module, request.benchmark)});
     const auto values = module_values(*benchmark, request.parameters);
     if (!values) return give_up(values.error());
     if (const auto joined = join(**module, *benchmark); !joined) return give_up(joined.error());

@@ -31,6 +31,8 @@ public:
     CaseWorker(record::Machine machine, std::int64_t data_limit, Reports reports);
     CaseWorker(const CaseWorker&) = delete;
     CaseWorker& operator=(const CaseWorker&) = delete;
+    CaseWorker(CaseWorker&&) = delete;
+    CaseWorker& operator=(CaseWorker&&) = delete;
     ~CaseWorker(); ///< leaves the team
 
     message::Result measure(const message::Measure& request);

@@ -96,7 +96,8 @@ Result<Session*> Foreman::session_for(const PlannedCase& planned, const Placemen
     dismiss(); // before the next one starts: two workers would disturb each other
     auto session = start(placement, log);
     if (!session) return tl::unexpected{session.error()};
-    at_hand_ = AtHand{benchmark, placement, std::move(*session)};
+    at_hand_ =
+        AtHand{.benchmark = benchmark, .placement = placement, .session = std::move(*session)};
     return at_hand_->session.get();
 }
 
@@ -104,7 +105,7 @@ record::NamedList Foreman::facts(const Manifest& module, const fs::path& log) {
     constexpr double limit = 30; // seconds: loading the slowest library known takes one
     record::NamedList facts;
     const auto problem = [&](std::string text) {
-        return record::NamedList{{module.module + ".problem", std::move(text)}};
+        return record::NamedList{{.name = module.module + ".problem", .value = std::move(text)}};
     };
     auto session = start({.threads = std::max(machine_.usable_cores, 1)}, log);
     if (!session) return problem(session.error().message);

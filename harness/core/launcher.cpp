@@ -80,8 +80,8 @@ bool may_read_siblings(const fs::path& root) {
     // A seccomp filter refuses the call even for the process itself.
     char from = 1;
     char to = 0;
-    const iovec local{&to, 1};
-    const iovec remote{&from, 1};
+    const iovec local{.iov_base = &to, .iov_len = 1};
+    const iovec remote{.iov_base = &from, .iov_len = 1};
     return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == 1;
 }
 

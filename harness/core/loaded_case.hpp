@@ -30,6 +30,8 @@ public:
                const std::vector<assay_value>& values, std::function<void(const char*)> phase);
     LoadedCase(const LoadedCase&) = delete;
     LoadedCase& operator=(const LoadedCase&) = delete;
+    LoadedCase(LoadedCase&&) = delete;
+    LoadedCase& operator=(LoadedCase&&) = delete;
     ~LoadedCase() override;
 
     /// Empty: it fits. Otherwise the reason why not.

@@ -206,17 +206,19 @@ assay::Result<Message> parse(std::string_view line, std::string_view source,
     return message;
 }
 
-constexpr std::array to_worker_types{Type<ToWorker>{"measure", &read_as<Measure, ToWorker>},
-                                     Type<ToWorker>{"ask_facts", &read_as<AskFacts, ToWorker>},
-                                     Type<ToWorker>{"welcome", &read_as<Welcome, ToWorker>},
-                                     Type<ToWorker>{"stop", &read_as<Stop, ToWorker>}};
+constexpr std::array to_worker_types{
+    Type<ToWorker>{.name = "measure", .read = &read_as<Measure, ToWorker>},
+    Type<ToWorker>{.name = "ask_facts", .read = &read_as<AskFacts, ToWorker>},
+    Type<ToWorker>{.name = "welcome", .read = &read_as<Welcome, ToWorker>},
+    Type<ToWorker>{.name = "stop", .read = &read_as<Stop, ToWorker>}};
 
-constexpr std::array from_worker_types{Type<FromWorker>{"progress", &read_as<Progress, FromWorker>},
-                                       Type<FromWorker>{"result", &read_as<Result, FromWorker>},
-                                       Type<FromWorker>{"hello", &read_as<Hello, FromWorker>},
-                                       Type<FromWorker>{"log", &read_as<Log, FromWorker>},
-                                       Type<FromWorker>{"facts", &read_as<Facts, FromWorker>},
-                                       Type<FromWorker>{"done", &read_as<Done, FromWorker>}};
+constexpr std::array from_worker_types{
+    Type<FromWorker>{.name = "progress", .read = &read_as<Progress, FromWorker>},
+    Type<FromWorker>{.name = "result", .read = &read_as<Result, FromWorker>},
+    Type<FromWorker>{.name = "hello", .read = &read_as<Hello, FromWorker>},
+    Type<FromWorker>{.name = "log", .read = &read_as<Log, FromWorker>},
+    Type<FromWorker>{.name = "facts", .read = &read_as<Facts, FromWorker>},
+    Type<FromWorker>{.name = "done", .read = &read_as<Done, FromWorker>}};
 
 } // namespace
 

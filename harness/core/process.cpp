@@ -69,7 +69,7 @@ void close_on_exec_from(unsigned first) {
     if (::getppid() != prepared.parent) ::_exit(127);
     sigset_t none;
     ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
     for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) ::signal(number, SIG_DFL);
     if (prepared.bind) ::sched_setaffinity(0, sizeof prepared.cpus, &prepared.cpus);
     ::dup2(prepared.input, STDIN_FILENO);
@@ -88,6 +88,8 @@ public:
     explicit Descriptor(int value) : value_{value} {}
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
+    Descriptor(Descriptor&&) = delete;
+    Descriptor& operator=(Descriptor&&) = delete;
     ~Descriptor() { close(); }
     int get() const { return value_; }
     void close() {
@@ -177,6 +179,10 @@ Result<Process> Process::start(const Command& command) {
         ::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)};
     if (log.get() < 0)
         return fail(fmt::format("cannot write {}: {}", command.log.string(), system_words(errno)),
+                    Fault::environment);
+
+    if (input.get() < 0)
+        return fail(fmt::format("cannot read /dev/null: {}", system_words(errno)),
                     Fault::environment);
 
     Prepared prepared{.arguments = pointers_to(command.arguments),

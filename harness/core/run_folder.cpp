@@ -22,9 +22,9 @@ using record::Status;
 constexpr const char* journal_name = "journal.ndjson";
 
 Error cannot_create(const fs::path& path, const std::error_code& error) {
-    return {fmt::format("cannot create {}: {}; choose another folder with --out", path.string(),
-                        error.message()),
-            Fault::environment};
+    return {.message = fmt::format("cannot create {}: {}; choose another folder with --out",
+                                   path.string(), error.message()),
+            .fault = Fault::environment};
 }
 
 fs::path machine_folder(const RunOptions& options, const record::Machine& machine) {
@@ -51,6 +51,7 @@ bool is_final(const record::Case& step) {
 
 bool is_unfinished(const Plan& plan, const std::vector<record::JournalStep>& steps) {
     std::vector<record::Case> cases;
+    cases.reserve(plan.cases.size());
     for (const auto& planned : plan.cases) cases.push_back(empty_case(planned));
     for (const auto& step : steps) record::add_step(cases[step.case_index], step.result);
     return std::ranges::any_of(cases, [&](const auto& c) {
@@ -75,7 +76,9 @@ std::vector<fs::path> earlier_runs(const fs::path& folder) {
 std::optional<RunFolder> try_resume(const fs::path& path, const Plan& plan,
                                     const record::JournalHeader& wanted) {
     auto content = record::read_journal(path / journal_name);
-    if (!content || !content->header || !same_run(*content->header, wanted)) return std::nullopt;
+    if (!content) return std::nullopt;
+    const auto header = content->header.value_or(record::JournalHeader{});
+    if (!same_run(header, wanted)) return std::nullopt;
     auto journal = record::Journal::resume(path / journal_name, *content);
     if (!journal) return std::nullopt;
     std::erase_if(content->steps,
@@ -86,7 +89,7 @@ std::optional<RunFolder> try_resume(const fs::path& path, const Plan& plan,
         return std::nullopt;
     fs::create_directories(path / "logs", error);
     return RunFolder{.path = path,
-                     .header = *content->header,
+                     .header = header,
                      .journal = std::move(*journal),
                      .steps = std::move(content->steps),
                      .resumed = true};

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -25,7 +26,6 @@ namespace assay::core {
 namespace {
 
 namespace fs = std::filesystem;
-using record::Status;
 
 record::Machine find_machine(const RunOptions& options) {
     auto machine = machine::inspect({.hostname = options.record_hostname});
@@ -69,7 +69,7 @@ private:
     record::Machine machine_;
     Foreman foreman_;
     Forecast forecast_;
-    std::optional<RunFolder> folder_;
+    std::unique_ptr<RunFolder> folder_; ///< set by open()
     std::optional<Samples> samples_;
     std::vector<record::Case> cases_; ///< what has been measured, in the plan's order
     std::size_t present_ = 0;
@@ -95,7 +95,7 @@ Result<Outcome> Runner::run() {
 Result<void> Runner::open() {
     auto folder = open_run_folder(plan_, options_, machine_);
     if (!folder) return tl::unexpected{folder.error()};
-    folder_.emplace(std::move(*folder));
+    folder_ = std::make_unique<RunFolder>(std::move(*folder));
     for (const auto& planned : plan_.cases) cases_.push_back(empty_case(planned));
     for (auto& step : folder_->steps) {
         foreman_.adopt(plan_.cases[step.case_index], step.result.settings);

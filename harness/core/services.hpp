@@ -25,6 +25,9 @@ public:
              std::function<void(const std::string&)> warn);
     Services(const Services&) = delete;
     Services& operator=(const Services&) = delete;
+    Services(Services&&) = delete;
+    Services& operator=(Services&&) = delete;
+    ~Services() = default;
 
     assay_services* table() { return &table_; }
     void set_team(const assay_team* team) { table_.team = team; }

@@ -24,6 +24,13 @@ constexpr auto grace = 5s;
 /// A process that was asked to stop has nothing left to do but free its memory.
 constexpr auto stop_patience = 3s;
 
+/// Which request the message answers; 0: none.
+std::uint64_t id_of(const message::FromWorker& message) {
+    if (const auto* result = std::get_if<message::Result>(&message)) return result->id;
+    const auto* facts = std::get_if<message::Facts>(&message);
+    return facts == nullptr ? 0 : facts->id;
+}
+
 bool has_launcher(const Placement& placement) { return !placement.launcher.empty(); }
 
 } // namespace
@@ -44,6 +51,28 @@ struct Session::Waiting {
 
     bool complete() const { return answer.has_value() && others == 0; }
     void hurry() { deadline = std::min(deadline, Steady::now() + grace); }
+
+    void warn(std::string text) {
+        constexpr std::size_t most_warnings = 100;
+        if (warnings.size() < most_warnings) warnings.push_back(std::move(text));
+    }
+    void see(const message::Progress& progress) {
+        if (progress.id != id) return;
+        phase = progress.phase;
+        if (watch.progress) watch.progress(progress);
+    }
+    void see(const message::Done& done, int rank) {
+        if (done.id != id || rank == 0) return;
+        others = std::max(others - 1, 0);
+        if (done.reason.empty()) return;
+        if (other_reason.empty()) other_reason = fmt::format("rank {}: {}", rank, done.reason);
+        hurry();
+    }
+    void take(message::FromWorker message) {
+        if (id_of(message) != id) return; // an answer to something that was not asked
+        answer = std::move(message);
+        if (!complete()) hurry();
+    }
 };
 
 // --- life -----------------------------------------------------------------------------------------
@@ -116,7 +145,8 @@ Answer<T> Session::ask(const message::ToWorker& request, Waiting& waiting) {
                      .reason = std::move(waiting.reason),
                      .warnings = std::move(waiting.warnings)};
     if (answer.fate != Fate::answered) return answer;
-    if (auto* wanted = std::get_if<T>(&*waiting.answer)) {
+    auto* wanted = waiting.answer ? std::get_if<T>(&*waiting.answer) : nullptr;
+    if (wanted != nullptr) {
         answer.message = std::move(*wanted);
         return answer;
     }
@@ -135,7 +165,9 @@ void Session::run(Waiting& waiting) {
         if (waiting.complete()) {
             waiting.fate = Fate::answered;
         } else if (!waiting.fate && Steady::now() >= waiting.deadline) {
-            if (waiting.other_reason.empty())
+            if (waiting.answer)
+                end(waiting, Fate::broken, "the other ranks did not finish with rank 0");
+            else if (waiting.other_reason.empty())
                 end(waiting, Fate::timed_out,
                     fmt::format("not done after {:g} s, while {}", waiting.limit_seconds,
                                 waiting.phase));
@@ -212,25 +244,14 @@ Result<void> Session::take(Waiting& waiting, Peer& peer, const std::string& line
     if (!message) return tl::unexpected{message.error()};
     if (const auto* hello = std::get_if<message::Hello>(&*message)) return greet(peer, *hello);
     if (peer.rank < 0) return fail("a message before hello", Fault::benchmark);
-    if (auto* log = std::get_if<message::Log>(&*message)) {
-        constexpr std::size_t most_warnings = 100;
-        if (waiting.warnings.size() < most_warnings)
-            waiting.warnings.push_back(std::move(log->text));
-    } else if (const auto* progress = std::get_if<message::Progress>(&*message)) {
-        if (progress->id != waiting.id) return {};
-        waiting.phase = progress->phase;
-        if (waiting.watch.progress) waiting.watch.progress(*progress);
-    } else if (const auto* done = std::get_if<message::Done>(&*message)) {
-        if (done->id != waiting.id || peer.rank == 0) return {};
-        waiting.others = std::max(waiting.others - 1, 0);
-        if (done->reason.empty()) return {};
-        if (waiting.other_reason.empty())
-            waiting.other_reason = fmt::format("rank {}: {}", peer.rank, done->reason);
-        waiting.hurry();
-    } else if (peer.rank == 0) {
-        waiting.answer = std::move(*message);
-        if (!waiting.complete()) waiting.hurry();
-    }
+    if (auto* log = std::get_if<message::Log>(&*message))
+        waiting.warn(std::move(log->text));
+    else if (const auto* progress = std::get_if<message::Progress>(&*message))
+        waiting.see(*progress);
+    else if (const auto* done = std::get_if<message::Done>(&*message))
+        waiting.see(*done, peer.rank);
+    else if (peer.rank == 0)
+        waiting.take(std::move(*message));
     return {};
 }
 

@@ -53,6 +53,8 @@ public:
     static Result<std::unique_ptr<Session>> start(LaunchRequest request, record::Machine machine);
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
+    Session(Session&&) = delete;
+    Session& operator=(Session&&) = delete;
     ~Session();
 
     Answer<message::Result> measure(const message::Measure& request, const Watch& watch);

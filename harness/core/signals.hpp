@@ -12,6 +12,8 @@ public:
     Signals();
     Signals(const Signals&) = delete;
     Signals& operator=(const Signals&) = delete;
+    Signals(Signals&&) = delete;
+    Signals& operator=(Signals&&) = delete;
     ~Signals(); ///< what was before is back
 
     int caught() const;                            ///< the first signal, or 0

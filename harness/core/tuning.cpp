@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -87,28 +88,26 @@ measure::Protocol probe_protocol(const measure::Protocol& protocol) {
 
 TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& probe) {
     if (tunings.empty()) return {};
-    auto default_time = probe(nullptr);
-    if (!default_time) return {}; // what cannot be measured at all is not worth five more tries
+    const auto own = probe(nullptr);
+    if (!own) return {}; // what cannot be measured at all is not worth five more tries
+    double own_time = *own;
     const Tuning* best = nullptr;
-    std::optional<double> best_time;
+    double best_time = std::numeric_limits<double>::infinity();
     for (const auto& tuning : tunings) {
-        const auto time = probe(&tuning);
-        if (!time || (best_time && *time >= *best_time)) continue;
+        const double time = probe(&tuning).value_or(std::numeric_limits<double>::infinity());
+        if (time >= best_time) continue;
         best_time = time;
         best = &tuning;
     }
-    const auto wins = [&] {
-        return best != nullptr && *default_time > worth_choosing * *best_time;
-    };
-    if (wins()) {
+    if (own_time > worth_choosing * best_time) {
         // Back again in the other order. The winner must win with the slower of its two tries against
         // the faster of the other's: a disturbance alone changes nothing.
-        best_time = std::max(*best_time, probe(best).value_or(*best_time));
-        default_time = std::min(*default_time, probe(nullptr).value_or(*default_time));
+        best_time = std::max(best_time, probe(best).value_or(best_time));
+        own_time = std::min(own_time, probe(nullptr).value_or(own_time));
     }
-    if (wins()) return make_choice(best->variable, best->value, default_time, best_time);
-    return make_choice(tunings.front().variable, std::string{own_choice}, default_time,
-                       default_time);
+    if (best != nullptr && own_time > worth_choosing * best_time)
+        return make_choice(best->variable, best->value, own_time, best_time);
+    return make_choice(tunings.front().variable, std::string{own_choice}, own_time, own_time);
 }
 
 std::optional<TuningChoice> recorded_choice(const Manifest& manifest,

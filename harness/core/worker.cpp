@@ -33,7 +33,8 @@ namespace assay::core {
 namespace {
 
 std::string_view variable(const char* name) {
-    const char* value = std::getenv(name); // before there is a second thread
+    // Before there is a second thread.
+    const char* value = std::getenv(name); // NOLINT(concurrency-mt-unsafe)
     return value == nullptr ? std::string_view{} : std::string_view{value};
 }
 
@@ -74,11 +75,12 @@ void limit_memory(std::int64_t data_limit) {
         [[maybe_unused]] const auto written = ::write(file, "1000", 4);
         ::close(file);
     }
-    const rlimit no_core{0, 0};
+    const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
 #if !defined(__SANITIZE_ADDRESS__) // its shadow memory counts as data: terabytes
     if (data_limit > 0) {
-        const rlimit data{static_cast<rlim_t>(data_limit), static_cast<rlim_t>(data_limit)};
+        const auto limit = static_cast<rlim_t>(data_limit);
+        const rlimit data{.rlim_cur = limit, .rlim_max = limit};
         ::setrlimit(RLIMIT_DATA, &data);
     }
 #else
@@ -104,6 +106,8 @@ public:
     explicit Inbox(Connection& connection) : connection_{connection}, reader_{[this] { read(); }} {}
     Inbox(const Inbox&) = delete;
     Inbox& operator=(const Inbox&) = delete;
+    Inbox(Inbox&&) = delete;
+    Inbox& operator=(Inbox&&) = delete;
     ~Inbox() {
         leaving_ = true;
         connection_.shut();
