@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer calls
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace assay::fuzz {

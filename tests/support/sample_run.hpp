@@ -115,7 +115,9 @@ inline record::Machine sample_machine() {
             .provider = "aws",
             .instance = "c7a.large",
             .system = "Amazon EC2",
+            // NOLINTNEXTLINE(modernize-use-designated-initializers)
             .software = {{"openblas.version", std::string{"0.3.21"}},
+                         // NOLINTNEXTLINE(modernize-use-designated-initializers)
                          {"openblas.corename", std::string{"SkylakeX"}}}};
 }
 
@@ -140,82 +142,99 @@ inline record::Case without_replicas(record::Case c, record::Status status, std:
 
 } // namespace detail
 
-inline std::vector<record::Case> sample_cases() {
-    using record::Status;
-    std::vector<record::Case> cases;
-    const auto gemm = [](const char* library, const char* precision, double seconds) {
-        return SampleCase{.benchmark = "gemm.square",
-                          .library = library,
-                          .parameters = {{"precision", std::string{precision}},
-                                         {"size", std::int64_t{1024}},
-                                         {"threads", std::string{"all"}}},
-                          .work = {{"flops", 2147483648.0}},
-                          .headline = "flop_rate",
-                          .seconds = seconds};
-    };
-    const SampleCase triad{.benchmark = "memory.stream",
-                           .library = "host",
-                           .parameters = {{"loop", std::string{"triad"}},
-                                          {"footprint", std::string{"beyond_cache"}},
-                                          {"streaming", true}},
-                           .work = {{"bytes", 402653184.0}, {"flops", 33554432.0}},
-                           .headline = "bandwidth",
-                           .seconds = 8e-3};
-    const SampleCase reduce{
-        .benchmark = "collective.allreduce",
-        .library = "mpi",
-        .parameters = {{"bytes", std::int64_t{8}}, {"ranks", std::string{"all"}}},
-        .work = {{"algorithm_bytes", 8.0}, {"bus_bytes", 8.0}},
-        .headline = "time",
-        .seconds = 1.2e-6};
+// NOLINTBEGIN(modernize-use-designated-initializers): names and values in pairs
 
-    cases.push_back(sample_case(gemm("openblas", "fp64", 4.2e-3), 1));
+/// What the sample measures.
+inline SampleCase sample_gemm(const char* library, const char* precision, double seconds) {
+    return {.benchmark = "gemm.square",
+            .library = library,
+            .parameters = {{"precision", std::string{precision}},
+                           {"size", std::int64_t{1024}},
+                           {"threads", std::string{"all"}}},
+            .work = {{"flops", 2147483648.0}},
+            .headline = "flop_rate",
+            .seconds = seconds};
+}
+inline SampleCase sample_stream(const char* loop) {
+    return {.benchmark = "memory.stream",
+            .library = "host",
+            .parameters = {{"loop", std::string{loop}},
+                           {"footprint", std::string{"beyond_cache"}},
+                           {"streaming", true}},
+            .work = {{"bytes", 402653184.0}, {"flops", 33554432.0}},
+            .headline = "bandwidth",
+            .seconds = 8e-3};
+}
+inline SampleCase sample_allreduce(record::Value ranks) {
+    return {.benchmark = "collective.allreduce",
+            .library = "mpi",
+            .parameters = {{"bytes", std::int64_t{8}}, {"ranks", std::move(ranks)}},
+            .work = {{"algorithm_bytes", 8.0}, {"bus_bytes", 8.0}},
+            .headline = "time",
+            .seconds = 1.2e-6};
+}
+
+namespace detail {
+
+inline void add_measured(std::vector<record::Case>& cases) {
+    cases.push_back(sample_case(sample_gemm("openblas", "fp64", 4.2e-3), 1));
     cases.back().settings = {{"core_type", std::string{"SkylakeX"}}, {"threads", std::int64_t{2}}};
     cases.back().ceiling = {.value = 6.4e11,
                             .kind = record::CeilingKind::measured,
                             .source = "peak.fma[host] precision=fp64"};
     cases.back().warnings = {"OpenBLAS would have chosen Haswell, which is 1.9 times slower here"};
 
-    cases.push_back(sample_case(triad, 2));
+    cases.push_back(sample_case(sample_stream("triad"), 2));
     cases.back().ceiling = {.value = 6e10,
                             .kind = record::CeilingKind::datasheet,
                             .source = "2 channels of DDR5-4800 </script><script>alert(1)</script>"};
 
-    cases.push_back(sample_case(reduce, 3));
-    cases.back().replicas[1].status = Status::unstable;
+    cases.push_back(sample_case(sample_allreduce(std::string{"all"}), 3));
+    cases.back().replicas[1].status = record::Status::unstable;
     cases.back().replicas[1].reason = "drift: the second half was 4% slower";
     cases.back().replicas[1].telemetry.disturbances = {"other processes used 12% of the CPU time"};
     record::conclude(cases.back(), 3);
 
-    SampleCase single = triad;
-    single.parameters = {{"loop", std::string{"copy"}}, {"footprint", std::string{"beyond_cache"}}};
+    SampleCase single = sample_stream("copy");
     single.replicas = 1;
     cases.push_back(sample_case(single, 4)); // its interval covers one process only
     cases.back().replicas[0].extra = {{"planning_time", 0.75}};
     record::conclude(cases.back(), 1);
+}
 
-    auto wrong = detail::ended(sample_case(gemm("onednn", "bf16", 2e-3), 5), Status::incorrect,
-                               "error 3.1 is above the bound 0.5");
+inline void add_ended(std::vector<record::Case>& cases) {
+    using record::Status;
+    auto wrong = ended(sample_case(sample_gemm("onednn", "bf16", 2e-3), 5), Status::incorrect,
+                       "error 3.1 is above the bound 0.5");
     wrong.verification = record::Verification{.passed = false,
                                               .method = "Freivalds",
                                               .bound = 0.5,
                                               .error = 3.1,
                                               .detail = "row 17 is off"};
     cases.push_back(std::move(wrong));
-    cases.push_back(detail::ended(sample_case(gemm("onednn", "int8", 1e-3), 6), Status::crashed,
-                                  "ended by signal 11 (segmentation fault)"));
-    cases.push_back(detail::ended(sample_case(gemm("onednn", "fp32", 1e-3), 7), Status::timed_out,
-                                  "not done after 120 s"));
-    cases.push_back(detail::without_replicas(sample_case(gemm("cublaslt", "fp16", 1e-3), 8),
-                                             Status::failed, "the worker did not start"));
+    cases.push_back(ended(sample_case(sample_gemm("onednn", "int8", 1e-3), 6), Status::crashed,
+                          "ended by signal 11 (segmentation fault)"));
+    cases.push_back(ended(sample_case(sample_gemm("onednn", "fp32", 1e-3), 7), Status::timed_out,
+                          "not done after 120 s"));
+    cases.push_back(without_replicas(sample_case(sample_gemm("cublaslt", "fp16", 1e-3), 8),
+                                     Status::failed, "the worker did not start"));
     cases.back().place = {.kind = "cuda", .uuid = "GPU-5f3c", .index = 1};
-    cases.push_back(detail::without_replicas(sample_case(reduce, 9), Status::skipped,
-                                             "one rank: there is nobody to reduce with"));
-    cases.back().parameters = {{"bytes", std::int64_t{8}}, {"ranks", std::int64_t{1}}};
-    cases.push_back(detail::without_replicas(sample_case(gemm("openblas", "fp32", 2e-3), 10),
-                                             Status::interrupted, "the run was stopped"));
+    cases.push_back(without_replicas(sample_case(sample_allreduce(std::int64_t{1}), 9),
+                                     Status::skipped, "one rank: there is nobody to reduce with"));
+    cases.push_back(without_replicas(sample_case(sample_gemm("openblas", "fp32", 2e-3), 10),
+                                     Status::interrupted, "the run was stopped"));
+}
+
+} // namespace detail
+
+inline std::vector<record::Case> sample_cases() {
+    std::vector<record::Case> cases;
+    detail::add_measured(cases);
+    detail::add_ended(cases);
     return cases;
 }
+
+// NOLINTEND(modernize-use-designated-initializers)
 
 inline record::Run sample_run() {
     return {.id = "20260131T123456Z-4f2a",

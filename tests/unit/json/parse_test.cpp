@@ -81,7 +81,7 @@ TEST(Parse, StopsAtTheSizeLimit) {
 
 TEST(Parse, RefusesWhatIsNoJson) {
     for (const char* text :
-         {"NaN", "Infinity", "-Infinity", "1e999", "01", "+1", "'a'", "[1,]", "{\"a\" 1}", "// no",
+         {"NaN", "Infinity", "-Infinity", "1e999", "01", "+1", "'a'", "[1,]", R"({"a" 1})", "// no",
           "\"\\ud800\"", "\"\xff\xfe\"", "\"\xc0\xaf\"", "\"a\nb\"", "{1:2}", "\x01"})
         EXPECT_FALSE(parse(text, "x.json")) << text;
 }

@@ -34,6 +34,10 @@ protected:
                   ("assay_journal_" + std::to_string(::getpid()))} {
         std::filesystem::create_directories(folder_);
     }
+    JournalTest(const JournalTest&) = delete;
+    JournalTest(JournalTest&&) = delete;
+    JournalTest& operator=(const JournalTest&) = delete;
+    JournalTest& operator=(JournalTest&&) = delete;
     ~JournalTest() override { std::filesystem::remove_all(folder_); }
 
     std::filesystem::path path() const { return folder_ / "journal.ndjson"; }

@@ -247,8 +247,8 @@ TEST(Reader, SurvivesDepth) {
 
 TEST(Reader, RefusesWhatIsNoResult) {
     for (const char* text :
-         {"", " ", "\n", "null", "7", "\"x\"", "[]", "{}", "[{}]", "{\"schema\":}", "\xef\xbb\xbf",
-          "{\"schema\":\"assay.run/1\"}", "true", "{]"})
+         {"", " ", "\n", "null", "7", "\"x\"", "[]", "{}", "[{}]", R"({"schema":})", "\xef\xbb\xbf",
+          R"({"schema":"assay.run/1"})", "true", "{]"})
         EXPECT_THAT(error_of(text), StartsWith("run.json: ")) << text;
     EXPECT_THAT(error_of(std::string("{\0}", 3)), StartsWith("run.json: "));
 }
