@@ -7,8 +7,9 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
+#include <memory>
 #include <stdexcept>
+#include <vector>
 
 namespace assay::outside {
 namespace {
@@ -45,20 +46,17 @@ public:
     void run() noexcept { std::exit(0); }
 };
 
-/// Takes memory until there is none, and writes to it so that it counts.
+/// Asks for memory until there is none. Not written to: filling a big machine would take a minute.
 class Greedy : public Sum {
 public:
     static constexpr Info info = about("outside.greedy", "Does eating all memory cost one case?");
     Greedy(const Params& params, Context& context) : Sum{params, context} {
         constexpr std::size_t block = std::size_t{1} << 30U;
-        for (;;) {
-            blocks_.push_back(std::vector<char>(block));
-            std::memset(blocks_.back().data(), 1, block);
-        }
+        for (;;) blocks_.emplace_back(new char[block]);
     }
 
 private:
-    std::vector<std::vector<char>> blocks_;
+    std::vector<std::unique_ptr<char[]>> blocks_;
 };
 
 } // namespace
