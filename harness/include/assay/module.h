@@ -50,13 +50,13 @@ typedef struct assay_value {
 /* One parameter of a benchmark: its type, range, and the values measured when nobody says otherwise. */
 typedef struct assay_parameter {
     uint32_t struct_size;
-    uint32_t kind;         /* enum assay_kind; ASSAY_NAME for an enumeration */
-    const char* name;      /* snake_case */
-    const char* help;      /* one line */
-    const char* unit;      /* "B", "s", "" for a count */
-    int64_t integer_low;   /* inclusive; integers only */
+    uint32_t kind;       /* enum assay_kind; ASSAY_NAME for an enumeration */
+    const char* name;    /* snake_case */
+    const char* help;    /* one line */
+    const char* unit;    /* "B", "s", "" for a count */
+    int64_t integer_low; /* inclusive; integers only */
     int64_t integer_high;
-    double real_low;       /* inclusive; reals only */
+    double real_low; /* inclusive; reals only */
     double real_high;
     const char* const* names; /* enumeration: its values; integer: the symbols it also takes */
     size_t name_count;
@@ -97,7 +97,8 @@ typedef struct assay_team {
     int32_t reserved;
     void* context;
     void (*barrier)(void* context);
-    void (*max)(void* context, double* values, size_t count); /* element-wise, result on every rank */
+    void (*max)(void* context, double* values,
+                size_t count); /* element-wise, result on every rank */
     void (*broadcast)(void* context, void* data, size_t bytes); /* from rank 0 */
 } assay_team;
 
@@ -122,24 +123,24 @@ typedef struct assay_services {
 } assay_services;
 
 enum assay_benchmark_flags {
-    ASSAY_REWINDS = 1,      /* run() changes its inputs; rewind() restores them */
-    ASSAY_SINGLE_CALL = 2,  /* a batch is one call: cold caches, or a whole cycle of work */
-    ASSAY_TEAM = 4,         /* measured by several processes; takes a parameter `ranks` */
-    ASSAY_IS_CEILING = 8    /* its headline is a limit that other benchmarks are held against */
+    ASSAY_REWINDS = 1,     /* run() changes its inputs; rewind() restores them */
+    ASSAY_SINGLE_CALL = 2, /* a batch is one call: cold caches, or a whole cycle of work */
+    ASSAY_TEAM = 4,        /* measured by several processes; takes a parameter `ranks` */
+    ASSAY_IS_CEILING = 8   /* its headline is a limit that other benchmarks are held against */
 };
 
 typedef struct assay_benchmark {
     uint32_t struct_size;
-    uint32_t version;       /* raised when its numbers stop being comparable with older ones */
-    const char* id;         /* <family>.<name> */
-    const char* place;      /* "host", "cuda" */
+    uint32_t version;  /* raised when its numbers stop being comparable with older ones */
+    const char* id;    /* <family>.<name> */
+    const char* place; /* "host", "cuda" */
     const char* question;
     const char* method;
     const char* caveats;
-    const char* headline;   /* name of the metric that a reader wants first */
-    const char* ceiling;    /* how to find the limit: "peak.fma" and the like; "" for none */
-    uint64_t flags;         /* enum assay_benchmark_flags */
-    uint64_t safe_calls;    /* calls that may follow one rewind(); 0: no limit */
+    const char* headline; /* name of the metric that a reader wants first */
+    const char* ceiling;  /* how to find the limit: "peak.fma" and the like; "" for none */
+    uint64_t flags;       /* enum assay_benchmark_flags */
+    uint64_t safe_calls;  /* calls that may follow one rewind(); 0: no limit */
     const assay_parameter* parameters;
     size_t parameter_count;
     /* Values come in the order of `parameters`. fit: 0 yes, 1 no with the reason. */
@@ -152,9 +153,11 @@ typedef struct assay_benchmark {
     int32_t (*work)(const void* state, assay_work* work, assay_text* error);
     int32_t (*verify)(const void* state, assay_check* check, assay_text* error);
     int32_t (*poison)(void* state, assay_text* error); /* overwrites the whole output */
-    int32_t (*spoil)(void* state, assay_text* error);  /* the smallest error verify() promises to see */
+    int32_t (*spoil)(void* state,
+                     assay_text* error); /* the smallest error verify() promises to see */
     int32_t (*rewind)(void* state, assay_text* error); /* NULL without ASSAY_REWINDS */
-    int32_t (*metrics)(const void* state, const assay_services* services, assay_text* error); /* may be NULL */
+    int32_t (*metrics)(const void* state, const assay_services* services,
+                       assay_text* error); /* may be NULL */
 } assay_benchmark;
 
 /* An environment variable that a library reads once, when it is loaded, and that changes its speed.
@@ -162,15 +165,16 @@ typedef struct assay_benchmark {
 typedef struct assay_tuning {
     uint32_t struct_size;
     uint32_t reserved;
-    const char* variable;    /* OPENBLAS_CORETYPE */
-    const char* value;       /* SkylakeX */
-    const char* requires_isa; /* instruction sets this value needs, blank-separated: "avx512f avx512bw" */
+    const char* variable; /* OPENBLAS_CORETYPE */
+    const char* value;    /* SkylakeX */
+    const char*
+        requires_isa; /* instruction sets this value needs, blank-separated: "avx512f avx512bw" */
 } assay_tuning;
 
 typedef struct assay_module_v1 {
     uint32_t struct_size;
-    uint32_t abi; /* ASSAY_MODULE_ABI it was built with */
-    const char* name;     /* the library that does the work: "host", "openblas", "mpi" */
+    uint32_t abi;     /* ASSAY_MODULE_ABI it was built with */
+    const char* name; /* the library that does the work: "host", "openblas", "mpi" */
     const assay_benchmark* const* benchmarks;
     size_t benchmark_count;
     const assay_tuning* tunings;
