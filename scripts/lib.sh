@@ -13,8 +13,8 @@ need_command() { # command, package
     command -v "$1" >/dev/null 2>&1 || missing+=("$2")
 }
 need_header() { # header, package, [folder to look in as well]
-    local folder
-    for folder in /usr/include /usr/local/include "/usr/include/$(uname -m)-linux-gnu" ${CPATH//:/ } ${3:-}; do
+    local folder more=${CPATH:-}
+    for folder in /usr/include /usr/local/include "/usr/include/$(uname -m)-linux-gnu" ${more//:/ } ${3:-}; do
         [ -e "$folder/$1" ] && return
     done
     missing+=("$2")
