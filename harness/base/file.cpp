@@ -37,6 +37,8 @@ tl::unexpected<Error> system_error(std::string_view action, const std::filesyste
                 Fault::environment);
 }
 
+} // namespace
+
 bool write_all(int fd, std::string_view content) {
     while (!content.empty()) {
         const ssize_t written = ::write(fd, content.data(), content.size());
@@ -47,14 +49,11 @@ bool write_all(int fd, std::string_view content) {
     return true;
 }
 
-/// Makes the rename itself survive a power cut. Best effort: some file systems refuse it.
 void flush_folder(const std::filesystem::path& folder) {
     const Descriptor fd{
         ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     if (fd) ::fsync(fd.get());
 }
-
-} // namespace
 
 Result<void> write_atomically(const std::filesystem::path& path, std::string_view content) {
     const std::string temporary = fmt::format("{}.{}.tmp", path.string(), ::getpid());

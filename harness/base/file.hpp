@@ -16,6 +16,12 @@ namespace assay {
 /// Writes to a temporary name beside `path`, flushes to disk, renames. An error leaves what was there.
 Result<void> write_atomically(const std::filesystem::path& path, std::string_view content);
 
+/// Writes all of it, however often the system stops in between; false leaves the reason in errno.
+bool write_all(int descriptor, std::string_view content);
+
+/// Makes new names in this folder survive a power cut. Best effort: some file systems refuse it.
+void flush_folder(const std::filesystem::path& folder);
+
 /// The whole file; an error when it is larger than `limit` bytes, missing or not a regular file.
 Result<std::string> read_whole(const std::filesystem::path& path, std::size_t limit);
 

@@ -78,6 +78,7 @@ void add_run(CLI::App& verb, Options& o) {
     verb.add_flag("--raw", o.raw, "Keep every batch in a file beside the result");
     verb.add_flag("--hostname", o.hostname, "Record the host's name");
     verb.add_flag("--dry-run", o.dry_run, "Show the plan and stop");
+    verb.add_flag("--open", o.open, "Show the report in a browser, where there is a display");
     verb.add_flag("--quiet", o.quiet, "No progress and no summary");
 }
 

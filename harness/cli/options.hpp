@@ -34,6 +34,7 @@ struct Options {
     bool dry_run = false;
     bool json = false;
     bool quiet = false;
+    bool open = false;
     bool all = false;
 };
 

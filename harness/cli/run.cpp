@@ -16,6 +16,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -29,17 +30,8 @@ struct Reports {
     std::filesystem::path markdown;
 };
 
-/// Has assay-report write the report beside the result. Its own messages go to stderr.
-std::optional<Reports> write_reports(const std::filesystem::path& file) {
-    const Reports reports{.html = file.parent_path() / "report.html",
-                          .markdown = file.parent_path() / "report.md"};
-    std::vector<std::string> arguments{layout().programs / "assay-report",
-                                       "report",
-                                       file,
-                                       "--html",
-                                       reports.html,
-                                       "--md",
-                                       reports.markdown};
+/// Starts a program with its stdout on our stderr and waits for it. Did it end well?
+bool run_program(std::vector<std::string> arguments) {
     std::vector<char*> pointers;
     for (auto& argument : arguments) pointers.push_back(argument.data());
     pointers.push_back(nullptr);
@@ -48,16 +40,32 @@ std::optional<Reports> write_reports(const std::filesystem::path& file) {
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
     const int fault =
-        ::posix_spawn(&child, pointers.front(), &actions, nullptr, pointers.data(), environ);
+        ::posix_spawnp(&child, pointers.front(), &actions, nullptr, pointers.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
     int status = -1;
     if (fault == 0)
         while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
         }
-    if (fault == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return reports;
+    return fault == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// Has assay-report write the report beside the result.
+std::optional<Reports> write_reports(const std::filesystem::path& file) {
+    const Reports reports{.html = file.parent_path() / "report.html",
+                          .markdown = file.parent_path() / "report.md"};
+    if (run_program({layout().programs / "assay-report", "report", file, "--html", reports.html,
+                     "--md", reports.markdown}))
+        return reports;
     fmt::print(stderr, "assay: warning: no report was written; `assay report {}` tries again\n",
                file.string());
     return std::nullopt;
+}
+
+/// Where nobody looks at a display there is nothing to open; the path was printed.
+void open_in_browser(const std::filesystem::path& page) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
+    if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
+    run_program({"xdg-open", page});
 }
 
 void show_outcome(const core::Outcome& outcome, const std::optional<Reports>& reports,
@@ -106,7 +114,9 @@ ExitCode run(const Options& options) {
         return core::run(*made, how, progress);
     }();
     if (!outcome) return report(outcome.error());
-    show_outcome(*outcome, write_reports(outcome->file), options);
+    const auto reports = write_reports(outcome->file);
+    show_outcome(*outcome, reports, options);
+    if (options.open && reports) open_in_browser(reports->html);
     return exit_code(*outcome);
 }
 

@@ -183,7 +183,6 @@ void Runner::tell(const message::Progress& progress) {
 record::Case Runner::concluded(std::size_t index) const {
     auto c = cases_[index];
     record::conclude(c, plan_.replicas);
-    record::summarise(c);
     return c;
 }
 

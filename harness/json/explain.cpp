@@ -165,7 +165,6 @@ bool above(double value, double bound) { return value > bound; }
 bool not_above(double value, double bound) { return value <= bound; }
 bool not_below(double value, double bound) { return value >= bound; }
 
-// NOLINTBEGIN(modernize-use-designated-initializers): a table
 constexpr std::array number_bounds{Bound{"minimum", below, "at least {}"},
                                    Bound{"maximum", above, "at most {}"},
                                    Bound{"exclusiveMinimum", not_above, "more than {}"},
@@ -176,7 +175,6 @@ constexpr std::array array_bounds{Bound{"minItems", below, "at least {}"},
                                   Bound{"maxItems", above, "at most {}"}};
 constexpr std::array object_bounds{Bound{"minProperties", below, "at least {}"},
                                    Bound{"maxProperties", above, "at most {}"}};
-// NOLINTEND(modernize-use-designated-initializers)
 
 Finding broken_bound(const Value& schema, double number, std::string_view got,
                      std::span<const Bound> bounds) {

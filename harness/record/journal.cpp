@@ -63,24 +63,6 @@ tl::unexpected<Error> system_error(std::string_view action, const std::filesyste
                 Fault::environment);
 }
 
-bool write_all(int fd, std::string_view content) {
-    while (!content.empty()) {
-        const ssize_t written = ::write(fd, content.data(), content.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return false;
-        content.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
-}
-
-void flush_folder(const std::filesystem::path& file) {
-    const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path{"."};
-    const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return;
-    ::fsync(fd); // best effort: some file systems refuse it
-    ::close(fd);
-}
-
 /// Opens for appending and takes the lock, so that two runs cannot write into each other's lines.
 Result<int> open_locked(const std::filesystem::path& path) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -137,7 +119,7 @@ Result<Journal> Journal::create(const std::filesystem::path& path, const Journal
     if (::ftruncate(*fd, 0) != 0) return system_error("write", path);
     if (auto written = journal.append(json::to_line(to_json(header))); !written)
         return tl::unexpected{std::move(written).error()};
-    flush_folder(path);
+    flush_folder(path.parent_path());
     return journal;
 }
 
@@ -149,6 +131,12 @@ Result<Journal> Journal::resume(const std::filesystem::path& path, const Journal
     if (::fstat(*fd, &facts) != 0) return system_error("read", path);
     if (std::cmp_less(facts.st_size, content.bytes))
         return fail(fmt::format("{} has become shorter since it was read", path.string()),
+                    Fault::environment);
+    // A torn line is cut off; a whole one was written between our reading and our lock.
+    const auto text = read_whole(path, static_cast<std::size_t>(facts.st_size));
+    if (!text) return tl::unexpected{text.error()};
+    if (text->find('\n', content.bytes) != text->npos)
+        return fail(fmt::format("{} has grown since it was read: try again", path.string()),
                     Fault::environment);
     if (::ftruncate(*fd, static_cast<off_t>(content.bytes)) != 0)
         return system_error("write", path);

@@ -21,7 +21,6 @@ struct MetricDefinition {
     std::string_view instead;
 };
 
-// NOLINTBEGIN(modernize-use-designated-initializers): a table
 inline constexpr std::array metric_table{
     MetricDefinition{"time", "s", false, "", "time per call"},
     MetricDefinition{"flop_rate", "FLOP/s", true, "flops", "floating point rate", "operation_rate"},
@@ -36,7 +35,6 @@ inline constexpr std::array metric_table{
     MetricDefinition{"latency", "s", false, "", "latency"},
     MetricDefinition{"planning_time", "s", false, "", "planning time"},
 };
-// NOLINTEND(modernize-use-designated-initializers)
 
 constexpr const MetricDefinition* find_metric(std::string_view name) {
     for (const auto& metric : metric_table)

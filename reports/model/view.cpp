@@ -56,6 +56,16 @@ void add_figures(const Case& c, Row& row) {
                 {title_of_metric(metric.name), record::human(*metric.value, metric.unit)});
 }
 
+/// Replicas say the same sentence with figures of their own; one of each is enough to read.
+void add_disturbances(const Case& c, Row& row) {
+    std::set<std::string> said;
+    for (const auto& sentence : c.telemetry.disturbances) {
+        std::string shape = sentence;
+        std::erase_if(shape, [](char letter) { return letter >= '0' && letter <= '9'; });
+        if (said.insert(shape).second) row.notes.push_back(sentence);
+    }
+}
+
 void add_notes(const Case& c, Row& row) {
     if (c.status == Status::incorrect) {
         const std::string detail = c.verification ? c.verification->detail : "";
@@ -68,7 +78,7 @@ void add_notes(const Case& c, Row& row) {
                                         "ones",
                                         c.version));
     for (const auto& warning : c.warnings) row.notes.push_back(warning);
-    for (const auto& disturbance : c.telemetry.disturbances) row.notes.push_back(disturbance);
+    add_disturbances(c, row);
 }
 
 void add_strips(const Case& c, Row& row) {

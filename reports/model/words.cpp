@@ -5,6 +5,7 @@
 #include "model/text.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
+#include "record/summary.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -127,6 +128,8 @@ std::string settings_in_words(const record::Case& c) {
     std::string out;
     for (const auto& setting : c.settings) {
         if (record::find(c.parameters, setting.name) != nullptr) continue;
+        // The worker's environment is in run.json; it follows from threads and tuning.
+        if (setting.name.starts_with("environment.")) continue;
         if (!out.empty()) out += ", ";
         out += with_blanks(setting.name) + " " + number_in_words(setting.name, setting.value);
     }
@@ -171,13 +174,8 @@ const record::Metric* headline(const record::Case& c) {
 }
 
 std::optional<double> ceiling_share(const record::Case& c) {
-    const record::Metric* metric = headline(c);
-    if (metric == nullptr || !c.ceiling.value || c.ceiling.kind == record::CeilingKind::none)
-        return std::nullopt;
-    const double value = *metric->value;
-    const double limit = *c.ceiling.value;
-    if (!(value > 0) || !(limit > 0)) return std::nullopt;
-    return metric->higher_is_better ? value / limit : limit / value;
+    if (headline(c) == nullptr || c.ceiling.kind == record::CeilingKind::none) return std::nullopt;
+    return record::share_of_ceiling(c);
 }
 
 std::string ceiling_in_words(const record::Case& c) {

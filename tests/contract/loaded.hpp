@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Loaded {
     const assay_benchmark* benchmark = nullptr;
 };
 const std::vector<Loaded>& every_benchmark();
+inline void PrintTo(const Loaded& loaded, std::ostream* out) { *out << loaded.name; }
 
 /// The program's side: a small machine with the instruction sets of this one, and ears.
 class FakeProgram {

@@ -115,9 +115,7 @@ inline record::Machine sample_machine() {
             .provider = "aws",
             .instance = "c7a.large",
             .system = "Amazon EC2",
-            // NOLINTNEXTLINE(modernize-use-designated-initializers)
             .software = {{"openblas.version", std::string{"0.3.21"}},
-                         // NOLINTNEXTLINE(modernize-use-designated-initializers)
                          {"openblas.corename", std::string{"SkylakeX"}}}};
 }
 
@@ -141,8 +139,6 @@ inline record::Case without_replicas(record::Case c, record::Status status, std:
 }
 
 } // namespace detail
-
-// NOLINTBEGIN(modernize-use-designated-initializers): names and values in pairs
 
 /// What the sample measures.
 inline SampleCase sample_gemm(const char* library, const char* precision, double seconds) {
@@ -233,8 +229,6 @@ inline std::vector<record::Case> sample_cases() {
     detail::add_ended(cases);
     return cases;
 }
-
-// NOLINTEND(modernize-use-designated-initializers)
 
 inline record::Run sample_run() {
     return {.id = "20260131T123456Z-4f2a",

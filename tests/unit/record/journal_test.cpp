@@ -185,6 +185,19 @@ TEST_F(JournalTest, OneWriterAtATime) {
     EXPECT_EQ(second.error().fault, Fault::environment);
 }
 
+TEST_F(JournalTest, ALineWrittenAfterReadingIsNotCutOff) {
+    JournalContent old;
+    {
+        auto journal = Journal::create(path(), header);
+        ASSERT_TRUE(journal) << journal.error().message;
+        old = read_journal(path()).value();
+        ASSERT_TRUE(journal->add(step(0, 0)));
+    }
+    const auto resumed = Journal::resume(path(), old);
+    ASSERT_FALSE(resumed);
+    EXPECT_THAT(resumed.error().message, HasSubstr("has grown"));
+    EXPECT_EQ(read_journal(path()).value().steps.size(), 1U);
+}
 TEST_F(JournalTest, CannotBeWrittenWhereThereIsNoFolder) {
     const auto journal = Journal::create("/nowhere/at/all/journal.ndjson", header);
     ASSERT_FALSE(journal);

@@ -101,6 +101,7 @@ TEST(View, TellsWhatAnIntervalCovers) {
 TEST(View, ShareOfACeilingForTimesIsTurnedRound) {
     record::Case c;
     c.status = Status::ok;
+    c.headline = "time";
     c.metrics = {{.name = "time", .unit = "s", .higher_is_better = false, .value = 4.0}};
     c.ceiling = {.value = 3.0, .kind = record::CeilingKind::datasheet};
     EXPECT_DOUBLE_EQ(ceiling_share(c).value(), 0.75);
