@@ -49,13 +49,17 @@ function(assay_program name)
     endif()
 endfunction()
 
-# assay_test(<name> SOURCES ... LINK ... [LABELS ...]) is one GoogleTest program and one ctest entry
-# for each of its tests.
+# assay_test(<name> SOURCES ... LINK ... [LABELS ...] [SERIAL]) is one GoogleTest program and one ctest
+# entry for each of its tests; SERIAL ones have the machine to themselves.
 function(assay_test name)
-    cmake_parse_arguments(TEST "" "" "SOURCES;LINK;LABELS" ${ARGN})
+    cmake_parse_arguments(TEST "SERIAL" "" "SOURCES;LINK;LABELS" ${ARGN})
     add_executable(${name} ${TEST_SOURCES})
     target_link_libraries(${name} PRIVATE assay_warnings assay_sanitizers ${TEST_LINK}
         GTest::gmock GTest::gtest_main)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 120 LABELS "${TEST_LABELS}")
+    set(serial "")
+    if(TEST_SERIAL)
+        set(serial RUN_SERIAL ON)
+    endif()
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 120 LABELS "${TEST_LABELS}" ${serial})
 endfunction()

@@ -75,10 +75,15 @@ protected:
         });
         return all;
     }
-    /// Everything of ours is gone within a second.
+    /// Everything of ours is gone within a second; a sanitized process takes longer to come and go.
     void expect_nothing_left() const {
+#if defined(__SANITIZE_ADDRESS__)
+        constexpr int most_tries = 500;
+#else
+        constexpr int most_tries = 100;
+#endif
         std::vector<pid_t> left;
-        for (int tries = 0; tries < 100; ++tries) {
+        for (int tries = 0; tries < most_tries; ++tries) {
             left = core::processes_of(-1, mark());
             if (left.empty()) return;
             std::this_thread::sleep_for(10ms);
