@@ -28,7 +28,7 @@ ModuleState probe(const Manifest& module, const record::Machine& machine, const 
     request.log = scratch / (module.module + ".log");
     request.scratch = scratch;
     request.inherited = own_environment();
-    auto session = Session::start(std::move(request), machine);
+    auto session = Session::start(std::move(request), {.machine = machine});
     if (!session) {
         state.problem = session.error().message;
         return state;

@@ -62,9 +62,11 @@ int weight(Status status) {
 
 } // namespace
 
-CaseWorker::CaseWorker(record::Machine machine, std::int64_t data_limit, Reports reports)
+CaseWorker::CaseWorker(record::Machine machine, std::int64_t data_limit, std::string state_folder,
+                       Reports reports)
     : machine_{std::move(machine)}, reports_{std::move(reports)},
-      services_{machine_, data_limit, [this](const std::string& text) { reports_.log({text}); }},
+      services_{machine_, data_limit, [this](const std::string& text) { reports_.log({text}); },
+                std::move(state_folder)},
       crew_{std::make_unique<measure::Crew>()} {}
 
 CaseWorker::~CaseWorker() {
@@ -124,6 +126,7 @@ message::Result CaseWorker::measure(const message::Measure& request) {
     attempt(request, result);
     result.settings = services_.settings;
     result.replica.extra = services_.metrics;
+    result.replica.tables = services_.tables;
     return result;
 }
 

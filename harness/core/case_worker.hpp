@@ -28,7 +28,8 @@ public:
         std::function<void(const message::Log&)> log;
     };
 
-    CaseWorker(record::Machine machine, std::int64_t data_limit, Reports reports);
+    CaseWorker(record::Machine machine, std::int64_t data_limit, std::string state_folder,
+               Reports reports);
     CaseWorker(const CaseWorker&) = delete;
     CaseWorker& operator=(const CaseWorker&) = delete;
     CaseWorker(CaseWorker&&) = delete;

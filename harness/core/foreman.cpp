@@ -84,7 +84,7 @@ Result<std::unique_ptr<Session>> Foreman::start(const Placement& placement, cons
                            .scratch = scratch_ ? scratch_->folder() : fs::path{},
                            .data_limit = data_limit_for(available, placement.ranks),
                            .inherited = environment_},
-                          machine_);
+                          {.machine = machine_, .state_folder = state_folder_.string()});
 }
 
 Result<Session*> Foreman::session_for(const PlannedCase& planned, const Placement& placement,

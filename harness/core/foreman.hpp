@@ -42,6 +42,8 @@ public:
                     const std::filesystem::path& log);
     /// A choice made by an earlier attempt of this run.
     void adopt(const PlannedCase& planned, const record::NamedList& settings);
+    /// Where modules may keep files from run to run.
+    void keep_state_in(const std::filesystem::path& folder) { state_folder_ = folder; }
     /// Ends the worker at hand.
     void dismiss();
 
@@ -65,6 +67,7 @@ private:
                      Attempt& attempt);
 
     std::filesystem::path program_;
+    std::filesystem::path state_folder_;
     const record::Machine& machine_;
     Watch watch_;
     std::vector<std::string> environment_;

@@ -134,7 +134,8 @@ Result<record::NamedList> LoadedCase::work() const {
              {"items", work.items},
              {"cells", work.cells},
              {"atom_steps", work.atom_steps},
-             {"pairs", work.pairs}})
+             {"pairs", work.pairs},
+             {"steps", work.steps}})
         if (value != 0) list.push_back({name, value});
     return list;
 }

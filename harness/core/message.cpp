@@ -35,7 +35,9 @@ json::Value to_json(const measure::Protocol& protocol) {
 }
 
 json::Value to_json(const Welcome& m) {
-    return {{"type", "welcome"}, {"machine", record::to_json(m.machine)}};
+    return {{"type", "welcome"},
+            {"machine", record::to_json(m.machine)},
+            {"state_folder", m.state_folder}};
 }
 
 json::Value to_json(const Measure& m) {
@@ -118,6 +120,7 @@ void read(const json::Object& m, measure::Protocol& protocol) {
 
 void read(const json::Object& m, Welcome& to) {
     convert_part(m, "machine", to.machine, record::machine_from, from_parent);
+    m.read("state_folder", to.state_folder);
 }
 
 void read(const json::Object& m, Measure& to) {

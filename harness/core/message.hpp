@@ -25,6 +25,7 @@ namespace assay::core::message {
 /// whatever CPUs they are bound to.
 struct Welcome {
     record::Machine machine;
+    std::string state_folder; ///< the fact of that name
 };
 
 struct Measure {

@@ -145,6 +145,8 @@ bool is_open(const record::Case& c, int replica) {
     return true;
 }
 
+fs::path RunFolder::state() const { return fs::absolute(path).parent_path() / "state"; }
+
 fs::path RunFolder::log_of(std::size_t index, const PlannedCase& planned) const {
     return path / "logs" /
            fmt::format("{:03}-{}.{}.log", index, path_word(planned.benchmark->id),

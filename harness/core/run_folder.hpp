@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where a run's files are: <out>/<campaign>/<provider>/<instance>/<machine>/<run>/, with run.json,
-// journal.ndjson, samples.ndjson (--raw) and logs/. A folder belongs to the process that has its
+// journal.ndjson, samples.ndjson (--raw) and logs/. Beside the runs of a machine, state/ holds what
+// modules keep from one to the next. A folder belongs to the process that has its
 // journal open.
 
 #pragma once
@@ -27,6 +28,8 @@ struct RunFolder {
     std::vector<record::JournalStep> steps;
     bool resumed = false;
 
+    /// Absolute: workers may stand elsewhere.
+    std::filesystem::path state() const;
     std::filesystem::path log_of(std::size_t index, const PlannedCase& planned) const;
 };
 

@@ -96,6 +96,9 @@ Result<void> Runner::open() {
     auto folder = open_run_folder(plan_, options_, machine_);
     if (!folder) return tl::unexpected{folder.error()};
     folder_ = std::make_unique<RunFolder>(std::move(*folder));
+    std::error_code error; // without it, modules keep nothing
+    if (fs::create_directories(folder_->state(), error); !error)
+        foreman_.keep_state_in(folder_->state());
     for (const auto& planned : plan_.cases) cases_.push_back(empty_case(planned));
     for (auto& step : folder_->steps) {
         foreman_.adopt(plan_.cases[step.case_index], step.result.settings);
@@ -209,6 +212,8 @@ Result<Outcome> Runner::finish() {
     if (auto written = record::write_run(outcome.file, run); !written)
         return tl::unexpected{written.error()};
     remove_empty_logs(folder_->path / "logs");
+    std::error_code error;
+    fs::remove(folder_->state(), error); // stays where a module kept something
     return outcome;
 }
 

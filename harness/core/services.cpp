@@ -2,6 +2,7 @@
 #include "core/services.hpp"
 
 #include "machine/inventory.hpp"
+#include "record/metrics.hpp"
 
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 #include <cstddef>
 #include <fstream>
 #include <limits>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -51,7 +54,7 @@ std::int64_t data_in_use() {
 }
 
 Services::Services(const record::Machine& machine, std::int64_t data_limit,
-                   std::function<void(const std::string&)> warn)
+                   std::function<void(const std::string&)> warn, std::string state_folder)
     : machine_{machine}, data_limit_{data_limit}, warn_{std::move(warn)} {
     table_.struct_size = sizeof table_;
     table_.abi = ASSAY_MODULE_ABI;
@@ -62,12 +65,15 @@ Services::Services(const record::Machine& machine, std::int64_t data_limit,
     table_.setting_text = &setting_text;
     table_.metric = &metric;
     table_.log = &log;
+    table_.table = &table;
+    texts_.emplace("state.folder", std::move(state_folder));
 }
 
 void Services::clear() {
     const std::scoped_lock lock{mutex_};
     settings.clear();
     metrics.clear();
+    tables.clear();
 }
 
 double Services::fact(void* self, const char* name) noexcept {
@@ -112,6 +118,32 @@ void Services::setting_text(void* self, const char* name, const char* value) noe
 
 void Services::metric(void* self, const char* name, double value) noexcept {
     of(self).put(of(self).metrics, name, value);
+}
+
+void Services::table(void* self, const assay_table* table) noexcept {
+    // A matrix of 512 cores; more would not fit a message.
+    constexpr std::size_t most_values = 512UL * 512UL;
+    constexpr std::size_t most_tables = 8;
+    const auto* metric =
+        table == nullptr || table->metric == nullptr ? nullptr : record::find_metric(table->metric);
+    if (metric == nullptr) return of(self).warn_("a table of no known metric was dropped");
+    if (table->row_count == 0 || table->column_count == 0 ||
+        table->row_count > most_values / table->column_count)
+        return of(self).warn_("a table that is empty or too large was dropped");
+    const auto texts = [](const char* const* from, std::size_t count) {
+        return std::vector<std::string>{from, from + count};
+    };
+    record::Table kept{.metric = std::string{metric->name},
+                       .unit = std::string{metric->unit},
+                       .row_title = table->row_title,
+                       .column_title = table->column_title,
+                       .rows = texts(table->rows, table->row_count),
+                       .columns = texts(table->columns, table->column_count),
+                       .values = {}};
+    for (const double value : std::span{table->values, table->row_count * table->column_count})
+        kept.values.push_back(std::isfinite(value) ? std::optional{value} : std::nullopt);
+    const std::scoped_lock lock{of(self).mutex_};
+    if (of(self).tables.size() < most_tables) of(self).tables.push_back(std::move(kept));
 }
 
 void Services::log(void* self, std::int32_t level, const char* text) noexcept {

@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace assay::core {
 
@@ -21,8 +22,9 @@ class Services {
 public:
     /// `warn` gets warnings for the result. `data_limit`: bytes this process may allocate, 0 for no
     /// limit; what is left of it bounds the fact memory.available.
+    /// `state_folder`: the fact state.folder.
     Services(const record::Machine& machine, std::int64_t data_limit,
-             std::function<void(const std::string&)> warn);
+             std::function<void(const std::string&)> warn, std::string state_folder = {});
     Services(const Services&) = delete;
     Services& operator=(const Services&) = delete;
     Services(Services&&) = delete;
@@ -34,6 +36,7 @@ public:
 
     record::NamedList settings; ///< a name set twice keeps its last value
     record::NamedList metrics;
+    std::vector<record::Table> tables;
     void clear();
 
 private:
@@ -42,6 +45,7 @@ private:
     static void setting_number(void* self, const char* name, double value) noexcept;
     static void setting_text(void* self, const char* name, const char* value) noexcept;
     static void metric(void* self, const char* name, double value) noexcept;
+    static void table(void* self, const assay_table* table) noexcept;
     static void log(void* self, std::int32_t level, const char* text) noexcept;
     void put(record::NamedList& list, const char* name, record::Value value);
 

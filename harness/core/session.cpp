@@ -78,11 +78,11 @@ struct Session::Waiting {
 // --- life -----------------------------------------------------------------------------------------
 
 Session::Session(Listener listener, Process process, const LaunchRequest& request,
-                 record::Machine machine)
+                 message::Welcome welcome)
     : listener_{std::move(listener)}, process_{std::move(process)}, token_{request.token},
-      placement_{request.placement}, machine_{std::move(machine)} {}
+      placement_{request.placement}, welcome_{std::move(welcome)} {}
 
-Result<std::unique_ptr<Session>> Session::start(LaunchRequest request, record::Machine machine) {
+Result<std::unique_ptr<Session>> Session::start(LaunchRequest request, message::Welcome welcome) {
     auto listener = Listener::open();
     if (!listener) return tl::unexpected{listener.error()};
     request.address = listener->address();
@@ -92,7 +92,7 @@ Result<std::unique_ptr<Session>> Session::start(LaunchRequest request, record::M
     auto process = Process::start(*command);
     if (!process) return tl::unexpected{process.error()};
     std::unique_ptr<Session> session{
-        new Session{std::move(*listener), std::move(*process), request, std::move(machine)}};
+        new Session{std::move(*listener), std::move(*process), request, std::move(welcome)}};
     session->environment_ = std::move(command->environment);
     return session;
 }
@@ -262,9 +262,7 @@ Result<void> Session::greet(Peer& peer, const message::Hello& hello) {
         return fail("a hello that was not expected", Fault::benchmark);
     peer.rank = hello.rank;
     peer.lines = 0;
-    if (auto sent = peer.connection.send_at_once(message::to_line(message::Welcome{machine_}));
-        !sent)
-        return sent;
+    if (auto sent = peer.connection.send_at_once(message::to_line(welcome_)); !sent) return sent;
     return peer.connection.send_at_once(request_);
 }
 

@@ -49,8 +49,9 @@ struct Answer {
 
 class Session {
 public:
-    /// Fails when the program cannot be executed or a launcher is missing.
-    static Result<std::unique_ptr<Session>> start(LaunchRequest request, record::Machine machine);
+    /// `welcome`: told to every process that connects. Fails when the program cannot be executed or a
+    /// launcher is missing.
+    static Result<std::unique_ptr<Session>> start(LaunchRequest request, message::Welcome welcome);
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
     Session(Session&&) = delete;
@@ -75,7 +76,7 @@ private:
     struct Waiting; ///< for what, until when, and what has come
 
     Session(Listener listener, Process process, const LaunchRequest& request,
-            record::Machine machine);
+            message::Welcome welcome);
     template <class T>
     Answer<T> ask(const message::ToWorker& request, Waiting& waiting);
     void run(Waiting& waiting);
@@ -93,7 +94,7 @@ private:
     Process process_;
     std::string token_;
     Placement placement_;
-    record::Machine machine_;
+    message::Welcome welcome_;
     std::vector<Peer> peers_;
     std::vector<std::string> environment_;
     std::string request_; ///< the present one, for ranks that connect later

@@ -185,7 +185,7 @@ public:
 
 private:
     bool take(const message::Welcome& welcome) {
-        worker_.emplace(welcome.machine, data_limit_, reports());
+        worker_.emplace(welcome.machine, data_limit_, welcome.state_folder, reports());
         return true;
     }
 

@@ -81,6 +81,7 @@ private:
             measured += *seconds;
             const double per_call = *seconds / static_cast<double>(pace_.calls);
             kept_.add(per_call);
+            if (pace_.calls == 1) tail_.add(per_call);
             if (protocol_.keep_samples) result_.samples.push_back(per_call);
             going = together_.from_root(should_stop(looks, measured) ? 1 : 0) == 0;
             pulse_.beat("measuring", measured / protocol_.budget_seconds);
@@ -108,6 +109,7 @@ private:
         record::Replica& replica = result_.replica;
         replica.batches = kept_.batches();
         replica.calls = kept_.group() * pace_.calls;
+        replica.p99 = tail_.p99();
         replica.values.assign(kept_.values().begin(), kept_.values().end());
         if (protocol_.keep_samples) result_.samples.resize(kept_.batches());
         if (judgement.status != record::Status::failed) {
@@ -127,6 +129,7 @@ private:
     Pulse pulse_;
     double begin_;
     KeptValues kept_;
+    SlowTail tail_;
     Pace pace_;
     std::uint64_t needed_ = 0;
     Measurement result_;

@@ -2,6 +2,8 @@
 
 #include "measure/window.hpp"
 
+#include "stats/summary.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,6 +44,18 @@ void KeptValues::add(double value) {
     values_.push_back(sum_ / static_cast<double>(group_));
     sum_ = 0;
     pending_ = 0;
+}
+
+void SlowTail::add(double seconds) {
+    constexpr std::size_t most = 1'000'000;
+    if (calls_.size() < most) calls_.push_back(seconds);
+}
+
+std::optional<double> SlowTail::p99() const {
+    constexpr std::size_t fewest = 100;
+    constexpr double slowest = 0.99;
+    if (calls_.size() < fewest) return std::nullopt;
+    return stats::quantile(calls_, slowest);
 }
 
 std::uint64_t batches_needed(const Protocol& protocol, double seconds_per_call) {

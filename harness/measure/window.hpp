@@ -11,6 +11,7 @@
 #include "stats/interval.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,18 @@ private:
     std::uint64_t group_ = 1;
     double sum_ = 0; // of the incomplete last group
     std::uint64_t pending_ = 0;
+};
+
+/// The times of single calls, for their slow tail. Takes them only while a batch is one call, and
+/// stops at a million: 8 MB, minutes of the shortest batches.
+class SlowTail {
+public:
+    void add(double seconds);
+    /// 99th percentile; nothing below 100 calls, where the slowest of them would decide.
+    std::optional<double> p99() const;
+
+private:
+    std::vector<double> calls_;
 };
 
 /// What the window has shown so far.

@@ -70,6 +70,7 @@ private:
         status(c, again);
         telemetry(c.telemetry, again.telemetry);
         metrics(c, again);
+        tables(c, again);
     }
 
     void status(const Case& c, Case& again) {
@@ -176,6 +177,27 @@ private:
         compare(key + ".median", found.median, computed.median);
         compare(key + ".min", found.min, computed.min);
         compare(key + ".p95", found.p95, computed.p95);
+        compare(key + ".p99", found.p99, computed.p99);
+    }
+
+    void tables(const Case& c, const Case& again) {
+        if (c.tables.size() != again.tables.size())
+            return add("tables", fmt::format("got {}, the replicas give {}", c.tables.size(),
+                                             again.tables.size()));
+        for (std::size_t t = 0; t < c.tables.size(); ++t) {
+            const Table& found = c.tables[t];
+            const std::string key = json::join("tables", t);
+            if (found.metric != again.tables[t].metric || found.rows != again.tables[t].rows ||
+                found.columns != again.tables[t].columns ||
+                found.values.size() != found.rows.size() * found.columns.size() ||
+                found.values.size() != again.tables[t].values.size()) {
+                add(key, "another metric or another shape than the replicas have");
+                continue;
+            }
+            for (std::size_t i = 0; i < found.values.size(); ++i)
+                compare(key + "." + json::join("values", i), found.values[i],
+                        again.tables[t].values[i]);
+        }
     }
 
     std::string path_;

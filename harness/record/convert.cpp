@@ -51,7 +51,13 @@ json::Value encode(const std::vector<T>& list) {
 template <Record T>
 json::Value encode(const T& record) {
     json::Value object = json::Value::object();
-    each_field([&](const char* key, const auto& member) { object[key] = encode(member); }, record);
+    each_field(
+        [&](const char* key, const auto& member) {
+            if constexpr (std::same_as<std::decay_t<decltype(member)>, std::vector<Table>>)
+                if (member.empty()) return;
+            object[key] = encode(member);
+        },
+        record);
     return object;
 }
 
@@ -94,6 +100,17 @@ std::optional<Value> plain_value(const json::Value& value) {
     return {};
 }
 
+void decode(const Object& object, std::string_view key, std::vector<std::optional<double>>& out) {
+    constexpr std::string_view expected = "an array of numbers and nulls";
+    out.clear();
+    const json::Value* list = object.find(key);
+    if (list == nullptr || !list->is_array()) return object.expected(key, expected);
+    for (const auto& value : *list) {
+        if (!value.is_null() && !value.is_number()) return object.expected(key, expected);
+        out.push_back(value.is_null() ? std::nullopt : std::optional{value.get<double>()});
+    }
+}
+
 void decode_list(const Object& object, NamedList& out) {
     NamedList list;
     for (const auto& item : object.value().items()) {
@@ -128,6 +145,7 @@ void decode(const Object& object, std::string_view key, std::optional<T>& out) {
 template <Record T>
 void decode(const Object& object, std::string_view key, std::vector<T>& out) {
     out.clear();
+    if (may_be_missing<std::vector<T>> && !object.has(key)) return;
     object.each(key, [&](const Object& item) { decode_record(item, out.emplace_back()); });
 }
 

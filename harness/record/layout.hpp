@@ -2,7 +2,8 @@
 //
 // Which keys a record has in JSON: one list for the writer, both readers and the test that holds them
 // against the schema. A visitor is called with each key and member, in the order they are written.
-// A member that is a std::optional may be missing or null; every other one must be there.
+// A member that is a std::optional may be missing or null; tables may be missing, because files from
+// before there were any have none, and empty ones are not written; every other member must be there.
 
 #pragma once
 
@@ -45,7 +46,19 @@ void each_field(Visit&& visit, Maybe<Metric> auto& metric) {
     visit("median", metric.median);
     visit("min", metric.min);
     visit("p95", metric.p95);
+    visit("p99", metric.p99);
     visit("count", metric.count);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Table> auto& table) {
+    visit("metric", table.metric);
+    visit("unit", table.unit);
+    visit("row_title", table.row_title);
+    visit("column_title", table.column_title);
+    visit("rows", table.rows);
+    visit("columns", table.columns);
+    visit("values", table.values);
 }
 
 template <class Visit>
@@ -79,7 +92,9 @@ void each_field(Visit&& visit, Maybe<Replica> auto& replica) {
     visit("seconds", replica.seconds);
     visit("low", replica.low);
     visit("high", replica.high);
+    visit("p99", replica.p99);
     visit("extra", replica.extra);
+    visit("tables", replica.tables);
     visit("telemetry", replica.telemetry);
     visit("values", replica.values);
 }
@@ -98,6 +113,7 @@ void each_field(Visit&& visit, Maybe<Case> auto& c) {
     visit("reason", c.reason);
     visit("verification", c.verification);
     visit("metrics", c.metrics);
+    visit("tables", c.tables);
     visit("ceiling", c.ceiling);
     visit("telemetry", c.telemetry);
     visit("warnings", c.warnings);
@@ -168,6 +184,12 @@ void each_field(Visit&& visit, Maybe<Run> auto& run) {
 /// Has fields of its own, so it is an object in JSON.
 template <class T>
 concept Record = requires(T& t) { each_field([](auto, auto&) {}, t); };
+
+/// May the key of a member of this type be missing?
+template <class T>
+inline constexpr bool may_be_missing = std::same_as<T, std::vector<Table>>;
+template <class T>
+inline constexpr bool may_be_missing<std::optional<T>> = true;
 
 /// Where a key that is not known is an error: it would be part of what identifies a series, and
 /// ignoring it would compare what is not comparable.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every metric there is: its unit, its direction, and the amount of work it is a rate of. The only
+// Every metric there is: its unit, its direction, and the amount of work it is a rate of (or, for a
+// latency, the amount that shares the time). The only
 // place where a unit is written; suites, modules and reports refer to metrics by name.
 
 #pragma once
@@ -15,7 +16,8 @@ struct MetricDefinition {
     std::string_view unit;
     bool higher_is_better;
     std::string_view
-        work; ///< amount per call it is the rate of; "" for a time or a reported figure
+        work; ///< amount per call: a rate is work / time, what is better low is time / work; "" for
+              ///< the time of a call and for figures that the benchmark reports
     std::string_view title; ///< for people
     /// Answers the question where a case does none of that work: integers have no FLOP.
     std::string_view instead;
@@ -32,7 +34,10 @@ inline constexpr std::array metric_table{
     MetricDefinition{"cell_rate", "cells/s", true, "cells", "cell updates per second"},
     MetricDefinition{"atom_step_rate", "atom-steps/s", true, "atom_steps", "atom steps per second"},
     MetricDefinition{"pair_rate", "pairs/s", true, "pairs", "pairs per second"},
-    MetricDefinition{"latency", "s", false, "", "latency"},
+    MetricDefinition{"latency", "s", false, "steps", "latency"},
+    MetricDefinition{"fastest_latency", "s", false, "", "lowest latency"},
+    MetricDefinition{"slowest_latency", "s", false, "", "highest latency"},
+    MetricDefinition{"background_bandwidth", "B/s", true, "", "bandwidth of the other cores"},
     MetricDefinition{"planning_time", "s", false, "", "planning time"},
 };
 

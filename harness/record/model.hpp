@@ -70,6 +70,17 @@ enum class IntervalScope : std::uint8_t {
 std::string_view to_string(IntervalScope scope);
 std::optional<IntervalScope> interval_scope_from(std::string_view text);
 
+/// A matrix beside the metrics: core to core, node to node.
+struct Table {
+    std::string metric; ///< from the table in metrics.hpp, which also fixes the direction
+    std::string unit;
+    std::string row_title;
+    std::string column_title;
+    std::vector<std::string> rows; ///< a label for each
+    std::vector<std::string> columns;
+    std::vector<std::optional<double>> values; ///< row by row; nothing where there is none
+};
+
 /// One figure of a case. The first metric of a case is its headline.
 struct Metric {
     std::string name; ///< from the table in metrics.hpp, which also fixes unit and direction
@@ -82,7 +93,8 @@ struct Metric {
     std::optional<double> median; ///< over the kept batch values of all replicas
     std::optional<double> min;
     std::optional<double> p95;
-    std::uint64_t count = 0; ///< kept batch values behind the figure
+    std::optional<double> p99; ///< of single calls, geometric mean over replicas; times only
+    std::uint64_t count = 0;   ///< kept batch values behind the figure
 };
 
 enum class CeilingKind : std::uint8_t { none, measured, datasheet };
@@ -122,7 +134,10 @@ struct Replica {
     std::optional<double> seconds; ///< mean of `values`: total time / total calls
     std::optional<double> low;     ///< 95% interval of `seconds` by batch means, this process alone
     std::optional<double> high;
+    /// 99th percentile of the time of a call; only where a batch is one call, and from 100 calls on.
+    std::optional<double> p99;
     NamedList extra; ///< figures the benchmark itself reported, by metric name
+    std::vector<Table> tables;
     Telemetry telemetry;
 };
 
@@ -139,6 +154,7 @@ struct Case {
     std::string reason;
     std::optional<Verification> verification;
     std::vector<Metric> metrics; ///< empty unless ok or unstable
+    std::vector<Table> tables;   ///< medians over the replicas; empty unless ok or unstable
     Ceiling ceiling;
     Telemetry telemetry; ///< the worst over the replicas' windows
     std::vector<std::string> warnings;

@@ -21,11 +21,6 @@ namespace {
 namespace od = simdjson::ondemand;
 using simdjson::error_code;
 
-template <class T>
-inline constexpr bool is_optional = false;
-template <class T>
-inline constexpr bool is_optional<std::optional<T>> = true;
-
 /// Walks the text once, in its own order. Every function returns false after the first problem, and
 /// each level on the way out puts its key in front of the path.
 class Walk {
@@ -266,7 +261,7 @@ private:
         const char* missing = nullptr;
         each_field(
             [&](const char* name, const auto& target) {
-                const bool optional = is_optional<std::decay_t<decltype(target)>>;
+                const bool optional = may_be_missing<std::decay_t<decltype(target)>>;
                 if (missing == nullptr && !optional && (seen & bit) == 0) missing = name;
                 bit <<= 1U;
             },

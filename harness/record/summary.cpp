@@ -93,6 +93,7 @@ public:
                                  .low = replica.low.value_or(unknown),
                                  .high = replica.high.value_or(unknown)});
             values_.insert(values_.end(), replica.values.begin(), replica.values.end());
+            if (replica.p99) slowest_.push_back(*replica.p99);
         }
         seconds_ = stats::combine_replicas(estimates);
     }
@@ -121,8 +122,8 @@ private:
 
     std::optional<Metric> measure(const MetricDefinition& definition) const {
         if (definition.name == "time") return time(definition);
-        if (!definition.work.empty()) return rate(definition);
-        return reported(definition);
+        if (amount_of(case_, &definition) == 0) return reported(definition);
+        return definition.higher_is_better ? rate(definition) : share(definition);
     }
 
     Metric time(const MetricDefinition& definition) const {
@@ -132,12 +133,16 @@ private:
         metric.high = known(seconds_.high);
         metric.interval_scope = scope_from(seconds_.scope);
         describe(metric, values_);
+        metric.p99 = slowest_call();
         return metric;
     }
+    /// Of the replicas that know it.
+    std::optional<double> slowest_call() const {
+        return slowest_.empty() ? std::nullopt : known(stats::geometric_mean(slowest_));
+    }
 
-    std::optional<Metric> rate(const MetricDefinition& definition) const {
+    Metric rate(const MetricDefinition& definition) const {
         const double amount = amount_of(case_, &definition);
-        if (amount == 0) return {};
         Metric metric = empty_metric(definition);
         metric.value = known(amount / seconds_.value);
         // An interval of the time that reaches down to zero says nothing about the rate.
@@ -150,6 +155,22 @@ private:
         rates.reserve(values_.size());
         for (const double seconds : values_) rates.push_back(amount / seconds);
         describe(metric, rates);
+        return metric;
+    }
+
+    /// The time of one of several equal parts of a call.
+    Metric share(const MetricDefinition& definition) const {
+        const double amount = amount_of(case_, &definition);
+        Metric metric = empty_metric(definition);
+        metric.value = known(seconds_.value / amount);
+        metric.low = known(seconds_.low / amount);
+        metric.high = known(seconds_.high / amount);
+        metric.interval_scope = scope_from(seconds_.scope);
+        std::vector<double> times;
+        times.reserve(values_.size());
+        for (const double seconds : values_) times.push_back(seconds / amount);
+        describe(metric, times);
+        if (const auto slowest = slowest_call()) metric.p99 = *slowest / amount;
         return metric;
     }
 
@@ -175,9 +196,35 @@ private:
     }
 
     const Case& case_;
-    std::vector<double> values_; ///< kept batch values of all replicas, seconds per call
+    std::vector<double> values_;  ///< kept batch values of all replicas, seconds per call
+    std::vector<double> slowest_; ///< 99th percentile of single calls, one for each replica
     stats::Combined seconds_{};
 };
+
+bool same_shape(const Table& a, const Table& b) {
+    return a.metric == b.metric && a.rows == b.rows && a.columns == b.columns &&
+           a.values.size() == b.values.size();
+}
+
+/// The tables of the first measured replica, with the median over all that have the same one.
+std::vector<Table> tables_of(const Case& c) {
+    std::vector<Table> tables;
+    for (const Replica& replica : c.replicas)
+        if (is_measured(replica)) {
+            tables = replica.tables;
+            break;
+        }
+    for (Table& table : tables)
+        for (std::size_t i = 0; i < table.values.size(); ++i) {
+            std::vector<double> values;
+            for (const Replica& replica : c.replicas)
+                for (const Table& other : replica.tables)
+                    if (is_measured(replica) && same_shape(other, table) && other.values[i])
+                        values.push_back(*other.values[i]);
+            table.values[i] = values.empty() ? std::nullopt : known(stats::median(values));
+        }
+    return tables;
+}
 
 /// How bad an end is, worst first. A crash says most about the machine; skipped says least.
 constexpr std::array bad_ends{Status::crashed, Status::timed_out, Status::failed,
@@ -261,7 +308,10 @@ void keep_most(Reading& kept, const Reading& next) {
 
 void summarise(Case& c) {
     c.metrics.clear();
-    if (c.status == Status::ok || c.status == Status::unstable) c.metrics = Summary{c}.metrics();
+    c.tables.clear();
+    if (c.status != Status::ok && c.status != Status::unstable) return;
+    c.metrics = Summary{c}.metrics();
+    c.tables = tables_of(c);
 }
 
 void conclude(Case& c, int planned_replicas) {

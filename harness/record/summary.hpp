@@ -11,17 +11,19 @@
 
 namespace assay::record {
 
-/// Sets c.metrics from the replicas that ended ok or unstable; empty unless the case is ok or unstable.
+/// Sets c.metrics and c.tables from the replicas that ended ok or unstable; empty unless the case is ok
+/// or unstable.
 ///
 /// Order: the headline; time per call; every other rate whose amount of work the case states, in the
 /// order of metric_table; figures that the benchmark reported itself (Replica::extra).
 ///  - value: geometric mean over replicas. A rate is work / seconds of the same replicas.
 ///  - low, high, interval_scope: stats::combine_replicas on seconds; a rate's low comes from the
-///    time's high. Figures reported by the benchmark have only the spread between replicas.
+///    time's high. A latency is seconds / work. Figures reported by the benchmark have only the spread between replicas.
 ///  - median, min, p95: over the kept batch values of all replicas, each converted to the metric
 ///    first. So `min` of a rate is its lowest rate (the slowest batch), and p95 the rate that 95% of
 ///    the batches stay below; for a time p95 is the slow tail. Batch values of replicas weigh the
 ///    same even where their batches hold unlike numbers of calls.
+///  - p99, of times only: geometric mean over the replicas' percentiles of single calls.
 ///  - count: how many values that were; for figures reported by the benchmark, replicas.
 void summarise(Case& c);
 

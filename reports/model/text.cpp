@@ -139,8 +139,8 @@ void clean(record::Case& c) {
     for (auto& metric : c.metrics) {
         clean(metric.name);
         clean(metric.unit);
-        for (auto* number :
-             {&metric.value, &metric.low, &metric.high, &metric.median, &metric.min, &metric.p95})
+        for (auto* number : {&metric.value, &metric.low, &metric.high, &metric.median, &metric.min,
+                             &metric.p95, &metric.p99})
             clean(*number);
     }
     clean(c.ceiling.value);

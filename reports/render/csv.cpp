@@ -15,12 +15,12 @@ namespace assay::report {
 namespace {
 
 constexpr std::array columns{
-    "run",      "suite",     "started", "machine",        "cpu_model",      "provider",
-    "instance", "benchmark", "version", "place",          "library",        "parameters",
-    "settings", "status",    "reason",  "metric",         "unit",           "higher_is_better",
-    "value",    "low",       "high",    "interval_scope", "median",         "min",
-    "p95",      "count",     "ceiling", "ceiling_kind",   "ceiling_source", "verified",
-    "error",    "bound"};
+    "run",      "suite",     "started", "machine",        "cpu_model",    "provider",
+    "instance", "benchmark", "version", "place",          "library",      "parameters",
+    "settings", "status",    "reason",  "metric",         "unit",         "higher_is_better",
+    "value",    "low",       "high",    "interval_scope", "median",       "min",
+    "p95",      "p99",       "count",   "ceiling",        "ceiling_kind", "ceiling_source",
+    "verified", "error",     "bound"};
 
 /// Would a spreadsheet run this cell? The wide forms are read as the narrow ones by some.
 bool is_formula(std::string_view text) {
@@ -86,6 +86,7 @@ void add_metric(Line& line, const record::Metric& metric) {
     line.number(metric.value).number(metric.low).number(metric.high);
     line.raw(record::to_string(metric.interval_scope));
     line.number(metric.median).number(metric.min).number(metric.p95);
+    line.number(metric.p99);
     line.raw(fmt::format("{}", metric.count));
 }
 

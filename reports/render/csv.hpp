@@ -10,6 +10,7 @@
 //   status reason                                              how the case ended
 //   metric unit higher_is_better value low high interval_scope the figure and its 95% interval
 //   median min p95 count                                       over the kept batch values
+//   p99                                                        of single calls
 //   ceiling ceiling_kind ceiling_source                        on the headline's row only
 //   verified error bound                                       the check of the result
 // A case without figures (skipped, incorrect, failed, ...) has one row with an empty metric.

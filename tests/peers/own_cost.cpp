@@ -99,7 +99,7 @@ double worker_start(const Options& options, const fs::path& scratch) {
     request.inherited = core::own_environment();
     const auto machine = machine::inspect();
     return seconds_of([&] {
-        auto session = core::Session::start(std::move(request), machine);
+        auto session = core::Session::start(std::move(request), {.machine = machine});
         if (!session) throw std::runtime_error{session.error().message};
         const auto answer =
             (*session)->facts({.id = 1, .module = options.module("host")}, 10, core::Watch{});

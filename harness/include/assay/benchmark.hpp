@@ -12,10 +12,12 @@
 
 #include <concepts>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace assay {
 
@@ -44,6 +46,7 @@ struct Work {
     double cells = 0;
     double atom_steps = 0;
     double pairs = 0;
+    double steps = 0;
 };
 
 /// Can this machine run this case? "No" is an answer, not an error.
@@ -119,12 +122,38 @@ private:
     Machine machine_;
 };
 
+/// A matrix beside the metrics: core to core, node to node. The report draws it as a heat map.
+struct Table {
+    const char* metric; ///< from the table of metrics, which fixes unit and direction
+    const char* row_title;
+    const char* column_title;
+    std::vector<std::string> rows; ///< a label for each
+    std::vector<std::string> columns;
+    std::vector<double> values; ///< row by row; NaN where there is nothing
+};
+
 /// Takes figures that only the benchmark knows; names come from the table of metrics.
 class Metrics {
 public:
     explicit Metrics(const assay_services* services) : services_{services} {}
     void add(const char* name, double value) const {
         services_->metric(services_->context, name, value);
+    }
+    void add(const Table& table) const {
+        if (services_->struct_size < sizeof(assay_services)) return; // an older program
+        const auto pointers_to = [](const std::vector<std::string>& texts) {
+            std::vector<const char*> pointers;
+            for (const auto& text : texts) pointers.push_back(text.c_str());
+            return pointers;
+        };
+        const auto rows = pointers_to(table.rows);
+        const auto columns = pointers_to(table.columns);
+        if (table.values.size() != rows.size() * columns.size())
+            throw std::logic_error{"a table needs a value for every row and column"};
+        const assay_table plain{
+            sizeof(assay_table), 0,           table.metric,   table.row_title, table.column_title,
+            rows.data(),         rows.size(), columns.data(), columns.size(),  table.values.data()};
+        services_->table(services_->context, &plain);
     }
 
 private:

@@ -278,6 +278,7 @@ struct Functions {
             to->cells = w.cells;
             to->atom_steps = w.atom_steps;
             to->pairs = w.pairs;
+            if (to->struct_size >= sizeof(assay_work)) to->steps = w.steps; // not an older program
         });
     }
     static std::int32_t verify(const void* state, assay_check* to, assay_text* error) {

@@ -44,6 +44,8 @@ struct Symbolic {
 ///   numa.nodes           count
 ///   isa                  text: the instruction sets, blank-separated, /proc/cpuinfo's names
 ///   cpu.model            text
+///   state.folder         text: where a module may keep files from run to run of this machine, such
+///                        as plans that took long to find; "" where nothing is kept
 class Machine {
 public:
     explicit Machine(const assay_services* services) : services_{services} {}

@@ -77,6 +77,8 @@ typedef struct assay_work {
     double cells;           /* stencil cell updates */
     double atom_steps;      /* molecular dynamics: atoms times steps */
     double pairs;           /* molecular dynamics: interacting pairs */
+    double steps;           /* dependent steps whose latency is asked for: loads of a chase, round
+                               trips, system calls */
 } assay_work;
 
 /* The outcome of verify(). error and bound share one scale: passed means error <= bound. */
@@ -102,6 +104,20 @@ typedef struct assay_team {
     void (*broadcast)(void* context, void* data, size_t bytes); /* from rank 0 */
 } assay_team;
 
+/* A matrix beside the metrics: core to core, node to node. */
+typedef struct assay_table {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char* metric; /* from the table of metrics, which fixes unit and direction */
+    const char* row_title;
+    const char* column_title;
+    const char* const* rows; /* a label for each */
+    size_t row_count;
+    const char* const* columns;
+    size_t column_count;
+    const double* values; /* row by row; NaN where there is nothing */
+} assay_table;
+
 enum assay_log_level { ASSAY_LOG_NOTE = 0, ASSAY_LOG_WARNING = 1 };
 
 /* What the program offers a module. Valid from the call that passes it until destroy(). */
@@ -120,6 +136,7 @@ typedef struct assay_services {
     void (*metric)(void* context, const char* name, double value);
     void (*log)(void* context, int32_t level, const char* text);
     const assay_team* team; /* NULL: this process measures alone */
+    void (*table)(void* context, const assay_table* table);
 } assay_services;
 
 enum assay_benchmark_flags {

@@ -49,6 +49,15 @@ TEST(KeptValues, MeanIsThatOfTheBatchesThatCount) {
     }
 }
 
+TEST(SlowTail, NeedsAHundredCalls) {
+    SlowTail tail;
+    for (int i = 1; i <= 99; ++i) tail.add(i);
+    EXPECT_FALSE(tail.p99());
+    tail.add(100);
+    tail.add(101);
+    EXPECT_DOUBLE_EQ(*tail.p99(), 100); // (101 - 1) 0.99 = 99: the hundredth of them
+}
+
 TEST(BatchesNeeded, FewWhereOneCallIsLong) {
     const Protocol protocol; // 200 batches in 1 s: 5 ms each
     EXPECT_EQ(batches_needed(protocol, 4.9e-3), protocol.min_batches);

@@ -52,6 +52,7 @@ public:
                                                 .detail = text()};
                 }),
                 .metrics = several([&] { return metric(); }),
+                .tables = several([&] { return table(); }),
                 .ceiling = {.value = maybe([&] { return real(); }),
                             .kind = static_cast<record::CeilingKind>(below(3)),
                             .source = text()},
@@ -124,7 +125,17 @@ private:
                 .median = maybe([&] { return real(); }),
                 .min = maybe([&] { return real(); }),
                 .p95 = maybe([&] { return real(); }),
+                .p99 = maybe([&] { return real(); }),
                 .count = count()};
+    }
+    record::Table table() {
+        return {.metric = text(),
+                .unit = text(),
+                .row_title = text(),
+                .column_title = text(),
+                .rows = several([&] { return text(); }),
+                .columns = several([&] { return text(); }),
+                .values = several([&] { return maybe([&] { return real(); }); })};
     }
     record::Telemetry telemetry() {
         return {.window_seconds = maybe([&] { return real(); }),
@@ -148,7 +159,9 @@ private:
                 .seconds = maybe([&] { return real(); }),
                 .low = maybe([&] { return real(); }),
                 .high = maybe([&] { return real(); }),
+                .p99 = maybe([&] { return real(); }),
                 .extra = named(),
+                .tables = several([&] { return table(); }),
                 .telemetry = telemetry()};
     }
     record::Machine machine() {

@@ -288,7 +288,7 @@ void expect_same_keys(const json::Value& definition) {
         [&](const char* key, auto& member) {
             keys.emplace_back(key);
             using Member = std::decay_t<decltype(member)>;
-            if constexpr (!requires(Member m) { m.has_value(); }) required.emplace_back(key);
+            if constexpr (!may_be_missing<Member>) required.emplace_back(key);
         },
         record);
     std::vector<std::string> described;

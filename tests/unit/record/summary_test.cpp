@@ -104,6 +104,56 @@ TEST(Summarise, AReportedFigureMayBeTheHeadline) {
     EXPECT_EQ(c.metrics[0].interval_scope, IntervalScope::between_replicas);
 }
 
+TEST(Summarise, ALatencyIsTheTimeOfOneOfManySteps) {
+    Case c = measured({1.0, 1.1, 1.21}, {{"steps", 1000.0}}, "latency");
+    conclude(c, 3);
+    ASSERT_EQ(c.status, Status::ok) << c.reason;
+    ASSERT_THAT(names(c), ElementsAre("latency", "time"));
+    EXPECT_FALSE(c.metrics[0].higher_is_better);
+    EXPECT_NEAR(*c.metrics[0].value, 1.1e-3, 1e-12);
+    EXPECT_NEAR(*c.metrics[0].low, *c.metrics[1].low / 1000, 1e-12);
+    EXPECT_NEAR(*c.metrics[0].high, *c.metrics[1].high / 1000, 1e-12);
+    EXPECT_NEAR(*c.metrics[0].p95, *c.metrics[1].p95 / 1000, 1e-12);
+}
+
+TEST(Summarise, TheSlowTailIsThatOfSingleCallsWhereThereAreAny) {
+    Case c = measured({1.0, 1.0}, {{"items", 10.0}}, "item_rate");
+    conclude(c, 2);
+    EXPECT_FALSE(c.metrics[1].p99) << "nobody measured single calls";
+    c.replicas[0].p99 = 2.0;
+    c.replicas[1].p99 = 8.0;
+    conclude(c, 2);
+    ASSERT_EQ(c.metrics[1].name, "time");
+    EXPECT_DOUBLE_EQ(*c.metrics[1].p99, 4.0);
+    EXPECT_FALSE(c.metrics[0].p99) << "a rate has no slow tail";
+}
+
+TEST(Summarise, TablesAreMediansOfThoseOfOneShape) {
+    Case c = measured({1.0, 1.0, 1.0}, {{"steps", 10.0}}, "latency");
+    const Table table{.metric = "latency",
+                      .unit = "s",
+                      .row_title = "from",
+                      .column_title = "to",
+                      .rows = {"0"},
+                      .columns = {"0", "1"},
+                      .values = {std::nullopt, 5.0}};
+    for (const double value : {5.0, 7.0, 6.0}) {
+        auto& tables = c.replicas[value == 5.0 ? 0 : value == 7.0 ? 1 : 2].tables;
+        tables = {table};
+        tables[0].values[1] = value;
+    }
+    conclude(c, 3);
+    ASSERT_EQ(c.tables.size(), 1U);
+    EXPECT_FALSE(c.tables[0].values[0]);
+    EXPECT_EQ(c.tables[0].values[1], 6.0);
+    c.replicas[2].tables[0].columns[1] = "7"; // another machine's
+    conclude(c, 3);
+    EXPECT_EQ(c.tables[0].values[1], 6.0) << "of the two that agree in shape";
+    c.replicas[0].status = Status::failed;
+    conclude(c, 3);
+    EXPECT_TRUE(c.tables.empty());
+}
+
 TEST(Summarise, OneReplicaIsLabelled) {
     Case c = measured({1.0}, {{"bytes", 10.0}}, "bandwidth");
     conclude(c, 1);
