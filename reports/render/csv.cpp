@@ -92,7 +92,7 @@ void add_metric(Line& line, const record::Metric& metric) {
 
 void add_row(std::string& out, const record::Run& run, const record::Case& c,
              const record::Metric* metric, bool is_headline) {
-    constexpr int metric_cells = 11; // metric ... count
+    constexpr int metric_cells = 12; // metric ... count
     Line line{out};
     line.text(run.id).text(run.suite).text(run.started).text(run.machine.id);
     line.text(run.machine.cpu_model).text(run.machine.provider).text(run.machine.instance);
