@@ -84,6 +84,10 @@ std::int64_t small_integer(const assay_parameter& parameter, std::int64_t thread
         wanted = threads;
     else if (std::string_view{parameter.unit} == "B")
         wanted = 4 << 20U;
+    else if (name == "points")
+        wanted = 20; // of a cube, whose plans are measured by trial
+    else if (name == "batch")
+        wanted = 3;
     return std::clamp(wanted, parameter.integer_low, parameter.integer_high);
 }
 

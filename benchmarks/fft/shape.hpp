@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is transformed, whichever library does it: how many numbers lie where, and what one call counts
+// as. Transforms of a batch follow each other; rows are dense, and the last index runs fastest.
+
+#pragma once
+
+#include <assay/benchmark.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace assay::fft {
+
+enum class Dimensions : std::uint8_t { one = 1, two = 2, three = 3 };
+enum class Type : std::uint8_t { c2c, r2c };
+enum class Precision : std::uint8_t { fp64, fp32 };
+
+/// The longest dimension: twice its logarithm fits into 63 bits, as products of two indices must.
+inline constexpr std::int64_t longest = std::int64_t{1} << 31U;
+inline constexpr std::int64_t most_transforms = std::int64_t{1} << 30U;
+
+struct Shape {
+    std::int64_t dimensions; ///< 1 to 3
+    std::int64_t points;     ///< along each of them
+    std::int64_t batch;      ///< transforms
+    Type type;
+
+    /// Complex numbers in a row of the output: a real row's spectrum is its own mirror image, and
+    /// only half of it is computed.
+    std::int64_t row() const { return type == Type::c2c ? points : points / 2 + 1; }
+    std::int64_t rows() const {
+        return dimensions == 1 ? 1 : dimensions == 2 ? points : points * points;
+    }
+    /// Points of one transform, and of its output.
+    std::int64_t volume() const { return rows() * points; }
+    std::int64_t bins() const { return rows() * row(); }
+    /// Real numbers of one transform's input.
+    std::int64_t inputs() const { return type == Type::c2c ? 2 * volume() : volume(); }
+};
+
+/// Bytes of all inputs, and of all outputs; as reals, because nothing else holds every shape.
+inline double input_bytes(const Shape& s, double real_size) {
+    const double volume =
+        std::pow(static_cast<double>(s.points), static_cast<double>(s.dimensions));
+    return volume * static_cast<double>(s.batch) * real_size * (s.type == Type::c2c ? 2 : 1);
+}
+inline double output_bytes(const Shape& s, double real_size) {
+    const double rows =
+        std::pow(static_cast<double>(s.points), static_cast<double>(s.dimensions - 1));
+    return rows * static_cast<double>(s.row()) * static_cast<double>(s.batch) * real_size * 2;
+}
+
+inline std::int64_t largest_prime_factor(std::int64_t n) {
+    std::int64_t largest = 1;
+    for (std::int64_t factor = 2; factor * factor <= n; ++factor)
+        for (; n % factor == 0; n /= factor) largest = factor;
+    return std::max(largest, n);
+}
+
+/// Memory for the transform, for its check, and for what FFTW keeps itself.
+inline double needed_bytes(const Shape& s, double real_size) {
+    const double out = output_bytes(s, real_size);
+    const double data = input_bytes(s, real_size) + 2 * out; // the check transforms a copy back
+    // Above 13, FFTW convolves (Rader, Bluestein): transforms of two to four times the length, with
+    // tables and buffers beside them. Elsewhere its tables are a small part of one transform.
+    const double one = out / static_cast<double>(s.batch);
+    return data + (largest_prime_factor(s.points) > 13 ? 12 * one : one);
+}
+
+/// 5 N log2(N) floating point operations for each complex transform of N points and half of that for
+/// a real one: the count of the radix-2 algorithm, by which the field compares (benchFFT; Frigo and
+/// Johnson, Proc. IEEE 93(2), 2005, section V), whatever an implementation really does.
+inline Work work_of(const Shape& s, double real_size) {
+    const auto volume = static_cast<double>(s.volume());
+    const auto batch = static_cast<double>(s.batch);
+    const double per_point = s.type == Type::c2c ? 5 : 2.5;
+    return {.flops = per_point * volume * std::log2(volume) * batch,
+            .bytes = input_bytes(s, real_size) + output_bytes(s, real_size),
+            .items = batch};
+}
+
+inline Fit fits(const Shape& s, double real_size, Symbolic threads, const Machine& machine) {
+    const std::int64_t cores = std::max(machine.cores(), machine.count("threads"));
+    if (machine.workers(threads) > cores)
+        return Fit::no("needs " + std::to_string(machine.workers(threads)) +
+                       " cores, this process may use " + std::to_string(cores));
+    constexpr double mebi = 1 << 20U;
+    constexpr double address_space = 0x1p46; // bytes; of most 64-bit systems, half of it
+    const auto available = static_cast<double>(machine.memory_available());
+    const double needed = needed_bytes(s, real_size);
+    if (needed <= (available == 0 ? address_space : available)) return Fit::yes();
+    return Fit::no("needs " + std::to_string(std::llround(std::min(needed / mebi, 0x1p62))) +
+                   " MiB of memory, " + std::to_string(std::llround(available / mebi)) +
+                   " MiB are available; fewer points or a smaller batch would do");
+}
+
+} // namespace assay::fft

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "planner.hpp"
+#include "shape.hpp"
+#include "transform_check.hpp"
+
+#include <assay/define.hpp>
+#include <assay/host.hpp>
+#include <assay/random.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <variant>
+
+namespace assay::fft {
+namespace {
+
+/// One precision: the data, the plan there and the plan back.
+template <class T>
+class Transforms {
+public:
+    using F = Fftw<T>;
+
+    Transforms(const Shape& shape, Planning planning, int threads, const Context& context)
+        : shape_{shape}, threads_{threads},
+          points_{static_cast<std::size_t>(shape.inputs() * shape.batch), {.threads = threads}},
+          bins_{static_cast<std::size_t>(2 * shape.bins() * shape.batch), {.threads = threads}},
+          returned_{bins_.size(), {.threads = threads}} {
+        if (F::start_threads() == 0) throw std::runtime_error{"FFTW cannot start its threads"};
+        F::use_threads(threads);
+        Planner<T, Make> planner{context, Make{*this}};
+        forward_ = planner.plan(planning, plan_key<T>(shape, threads, planning));
+        backward_ = plan_backward<T>(shape, complex(returned_));
+        if (!backward_) throw std::runtime_error{"FFTW has no plan for the way back"};
+        fill_uniform<T>(points_.view(), points_seed, -1, 1, threads); // planning wrote over them
+        context.setting("planner", forward_.how);
+        context.setting("wisdom", forward_.wisdom);
+        context.setting("fftw", std::string{F::version});
+    }
+
+    void run() noexcept { forward_.plan.execute(); }
+
+    Check verify() const {
+        on_each_slice(threads_, bins_.size(), line_granule<T>, [this](Slice slice) {
+            std::ranges::copy(bins_.view(slice), returned_.view(slice).begin());
+        });
+        backward_.execute();
+        return checker().check();
+    }
+    void poison() {
+        on_each_slice(threads_, bins_.size(), line_granule<T>, [this](Slice slice) {
+            std::ranges::fill(bins_.view(slice), std::numeric_limits<T>::quiet_NaN());
+        });
+    }
+    /// One part of one bin, by twice the bound on the norm of all bins.
+    void spoil() {
+        const std::uint64_t at = random_bits(spoil_seed, spoils_++) % bins_.size();
+        const auto transform = static_cast<std::int64_t>(at) / (2 * shape_.bins());
+        bins_[at] +=
+            static_cast<T>(2 * transform_bound<T>(shape_) * checker().norm_of_bins(transform));
+    }
+    double planning_seconds() const { return forward_.seconds; }
+
+private:
+    /// Asks for the forward plan, on these very arrays.
+    struct Make {
+        Transforms& of;
+        Plan<T> operator()(unsigned flags) const {
+            return plan_forward<T>(of.shape_, of.points_.data(), complex(of.bins_), flags);
+        }
+    };
+    static typename F::Complex* complex(HostBuffer<T>& numbers) {
+        return reinterpret_cast<typename F::Complex*>(numbers.data());
+    }
+    TransformCheck<T> checker() const {
+        return {shape_,
+                {.points = points_.data(), .bins = bins_.data(), .returned = returned_.data()},
+                threads_};
+    }
+
+    static constexpr std::uint64_t points_seed = 9;
+    static constexpr std::uint64_t spoil_seed = 10;
+
+    Shape shape_;
+    int threads_;
+    HostBuffer<T> points_;
+    HostBuffer<T> bins_;
+    mutable HostBuffer<T> returned_; // scratch of verify()
+    Planned<T> forward_;
+    Plan<T> backward_;
+    std::uint64_t spoils_ = 0;
+};
+
+class Transform {
+public:
+    struct Params {
+        Dimensions dimensions = Dimensions::three;
+        std::int64_t points = 128;
+        std::int64_t batch = 1;
+        Type type = Type::c2c;
+        Precision precision = Precision::fp64;
+        Symbolic threads = Symbol::all;
+        Planning planning = Planning::measured;
+    };
+    static constexpr Info info{
+        .id = "fft.transform",
+        .question = "How fast does this machine compute Fourier transforms with FFTW?",
+        .method =
+            "Forward transforms of uniform random numbers, out of place, in one, two or three "
+            "dimensions of equal length; a batch lies contiguously in memory and is one call. The "
+            "rate counts 5 N log2(N) operations for N complex points and half of that for real "
+            "ones, as benchFFT does, and the bytes of input and output once. The plan is measured "
+            "before the timing (planning=measured), measured for at most a second "
+            "(planning=limited) or guessed (planning=estimate); it is kept on disk, so that later "
+            "runs measure the same plan, and planning_time is what it cost when it was made. Every "
+            "transform is checked: back again by an unmeasured plan, by Parseval's sum, and four "
+            "bins by the sum that defines them, all within 8 u sqrt(log2(N)+2) of the norm.",
+        .caveats =
+            "The operations are those of the field's convention, not those that FFTW executes: "
+            "rates compare machines and sizes, and a share of peak.fma is only a scale. An "
+            "estimated plan can be nine times slower than a measured one, so cases with different "
+            "planning never compare; the setting `planner` says when the limit cut measuring "
+            "short. Lengths with large prime factors are computed as convolutions (Rader, "
+            "Bluestein) and are several times slower per point; powers of two can suffer from "
+            "cache conflicts. Not normalised: the way back must divide by N.",
+        .headline = "flop_rate",
+        .ceiling = "peak.fma",
+    };
+    static constexpr std::tuple axes{
+        choice("dimensions", "of each transform", &Params::dimensions,
+               {Name{"1d", Dimensions::one}, Name{"2d", Dimensions::two},
+                Name{"3d", Dimensions::three}},
+               {Dimensions::three}),
+        integer("points", "length of each dimension; any number, primes too", "", &Params::points,
+                {128}, {2, longest}),
+        integer("batch", "transforms of one call", "", &Params::batch, {1}, {1, most_transforms}),
+        choice("type", "complex to complex, or real to half of the complex bins", &Params::type,
+               {Name{"c2c", Type::c2c}, Name{"r2c", Type::r2c}}, {Type::c2c, Type::r2c}),
+        choice("precision", "of the numbers", &Params::precision,
+               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
+               {Precision::fp64, Precision::fp32}),
+        symbolic("threads", "cores used", "", &Params::threads, {Symbolic{Symbol::all}}, {1, 4096},
+                 {Symbol::one, Symbol::all}),
+        choice("planning", "measured, measured for at most 1 s, or estimated", &Params::planning,
+               {Name{"measured", Planning::measured}, Name{"limited", Planning::limited},
+                Name{"estimate", Planning::estimate}},
+               {Planning::measured}),
+    };
+
+    static Fit fit(const Params& p, const Machine& m) {
+        return fits(shape_of(p), real_size(p), p.threads, m);
+    }
+
+    Transform(const Params& p, const Context& context)
+        : work_{work_of(shape_of(p), real_size(p))}, transforms_{make(p, context)} {}
+
+    void run() noexcept {
+        // A visit could throw where the variant were empty, which it never is.
+        if (auto* fp64 = std::get_if<Transforms<double>>(&transforms_))
+            fp64->run();
+        else if (auto* fp32 = std::get_if<Transforms<float>>(&transforms_))
+            fp32->run();
+    }
+    Work work() const { return work_; }
+    Check verify() const {
+        return std::visit([](const auto& t) { return t.verify(); }, transforms_);
+    }
+    void poison() {
+        std::visit([](auto& t) { t.poison(); }, transforms_);
+    }
+    void spoil() {
+        std::visit([](auto& t) { t.spoil(); }, transforms_);
+    }
+    void metrics(Metrics& to) const {
+        to.add("planning_time",
+               std::visit([](const auto& t) { return t.planning_seconds(); }, transforms_));
+    }
+
+private:
+    using Either = std::variant<Transforms<double>, Transforms<float>>;
+
+    static Shape shape_of(const Params& p) {
+        return {.dimensions = static_cast<std::int64_t>(p.dimensions),
+                .points = p.points,
+                .batch = p.batch,
+                .type = p.type};
+    }
+    static double real_size(const Params& p) {
+        return p.precision == Precision::fp64 ? sizeof(double) : sizeof(float);
+    }
+    static Either make(const Params& p, const Context& context) {
+        const auto threads = static_cast<int>(context.machine().workers(p.threads));
+        // FFTW's loops take the default team and leave it to the caller to size it.
+        omp_set_num_threads(threads);
+        context.setting("threads", threads);
+        const Shape shape = shape_of(p);
+        if (p.precision == Precision::fp64)
+            return Either{std::in_place_type<Transforms<double>>, shape, p.planning, threads,
+                          context};
+        return Either{std::in_place_type<Transforms<float>>, shape, p.planning, threads, context};
+    }
+
+    Work work_;
+    Either transforms_;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark transform;
+constinit const assay_benchmark transform = define<Transform>();
+
+} // namespace assay::fft
