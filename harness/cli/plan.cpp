@@ -5,11 +5,13 @@
 #include "cli/verbs.hpp"
 #include "core/availability.hpp"
 #include "json/json.hpp"
+#include "machine/inventory.hpp"
 #include "record/convert.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -23,17 +25,19 @@ std::string words_of(const record::NamedList& parameters) {
     return words;
 }
 
+json::Value protocol_as_json(const measure::Protocol& p) {
+    return {{"target", p.target},
+            {"min_seconds", p.min_seconds},
+            {"budget_seconds", p.budget_seconds},
+            {"limit_seconds", p.limit_seconds},
+            {"warmup_seconds", p.warmup_seconds}};
+}
+
 std::string plan_as_json(const core::Plan& plan) {
-    const auto& p = plan.protocol;
     json::Value document{{"suite", plan.suite},
                          {"digest", plan.digest},
                          {"replicas", plan.replicas},
-                         {"protocol",
-                          {{"target", p.target},
-                           {"min_seconds", p.min_seconds},
-                           {"budget_seconds", p.budget_seconds},
-                           {"limit_seconds", p.limit_seconds},
-                           {"warmup_seconds", p.warmup_seconds}}},
+                         {"protocol", protocol_as_json(plan.protocol)},
                          {"expected_seconds", plan.expected_seconds},
                          {"notes", plan.notes},
                          {"cases", json::Value::array()}};
@@ -41,6 +45,7 @@ std::string plan_as_json(const core::Plan& plan) {
         document["cases"].push_back({{"benchmark", planned.benchmark->id},
                                      {"library", planned.module->module},
                                      {"parameters", record::to_json(planned.parameters)},
+                                     {"protocol", protocol_as_json(planned.protocol)},
                                      {"unavailable", core::why_unavailable(*planned.module)}});
     return json::to_text(document);
 }
@@ -60,6 +65,12 @@ std::string plan_as_table(const core::Plan& plan) {
     out +=
         fmt::format("Each measures for {:g} to {:g} s, until its 95% interval is within {:g}%.\n",
                     p.min_seconds, p.budget_seconds, p.target * 100);
+    const auto shorter = std::ranges::count_if(plan.cases, [&](const core::PlannedCase& planned) {
+        return planned.protocol.budget_seconds < p.budget_seconds;
+    });
+    if (shorter > 0)
+        out += fmt::format("{} of them, points of curves, have less time; --json says how much.\n",
+                           shorter);
     for (const auto& note : plan.notes) out += "Note: " + wrap(note, 6, terminal.width) + '\n';
     return out;
 }
@@ -71,7 +82,8 @@ core::PlanRequest request_of(const Options& options) {
             .set = options.set,
             .only = options.only,
             .budget_seconds = options.budget_seconds,
-            .replicas = options.replicas};
+            .replicas = options.replicas,
+            .machine = machine::inspect({.core_clock = false})};
 }
 
 void show_plan(const core::Plan& plan, const Options& options) {

@@ -14,12 +14,14 @@ double steady_seconds() {
 
 } // namespace
 
-Forecast::Forecast(std::size_t cases, int replicas, double expected_seconds,
+Forecast::Forecast(const std::vector<double>& expected_seconds, int replicas,
                    std::function<double()> now)
-    : clock_{now ? std::move(now) : steady_seconds}, cases_(cases, Steps{.left = replicas}),
-      total_{cases * static_cast<std::size_t>(std::max(replicas, 0))},
-      expected_per_step_{total_ == 0 ? 0 : expected_seconds / static_cast<double>(total_)},
-      start_{clock_()} {}
+    : clock_{now ? std::move(now) : steady_seconds},
+      total_{expected_seconds.size() * static_cast<std::size_t>(std::max(replicas, 0))},
+      start_{clock_()} {
+    for (const double seconds : expected_seconds)
+        cases_.push_back({.left = replicas, .seconds = seconds});
+}
 
 void Forecast::skip(std::size_t index) { cases_[index].left = std::max(cases_[index].left - 1, 0); }
 
@@ -34,21 +36,16 @@ void Forecast::end(std::size_t index) {
     present_.reset();
 }
 
-/// What a step of this case will take: as long as its last one, else as long as planned.
-double Forecast::guess(const Steps& steps) const {
-    return steps.seconds.value_or(expected_per_step_);
-}
-
 Forecast::Estimate Forecast::now() const {
     const double time = clock_();
     Estimate estimate{.steps_total = total_, .elapsed_seconds = time - start_};
     std::size_t left = 0;
     for (const auto& steps : cases_) {
         left += static_cast<std::size_t>(steps.left);
-        estimate.remaining_seconds += steps.left * guess(steps);
+        estimate.remaining_seconds += steps.left * steps.seconds;
     }
     if (present_) // the part of the present step that is over, at most all of it
-        estimate.remaining_seconds -= std::min(time - begun_, guess(cases_[*present_]));
+        estimate.remaining_seconds -= std::min(time - begun_, cases_[*present_].seconds);
     estimate.steps_done = total_ - left;
     return estimate;
 }

@@ -14,9 +14,9 @@ namespace assay::core {
 
 class Forecast {
 public:
-    /// A step is one case in one replica. `expected_seconds`: the plan's guess for all of them.
-    /// `now`: seconds since anything; empty: the steady clock.
-    Forecast(std::size_t cases, int replicas, double expected_seconds,
+    /// A step is one case in one replica. `expected_seconds`: of a step of each case, as the plan
+    /// guesses. `now`: seconds since anything; empty: the steady clock.
+    Forecast(const std::vector<double>& expected_seconds, int replicas,
              std::function<double()> now = {});
 
     void skip(std::size_t index);  ///< a step of this case that need not be measured
@@ -34,14 +34,12 @@ public:
 private:
     struct Steps {
         int left = 0;
-        std::optional<double> seconds; ///< of the last one measured
+        double seconds = 0; ///< of the last one measured, before that as planned
     };
-    double guess(const Steps& steps) const;
 
     std::function<double()> clock_;
     std::vector<Steps> cases_;
     std::size_t total_;
-    double expected_per_step_;
     double start_;
     double begun_ = 0;
     std::optional<std::size_t> present_;

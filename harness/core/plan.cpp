@@ -21,25 +21,26 @@
 namespace assay::core {
 namespace {
 
+json::Value protocol_of(const measure::Protocol& p) {
+    return {p.target,       p.min_seconds, p.budget_seconds, p.limit_seconds, p.batch_floor,
+            p.clock_factor, p.min_batches, p.few_batches,    p.kept_values,   p.warmup_seconds};
+}
+
 /// Two plans with equal digests measure the same code, with the same values, by the same protocol.
 std::string digest_of(const Plan& plan) {
-    const auto& p = plan.protocol;
     json::Value cases = json::Value::array();
     for (const auto& planned : plan.cases) {
         json::Value parameters = json::Value::object();
         for (const auto& [name, value] : planned.parameters)
             parameters[name] = value_to_json(value);
         cases.push_back({planned.module->module, planned.module->build_id, planned.benchmark->id,
-                         planned.benchmark->version, std::move(parameters)});
+                         planned.benchmark->version, std::move(parameters),
+                         protocol_of(planned.protocol)});
     }
-    const json::Value all{
-        {"version", version()},
-        {"suite", plan.suite},
-        {"replicas", plan.replicas},
-        {"protocol",
-         {p.target, p.min_seconds, p.budget_seconds, p.limit_seconds, p.batch_floor, p.clock_factor,
-          p.min_batches, p.few_batches, p.kept_values, p.warmup_seconds}},
-        {"cases", std::move(cases)}};
+    const json::Value all{{"version", version()},
+                          {"suite", plan.suite},
+                          {"replicas", plan.replicas},
+                          {"cases", std::move(cases)}};
     return hash_of(json::to_line(all));
 }
 

@@ -22,13 +22,14 @@ struct PlannedCase {
     const Manifest* module = nullptr; ///< owned by the catalogue the plan was made from
     const Benchmark* benchmark = nullptr;
     record::NamedList parameters; ///< complete, in the benchmark's order, may be symbolic
+    measure::Protocol protocol;
 };
 /// The case as it will be recorded before anything is measured (status interrupted).
 record::Case empty_case(const PlannedCase& planned);
 
 struct Plan {
-    std::string suite; ///< name of the suite, or "custom" for ids on the command line
-    measure::Protocol protocol;
+    std::string suite;          ///< name of the suite, or "custom" for ids on the command line
+    measure::Protocol protocol; ///< of cases that have none of their own
     int replicas = 3;
     std::vector<PlannedCase> cases;
     std::string digest; ///< of all the above and the modules' build ids
@@ -42,6 +43,7 @@ struct PlanRequest {
     std::vector<std::string> only;        ///< ids, families or libraries to keep
     std::optional<double> budget_seconds; ///< for the whole run
     std::optional<int> replicas;
+    record::Machine machine{}; ///< says how far ranges of values go ("8KiB..beyond_cache")
 };
 
 /// Usage errors name the item, and for an unknown name the nearest known one.

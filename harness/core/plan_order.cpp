@@ -71,8 +71,38 @@ double fixed_seconds(const Plan& plan) {
     return once * plan.replicas;
 }
 
-double measurements(const Plan& plan) {
-    return static_cast<double>(plan.cases.size()) * plan.replicas;
+double measured_seconds(const measure::Protocol& p) {
+    return (p.warmup_seconds * warmup_share) +
+           std::min(p.budget_seconds, p.min_seconds * measured_share);
+}
+
+/// What a case may take at its slowest.
+double most_seconds(const measure::Protocol& p) { return p.warmup_seconds + p.budget_seconds; }
+
+/// The cap on the time of each case with which all of them together take `seconds`: short cases keep
+/// theirs, and leave the rest to the long ones.
+double cap_for(const std::vector<PlannedCase>& cases, double seconds) {
+    std::vector<double> wanted;
+    for (const auto& planned : cases) wanted.push_back(most_seconds(planned.protocol));
+    std::ranges::sort(wanted);
+    double left = seconds;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const double equal = left / static_cast<double>(wanted.size() - i);
+        if (wanted[i] >= equal) return equal;
+        left -= wanted[i];
+    }
+    return wanted.empty() ? 0 : wanted.back();
+}
+
+/// A third of the time for warming up: the figure matters more.
+void cut(measure::Protocol& p, double seconds) {
+    if (seconds >= most_seconds(p)) return;
+    const double warmup =
+        std::clamp(seconds / 3, std::min(least_warmup, p.warmup_seconds), p.warmup_seconds);
+    p.budget_seconds =
+        std::clamp(seconds - warmup, std::min(least_measured, p.budget_seconds), p.budget_seconds);
+    p.warmup_seconds = warmup;
+    p.min_seconds = std::min(p.min_seconds, p.budget_seconds);
 }
 
 } // namespace
@@ -98,26 +128,32 @@ void order_cases(std::vector<PlannedCase>& cases) {
 }
 
 double expected_seconds(const Plan& plan) {
-    const auto& p = plan.protocol;
-    const double measured = std::min(p.budget_seconds, p.min_seconds * measured_share);
-    return fixed_seconds(plan) + measurements(plan) * (p.warmup_seconds * warmup_share + measured);
+    double measured = 0;
+    for (const auto& planned : plan.cases) measured += measured_seconds(planned.protocol);
+    return fixed_seconds(plan) + (measured * plan.replicas);
+}
+
+std::vector<double> expected_steps(const Plan& plan) {
+    const double steps = static_cast<double>(plan.cases.size()) * plan.replicas;
+    const double fixed = fixed_seconds(plan) / std::max(steps, 1.0);
+    std::vector<double> seconds;
+    for (const auto& planned : plan.cases)
+        seconds.push_back(fixed + measured_seconds(planned.protocol));
+    return seconds;
 }
 
 void fit_budget(Plan& plan, double seconds) {
-    auto& p = plan.protocol;
-    const double each = (seconds - fixed_seconds(plan)) / measurements(plan);
-    if (each >= p.warmup_seconds + p.budget_seconds) return; // fits at its slowest
-    const double warmup = std::clamp(each / 3, std::min(least_warmup, p.warmup_seconds),
-                                     p.warmup_seconds); // a third: the figure matters more
-    const double measured =
-        std::clamp(each - warmup, std::min(least_measured, p.budget_seconds), p.budget_seconds);
-    p.warmup_seconds = warmup;
-    p.budget_seconds = measured;
-    p.min_seconds = std::min(p.min_seconds, measured);
+    double wanted = 0;
+    for (const auto& planned : plan.cases) wanted += most_seconds(planned.protocol);
+    const double left = std::max(seconds - fixed_seconds(plan), 0.0) / plan.replicas;
+    if (left >= wanted) return; // fits at its slowest
+    const double cap = cap_for(plan.cases, left);
+    for (auto& planned : plan.cases) cut(planned.protocol, cap);
+    cut(plan.protocol, cap);
     plan.notes.push_back(
         fmt::format("budget of {:.0f} s: at most {:.2g} s of measuring and {:.2g} s "
                     "of warming up for each case in each replica",
-                    seconds, measured, warmup));
+                    seconds, plan.protocol.budget_seconds, plan.protocol.warmup_seconds));
     if (const double needed = expected_seconds(plan); needed > seconds)
         plan.notes.push_back(fmt::format("the budget of {:.0f} s is too small for these cases: "
                                          "expect {:.0f} s; choose fewer with --only, or --replicas",

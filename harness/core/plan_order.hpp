@@ -14,8 +14,10 @@ namespace assay::core {
 /// ranks), and a ceiling stands right before what it judges, at the same number of threads.
 void order_cases(std::vector<PlannedCase>& cases);
 
-/// An estimate, from what cases of the shipped suites take.
+/// Estimates, from what cases of the shipped suites take: the whole plan, and of each case a step,
+/// which is one replica of it.
 double expected_seconds(const Plan& plan);
+std::vector<double> expected_steps(const Plan& plan);
 
 /// Cuts measuring and warming up until the plan fits `seconds`, never below what still gives a figure;
 /// a note says what was done.

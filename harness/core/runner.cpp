@@ -5,6 +5,7 @@
 #include "core/ceilings.hpp"
 #include "core/forecast.hpp"
 #include "core/foreman.hpp"
+#include "core/plan_order.hpp"
 #include "core/run_folder.hpp"
 #include "core/samples.hpp"
 #include "core/signals.hpp"
@@ -45,7 +46,7 @@ public:
     Runner(const Plan& plan, const RunOptions& options, Observer& observer)
         : plan_{plan}, options_{options}, observer_{observer}, machine_{find_machine(options)},
           foreman_{worker_program(options), machine_, watch()},
-          forecast_{plan.cases.size(), plan.replicas, plan.expected_seconds} {}
+          forecast_{expected_steps(plan), plan.replicas} {}
 
     Result<Outcome> run();
 
@@ -149,7 +150,7 @@ Result<void> Runner::measure_all() {
 
 Result<void> Runner::measure_one(std::size_t index, int replica) {
     forecast_.begin(index);
-    auto protocol = plan_.protocol;
+    auto protocol = plan_.cases[index].protocol;
     protocol.keep_samples = options_.keep_samples;
     auto attempt = foreman_.measure(plan_.cases[index], protocol, replica,
                                     folder_->log_of(index, plan_.cases[index]));

@@ -4,6 +4,7 @@
 #include "base/nearest.hpp"
 #include "core/parameter.hpp"
 #include "core/selector.hpp"
+#include "core/value_range.hpp"
 #include "json/words.hpp"
 
 #include <fmt/format.h>
@@ -22,6 +23,7 @@ struct Draft {
     const Manifest* module = nullptr;
     const Benchmark* benchmark = nullptr;
     std::vector<std::vector<record::Value>> values; ///< in the order of benchmark->parameters
+    measure::Protocol protocol;
 };
 
 std::string name_of(const Draft& draft) {
@@ -45,16 +47,22 @@ std::vector<Draft> matching(const Catalogue& catalogue, const Selector& selector
 
 /// Values wanted for one parameter, from a suite (JSON) or from the command line (words).
 struct Wanted {
+    const record::Machine& machine;
     std::string where; ///< begins every message
     std::string parameter;
     std::vector<json::Value> values;
     bool words = false;
 };
 
-Result<record::Value> read(const Wanted& wanted, const Parameter& parameter,
-                           const json::Value& value) {
-    if (wanted.words) return parse_value(parameter, value.get_ref<const std::string&>());
-    return value_from_json(parameter, value);
+/// One value, or those of a range.
+Result<std::vector<record::Value>> read(const Wanted& wanted, const Parameter& parameter,
+                                        const json::Value& value) {
+    const auto* text = value.get_ptr<const std::string*>();
+    if (text != nullptr && parameter.kind == ParameterKind::integer && is_range(*text))
+        return values_in_range(parameter, *text, wanted.machine);
+    auto one = wanted.words ? parse_value(parameter, *text) : value_from_json(parameter, value);
+    if (!one) return tl::unexpected{one.error()};
+    return std::vector<record::Value>{std::move(*one)};
 }
 
 std::optional<std::size_t> index_of(const Benchmark& benchmark, std::string_view parameter) {
@@ -95,7 +103,7 @@ Result<void> restrict_to(const Wanted& wanted, std::span<Draft* const> drafts,
                 continue;
             }
             taken[i] = true;
-            values.push_back(std::move(*value));
+            std::ranges::move(*value, std::back_inserter(values));
         }
         if (values.empty())
             notes.push_back(fmt::format("{} left out: {}", name_of(*draft), refusal->message));
@@ -132,7 +140,7 @@ bool has_module(const Catalogue& catalogue, std::string_view name) {
 }
 
 Result<std::vector<Draft>> drafts_of_case(const Catalogue& catalogue, const SuiteCase& entry,
-                                          const std::string& where,
+                                          const std::string& where, const record::Machine& machine,
                                           std::vector<std::string>& notes) {
     if (!entry.library.empty() && !has_module(catalogue, entry.library)) {
         // A suite is for many machines; not all have every library.
@@ -154,8 +162,10 @@ Result<std::vector<Draft>> drafts_of_case(const Catalogue& catalogue, const Suit
             error.message += fmt::format(" (asked of module {})", entry.library);
         return tl::unexpected{std::move(error)};
     }
+    for (auto& draft : drafts) draft.protocol = entry.protocol;
     for (const auto& parameter : entry.parameters) {
-        const Wanted wanted{.where = fmt::format("{}.parameters", where),
+        const Wanted wanted{.machine = machine,
+                            .where = fmt::format("{}.parameters", where),
                             .parameter = parameter.name,
                             .values = parameter.values};
         if (auto done = restrict_to(wanted, pointers_to(drafts), notes); !done)
@@ -165,11 +175,12 @@ Result<std::vector<Draft>> drafts_of_case(const Catalogue& catalogue, const Suit
 }
 
 Result<std::vector<Draft>> drafts_of_suite(const Catalogue& catalogue, const Suite& suite,
+                                           const record::Machine& machine,
                                            std::vector<std::string>& notes) {
     std::vector<Draft> drafts;
     for (std::size_t i = 0; i < suite.cases.size(); ++i) {
         const auto where = fmt::format("{}: cases[{}]", suite.source, i);
-        auto some = drafts_of_case(catalogue, suite.cases[i], where, notes);
+        auto some = drafts_of_case(catalogue, suite.cases[i], where, machine, notes);
         if (!some) return tl::unexpected{some.error()};
         std::ranges::move(*some, std::back_inserter(drafts));
     }
@@ -190,7 +201,8 @@ std::vector<json::Value> words_of(std::string_view list) {
 
 /// "gemm.square.size=1024,2048"
 Result<void> apply_set(const Catalogue& catalogue, const std::string& text,
-                       std::vector<Draft>& drafts, std::vector<std::string>& notes) {
+                       const record::Machine& machine, std::vector<Draft>& drafts,
+                       std::vector<std::string>& notes) {
     const auto equals = text.find('=');
     const auto left = std::string_view{text}.substr(0, equals);
     const auto dot = left.rfind('.');
@@ -209,7 +221,8 @@ Result<void> apply_set(const Catalogue& catalogue, const std::string& text,
             return tl::unexpected{no_such_benchmark(catalogue, name)};
         return fail(fmt::format("--set {}: this plan does not measure {}", text, name));
     }
-    const Wanted wanted{.where = fmt::format("--set {}", text),
+    const Wanted wanted{.machine = machine,
+                        .where = fmt::format("--set {}", text),
                         .parameter = std::string{left.substr(dot + 1)},
                         .values = words_of(std::string_view{text}.substr(equals + 1)),
                         .words = true};
@@ -259,7 +272,8 @@ void expand(const Draft& draft, std::vector<PlannedCase>& cases, std::set<std::s
     const auto& parameters = draft.benchmark->parameters;
     const std::size_t count = count_of(draft);
     for (std::size_t number = 0; number < count; ++number) {
-        PlannedCase planned{.module = draft.module, .benchmark = draft.benchmark};
+        PlannedCase planned{
+            .module = draft.module, .benchmark = draft.benchmark, .protocol = draft.protocol};
         planned.parameters.resize(parameters.size());
         std::size_t rest = number;
         for (std::size_t p = parameters.size(); p-- > 0;) {
@@ -277,13 +291,15 @@ void expand(const Draft& draft, std::vector<PlannedCase>& cases, std::set<std::s
 Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& request,
                                const Suite* suite) {
     Selection selection;
-    auto drafts = suite != nullptr ? drafts_of_suite(catalogue, *suite, selection.notes)
-                                   : drafts_of_ids(catalogue, request.what);
+    auto drafts = suite != nullptr
+                      ? drafts_of_suite(catalogue, *suite, request.machine, selection.notes)
+                      : drafts_of_ids(catalogue, request.what);
     if (!drafts) return tl::unexpected{drafts.error()};
     if (auto kept = keep_only(catalogue, request.only, *drafts); !kept)
         return tl::unexpected{kept.error()};
     for (const auto& text : request.set)
-        if (auto done = apply_set(catalogue, text, *drafts, selection.notes); !done)
+        if (auto done = apply_set(catalogue, text, request.machine, *drafts, selection.notes);
+            !done)
             return tl::unexpected{done.error()};
     std::size_t total = 0;
     for (const auto& draft : *drafts) total += count_of(draft);

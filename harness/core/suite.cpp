@@ -56,11 +56,13 @@ void read_parameters(const json::Object& object, SuiteCase& entry) {
     }
 }
 
+/// `entry` comes with the protocol of the suite.
 void read_case(const json::Object& object, SuiteCase& entry) {
     object.read("benchmark", entry.benchmark);
     object.read_if("library", entry.library);
     if (object.has("parameters")) read_parameters(object.object("parameters"), entry);
-    object.only({"benchmark", "library", "parameters"});
+    if (object.has("protocol")) read_protocol(object.object("protocol"), entry.protocol);
+    object.only({"benchmark", "library", "parameters", "protocol"});
 }
 
 std::filesystem::path suite_folder() { return layout().share / "suites"; }
@@ -83,8 +85,11 @@ Result<Suite> parse_suite(std::string_view text, std::string_view source) {
     constexpr int most_replicas = 100; // more say nothing new
     if (suite.replicas < 1 || suite.replicas > most_replicas)
         root.expected("replicas", fmt::format("1 to {}", most_replicas));
-    root.each("cases",
-              [&](const json::Object& item) { read_case(item, suite.cases.emplace_back()); });
+    root.each("cases", [&](const json::Object& item) {
+        auto& entry = suite.cases.emplace_back();
+        entry.protocol = suite.protocol;
+        read_case(item, entry);
+    });
     if (suite.cases.empty()) root.expected("cases", "at least one case");
     root.only({"schema", "name", "description", "protocol", "replicas", "cases"});
     if (auto read = document.result(); !read) return tl::unexpected{read.error()};

@@ -26,6 +26,7 @@ struct SuiteCase {
     std::string benchmark;
     std::string library;                    ///< empty: every module that has the benchmark
     std::vector<SuiteParameter> parameters; ///< those left out take all their defaults
+    measure::Protocol protocol;             ///< the suite's, with what the entry changes
 };
 
 struct Suite {

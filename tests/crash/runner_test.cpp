@@ -33,7 +33,7 @@ protected:
     }
     record::Case only_case(const std::string& what, double limit = 20) {
         auto plan = trouble_.plan({what});
-        plan.protocol.limit_seconds = limit;
+        for (auto& planned : plan.cases) planned.protocol.limit_seconds = limit;
         auto outcome = run(plan);
         EXPECT_TRUE(outcome) << outcome.error().message;
         return outcome ? outcome->run.cases.at(0) : record::Case{};

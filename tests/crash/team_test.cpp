@@ -38,7 +38,7 @@ protected:
     }
     record::Run run(const std::vector<std::string>& what, double limit = 30, int replicas = 1) {
         auto plan = trouble_.plan(what, replicas);
-        plan.protocol.limit_seconds = limit;
+        for (auto& planned : plan.cases) planned.protocol.limit_seconds = limit;
         const auto outcome =
             core::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer_);
         EXPECT_TRUE(outcome) << outcome.error().message;

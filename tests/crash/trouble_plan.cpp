@@ -25,7 +25,8 @@ core::Plan Trouble::plan(const std::vector<std::string>& what, int replicas) con
     core::Plan plan{.suite = "trouble", .protocol = fast_protocol(), .replicas = replicas};
     for (const auto& item : what) {
         core::PlannedCase planned{.module = manifest.get(),
-                                  .benchmark = &manifest->benchmarks.front()};
+                                  .benchmark = &manifest->benchmarks.front(),
+                                  .protocol = plan.protocol};
         for (const auto& parameter : planned.benchmark->parameters)
             planned.parameters.push_back({parameter.name, parameter.defaults.front()});
         planned.parameters[0].value = item;

@@ -22,6 +22,13 @@ enum class Symbol : std::uint8_t {
     beyond_cache, // bytes: at least four times the sum of the last-level caches
 };
 
+/// Bytes that `beyond_cache` stands for: four times the last-level caches, and 64 MiB where those are
+/// unknown or tiny.
+constexpr std::int64_t beyond_cache_bytes(std::int64_t last_level) {
+    constexpr std::int64_t least = std::int64_t{64} << 20U;
+    return 4 * last_level < least ? least : 4 * last_level;
+}
+
 /// A number, or the name of one.
 struct Symbolic {
     std::int64_t number = 0;
@@ -88,13 +95,10 @@ public:
         }
         return wanted.number;
     }
-    /// Bytes over all arrays of a benchmark. beyond_cache is four times the last-level caches, and
-    /// 64 MiB where the caches are unknown or tiny.
+    /// Bytes over all arrays of a benchmark.
     std::int64_t bytes(Symbolic wanted) const {
         if (wanted.symbol == Symbol::none) return wanted.number;
-        const std::int64_t floor = 64LL << 20U;
-        const std::int64_t beyond = 4 * count("cache.last_level");
-        return beyond < floor ? floor : beyond;
+        return beyond_cache_bytes(count("cache.last_level"));
     }
 
 private:

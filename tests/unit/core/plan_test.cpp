@@ -3,6 +3,7 @@
 #include "core/plan.hpp"
 #include "temporary_folder.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -184,6 +185,47 @@ TEST(Plan, EveryCaseOfAnyRequestIsInsideItsRange) {
         }
 }
 
+TEST(Plan, ARangeIsEveryDoublingUpToWhatASymbolStandsFor) {
+    const auto all = catalogue();
+    PlanRequest request{.what = {"gemm.square[openblas]"},
+                        .set = {"gemm.square.precision=fp32", "gemm.square.size=100..1000",
+                                "gemm.square.threads=one..all"}};
+    request.machine.usable_cores = 6;
+    std::vector<std::string> sizes;
+    std::vector<std::string> threads;
+    for (const auto& planned : plan_of(all, request).cases) {
+        const auto size = record::to_string(*record::find(planned.parameters, "size"));
+        const auto workers = record::to_string(*record::find(planned.parameters, "threads"));
+        if (workers == "all") sizes.push_back(size);
+        if (size == "100") threads.push_back(workers);
+    }
+    EXPECT_THAT(sizes, ElementsAre("100", "200", "400", "800", "1000"));
+    EXPECT_THAT(threads, ElementsAre("1", "2", "4", "all"));
+}
+
+TEST(Plan, ARangeMayHaveSeveralValuesInAnOctave) {
+    const auto all = catalogue();
+    PlanRequest request{.what = {"memory.copy"},
+                        .set = {"memory.copy.bytes=4KiB..16KiB:4", "memory.copy.threads=one"}};
+    std::vector<std::string> bytes;
+    for (const auto& planned : plan_of(all, request).cases)
+        bytes.push_back(record::to_string(*record::find(planned.parameters, "bytes")));
+    EXPECT_THAT(bytes, ElementsAre("4096", "5120", "6144", "7168", "8192", "10240", "12288",
+                                   "14336", "16384"));
+}
+
+TEST(Plan, ARangeThatIsNoneSaysWhatWouldBeRight) {
+    for (const auto* range : {"8KiB..4KiB", "4KiB..8KiB:0", "4KiB..8KiB:x", "4KiB..8KiB:17"})
+        EXPECT_THAT(error_of({.what = {"memory.copy"},
+                              .set = {fmt::format("memory.copy.bytes={}", range)}}),
+                    HasSubstr("write a range as in 8KiB..1GiB"))
+            << range;
+    EXPECT_THAT(error_of({.what = {"memory.copy"}, .set = {"memory.copy.bytes=4KiB..lots"}}),
+                HasSubstr("bytes cannot be \"lots\""));
+    EXPECT_THAT(error_of({.what = {"memory.copy"}, .set = {"memory.copy.bytes=..4KiB"}}),
+                HasSubstr("bytes cannot be \"\""));
+}
+
 // --- by suite -------------------------------------------------------------------------------------
 
 constexpr const char* small_suite = R"({
@@ -196,6 +238,34 @@ constexpr const char* small_suite = R"({
     { "benchmark": "gemm.square", "library": "mkl" },
     { "benchmark": "gemm.square", "parameters": { "precision": ["fp64", "bf16"], "threads": "one" } }
   ] })";
+
+TEST(PlanOfSuite, AnEntryMayHaveAProtocolOfItsOwnAndABudgetCutsTheLongOnesFirst) {
+    TemporaryFolder folder;
+    const auto path = folder.write("curve.json", R"({
+      "schema": "assay.suite/1", "name": "curve", "description": "for a test",
+      "protocol": { "min_seconds": 1, "budget_seconds": 10, "warmup_seconds": 0.5 },
+      "replicas": 1,
+      "cases": [
+        { "benchmark": "memory.copy", "parameters": { "bytes": "4KiB..64KiB", "threads": "one" },
+          "protocol": { "min_seconds": 0.02, "budget_seconds": 0.04 } },
+        { "benchmark": "peak.fma", "parameters": { "precision": "fp64", "threads": "one" } }
+      ] })");
+    const auto all = catalogue();
+    const auto whole = plan_of(all, {.what = {path.string()}});
+    ASSERT_THAT(whole.cases, SizeIs(6));
+    const auto budget_of = [](const Plan& plan, const char* id) {
+        for (const auto& planned : plan.cases)
+            if (planned.benchmark->id == id) return planned.protocol.budget_seconds;
+        return 0.0;
+    };
+    EXPECT_DOUBLE_EQ(budget_of(whole, "memory.copy"), 0.04);
+    EXPECT_DOUBLE_EQ(budget_of(whole, "peak.fma"), 10);
+    EXPECT_DOUBLE_EQ(whole.cases.front().protocol.warmup_seconds, 0.5) << "the suite's";
+    const auto cut = plan_of(all, {.what = {path.string()}, .budget_seconds = 6});
+    EXPECT_DOUBLE_EQ(budget_of(cut, "memory.copy"), 0.04);
+    EXPECT_LT(budget_of(cut, "peak.fma"), 3);
+    EXPECT_GT(budget_of(cut, "peak.fma"), 0.5);
+}
 
 TEST(PlanOfSuite, CombinesListsAndLeavesOutLibrariesThatAreNotThere) {
     const TemporaryFolder folder;

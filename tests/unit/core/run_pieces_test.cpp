@@ -234,7 +234,7 @@ TEST(Tuning, SizesShareAChoiceAndPrecisionsDoNot) {
 
 TEST(Forecast, GoesFromThePlanToWhatWasMeasured) {
     double now = 100;
-    Forecast forecast{2, 2, 40, [&] { return now; }};
+    Forecast forecast{{10, 10}, 2, [&] { return now; }};
     EXPECT_DOUBLE_EQ(forecast.now().remaining_seconds, 40);
     forecast.begin(0);
     now += 4;
