@@ -10,6 +10,7 @@ assay_module(host LINK $<$<BOOL:${OpenMP_CXX_FOUND}>:OpenMP::OpenMP_CXX> hwy::hw
 target_include_directories(assay_module_host PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}") # for Highway
 assay_benchmark(host memory::stream memory/stream.cpp memory/stream_kernels.cpp)
 assay_benchmark(host peak::fma peak/fma.cpp peak/fma_kernels.cpp)
+assay_benchmark(host peak::dot peak/dot.cpp peak/dot_x86.cpp peak/dot_amx.cpp peak/dot_arm.cpp)
 assay_finish_module(host)
 # Results are recomputed to the last bit, so only the multiply-adds that are written as such may fuse.
 target_compile_options(assay_module_host PRIVATE -ffp-contract=off)

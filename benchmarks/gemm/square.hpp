@@ -45,7 +45,7 @@ inline constexpr Info square_info{
         "AMX "
         "is converted in software. With packed weights the reordering of B is not in the time.",
     .headline = "flop_rate",
-    .ceiling = "peak.fma",
+    .ceiling = "peak.fma peak.dot",
 };
 
 /// From fitting into the L1 cache to 48 GiB in fp64.

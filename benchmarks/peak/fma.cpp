@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "fma_kernels.hpp"
+#include "isa.hpp"
 
 #include <assay/define.hpp>
 #include <assay/host.hpp>
@@ -24,40 +25,11 @@ namespace {
 
 enum class Precision : std::uint8_t { fp64, fp32 };
 
-/// What /proc/cpuinfo says where the CPU has it. Highway's AVX-512 is that of Skylake and later.
-struct Requirement {
-    Isa isa;
-    const char* name;
-    std::array<const char*, 4> features; // "" where fewer are needed
-};
-constexpr std::array requirements{
-    Requirement{.isa = Isa::sse4, .name = "sse4", .features = {"sse4_1", "sse4_2", "", ""}},
-    Requirement{.isa = Isa::avx2, .name = "avx2", .features = {"avx2", "fma", "f16c", "bmi2"}},
-    Requirement{.isa = Isa::avx512,
-                .name = "avx512",
-                .features = {"avx512f", "avx512vl", "avx512dq", "avx512bw"}},
-    Requirement{.isa = Isa::neon, .name = "neon", .features = {"asimd", "aes", "", ""}},
-    Requirement{.isa = Isa::sve, .name = "sve", .features = {"sve", "", "", ""}},
-    Requirement{.isa = Isa::sve2, .name = "sve2", .features = {"sve2", "sveaes", "", ""}},
-};
-
-const Requirement& requirement(Isa isa) {
-    return *std::ranges::find(requirements, isa, &Requirement::isa);
-}
-
-/// Why this machine cannot run the code of `isa`; "" when it can.
-std::string missing(Isa isa, const Machine& machine) {
-    const Requirement& wanted = requirement(isa);
-    for (const char* feature : wanted.features)
-        if (*feature != '\0' && !machine.has(feature)) return std::string{"needs "} + feature;
-    return {};
-}
-
 /// The code for `isa`; null when this build or this machine does not have it.
 const Chain* find_chain(Isa isa, const Machine& machine) {
     for (const Chain& chain : fma_chains()) // widest first
         if ((isa == Isa::best || isa == chain.isa) && is_supported(chain) &&
-            missing(chain.isa, machine).empty())
+            missing(requirement(chain.isa).features, machine).empty())
             return &chain;
     return nullptr;
 }
@@ -195,15 +167,11 @@ public:
     static constexpr bool is_ceiling = true;
 
     static Fit fit(const Params& p, const Machine& m) {
-        const std::int64_t threads = m.workers(p.threads);
-        const std::int64_t most = std::max(m.cores(), m.count("threads"));
-        if (threads > most)
-            return Fit::no("needs " + std::to_string(threads) + " cores, this process may use " +
-                           std::to_string(most));
-        if (threads > 1 && !has_threads()) return Fit::no("needs a build with OpenMP");
+        if (Fit cores = fits_cores(p.threads, m); !cores) return cores;
         if (find_chain(p.isa, m) != nullptr) return Fit::yes();
         if (p.isa == Isa::best) return Fit::no("needs sse4_1, avx2, avx512f, asimd or sve");
-        if (std::string why = missing(p.isa, m); !why.empty()) return Fit::no(std::move(why));
+        if (std::string why = missing(requirement(p.isa).features, m); !why.empty())
+            return Fit::no(std::move(why));
         return Fit::no(std::string{"needs a build with "} + requirement(p.isa).name);
     }
 

@@ -78,8 +78,10 @@ std::string explanation(const Terminal& terminal, const core::Benchmark& benchma
     out += paragraph(terminal, "Method", benchmark.method);
     out += paragraph(terminal, "Caveats", benchmark.caveats);
     out += paragraph(terminal, "Headline", headline_text(benchmark));
-    if (!benchmark.ceiling.empty())
-        out += paragraph(terminal, "Ceiling", fmt::format("the best {}", benchmark.ceiling));
+    if (const auto ids = core::ceiling_ids(benchmark); !ids.empty())
+        out += paragraph(terminal, "Ceiling",
+                         fmt::format("the best {}", fmt::join(ids, " or ")) +
+                             (ids.size() > 1 ? ", whichever fits unit and parameters" : ""));
     return out;
 }
 

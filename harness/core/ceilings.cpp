@@ -4,6 +4,7 @@
 #include "record/summary.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
@@ -27,8 +28,9 @@ const Benchmark* find_benchmark(const Catalogue& catalogue, const record::Case& 
 /// Must the ceiling have the same value of this parameter? Of those that both have, all, so that fp64 is
 /// held against fp64; but a benchmark that is its own ceiling ("the best of these loops") is held
 /// against the best choice, and only amounts (threads, bytes) must agree.
-bool must_agree(const Benchmark& benchmark, std::string_view parameter) {
-    if (benchmark.ceiling != benchmark.id) return true;
+bool must_agree(const Benchmark& benchmark, const record::Case& ceiling,
+                std::string_view parameter) {
+    if (ceiling.benchmark != benchmark.id) return true;
     const auto known = std::ranges::find(benchmark.parameters, parameter, &Parameter::name);
     return known != benchmark.parameters.end() && known->kind != ParameterKind::name;
 }
@@ -38,7 +40,7 @@ bool comparable(const Benchmark& benchmark, const record::Case& judged,
     return std::ranges::all_of(judged.parameters, [&](const record::Named& parameter) {
         const auto* other = record::find(ceiling.parameters, parameter.name);
         return other == nullptr || *other == parameter.value ||
-               !must_agree(benchmark, parameter.name);
+               !must_agree(benchmark, ceiling, parameter.name);
     });
 }
 
@@ -56,12 +58,12 @@ std::string shared_words(const record::Case& judged, const record::Case* example
 
 record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
                            const Benchmark& benchmark) {
-    const auto& id = benchmark.ceiling;
+    const auto ids = ceiling_ids(benchmark);
     const auto& headline = judged.metrics.front();
     const record::Case* best = nullptr;
     const record::Case* example = nullptr; // any measured one, to say what it has in common
     for (const auto& c : run.cases) {
-        if (c.benchmark != id || !is_measured(c)) continue;
+        if (std::ranges::find(ids, c.benchmark) == ids.end() || !is_measured(c)) continue;
         example = &c;
         const auto& metric = c.metrics.front();
         if (metric.unit != headline.unit || !comparable(benchmark, judged, c)) continue;
@@ -71,8 +73,10 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
         return {.value = best->metrics.front().value,
                 .kind = record::CeilingKind::measured,
                 .source = fmt::format("measured in this run: {}", record::identity(*best))};
-    if (example == nullptr) return {.source = fmt::format("{} was not measured in this run", id)};
-    return {.source = fmt::format("{} was not measured in {} with {} in this run", id,
+    const auto names = fmt::format("{}", fmt::join(ids, " or "));
+    if (example == nullptr)
+        return {.source = fmt::format("{} was not measured in this run", names)};
+    return {.source = fmt::format("{} was not measured in {} with {} in this run", names,
                                   headline.unit, shared_words(judged, example))};
 }
 

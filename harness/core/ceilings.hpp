@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The limit that each measured headline is held against: the best figure of the benchmark that its
-// author names as ceiling, measured in the same run under the same parameters.
+// The limit that each measured headline is held against: the best figure of the benchmarks that its
+// author names as ceilings, in the same unit, measured in the same run under the same parameters.
 
 #pragma once
 

@@ -13,7 +13,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -228,8 +230,8 @@ Result<void> check_benchmark(const Benchmark& b) {
     if (record::find_metric(b.headline) == nullptr)
         return fail(fmt::format("{}: its headline \"{}\" is not in the table of metrics", b.id,
                                 b.headline));
-    if (!b.ceiling.empty() && !is_id(b.ceiling))
-        return fail(fmt::format("{}: its ceiling \"{}\" is no id", b.id, b.ceiling));
+    for (const auto& id : ceiling_ids(b))
+        if (!is_id(id)) return fail(fmt::format("{}: its ceiling \"{}\" is no id", b.id, id));
     std::set<std::string_view> names;
     for (const auto& parameter : b.parameters) {
         if (auto checked = check_parameter(parameter); !checked)
@@ -243,6 +245,11 @@ Result<void> check_benchmark(const Benchmark& b) {
 }
 
 } // namespace
+
+std::vector<std::string> ceiling_ids(const Benchmark& benchmark) {
+    std::istringstream words{benchmark.ceiling};
+    return {std::istream_iterator<std::string>{words}, {}};
+}
 
 Result<void> check_manifest(const Manifest& manifest) {
     if (!is_plain(manifest.module))

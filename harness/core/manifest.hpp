@@ -39,7 +39,7 @@ struct Benchmark {
     std::string method;
     std::string caveats;
     std::string headline;
-    std::string ceiling;
+    std::string ceiling; ///< ids of the benchmarks that measure its limit, blank-separated
     bool rewinds = false;
     bool single_call = false;
     bool team = false;
@@ -47,6 +47,9 @@ struct Benchmark {
     std::uint64_t safe_calls = 0;
     std::vector<Parameter> parameters;
 };
+
+/// The ids in `ceiling`.
+std::vector<std::string> ceiling_ids(const Benchmark& benchmark);
 
 /// See assay_tuning in assay/module.h.
 struct Tuning {

@@ -33,11 +33,26 @@ std::string team_of(const PlannedCase& planned) {
     return team;
 }
 
-/// Benchmarks that are held against one ceiling, and the ceiling, are one cluster.
-std::string cluster_of(const PlannedCase& planned) {
-    const auto& benchmark = *planned.benchmark;
-    return benchmark.is_ceiling || benchmark.ceiling.empty() ? benchmark.id : benchmark.ceiling;
-}
+/// Benchmarks and their ceilings are one cluster, and so are clusters that share a benchmark: what is
+/// held against either of two ceilings (by precision) brings both together.
+class Clusters {
+public:
+    explicit Clusters(const std::vector<PlannedCase>& cases) {
+        for (const auto& planned : cases)
+            for (const auto& id : ceiling_ids(*planned.benchmark)) {
+                const std::string joined = of(id);
+                parent_[joined] = of(planned.benchmark->id);
+            }
+    }
+    /// The name of the cluster: one of its benchmarks.
+    std::string of(const std::string& id) const {
+        const auto found = parent_.find(id);
+        return found == parent_.end() || found->second == id ? id : of(found->second);
+    }
+
+private:
+    std::map<std::string, std::string> parent_;
+};
 
 /// Numbers things in the order of their first appearance.
 template <class Key>
@@ -109,14 +124,15 @@ void cut(measure::Protocol& p, double seconds) {
 
 void order_cases(std::vector<PlannedCase>& cases) {
     using Rank = std::tuple<std::size_t, std::size_t, int, std::size_t>;
+    const Clusters groups{cases};
     Appearance<std::string> clusters;
     Appearance<std::string> teams;
     Appearance<const Benchmark*> benchmarks; // of one module
     std::vector<std::pair<Rank, std::size_t>> order;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const auto& planned = cases[i];
-        order.emplace_back(Rank{clusters.of(cluster_of(planned)), teams.of(team_of(planned)),
-                                planned.benchmark->is_ceiling ? 0 : 1,
+        order.emplace_back(Rank{clusters.of(groups.of(planned.benchmark->id)),
+                                teams.of(team_of(planned)), planned.benchmark->is_ceiling ? 0 : 1,
                                 benchmarks.of(planned.benchmark)},
                            i); // the index keeps the order within a group
     }

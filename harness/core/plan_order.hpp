@@ -11,7 +11,7 @@
 namespace assay::core {
 
 /// Cases that one worker process can take in turn come together (a benchmark, a number of threads or
-/// ranks), and a ceiling stands right before what it judges, at the same number of threads.
+/// ranks), and ceilings stand right before what they judge, at the same number of threads.
 void order_cases(std::vector<PlannedCase>& cases);
 
 /// Estimates, from what cases of the shipped suites take: the whole plan, and of each case a step,

@@ -30,7 +30,9 @@ struct Info {
     const char* method;        ///< what is run, on which data, and how it is checked
     const char* caveats;       ///< what the number does not say
     const char* headline;     ///< the metric a reader wants first: "bandwidth", "flop_rate", "time"
-    const char* ceiling = ""; ///< id of the benchmark that measures its limit; "" for none
+    /// Ids of the benchmarks that measure its limit, blank-separated; "" for none. The best one with
+    /// the same unit and the same values of shared parameters counts: "peak.fma peak.dot".
+    const char* ceiling = "";
     const char* place = "host";
 };
 

@@ -155,7 +155,7 @@ typedef struct assay_benchmark {
     const char* method;
     const char* caveats;
     const char* headline; /* name of the metric that a reader wants first */
-    const char* ceiling;  /* how to find the limit: "peak.fma" and the like; "" for none */
+    const char* ceiling;  /* ids of what measures the limit, blank-separated; "" for none */
     uint64_t flags;       /* enum assay_benchmark_flags */
     uint64_t safe_calls;  /* calls that may follow one rewind(); 0: no limit */
     const assay_parameter* parameters;

@@ -86,6 +86,26 @@ TEST(Ceilings, AboveItsCeilingIsAWarningAboutTheCeiling) {
     EXPECT_THAT(run.cases[1].warnings, ElementsAre(HasSubstr("103.0% of its ceiling")));
 }
 
+TEST(Ceilings, OfSeveralTheOneWithTheSameUnitAndPrecisionCounts) {
+    auto all = catalogue();
+    for (auto& module : all.modules)
+        for (auto& benchmark : module.benchmarks)
+            if (benchmark.id == "gemm.square") benchmark.ceiling = "peak.fma peak.dot";
+    auto run = run_of({measured("peak.fma", "host", values("fp32", "all"), 200),
+                       measured("peak.dot", "host", values("bf16", "all"), 400),
+                       measured("peak.dot", "host", values("int8", "all"), 800, "OP/s"),
+                       measured("gemm.square", "onednn", values("fp32", "all"), 150),
+                       measured("gemm.square", "onednn", values("bf16", "all"), 300),
+                       measured("gemm.square", "onednn", values("int8", "all"), 600, "OP/s"),
+                       measured("gemm.square", "onednn", values("int8", "one"), 600, "OP/s")});
+    assign_ceilings(run, all);
+    EXPECT_EQ(run.cases[3].ceiling.value, 200);
+    EXPECT_EQ(run.cases[4].ceiling.value, 400);
+    EXPECT_EQ(run.cases[5].ceiling.value, 800);
+    EXPECT_FALSE(run.cases[6].ceiling.value);
+    EXPECT_THAT(run.cases[6].ceiling.source, HasSubstr("peak.fma or peak.dot was not measured"));
+}
+
 TEST(Ceilings, ABenchmarkThatIsItsOwnCeilingIsHeldAgainstItsBestChoice) {
     auto all = catalogue();
     auto stream = core::testing::benchmark(

@@ -138,6 +138,25 @@ TEST(Plan, CeilingsStandBesideWhatTheyJudgeAndWorkersAreFew) {
                             "memory.copy[host] bytes=4194304 threads=all"));
 }
 
+TEST(Plan, SeveralCeilingsStandBesideWhatTheyJudge) {
+    auto all = catalogue();
+    auto dot = core::testing::benchmark(
+        "peak.dot", "flop_rate",
+        {core::testing::choice("precision", {"bf16"}, {std::string{"bf16"}}),
+         core::testing::threads()});
+    dot.is_ceiling = true;
+    all.modules.front().benchmarks.push_back(dot);
+    for (auto& benchmark : all.modules[1].benchmarks) benchmark.ceiling = "peak.fma peak.dot";
+    const auto plan = plan_of(
+        all, {.what = {"memory.copy", "peak.fma", "gemm.square[onednn]", "peak.dot"},
+              .set = {"gemm.square.precision=bf16", "peak.fma.precision=fp32", "*.threads=all"}});
+    EXPECT_THAT(names_of(plan),
+                ElementsAre("memory.copy[host] bytes=4194304 threads=all",
+                            "peak.fma[host] precision=fp32 threads=all",
+                            "peak.dot[host] precision=bf16 threads=all",
+                            "gemm.square[onednn] precision=bf16 size=2048 threads=all"));
+}
+
 TEST(Plan, DigestTellsPlansApart) {
     auto all = catalogue();
     const PlanRequest request{.what = {"memory.copy"}};
