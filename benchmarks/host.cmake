@@ -9,11 +9,13 @@ endif()
 assay_module(host LINK $<$<BOOL:${OpenMP_CXX_FOUND}>:OpenMP::OpenMP_CXX> hwy::hwy)
 target_include_directories(assay_module_host PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}") # for Highway
 assay_benchmark(host memory::stream memory/stream.cpp memory/stream_kernels.cpp)
+assay_benchmark(host memory::hierarchy memory/hierarchy.cpp memory/sweep_kernels.cpp memory/pages.cpp)
+assay_benchmark(host memory::latency memory/latency.cpp)
 assay_benchmark(host peak::fma peak/fma.cpp peak/fma_kernels.cpp)
 assay_benchmark(host peak::dot peak/dot.cpp peak/dot_x86.cpp peak/dot_amx.cpp peak/dot_arm.cpp)
 assay_finish_module(host)
 # Results are recomputed to the last bit, so only the multiply-adds that are written as such may fuse.
 target_compile_options(assay_module_host PRIVATE -ffp-contract=off)
 # The plain copy must stay a loop of plain stores: memcpy() would stream past the caches.
-set_source_files_properties(memory/stream_kernels.cpp PROPERTIES COMPILE_OPTIONS
+set_source_files_properties(memory/stream_kernels.cpp memory/sweep_kernels.cpp PROPERTIES COMPILE_OPTIONS
     "$<IF:$<CXX_COMPILER_ID:GNU>,-fno-tree-loop-distribute-patterns,-fno-builtin>")

@@ -281,7 +281,8 @@ TEST_P(Contract, SaysHowMuchItDoes) {
                                                          {"items", w.items},
                                                          {"cells", w.cells},
                                                          {"atom_steps", w.atom_steps},
-                                                         {"pairs", w.pairs}};
+                                                         {"pairs", w.pairs},
+                                                         {"steps", w.steps}};
         for (const auto& [name, amount] : amounts)
             EXPECT_TRUE(std::isfinite(amount) && amount >= 0) << name << " " << amount;
         const auto* headline = record::find_metric(benchmark().headline);

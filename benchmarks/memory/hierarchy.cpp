@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "pages.hpp"
+#include "sweep_kernels.hpp"
+
+#include <assay/define.hpp>
+#include <assay/host.hpp>
+#include <assay/random.hpp>
+#include <assay/units.hpp>
+#include <assay/verify.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace assay::memory {
+namespace {
+
+using namespace units;
+
+std::uint64_t* words_at(std::byte* data) { return reinterpret_cast<std::uint64_t*>(data); }
+
+/// How the words of one array are shared out: each thread has an equal slice, one call walks through
+/// one portion of it several times, the next call through the next portion.
+struct Shares {
+    std::size_t threads;
+    std::size_t portion;  ///< words
+    std::size_t portions; ///< in a slice
+    std::size_t passes;   ///< of a call over its portion
+
+    Shares(std::size_t words, std::size_t thread_count) : threads{thread_count} {
+        constexpr std::size_t word = sizeof(std::uint64_t);
+        const std::size_t slice_bytes = words / threads * word;
+        // A call should take a quarter of a millisecond, so that starting the threads is no part of
+        // it, and never so long that a window of 20 ms holds only a few: a core moves about 256
+        // bytes a nanosecond in its first cache, 64 in the second, and 16 or less beyond.
+        constexpr auto first = static_cast<std::size_t>(64_KiB);
+        constexpr auto second = static_cast<std::size_t>(2_MiB);
+        constexpr auto beyond = static_cast<std::size_t>(8_MiB);
+        const std::size_t call_bytes = slice_bytes <= first    ? 1024 * first
+                                       : slice_bytes <= second ? 8 * second
+                                                               : beyond;
+        portions = slice_bytes / beyond + (slice_bytes % beyond != 0 ? 1 : 0);
+        portion = words / threads / portions / sweep_granule * sweep_granule;
+        passes = std::max<std::size_t>(call_bytes / (portion * word), 1);
+    }
+    std::size_t words() const { return threads * portions * portion; }
+    std::size_t slice() const { return portions * portion; }
+    Slice slice_of(std::size_t thread) const {
+        return {.first = thread * slice(), .last = (thread + 1) * slice()};
+    }
+    Slice portion_of(std::size_t thread, std::uint64_t call) const {
+        const std::size_t first = thread * slice() + call % portions * portion;
+        return {.first = first, .last = first + portion};
+    }
+};
+
+class Hierarchy {
+public:
+    struct Params {
+        Access access = Access::read;
+        Symbolic footprint = Symbol::beyond_cache;
+        Pages pages = Pages::huge;
+        Symbolic threads = Symbol::one;
+    };
+    static constexpr Info info{
+        .id = "memory.hierarchy",
+        .question = "How fast are the caches and the memory behind them, by how much data is used?",
+        .method =
+            "Loops of nothing but loads, nothing but stores, or both, over 64-bit words, each "
+            "core again and again over a part of its own. Measured over a row of footprints they "
+            "show each level as a plateau. Instructions are the fastest in a trial in the first "
+            "cache, one set for all footprints. What is read is random, and its sum is compared "
+            "with that of the words made again from their seed; what is written or copied is "
+            "compared word by word.",
+        .caveats =
+            "Counts the bytes that the loop asks for: a store to memory also reads the line "
+            "first, which is not counted. `footprint` is the sum over all cores, so that with "
+            "several cores each works on its share. One core rarely gets all that a shared cache "
+            "or the memory can give: see `threads`. Near the size of a cache the value depends on "
+            "which physical pages were given, less so on huge pages.",
+        .headline = "bandwidth",
+    };
+    static constexpr std::tuple axes{
+        choice(
+            "access", "what the loop does: read, write, or copy one half to the other",
+            &Params::access,
+            {Name{"read", Access::read}, Name{"write", Access::write}, Name{"copy", Access::copy}},
+            {Access::read}),
+        symbolic(
+            "footprint", "bytes over all cores and arrays", "B", &Params::footprint,
+            {Symbolic{16_KiB}, Symbolic{256_KiB}, Symbolic{8_MiB}, Symbolic{Symbol::beyond_cache}},
+            {4_KiB, 16_TiB}, {Symbol::beyond_cache}),
+        choice("pages", "huge (2 MiB) where the system gives them, or small (4 KiB)",
+               &Params::pages, {Name{"huge", Pages::huge}, Name{"small", Pages::small}},
+               {Pages::huge}),
+        symbolic("threads", "cores used", "", &Params::threads, {Symbolic{Symbol::one}}, {1, 4096},
+                 {Symbol::one, Symbol::all}),
+    };
+
+    static Fit fit(const Params& p, const Machine& m) {
+        const std::int64_t threads = m.workers(p.threads);
+        const std::int64_t most = std::max(m.cores(), m.count("threads"));
+        if (threads > most)
+            return Fit::no("needs " + std::to_string(threads) + " cores, this process may use " +
+                           std::to_string(most));
+        if (threads > 1 && !has_threads()) return Fit::no("needs a build with OpenMP");
+        const std::int64_t bytes = m.bytes(p.footprint);
+        const std::int64_t least = threads * least_words(p.access) * 8;
+        if (bytes < least)
+            return Fit::no("needs " + std::to_string(least) + " bytes for so many cores, not " +
+                           std::to_string(bytes));
+        const std::int64_t available = m.memory_available();
+        // A sixteenth more for the page tables and everything else that is alive.
+        return Fit::needs(available == 0 || bytes + bytes / 16 <= available,
+                          std::to_string(bytes) + " bytes of free memory, there are " +
+                              std::to_string(available));
+    }
+
+    Hierarchy(const Params& p, const Context& context)
+        : access_{p.access},
+          shares_{words_of(p, context.machine()),
+                  static_cast<std::size_t>(context.machine().workers(p.threads))},
+          memory_{arrays() * shares_.words() * sizeof(std::uint64_t) + (arrays() - 1) * apart,
+                  p.pages},
+          sums_(shares_.threads) {
+        std::uint64_t* const in = words_at(memory_.data());
+        words_.in = in;
+        words_.out =
+            access_ == Access::copy ? words_at(memory_.data() + apart) + shares_.words() : in;
+        on_each_thread(threads(), [&](std::size_t thread, std::size_t) {
+            const Slice slice = shares_.slice_of(thread);
+            for (std::size_t i = slice.first; i < slice.last; ++i) in[i] = random_bits(seed, i);
+            if (access_ == Access::copy)
+                std::fill(words_.out + slice.first, words_.out + slice.last, poisonous);
+        });
+        const char* const instructions = choose_loop();
+        const Resident given = memory_.resident();
+        context.setting("footprint",
+                        static_cast<double>(arrays() * shares_.words() * sizeof(std::uint64_t)));
+        context.setting("pages", given.words());
+        context.setting("threads", threads());
+        context.setting("instructions", instructions);
+        if (p.pages == Pages::huge && given.huge == 0)
+            context.warn("the system gave no huge pages; see /sys/kernel/mm/transparent_hugepage");
+    }
+
+    void run() noexcept {
+        const std::uint64_t call = calls_++;
+        words_.key = key(call);
+        on_each_thread(threads(), [&](std::size_t thread, std::size_t) {
+            const Words words = words_;
+            const Slice portion = shares_.portion_of(thread, call);
+            std::uint64_t sum = 0;
+            for (std::size_t pass = 0; pass < shares_.passes; ++pass)
+                sum += loop_(words, portion.first, portion.last);
+            sums_[thread].value = sum;
+        });
+    }
+
+    Work work() const {
+        return {.bytes = static_cast<double>(arrays() * shares_.threads * shares_.passes *
+                                             shares_.portion * sizeof(std::uint64_t))};
+    }
+
+    Check verify() const {
+        if (calls_ == 0) return check_value(1, 0, "the last call", "there was none");
+        const std::uint64_t call = calls_ - 1;
+        std::vector<Sum> wrong(shares_.threads);
+        on_each_thread(threads(), [&](std::size_t thread, std::size_t) {
+            wrong[thread].value = wrong_words(thread, call);
+        });
+        std::uint64_t total = 0;
+        for (const Sum& part : wrong) total += part.value;
+        const char* const method =
+            access_ == Access::read
+                ? "the sum of each core, modulo 2^64, against that of the words made again"
+                : "every word of the last call against its recomputation";
+        return check_value(static_cast<double>(total), 0, method,
+                           std::to_string(total) +
+                               (access_ == Access::read ? " sums are" : " words are") + " wrong");
+    }
+    void poison() {
+        for (Sum& sum : sums_) sum.value = poisonous;
+        if (access_ == Access::read) return;
+        on_each_thread(threads(), [&](std::size_t thread, std::size_t) {
+            const Slice slice = shares_.slice_of(thread);
+            std::fill(words_.out + slice.first, words_.out + slice.last, poisonous);
+        });
+    }
+    /// One bit.
+    void spoil() {
+        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        const std::size_t thread = pick % shares_.threads;
+        const std::uint64_t bit = std::uint64_t{1} << (pick >> 58U);
+        if (access_ == Access::read) {
+            sums_[thread].value ^= bit;
+            return;
+        }
+        const Slice portion = shares_.portion_of(thread, calls_ == 0 ? 0 : calls_ - 1);
+        words_.out[portion.first + (pick >> 16U) % portion.size()] ^= bit;
+    }
+
+private:
+    /// The sum of one thread, on a cache line of its own.
+    struct alignas(cache_line) Sum {
+        std::uint64_t value = 0;
+    };
+
+    static constexpr std::uint64_t seed = 10;
+    static constexpr std::uint64_t key_seed = 11;
+    static constexpr std::uint64_t spoil_seed = 12;
+    static constexpr std::uint64_t poisonous = 0xdead'beef'dead'beefU;
+    // Bytes between the arrays of `copy`: where both begin at the same place of a 4 KiB page, loads
+    // wait for stores that only look as if they went to the same address.
+    static constexpr std::size_t apart = 17 * cache_line;
+
+    static std::int64_t least_words(Access access) {
+        return static_cast<std::int64_t>((access == Access::copy ? 2 : 1) * sweep_granule);
+    }
+    static std::size_t words_of(const Params& p, const Machine& machine) {
+        const auto bytes = static_cast<std::size_t>(machine.bytes(p.footprint));
+        return bytes / sizeof(std::uint64_t) / (p.access == Access::copy ? 2 : 1);
+    }
+    std::size_t arrays() const { return access_ == Access::copy ? 2 : 1; }
+    int threads() const { return static_cast<int>(shares_.threads); }
+    static std::uint64_t key(std::uint64_t call) { return random_bits(key_seed, call); }
+
+    /// In the first cache the width of the vectors decides and disturbs nothing else, so that every
+    /// footprint of a curve is measured with the same loop. Wider ones must be clearly faster.
+    const char* choose_loop() {
+        constexpr auto region = static_cast<std::size_t>(8_KiB);
+        constexpr int passes =
+            64; // 0.5 MiB: microseconds, a hundred times what reading the clock takes
+        constexpr int rounds = 7;
+        constexpr double clearly = 0.97; // of the time
+        const std::size_t last = std::min(shares_.portion, region / sizeof(std::uint64_t));
+        const std::vector<SweepLoops> all = sweep_loops();
+        const char* instructions = "";
+        double best = std::numeric_limits<double>::infinity();
+        for (const SweepLoops& candidate : all) {
+            const SweepLoop loop = candidate.loops.at(static_cast<std::size_t>(access_));
+            double seconds = std::numeric_limits<double>::infinity();
+            for (int round = 0; round < rounds; ++round) {
+                using Clock = std::chrono::steady_clock;
+                const auto start = Clock::now();
+                for (int pass = 0; pass < passes; ++pass) keep(loop(words_, 0, last));
+                seconds =
+                    std::min(seconds, std::chrono::duration<double>(Clock::now() - start).count());
+            }
+            if (seconds >= clearly * best) continue;
+            best = seconds;
+            loop_ = loop;
+            instructions = candidate.instructions;
+        }
+        return instructions;
+    }
+
+    std::uint64_t wrong_words(std::size_t thread, std::uint64_t call) const {
+        const Slice portion = shares_.portion_of(thread, call);
+        if (access_ == Access::read) {
+            std::uint64_t sum = 0;
+            for (std::size_t i = portion.first; i < portion.last; ++i) sum += random_bits(seed, i);
+            return sums_[thread].value == sum * shares_.passes ? 0 : 1;
+        }
+        std::uint64_t wrong = 0;
+        for (std::size_t i = portion.first; i < portion.last; ++i) {
+            const std::uint64_t wanted =
+                access_ == Access::copy ? random_bits(seed, i) : key(call) + i * weyl;
+            wrong += words_.out[i] == wanted ? 0 : 1;
+        }
+        return wrong;
+    }
+
+    Access access_;
+    Shares shares_;
+    Memory memory_;
+    Words words_{};
+    SweepLoop loop_ = nullptr;
+    std::vector<Sum> sums_;
+    std::uint64_t calls_ = 0;
+    std::uint64_t spoils_ = 0;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark hierarchy;
+constinit const assay_benchmark hierarchy = define<Hierarchy>();
+
+} // namespace assay::memory

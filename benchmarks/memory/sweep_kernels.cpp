@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Highway compiles this file once per instruction set by including it again.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "memory/sweep_kernels.cpp" // NOLINT: a macro by Highway's design
+// clang-format off: foreach_target.h must come before highway.h.
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "sweep_kernels.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::memory::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Lanes = hn::ScalableTag<std::uint64_t>;
+
+std::uint64_t read(const Words& words, std::size_t first, std::size_t last) {
+    const Lanes d;
+    const std::size_t n = hn::Lanes(d);
+    const std::uint64_t* const in = words.in;
+    // Sums of integers do not depend on their order. Eight vectors a turn leave a core that loads two
+    // or three a cycle nothing but loads to wait for.
+    auto sum0 = hn::Zero(d);
+    auto sum1 = hn::Zero(d);
+    auto sum2 = hn::Zero(d);
+    auto sum3 = hn::Zero(d);
+    std::size_t i = first;
+    for (; i + 8 * n <= last; i += 8 * n) {
+        sum0 = hn::Add(sum0, hn::Load(d, in + i));
+        sum1 = hn::Add(sum1, hn::Load(d, in + i + n));
+        sum2 = hn::Add(sum2, hn::Load(d, in + i + 2 * n));
+        sum3 = hn::Add(sum3, hn::Load(d, in + i + 3 * n));
+        sum0 = hn::Add(sum0, hn::Load(d, in + i + 4 * n));
+        sum1 = hn::Add(sum1, hn::Load(d, in + i + 5 * n));
+        sum2 = hn::Add(sum2, hn::Load(d, in + i + 6 * n));
+        sum3 = hn::Add(sum3, hn::Load(d, in + i + 7 * n));
+    }
+    for (; i < last; i += n) sum0 = hn::Add(sum0, hn::Load(d, in + i));
+    return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
+}
+
+std::uint64_t write(const Words& words, std::size_t first, std::size_t last) {
+    const Lanes d;
+    const std::size_t n = hn::Lanes(d);
+    std::uint64_t* const out = words.out;
+    const auto step = hn::Set(d, n * weyl);
+    // Two sequences, so that the addition of one hides behind the store of the other. Lane j begins at
+    // j * weyl; the multiplication is spelt as stores and a load, because not every set has it.
+    HWY_ALIGN std::uint64_t begin[sweep_granule]; // NOLINT: aligned storage for one vector
+    for (std::size_t j = 0; j < n; ++j) begin[j] = words.key + (first + j) * weyl;
+    auto even = hn::Load(d, begin);
+    auto odd = hn::Add(even, step);
+    const auto two_steps = hn::Add(step, step);
+    std::size_t i = first;
+    for (; i + 2 * n <= last; i += 2 * n) {
+        hn::Store(even, d, out + i);
+        hn::Store(odd, d, out + i + n);
+        even = hn::Add(even, two_steps);
+        odd = hn::Add(odd, two_steps);
+    }
+    for (; i < last; i += n) hn::Store(even, d, out + i); // at most one vector
+    return 0;
+}
+
+std::uint64_t copy(const Words& words, std::size_t first, std::size_t last) {
+    const Lanes d;
+    const std::size_t n = hn::Lanes(d);
+    const std::uint64_t* const in = words.in;
+    std::uint64_t* const out = words.out;
+    std::size_t i = first;
+    for (; i + 4 * n <= last; i += 4 * n) {
+        const auto word0 = hn::Load(d, in + i);
+        const auto word1 = hn::Load(d, in + i + n);
+        const auto word2 = hn::Load(d, in + i + 2 * n);
+        const auto word3 = hn::Load(d, in + i + 3 * n);
+        hn::Store(word0, d, out + i);
+        hn::Store(word1, d, out + i + n);
+        hn::Store(word2, d, out + i + 2 * n);
+        hn::Store(word3, d, out + i + 3 * n);
+    }
+    for (; i < last; i += n) hn::Store(hn::Load(d, in + i), d, out + i);
+    return 0;
+}
+
+} // namespace
+
+SweepLoops every_loop(const char* instructions) {
+    return {.instructions = instructions, .target = HWY_TARGET, .loops = {&read, &write, &copy}};
+}
+
+} // namespace assay::memory::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::memory {
+
+std::vector<SweepLoops> sweep_loops() {
+    // Every set's code by its own name, where HWY_EXPORT would give the best one's alone.
+    std::vector<SweepLoops> loops{
+#if HWY_TARGETS & HWY_EMU128
+        N_EMU128::every_loop("scalar"),
+#endif
+#if HWY_TARGETS & HWY_SSE4
+        N_SSE4::every_loop("sse4"),
+#endif
+#if HWY_TARGETS & HWY_AVX2
+        N_AVX2::every_loop("avx2"),
+#endif
+#if HWY_TARGETS & HWY_AVX3
+        N_AVX3::every_loop("avx512"),
+#endif
+#if HWY_TARGETS & HWY_NEON
+        N_NEON::every_loop("neon"),
+#endif
+#if HWY_TARGETS & HWY_SVE
+        N_SVE::every_loop("sve"),
+#endif
+#if HWY_TARGETS & HWY_SVE2
+        N_SVE2::every_loop("sve2"),
+#endif
+    };
+    const std::int64_t supported = hwy::SupportedTargets();
+    std::erase_if(loops, [&](const SweepLoops& of) { return (of.target & supported) == 0; });
+    // The scalar code stands in where there is nothing else.
+    if (loops.size() > 1 && loops.front().target == HWY_EMU128) loops.erase(loops.begin());
+    return loops;
+}
+
+} // namespace assay::memory
+#endif
