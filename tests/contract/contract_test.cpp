@@ -252,7 +252,7 @@ TEST_P(Contract, RunsMoreThanOnce) {
         Prepared prepared{benchmark(), program, values};
         ASSERT_TRUE(prepared);
         if (may_repeat) prepared.run(2);
-        if (!rewinds) {
+        if (may_repeat && !rewinds) {
             EXPECT_TRUE(prepared.accepts()) << prepared.last_detail();
         }
         prepared.run(1); // after a rewind, as the verified call always is

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The numbers that one convolution works on, made from a seed wherever they are needed, and single
+// outputs of it recomputed from them.
+
+#pragma once
+
+#include "precision.hpp"
+#include "resnet50.hpp"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace assay::workload {
+
+/// Image, channel, row, column.
+using Place = std::array<std::int64_t, 4>;
+
+/// The place with a number that counts as the dimensions are written.
+constexpr Place place_of(std::size_t index, std::int64_t channels, std::int64_t size) {
+    auto rest = static_cast<std::int64_t>(index);
+    Place place{};
+    place[3] = rest % size;
+    rest /= size;
+    place[2] = rest % size;
+    rest /= size;
+    place[1] = rest % channels;
+    place[0] = rest / channels;
+    return place;
+}
+
+class ConvolutionData {
+public:
+    ConvolutionData(const Layer& layer, Precision precision, std::uint64_t seed)
+        : layer_{layer}, precision_{precision}, seed_{3 * seed} {}
+
+    // As after a ReLU; weights and bias have both signs. int8: unsigned to 127, signed to 63, because
+    // instructions before VNNI add pairs of products in 16 bits and would saturate.
+    float source(std::uint64_t i) const {
+        return is_int8() ? random_integer<float>(seed_, i, 0, 127)
+                         : random_value(precision_, seed_, i, 0, 1);
+    }
+    float weight(std::uint64_t i) const {
+        return is_int8() ? random_integer<float>(seed_ + 1, i, -63, 63)
+                         : random_value(precision_, seed_ + 1, i, -1, 1);
+    }
+    float bias(std::uint64_t channel) const {
+        return is_int8() ? random_integer<float>(seed_ + 2, channel, -1000, 1000)
+                         : random_uniform<float>(seed_ + 2, channel, -1, 1);
+    }
+
+    /// Standard deviation of a sum: numbers below one, uniform and of both signs or not, have a mean
+    /// square of a third; the integers 127^2/3 and 63^2/3.
+    double sum_scale() const {
+        const double each = is_int8() ? 127.0 * 63.0 / 3 : 1.0 / 3;
+        return each * std::sqrt(static_cast<double>(layer_.terms()));
+    }
+    /// What int8 sums are multiplied by to fill eight bits: a power of two, so that the product is exact.
+    float output_scale() const {
+        constexpr double typical_output = 64;
+        return static_cast<float>(std::exp2(std::round(std::log2(typical_output / sum_scale()))));
+    }
+
+    /// Sum and bias of one output. Exact for integers.
+    double sum(const Place& place) const {
+        const auto [image, channel, row, column] = place;
+        double total = bias(static_cast<std::uint64_t>(channel));
+        for (std::int64_t c = 0; c < layer_.inputs; ++c)
+            for (std::int64_t y = 0; y < layer_.kernel; ++y)
+                for (std::int64_t x = 0; x < layer_.kernel; ++x) {
+                    const std::int64_t from_y = row * layer_.stride + y - layer_.padding();
+                    const std::int64_t from_x = column * layer_.stride + x - layer_.padding();
+                    if (from_y < 0 || from_y >= layer_.size || from_x < 0 || from_x >= layer_.size)
+                        continue;
+                    const std::int64_t from =
+                        ((image * layer_.inputs + c) * layer_.size + from_y) * layer_.size + from_x;
+                    const std::int64_t with =
+                        ((channel * layer_.inputs + c) * layer_.kernel + y) * layer_.kernel + x;
+                    total += double{source(static_cast<std::uint64_t>(from))} *
+                             weight(static_cast<std::uint64_t>(with));
+                }
+        return total;
+    }
+    /// The output: after ReLU, and for int8 scaled, rounded to the nearest (ties to even) and cut at 255.
+    double output(const Place& place) const {
+        const double positive = std::fmax(sum(place), 0.0);
+        if (!is_int8()) return positive;
+        return std::fmin(std::nearbyint(positive * output_scale()), 255.0);
+    }
+
+    /// How far `got` is off, in units of what is allowed; for integers, of one.
+    double error(const Place& place, double got) const {
+        const double expected = output(place);
+        if (is_int8()) return got - expected;
+        return (got - expected) / allowed_error(precision_, static_cast<double>(layer_.terms()),
+                                                sum_scale(), expected);
+    }
+    double bound() const { return is_int8() ? 0 : 1; }
+
+    /// The smallest damage that is promised to be seen: in fp32 what inputs rounded to bf16 would do, in
+    /// bf16 a few of its steps, in integers one.
+    float damaged(float value) const {
+        if (is_int8()) return value < 255 ? value + 1 : value - 1;
+        const double size = std::fmax(value, sum_scale());
+        return value + static_cast<float>(size * (precision_ == Precision::bf16 ? 0x1p-5 : 0x1p-9));
+    }
+
+private:
+    bool is_int8() const { return precision_ == Precision::int8; }
+
+    Layer layer_;
+    Precision precision_;
+    std::uint64_t seed_;
+};
+
+} // namespace assay::workload

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the workloads share in using oneDNN: memory of ours in layouts of oneDNN's choice, single
+// elements in it, and primitives with their arguments bound once.
+
+#pragma once
+
+#include "precision.hpp"
+
+#include <assay/benchmark.hpp>
+#include <assay/host.hpp>
+
+#include <dnnl.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::workload {
+
+using Data = dnnl::memory::data_type;
+using Layout = dnnl::memory::format_tag;
+using Dimensions = dnnl::memory::dims;
+
+inline dnnl::engine cpu() { return {dnnl::engine::kind::cpu, 0}; }
+
+inline Data type_of(Precision precision) {
+    switch (precision) {
+    case Precision::bf16:
+        return Data::bf16;
+    case Precision::int8:
+        return Data::s8;
+    case Precision::fp32:
+        break;
+    }
+    return Data::f32;
+}
+
+/// The place of one element, counted in elements. See dnnl_blocking_desc_t: outer blocks have
+/// strides, inner blocks follow each other.
+inline std::int64_t offset_of(const dnnl_memory_desc_t& desc, std::span<const std::int64_t> at) {
+    if (desc.format_kind != dnnl_blocked)
+        throw std::logic_error{"oneDNN chose a layout without a description"};
+    const dnnl_blocking_desc_t& blocks = desc.format_desc.blocking;
+    std::vector<std::int64_t> rest(at.begin(), at.end());
+    std::int64_t inner = 0;
+    std::int64_t inner_stride = 1;
+    for (int i = blocks.inner_nblks - 1; i >= 0; --i) {
+        std::int64_t& position = rest[static_cast<std::size_t>(blocks.inner_idxs[i])];
+        inner += position % blocks.inner_blks[i] * inner_stride;
+        position /= blocks.inner_blks[i];
+        inner_stride *= blocks.inner_blks[i];
+    }
+    std::int64_t offset = desc.offset0 + inner;
+    for (std::size_t d = 0; d < rest.size(); ++d) offset += rest[d] * blocks.strides[d];
+    return offset;
+}
+
+/// Memory of ours, first touched by the threads that use it, as oneDNN sees it.
+class Tensor {
+public:
+    Tensor() = default;
+    Tensor(const dnnl::memory::desc& desc, const dnnl::engine& engine)
+        : bytes_{desc.get_size()}, memory_{desc, engine, bytes_.data()} {}
+
+    /// Values in the order of the dimensions, brought into the tensor's type and layout.
+    void fill(std::span<const float> values, dnnl::stream& stream) {
+        const dnnl::memory::desc plain = plain_desc();
+        const dnnl::engine engine = memory_.get_engine();
+        // oneDNN's interface takes memory that it only reads as writable.
+        dnnl::memory from{plain, engine, const_cast<float*>(values.data())}; // NOLINT
+        dnnl::reorder{from, memory_}.execute(stream, from, memory_);
+        stream.wait();
+    }
+    void poison() {
+        // All bits one: NaN in fp32 and bf16, 255 or -1 in 8 bits.
+        on_each_slice(team_threads(), bytes_.size(), cache_line,
+                      [&](Slice slice) { std::ranges::fill(bytes_.view(slice), std::byte{0xff}); });
+    }
+
+    float at(std::span<const std::int64_t> position) const {
+        const std::byte* from = bytes_.data() + offset(position);
+        switch (memory_.get_desc().data_type()) {
+        case Data::f32:
+            return read<float>(from);
+        case Data::bf16:
+            return std::bit_cast<float>(std::uint32_t{read<std::uint16_t>(from)} << 16U);
+        case Data::u8:
+            return read<std::uint8_t>(from);
+        case Data::s8:
+            return read<std::int8_t>(from);
+        default:
+            return static_cast<float>(read<std::int32_t>(from));
+        }
+    }
+    /// The value must be one that the type has; bf16 cuts.
+    void set(std::span<const std::int64_t> position, float value) {
+        std::byte* to = bytes_.data() + offset(position);
+        switch (memory_.get_desc().data_type()) {
+        case Data::f32:
+            return write(to, value);
+        case Data::bf16:
+            return write(to,
+                         static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16U));
+        case Data::u8:
+            return write(to, static_cast<std::uint8_t>(value));
+        case Data::s8:
+            return write(to, static_cast<std::int8_t>(value));
+        default:
+            return write(to, static_cast<std::int32_t>(value));
+        }
+    }
+    const dnnl::memory& memory() const { return memory_; }
+    std::size_t bytes() const { return bytes_.size(); }
+
+private:
+    template <class T>
+    static T read(const std::byte* from) {
+        T value;
+        std::memcpy(&value, from, sizeof value);
+        return value;
+    }
+    template <class T>
+    static void write(std::byte* to, T value) {
+        std::memcpy(to, &value, sizeof value);
+    }
+    std::size_t offset(std::span<const std::int64_t> position) const {
+        const dnnl::memory::desc desc = memory_.get_desc();
+        const auto elements = static_cast<std::size_t>(offset_of(desc.data, position));
+        return elements * dnnl::memory::data_type_size(desc.data_type());
+    }
+    dnnl::memory::desc plain_desc() const {
+        const Dimensions dims = memory_.get_desc().dims();
+        Dimensions strides(dims.size(), 1);
+        for (std::size_t d = dims.size() - 1; d > 0; --d) strides[d - 1] = strides[d] * dims[d];
+        return {dims, Data::f32, strides};
+    }
+
+    HostBuffer<std::byte> bytes_;
+    dnnl::memory memory_;
+};
+
+/// A primitive and what it works on.
+class Step {
+public:
+    Step(const dnnl::primitive& primitive, std::vector<std::pair<int, const Tensor*>> arguments)
+        : primitive_{primitive} {
+        for (const auto& [which, tensor] : arguments) {
+            memories_.push_back(tensor->memory());
+            arguments_.push_back({which, memories_.back().get()});
+        }
+    }
+    dnnl_status_t run(const dnnl::stream& stream) const noexcept {
+        return dnnl_primitive_execute(primitive_.get(), stream.get(),
+                                      static_cast<int>(arguments_.size()), arguments_.data());
+    }
+
+private:
+    dnnl::primitive primitive_;
+    std::vector<dnnl::memory> memories_; // keeps alive what the arguments point to
+    std::vector<dnnl_exec_arg_t> arguments_;
+};
+
+/// Primitives one after the other.
+class Steps {
+public:
+    explicit Steps(const dnnl::engine& engine) : stream_{engine} {}
+
+    void add(Step step) { steps_.push_back(std::move(step)); }
+    void run() noexcept {
+        for (const Step& step : steps_) keep_first(step.run(stream_));
+        keep_first(dnnl_stream_wait(stream_.get()));
+    }
+    /// Throws where a run failed.
+    void check() const {
+        if (status_ != dnnl_success) throw dnnl::error{status_, "oneDNN could not run a primitive"};
+    }
+    dnnl::stream& stream() { return stream_; }
+
+private:
+    void keep_first(dnnl_status_t status) noexcept {
+        if (status_ == dnnl_success) status_ = status;
+    }
+
+    dnnl::stream stream_;
+    std::vector<Step> steps_;
+    dnnl_status_t status_ = dnnl_success;
+};
+
+/// Names of kernels, each once, with how often it is used: "brgemm:avx512_core x3, jit:avx512_core".
+class Kernels {
+public:
+    void add(const std::string& name) {
+        if (counts_[name]++ == 0) order_.push_back(name);
+    }
+    std::string words() const {
+        std::string text;
+        for (const std::string& name : order_) {
+            const int count = counts_.at(name);
+            text += (text.empty() ? "" : ", ") + name;
+            if (count > 1) text += " x" + std::to_string(count);
+        }
+        return text;
+    }
+    /// Loops that exist to compare results with. A rate of theirs says nothing about a machine.
+    bool has_reference() const {
+        return std::ranges::any_of(order_, [](const auto& name) {
+            return name.starts_with("ref") || name.find(":ref") != std::string::npos;
+        });
+    }
+
+private:
+    std::vector<std::string> order_;
+    std::map<std::string, int> counts_;
+};
+
+/// Makes a primitive's description, which throws where oneDNN has no kernel, and asks whether what it
+/// has is worth measuring.
+template <class Describe>
+Fit fits_kernels(Describe&& describe) {
+    Kernels kernels;
+    try {
+        describe(kernels);
+    } catch (const dnnl::error& e) {
+        return Fit::no(std::string{"oneDNN has no kernel for this on this CPU: "} + e.what());
+    }
+    if (kernels.has_reference())
+        return Fit::no("needs instructions this CPU lacks: oneDNN has only its reference loops for "
+                       "this precision here (" +
+                       kernels.words() + ")");
+    return Fit::yes();
+}
+
+} // namespace assay::workload

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The convolutions of ResNet-50 (He, Zhang, Ren, Sun 2016, table 1) for images of 224 x 224, in the
+// version that everybody runs: the 3 x 3 convolution of a stage's first block has the stride of two,
+// and not the 1 x 1 before it ("v1.5").
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace assay::workload {
+
+/// Layers of equal shape. Channels, height (= width) of the input, kernel and stride; as much padding
+/// as keeps the size at a stride of one.
+struct Layer {
+    const char* name;
+    std::int64_t count; ///< how often it occurs in the network
+    std::int64_t inputs;
+    std::int64_t outputs;
+    std::int64_t size;
+    std::int64_t kernel;
+    std::int64_t stride;
+
+    constexpr std::int64_t padding() const { return kernel / 2; }
+    constexpr std::int64_t output_size() const {
+        return (size + 2 * padding() - kernel) / stride + 1;
+    }
+    /// Elements for one image.
+    constexpr std::int64_t source_elements() const { return inputs * size * size; }
+    constexpr std::int64_t result_elements() const {
+        return outputs * output_size() * output_size();
+    }
+    constexpr std::int64_t weights() const { return outputs * terms(); }
+    /// Products of one output.
+    constexpr std::int64_t terms() const { return inputs * kernel * kernel; }
+
+    /// Multiplications for one image, those with the zeros of the padding included, as the literature
+    /// counts them.
+    constexpr std::int64_t nominal_products() const { return result_elements() * terms(); }
+    /// Those with elements of the image: what must really be done.
+    constexpr std::int64_t products() const {
+        std::int64_t along = 0; // of one row: pairs of an output and a place of the kernel
+        for (std::int64_t out = 0; out < output_size(); ++out)
+            for (std::int64_t k = 0; k < kernel; ++k) {
+                const std::int64_t at = out * stride + k - padding();
+                along += at >= 0 && at < size ? 1 : 0;
+            }
+        return along * along * inputs * outputs;
+    }
+};
+
+// In the order of the network. `expand` of stage 2 is also the shape of its shortcut.
+inline constexpr std::array resnet50{
+    Layer{"conv1", 1, 3, 64, 224, 7, 2},          Layer{"res2a_reduce", 1, 64, 64, 56, 1, 1},
+    Layer{"res2_3x3", 3, 64, 64, 56, 3, 1},       Layer{"res2_expand", 4, 64, 256, 56, 1, 1},
+    Layer{"res2_reduce", 2, 256, 64, 56, 1, 1},   Layer{"res3a_reduce", 1, 256, 128, 56, 1, 1},
+    Layer{"res3a_3x3", 1, 128, 128, 56, 3, 2},    Layer{"res3a_shortcut", 1, 256, 512, 56, 1, 2},
+    Layer{"res3_expand", 4, 128, 512, 28, 1, 1},  Layer{"res3_reduce", 3, 512, 128, 28, 1, 1},
+    Layer{"res3_3x3", 3, 128, 128, 28, 3, 1},     Layer{"res4a_reduce", 1, 512, 256, 28, 1, 1},
+    Layer{"res4a_3x3", 1, 256, 256, 28, 3, 2},    Layer{"res4a_shortcut", 1, 512, 1024, 28, 1, 2},
+    Layer{"res4_expand", 6, 256, 1024, 14, 1, 1}, Layer{"res4_reduce", 5, 1024, 256, 14, 1, 1},
+    Layer{"res4_3x3", 5, 256, 256, 14, 3, 1},     Layer{"res5a_reduce", 1, 1024, 512, 14, 1, 1},
+    Layer{"res5a_3x3", 1, 512, 512, 14, 3, 2},    Layer{"res5a_shortcut", 1, 1024, 2048, 14, 1, 2},
+    Layer{"res5_expand", 3, 512, 2048, 7, 1, 1},  Layer{"res5_reduce", 2, 2048, 512, 7, 1, 1},
+    Layer{"res5_3x3", 2, 512, 512, 7, 3, 1},
+};
+
+} // namespace assay::workload

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/convolution_data.hpp"
+#include "workload/resnet50.hpp"
+#include "workload/samples.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+namespace assay::workload {
+namespace {
+
+const Layer& named(std::string_view name) {
+    return *std::ranges::find_if(resnet50, [&](const Layer& l) { return l.name == name; });
+}
+
+// torchvision's page of ResNet-50: 4.09 GFLOPS (of multiply-adds) and 25,557,032 parameters, of which
+// 2,049,000 are the classifier's and 53,120 those of normalisation.
+TEST(ResNet50, HasTheConvolutionsThatItIsKnownFor) {
+    std::int64_t count = 0;
+    std::int64_t weights = 0;
+    double products = 0;
+    double real = 0;
+    for (const Layer& layer : resnet50) {
+        count += layer.count;
+        weights += layer.count * layer.weights();
+        products += static_cast<double>(layer.count * layer.nominal_products());
+        real += static_cast<double>(layer.count * layer.products());
+    }
+    EXPECT_EQ(count, 53);
+    EXPECT_EQ(weights, 25'557'032 - 2'049'000 - 53'120);
+    EXPECT_NEAR(products * 1e-9, 4.09, 0.005);
+    EXPECT_LT(real, products);
+    EXPECT_GT(real, 0.9 * products);
+}
+
+TEST(ResNet50, SizesFitTogether) {
+    EXPECT_EQ(named("conv1").output_size(), 112);
+    EXPECT_EQ(named("res3a_3x3").output_size(), 28);
+    EXPECT_EQ(named("res5a_shortcut").output_size(), 7);
+    for (const Layer& layer : resnet50) EXPECT_EQ(layer.output_size(), layer.size / layer.stride);
+}
+
+TEST(ResNet50, ProductsWithThePaddingAreNotCounted) {
+    const Layer& layer = named("res5_3x3"); // 7 x 7: the outer two of three places once each
+    EXPECT_EQ(layer.products(), 19 * 19 * 512 * 512);
+    EXPECT_EQ(layer.nominal_products(), 21 * 21 * 512 * 512);
+}
+
+TEST(Convolution, OneOutputByHand) {
+    const Layer layer{"tiny", 1, 1, 1, 2, 3, 1}; // the whole image is under the kernel's centre
+    const ConvolutionData data{layer, Precision::int8, 7};
+    double expected = data.bias(0);
+    for (std::uint64_t y = 0; y < 2; ++y)
+        for (std::uint64_t x = 0; x < 2; ++x)
+            expected += double{data.source(2 * y + x)} * data.weight(3 * (y + 1) + x + 1);
+    EXPECT_EQ(data.sum({0, 0, 0, 0}), expected);
+}
+
+/// The output as a kernel computes it, in fp32 one product after the other, from inputs of so many bits.
+float in_fp32(const ConvolutionData& data, const Layer& layer, const Place& place, int digits) {
+    float total = data.bias(static_cast<std::uint64_t>(place[1]));
+    for (std::int64_t c = 0; c < layer.inputs; ++c) {
+        const auto from = (c * layer.size + place[2]) * layer.size + place[3];
+        const auto with = place[1] * layer.inputs + c;
+        total = std::fma(gemm::round_to_bits(data.source(static_cast<std::uint64_t>(from)), digits),
+                         gemm::round_to_bits(data.weight(static_cast<std::uint64_t>(with)), digits),
+                         total);
+    }
+    return std::fmax(total, 0.0F);
+}
+
+TEST(Convolution, TheBoundAcceptsFp32AndNotInputsOfBf16) {
+    const Layer& layer = named("res5_reduce"); // 2048 products
+    const ConvolutionData data{layer, Precision::fp32, 0};
+    int positive = 0;
+    int seen = 0;
+    for (std::size_t i = 0; i < 400; ++i) {
+        const Place place = place_of(i * 61, layer.outputs, layer.output_size());
+        const float whole = in_fp32(data, layer, place, 24);
+        EXPECT_LE(std::fabs(data.error(place, whole)), data.bound());
+        EXPECT_GT(std::fabs(data.error(place, data.damaged(whole))), data.bound());
+        if (whole == 0) continue;
+        ++positive;
+        seen += std::fabs(data.error(place, in_fp32(data, layer, place, 8))) > data.bound() ? 1 : 0;
+    }
+    EXPECT_GT(positive, 100);
+    EXPECT_GT(seen, positive * 8 / 10);
+}
+
+TEST(Convolution, Bf16OutputsAreRoundedOnce) {
+    const Layer& layer = named("res4_expand");
+    const ConvolutionData data{layer, Precision::bf16, 0};
+    for (std::size_t i = 0; i < 100; ++i) {
+        const Place place = place_of(i * 977, layer.outputs, layer.output_size());
+        const float stored = gemm::to_bfloat16(in_fp32(data, layer, place, 24));
+        EXPECT_LE(std::fabs(data.error(place, stored)), data.bound());
+        const float cut = gemm::to_bfloat16(data.damaged(stored));
+        EXPECT_GT(std::fabs(data.error(place, cut)), data.bound());
+    }
+}
+
+TEST(Convolution, Int8IsExact) {
+    const Layer& layer = named("res4_expand");
+    const ConvolutionData data{layer, Precision::int8, 0};
+    int inside = 0;
+    for (std::size_t i = 0; i < 400; ++i) {
+        const Place place = place_of(i * 977, layer.outputs, layer.output_size());
+        const double value = data.output(place);
+        EXPECT_EQ(data.error(place, value), 0);
+        EXPECT_EQ(std::fabs(data.error(place, data.damaged(static_cast<float>(value)))), 1);
+        inside += value > 0 && value < 255 ? 1 : 0;
+    }
+    EXPECT_GT(inside, 100) << "most outputs are cut off, which would hide errors";
+}
+
+TEST(Samples, DamageHoldsASampleWhereverItIs) {
+    for (const std::size_t total : {1UL, 5UL, 64UL, 1000UL, 25'088UL})
+        for (std::uint64_t round = 0; round < 20; ++round) {
+            const Samples samples{total, 64, round};
+            const Slice damage = samples.damage(random_bits(1, round));
+            ASSERT_LE(damage.last, total);
+            bool held = false;
+            for (std::size_t i = 0; i < samples.size(); ++i) {
+                ASSERT_LT(samples[i], total);
+                held = held || (damage.first <= samples[i] && samples[i] < damage.last);
+            }
+            EXPECT_TRUE(held) << total << " round " << round;
+        }
+}
+
+} // namespace
+} // namespace assay::workload
