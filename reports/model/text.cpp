@@ -116,11 +116,19 @@ void clean(record::Machine& machine) {
 void clean(std::optional<double>& number) {
     if (number && !std::isfinite(*number)) number.reset();
 }
+void clean(record::Table& table) {
+    for (auto* text : {&table.metric, &table.unit, &table.row_title, &table.column_title})
+        clean(*text);
+    clean(table.rows);
+    clean(table.columns);
+    for (auto& value : table.values) clean(value);
+}
 void clean(record::Replica& replica) {
     clean(replica.seconds);
     clean(replica.started);
     clean(replica.reason);
     clean(replica.extra);
+    for (auto& table : replica.tables) clean(table);
     clean(replica.telemetry.disturbances);
 }
 void clean(record::Case& c) {
@@ -143,6 +151,7 @@ void clean(record::Case& c) {
                              &metric.p95, &metric.p99})
             clean(*number);
     }
+    for (auto& table : c.tables) clean(table);
     clean(c.ceiling.value);
     clean(c.telemetry.disturbances);
     clean(c.warnings);

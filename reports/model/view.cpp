@@ -2,6 +2,7 @@
 
 #include "model/view.hpp"
 
+#include "model/curves.hpp"
 #include "model/facts.hpp"
 #include "model/findings.hpp"
 #include "model/text.hpp"
@@ -12,6 +13,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -113,14 +115,17 @@ class SectionBuilder {
 public:
     explicit SectionBuilder(Report& report) : report_{report} {}
 
-    void add(const Case& c, bool with_strips) {
+    void add(const Case& c, bool on_curve, bool with_strips) {
         const std::size_t index = section_of(family_of(c.benchmark));
         Row row = make_row(c);
+        row.on_curve = on_curve;
         if (with_strips) add_strips(c, row);
         if (row.number)
             if (const std::string text = ceiling_in_words(c); !text.empty())
                 row.ceiling_note = note_of(index, text);
         report_.sections[index].rows.push_back(std::move(row));
+        if (headline(c) != nullptr)
+            std::ranges::move(heat_maps(c), std::back_inserter(report_.sections[index].maps));
     }
 
 private:
@@ -247,12 +252,18 @@ Report make_report(const Run& original, const ReportOptions& options) {
                   .software = software_facts(run.machine)};
     report.run = run_facts(run, report.source);
     SectionBuilder sections{report};
+    const auto curves = find_curves(run);
     std::size_t rows = 0;
-    for (const auto& c : run.cases) {
+    for (std::size_t i = 0; i < run.cases.size(); ++i) {
+        const auto& c = run.cases[i];
         // What does not apply to this machine is listed with its reason, not among the figures.
         if (c.status == Status::skipped || c.status == Status::interrupted) continue;
-        sections.add(c, rows++ < options.strip_rows);
+        const bool on_curve = curves.on_curve[i];
+        sections.add(c, on_curve, !on_curve && rows++ < options.strip_rows);
     }
+    for (auto& section : report.sections)
+        for (const auto& chart : curves.charts)
+            if (family_of(chart.benchmark) == section.family) section.curves.push_back(chart);
     for (auto& section : report.sections) share_covers(section);
     if (rows > options.strip_rows)
         report.caps.push_back(

@@ -69,6 +69,59 @@ struct Row {
     std::string unit;
     bool higher_is_better = true;
     std::vector<Strip> strips; ///< one per replica with values; only in the first rows of a report
+    bool on_curve = false;     ///< drawn as a point of one of the section's curves
+};
+
+/// One point of a curve.
+struct Point {
+    double x = 0;
+    std::string x_text; ///< "64 KiB"
+    double y = 0;
+    std::optional<double> low;
+    std::optional<double> high;
+    std::string y_text; ///< "3.91 ns"
+    bool unstable = false;
+};
+
+/// Cases that differ in one number only, in the order of that number.
+struct Curve {
+    std::string label; ///< what sets it apart from the other curves of its chart
+    std::vector<Point> points;
+    std::vector<std::string> levels; ///< plateaus found: "1.24 ns up to 32 KiB"
+};
+
+/// A place on the x axis worth knowing: where a declared cache ends.
+struct Mark {
+    double x = 0;
+    std::string text;
+};
+
+/// Curves with the same axes.
+struct CurveChart {
+    std::string benchmark;
+    std::string title; ///< of the metric: "latency"
+    std::string unit;  ///< of y
+    bool higher_is_better = true;
+    std::string x_title; ///< "footprint"
+    std::string x_unit;  ///< "B" or ""
+    std::string common;  ///< parameters that all curves share
+    std::vector<Curve> curves;
+    std::vector<Mark> marks;
+};
+
+/// A matrix that a case measured.
+struct HeatMap {
+    std::string benchmark;
+    std::string what;  ///< the case
+    std::string title; ///< of the metric
+    std::string unit;
+    bool higher_is_better = true;
+    std::string row_title;
+    std::string column_title;
+    std::vector<std::string> rows;
+    std::vector<std::string> columns;
+    std::vector<std::optional<double>> values; ///< row by row
+    std::size_t merged = 1; ///< each cell is the median of merged x merged of the original
 };
 
 struct Section {
@@ -76,6 +129,8 @@ struct Section {
     std::string title;  ///< "Matrix multiplication"
     std::string question;
     std::vector<Row> rows;
+    std::vector<CurveChart> curves;
+    std::vector<HeatMap> maps;
     std::string covers;                ///< what every interval covers; empty where rows differ
     std::vector<std::string> ceilings; ///< where the limits come from, referred to by number
 };

@@ -51,17 +51,6 @@ template <class List>
 bool contains(const List& list, std::string_view name) {
     return std::ranges::find(list, name) != list.end();
 }
-bool is_bytes(std::string_view name) {
-    return contains(sizes_in_bytes, name) ||
-           (name.size() > 6 && name.substr(name.size() - 6) == "_bytes");
-}
-
-std::string with_blanks(std::string_view name) {
-    std::string out{name};
-    std::ranges::replace(out, '_', ' ');
-    return out;
-}
-
 std::string number_in_words(std::string_view name, const record::Value& value) {
     if (is_bytes(name)) {
         if (const auto* bytes = std::get_if<std::int64_t>(&value))
@@ -101,6 +90,17 @@ std::string parameter_in_words(const record::Case& c, const record::Named& param
 }
 
 } // namespace
+
+bool is_bytes(std::string_view name) {
+    return contains(sizes_in_bytes, name) ||
+           (name.size() > 6 && name.substr(name.size() - 6) == "_bytes");
+}
+
+std::string with_blanks(std::string_view name) {
+    std::string out{name};
+    std::ranges::replace(out, '_', ' ');
+    return out;
+}
 
 std::string family_of(std::string_view benchmark) {
     return std::string{benchmark.substr(0, benchmark.find('.'))};

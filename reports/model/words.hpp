@@ -21,6 +21,11 @@ struct FamilyWords {
 FamilyWords family_words(std::string_view family);
 std::string family_of(std::string_view benchmark);
 
+/// "working_set" as "working set".
+std::string with_blanks(std::string_view name);
+/// Is this parameter a number of bytes?
+bool is_bytes(std::string_view name);
+
 /// "fp64, size 1024, all threads (2)": symbolic values with what they resolved to.
 std::string parameters_in_words(const record::Case& c);
 /// The same, one text for each parameter.

@@ -313,7 +313,7 @@ std::size_t Palette::colour(const std::string& library) {
 std::string bar_charts(const Section& section, const std::string& id, Palette& palette) {
     std::vector<std::vector<const Row*>> groups; // one for each title and unit, in order
     for (const auto& row : section.rows) {
-        if (!row.number || !std::isfinite(*row.number)) continue;
+        if (row.on_curve || !row.number || !std::isfinite(*row.number)) continue;
         auto group = std::ranges::find_if(groups, [&](const auto& rows) {
             return rows.front()->unit == row.unit && rows.front()->title == row.title;
         });

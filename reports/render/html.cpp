@@ -5,10 +5,13 @@
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "render/charts.hpp"
+#include "render/heat_map.hpp"
+#include "render/line_chart.hpp"
 #include "render/style.hpp"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string_view>
 
 namespace assay::report {
@@ -140,12 +143,15 @@ void table_head(std::string& out, const std::string& benchmark, bool strips) {
                        strips ? "<th scope=\"col\">Batches over time</th>" : "");
 }
 
-void tables(std::string& out, const Section& section, Palette& palette) {
+/// Of the rows that are points of curves, or of the others.
+void tables(std::string& out, const Section& section, bool on_curve, Palette& palette) {
     bool strips = false;
     for (const auto& row : section.rows) strips = strips || !row.strips.empty();
+    strips = strips && !on_curve;
     std::string benchmark;
     bool open = false;
     for (const auto& row : section.rows) {
+        if (row.on_curve != on_curve) continue;
         if (!open || row.benchmark != benchmark) {
             if (open) out += "</tbody></table>\n";
             table_head(out, row.benchmark, strips);
@@ -157,13 +163,29 @@ void tables(std::string& out, const Section& section, Palette& palette) {
     if (open) out += "</tbody></table>\n";
 }
 
+/// A long table of points is there for who wants it, and otherwise out of the way.
+void curves(std::string& out, const Section& section, const std::string& id, Palette& palette) {
+    for (std::size_t i = 0; i < section.curves.size(); ++i)
+        out += line_chart(section.curves[i], fmt::format("{}-line-{}", id, i));
+    const auto points = static_cast<std::size_t>(
+        std::ranges::count_if(section.rows, [](const Row& row) { return row.on_curve; }));
+    if (points == 0) return;
+    out +=
+        fmt::format("<details><summary>{} of these curves</summary>\n", count_of(points, "point"));
+    tables(out, section, true, palette);
+    out += "</details>\n";
+}
+
 void section(std::string& out, const Section& section, const std::string& id, Palette& palette) {
     out += "<section>\n";
     heading(out, section.title);
     if (!section.question.empty())
         out += fmt::format("<p class=\"question\">{}</p>\n", escape_html(section.question));
     out += bar_charts(section, id, palette);
-    tables(out, section, palette);
+    tables(out, section, false, palette);
+    curves(out, section, id, palette);
+    for (std::size_t i = 0; i < section.maps.size(); ++i)
+        out += heat_map(section.maps[i], fmt::format("{}-map-{}", id, i));
     if (!section.covers.empty())
         out +=
             fmt::format("<p class=\"foot\">95% intervals: {}.</p>\n", escape_html(section.covers));

@@ -46,13 +46,48 @@ Value row(const Row& row) {
             {"settings", row.settings}};
 }
 
+Value curves(const Section& section) {
+    Value charts = Value::array();
+    for (const auto& chart : section.curves)
+        for (const auto& curve : chart.curves) {
+            Value points = Value::array();
+            for (const auto& point : curve.points) points.push_back({point.x, point.y});
+            charts.push_back({{"benchmark", chart.benchmark},
+                              {"curve", curve.label},
+                              {"x", chart.x_title},
+                              {"y", chart.title},
+                              {"unit", chart.unit},
+                              {"points", std::move(points)},
+                              {"levels", curve.levels}});
+        }
+    return charts;
+}
+
+Value maps(const Section& section) {
+    Value maps = Value::array();
+    for (const auto& map : section.maps) {
+        Value values = Value::array();
+        for (const auto& value : map.values) values.push_back(optional(value));
+        maps.push_back({{"benchmark", map.benchmark},
+                        {"case", map.what},
+                        {"metric", map.title},
+                        {"unit", map.unit},
+                        {"row_title", map.row_title},
+                        {"column_title", map.column_title},
+                        {"rows", map.rows},
+                        {"columns", map.columns},
+                        {"merged", map.merged},
+                        {"values", std::move(values)}});
+    }
+    return maps;
+}
+
 Value section(const Section& section) {
     Value rows = Value::array();
     for (const auto& entry : section.rows) rows.push_back(row(entry));
-    return {{"family", section.family},
-            {"title", section.title},
-            {"question", section.question},
-            {"ceilings", section.ceilings},
+    return {{"family", section.family},     {"title", section.title},
+            {"question", section.question}, {"ceilings", section.ceilings},
+            {"curves", curves(section)},    {"maps", maps(section)},
             {"cases", std::move(rows)}};
 }
 

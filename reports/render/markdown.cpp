@@ -4,9 +4,13 @@
 
 #include "model/text.hpp"
 #include "model/words.hpp"
+#include "record/format.hpp"
+#include "render/heat_map.hpp"
+#include "render/line_chart.hpp"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <string_view>
 
@@ -64,18 +68,58 @@ std::string row_notes(const Section& section, const Row& row) {
     return out;
 }
 
+void curves(std::string& out, const Section& section) {
+    for (const auto& chart : section.curves) {
+        out += fmt::format("\n{}: {} by {}{}\n\n", quote(chart.benchmark), quote(chart.title),
+                           quote(chart.x_title),
+                           chart.common.empty() ? "" : " (all: " + quote(chart.common) + ")");
+        for (const auto& curve : chart.curves) {
+            out += fmt::format("- {}: {} at {} {} {} at {}\n", quote(curve.label),
+                               curve.points.front().y_text, curve.points.front().x_text,
+                               sparkline(curve), curve.points.back().y_text,
+                               curve.points.back().x_text);
+            for (const auto& level : curve.levels) out += fmt::format("  - {}\n", quote(level));
+        }
+    }
+}
+
+void maps(std::string& out, const Section& section) {
+    constexpr std::size_t most_columns = 16; // wider tables are unreadable as text
+    for (const auto& map : section.maps) {
+        out += fmt::format("\n{}, {}: {} {}\n", quote(map.benchmark), quote(map.what),
+                           quote(map.title), quote(extremes(map)));
+        if (map.columns.size() > most_columns) continue;
+        out += fmt::format("\n| {} \\ {} |", quote(map.row_title), quote(map.column_title));
+        for (const auto& column : map.columns) out += fmt::format(" {} |", quote(column));
+        out += "\n| --- |";
+        for (std::size_t i = 0; i < map.columns.size(); ++i) out += " ---: |";
+        for (std::size_t i = 0; i < map.values.size(); ++i) {
+            if (i % map.columns.size() == 0)
+                out += fmt::format("\n| {} |", quote(map.rows[i / map.columns.size()]));
+            out +=
+                fmt::format(" {} |", map.values[i] ? record::human(*map.values[i], map.unit) : "");
+        }
+        out += '\n';
+    }
+}
+
 void section(std::string& out, const Section& section) {
     out += fmt::format("\n## {}\n\n", quote(section.title));
     if (!section.question.empty()) out += quote(section.question) + "\n\n";
-    out += "| benchmark | case | library | value | 95% interval | of ceiling | status | notes |\n"
-           "| --- | --- | --- | ---: | ---: | ---: | --- | --- |\n";
+    if (!std::ranges::all_of(section.rows, &Row::on_curve))
+        out +=
+            "| benchmark | case | library | value | 95% interval | of ceiling | status | notes |\n"
+            "| --- | --- | --- | ---: | ---: | ---: | --- | --- |\n";
     for (const auto& entry : section.rows) {
+        if (entry.on_curve) continue;
         const std::string note =
             entry.ceiling_note ? fmt::format(" ({})", *entry.ceiling_note + 1) : "";
         row(out, {quote(entry.benchmark), quote(entry.what), quote(entry.library),
                   quote(entry.value), quote(entry.interval), quote(entry.share) + note,
                   std::string{status_in_words(entry.status)}, row_notes(section, entry)});
     }
+    curves(out, section);
+    maps(out, section);
     if (!section.covers.empty())
         out += fmt::format("\n95% intervals: {}.\n", quote(section.covers));
     if (!section.ceilings.empty()) out += "\nCeilings:\n\n";

@@ -12,11 +12,11 @@ inline constexpr std::string_view style_sheet = R"css(
 :root{color-scheme:light dark;
 --paper:#fbfbfa;--card:#fff;--ink:#1c2024;--soft:#5d6670;--line:#e1e4e8;--faint:#f1f3f5;
 --good:#1a7f4b;--warn:#9a6200;--bad:#b3261e;--warn-paper:#fdf5e3;--bad-paper:#fcebe9;--note-paper:#eef3f8;
---c0:#2f6fb3;--c1:#3a8f6b;--c2:#8a5fb0;--c3:#b8742a;--c4:#4a8c9c;--c5:#a04f6d;--mark:#d1491f}
+--c0:#2f6fb3;--c1:#3a8f6b;--c2:#8a5fb0;--c3:#b8742a;--c4:#4a8c9c;--c5:#a04f6d;--mark:#d1491f;--heat:#c2571a}
 @media (prefers-color-scheme:dark){:root{
 --paper:#14171a;--card:#1b1f23;--ink:#e4e7ea;--soft:#9aa4ae;--line:#30363c;--faint:#23282d;
 --good:#5cc48d;--warn:#e0b04c;--bad:#f28b82;--warn-paper:#2b2517;--bad-paper:#31201f;--note-paper:#1e262e;
---c0:#6ea8e0;--c1:#6cc49a;--c2:#b894dc;--c3:#dda25c;--c4:#7fbecb;--c5:#d38aa5;--mark:#ff8a5c}}
+--c0:#6ea8e0;--c1:#6cc49a;--c2:#b894dc;--c3:#dda25c;--c4:#7fbecb;--c5:#d38aa5;--mark:#ff8a5c;--heat:#e0803c}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);
@@ -56,6 +56,19 @@ figcaption,.foot{font-size:13px;color:var(--soft)}
 .bars rect{opacity:.82}
 .bars .unstable rect{opacity:.4}
 .c0{color:var(--c0)}.c1{color:var(--c1)}.c2{color:var(--c2)}.c3{color:var(--c3)}.c4{color:var(--c4)}.c5{color:var(--c5)}
+.lines .curve{stroke:currentColor;stroke-width:2;stroke-linecap:round}
+.lines .dashed{stroke-dasharray:5 4}
+.lines .whisker{stroke:currentColor;stroke-width:1;opacity:.6}
+.lines .mark{stroke:var(--mark);stroke-dasharray:3 3}
+.legend{list-style:none;margin:2px 0 6px;padding:0;display:flex;flex-wrap:wrap;gap:2px 22px;font-size:13px}
+.legend small{display:block;margin-left:16px;font-size:12.5px;color:var(--soft)}
+.wide{overflow-x:auto}
+.heat rect{opacity:1;fill:var(--heat)}
+.h0 rect{fill-opacity:.06}.h1 rect{fill-opacity:.13}.h2 rect{fill-opacity:.2}.h3 rect{fill-opacity:.28}.h4 rect{fill-opacity:.36}
+.h5 rect{fill-opacity:.45}.h6 rect{fill-opacity:.55}.h7 rect{fill-opacity:.66}.h8 rect{fill-opacity:.78}
+.heat g text{font-size:12px;stroke:none}
+details{margin:4px 0 18px}
+summary{cursor:pointer;font-size:13.5px;color:var(--soft)}
 .strip rect{fill:var(--faint)}
 .strip path{fill:none;stroke:currentColor;stroke-width:2;stroke-linecap:round;opacity:.6}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
@@ -95,7 +108,7 @@ td .strip{margin-top:4px}
 }
 @media print{
 :root{--paper:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#ccc;--faint:#f3f3f3;--good:#1a7f4b;--warn:#7a4e00;--bad:#a01c14;
---warn-paper:#fff;--bad-paper:#fff;--note-paper:#fff;--c0:#2f6fb3;--c1:#3a8f6b;--c2:#8a5fb0;--c3:#b8742a;--c4:#4a8c9c;--c5:#a04f6d;--mark:#d1491f}
+--warn-paper:#fff;--bad-paper:#fff;--note-paper:#fff;--c0:#2f6fb3;--c1:#3a8f6b;--c2:#8a5fb0;--c3:#b8742a;--c4:#4a8c9c;--c5:#a04f6d;--mark:#d1491f;--heat:#c2571a}
 body{font-size:10.5pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}
 article{max-width:none;padding:0}
 article+article{break-before:page}

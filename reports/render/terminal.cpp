@@ -4,6 +4,8 @@
 
 #include "model/text.hpp"
 #include "model/words.hpp"
+#include "render/heat_map.hpp"
+#include "render/line_chart.hpp"
 
 #include <fmt/core.h>
 
@@ -102,6 +104,7 @@ Columns columns_of(const Section& section, std::size_t width) {
         column = std::max(column, display_width(text));
     };
     for (const auto& row : section.rows) {
+        if (row.on_curve) continue;
         widen(columns.what, row.what);
         widen(columns.library, row.library);
         widen(columns.value, row.value);
@@ -152,18 +155,49 @@ void print_head(Page& page, const Columns& columns) {
     page.line(page.paint(Paint::dim, line));
 }
 
-void print_section(Page& page, const Section& section) {
-    page.heading(section.title);
-    if (!section.question.empty()) page.paragraph("  ", 2, section.question, true);
+void print_curves(Page& page, const Section& section) {
+    for (const auto& chart : section.curves) {
+        page.line("  " + page.paint(Paint::bold, chart.benchmark) +
+                  fmt::format(": {} by {}", chart.title, chart.x_title));
+        if (!chart.common.empty()) page.paragraph("", 4, "all: " + chart.common, true);
+        for (const auto& curve : chart.curves) {
+            const auto& first = curve.points.front();
+            const auto& last = curve.points.back();
+            page.paragraph("   ", 4,
+                           fmt::format("{}: {} at {} {} {} at {}", curve.label, first.y_text,
+                                       first.x_text, sparkline(curve), last.y_text, last.x_text));
+            for (const auto& level : curve.levels) page.paragraph("", 6, level, true);
+        }
+    }
+}
+
+void print_maps(Page& page, const Section& section) {
+    for (const auto& map : section.maps)
+        page.paragraph("  ", 4,
+                       fmt::format("{}, {} from {} to {}: {}", map.benchmark, map.title,
+                                   map.row_title, map.column_title, extremes(map)));
+}
+
+void print_rows(Page& page, const Section& section) {
+    if (std::ranges::all_of(section.rows, &Row::on_curve)) return;
     const Columns columns = columns_of(section, page.width());
-    page.line();
     print_head(page, columns);
     std::string benchmark;
     for (const auto& row : section.rows) {
+        if (row.on_curve) continue;
         if (row.benchmark != benchmark) page.line("  " + page.paint(Paint::bold, row.benchmark));
         benchmark = row.benchmark;
         print_row(page, section, row, columns);
     }
+}
+
+void print_section(Page& page, const Section& section) {
+    page.heading(section.title);
+    if (!section.question.empty()) page.paragraph("  ", 2, section.question, true);
+    page.line();
+    print_rows(page, section);
+    print_curves(page, section);
+    print_maps(page, section);
     if (!section.covers.empty())
         page.paragraph("  ", 2, "95% intervals: " + section.covers + ".", true);
     for (std::size_t i = 0; i < section.ceilings.size(); ++i)

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "model/curves.hpp"
+
+#include "model/words.hpp"
+#include "record/format.hpp"
+#include "record/metrics.hpp"
+#include "stats/summary.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+using record::Case;
+
+/// A parameter's number, or the one its symbol stands for.
+std::optional<double> number_of(const Case& c, const record::Named& parameter) {
+    const auto as_number = [](const record::Value& value) -> std::optional<double> {
+        if (const auto* integer = std::get_if<std::int64_t>(&value))
+            return static_cast<double>(*integer);
+        if (const auto* real = std::get_if<double>(&value)) return *real;
+        return std::nullopt;
+    };
+    if (const auto number = as_number(parameter.value)) return number;
+    if (!std::holds_alternative<std::string>(parameter.value)) return std::nullopt;
+    const auto* resolved = record::find(c.settings, parameter.name);
+    return resolved == nullptr ? std::nullopt : as_number(*resolved);
+}
+
+/// What a curve's points share: everything but the parameter at `swept`.
+std::vector<std::string> shared_by_points(const Case& c, std::size_t swept) {
+    auto parts = parameter_parts(c);
+    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(swept));
+    parts.push_back(c.library);
+    return parts;
+}
+
+/// Cases by what they share; the points of each in the order of the swept number.
+using Groups = std::map<std::vector<std::string>, std::map<double, std::size_t>>;
+
+Groups groups_by(const record::Run& run, const std::vector<std::size_t>& cases, std::size_t swept) {
+    Groups groups;
+    for (const auto index : cases) {
+        const auto& c = run.cases[index];
+        if (swept >= c.parameters.size()) continue;
+        const auto x = number_of(c, c.parameters[swept]);
+        if (!x || !(*x > 0) || !std::isfinite(*x)) continue;
+        // A symbol and a number may mean the same: the first stays.
+        groups[shared_by_points(c, swept)].try_emplace(*x, index);
+    }
+    std::erase_if(groups, [](const auto& group) { return group.second.size() < fewest_points; });
+    return groups;
+}
+
+/// The parameter with the most points in one curve.
+std::pair<std::size_t, Groups> choose_sweep(const record::Run& run,
+                                            const std::vector<std::size_t>& cases) {
+    std::pair<std::size_t, Groups> best;
+    std::size_t most = 0;
+    for (std::size_t swept = 0; swept < run.cases[cases.front()].parameters.size(); ++swept) {
+        auto groups = groups_by(run, cases, swept);
+        for (const auto& group : groups)
+            if (group.second.size() > most) {
+                most = group.second.size();
+                best.first = swept;
+            }
+        if (best.first == swept && most > 0) best.second = std::move(groups);
+    }
+    return best;
+}
+
+Point point_of(const Case& c, double x, std::string_view x_unit) {
+    const auto& metric = *headline(c);
+    return {.x = x,
+            .x_text = x_unit == "B" ? record::human_bytes(x) : fmt::format("{:.6g}", x),
+            .y = *metric.value,
+            .low = metric.low,
+            .high = metric.high,
+            .y_text = record::human(*metric.value, metric.unit),
+            .unstable = c.status == record::Status::unstable};
+}
+
+/// What all curves share is said once; a label keeps the rest. Returns the former.
+std::string label_curves(std::vector<Curve>& curves, const Groups& groups) {
+    const auto has = [](const std::vector<std::string>& parts, const std::string& part) {
+        return std::ranges::find(parts, part) != parts.end();
+    };
+    std::vector<std::string> common;
+    for (const auto& part : groups.begin()->first)
+        if (std::ranges::all_of(groups, [&](const auto& group) { return has(group.first, part); }))
+            common.push_back(part);
+    auto curve = curves.begin();
+    for (const auto& group : groups) {
+        std::vector<std::string> own;
+        for (const auto& part : group.first)
+            if (groups.size() == 1 || !has(common, part)) own.push_back(part);
+        (curve++)->label = fmt::format("{}", fmt::join(own, ", "));
+    }
+    return groups.size() == 1 ? "" : fmt::format("{}", fmt::join(common, ", "));
+}
+
+/// Where the declared caches of one core end.
+std::vector<Mark> cache_marks(const record::Machine& machine) {
+    std::vector<Mark> marks;
+    for (const auto& cache : machine.caches)
+        if (cache.type != "instruction" && cache.bytes > 0)
+            marks.push_back(
+                {.x = static_cast<double>(cache.bytes),
+                 .text = fmt::format("L{} {}", cache.level,
+                                     record::human_bytes(static_cast<double>(cache.bytes)))});
+    return marks;
+}
+
+CurveChart chart_of(const record::Run& run, std::size_t swept, const Groups& groups) {
+    const auto& first = run.cases[groups.begin()->second.begin()->second];
+    const auto& metric = *headline(first);
+    const auto* definition = record::find_metric(metric.name);
+    const std::string& parameter = first.parameters[swept].name;
+    CurveChart chart{.benchmark = first.benchmark,
+                     .title = std::string{definition != nullptr ? definition->title : metric.name},
+                     .unit = metric.unit,
+                     .higher_is_better = metric.higher_is_better,
+                     .x_title = with_blanks(parameter),
+                     .x_unit = is_bytes(parameter) ? "B" : ""};
+    for (const auto& group : groups) {
+        auto& curve = chart.curves.emplace_back();
+        for (const auto& [x, index] : group.second)
+            curve.points.push_back(point_of(run.cases[index], x, chart.x_unit));
+    }
+    chart.common = label_curves(chart.curves, groups);
+    if (parameter == "footprint") chart.marks = cache_marks(run.machine);
+    return chart;
+}
+
+/// Rows and columns of a map that can still be told apart.
+constexpr std::size_t most_lines = 64;
+
+/// Labels of every `merged`-th line.
+std::vector<std::string> thinned(const std::vector<std::string>& labels, std::size_t merged) {
+    std::vector<std::string> some;
+    for (std::size_t i = 0; i < labels.size(); i += merged) some.push_back(labels[i]);
+    return some;
+}
+
+} // namespace
+
+FoundCurves find_curves(const record::Run& run) {
+    FoundCurves found{.on_curve = std::vector<bool>(run.cases.size(), false)};
+    // One chart for each benchmark and metric: curves share their axes.
+    std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> kinds;
+    for (std::size_t i = 0; i < run.cases.size(); ++i) {
+        const auto& c = run.cases[i];
+        const auto* metric = headline(c);
+        if (metric == nullptr || !(*metric->value > 0)) continue;
+        kinds[{c.benchmark, metric->name}].push_back(i);
+    }
+    for (const auto& [kind, cases] : kinds) {
+        const auto [swept, groups] = choose_sweep(run, cases);
+        if (groups.empty()) continue;
+        found.charts.push_back(chart_of(run, swept, groups));
+        for (const auto& group : groups)
+            for (const auto& point : group.second) found.on_curve[point.second] = true;
+    }
+    return found;
+}
+
+std::vector<HeatMap> heat_maps(const Case& c) {
+    std::vector<HeatMap> maps;
+    for (const auto& table : c.tables) {
+        if (table.values.size() != table.rows.size() * table.columns.size()) continue;
+        const auto* definition = record::find_metric(table.metric);
+        const std::size_t longest = std::max(table.rows.size(), table.columns.size());
+        HeatMap map{.benchmark = c.benchmark,
+                    .what = parameters_in_words(c),
+                    .title = std::string{definition != nullptr ? definition->title : table.metric},
+                    .unit = table.unit,
+                    .higher_is_better = definition == nullptr || definition->higher_is_better,
+                    .row_title = table.row_title,
+                    .column_title = table.column_title,
+                    .merged = (longest + most_lines - 1) / most_lines};
+        map.rows = thinned(table.rows, map.merged);
+        map.columns = thinned(table.columns, map.merged);
+        for (std::size_t row = 0; row < table.rows.size(); row += map.merged)
+            for (std::size_t column = 0; column < table.columns.size(); column += map.merged) {
+                std::vector<double> block;
+                for (std::size_t i = row; i < std::min(row + map.merged, table.rows.size()); ++i)
+                    for (std::size_t j = column;
+                         j < std::min(column + map.merged, table.columns.size()); ++j)
+                        if (const auto& value = table.values[i * table.columns.size() + j])
+                            block.push_back(*value);
+                map.values.push_back(block.empty() ? std::nullopt
+                                                   : std::optional{stats::median(block)});
+            }
+        maps.push_back(std::move(map));
+    }
+    return maps;
+}
+
+} // namespace assay::report

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds the cases of a run that are points of one curve: a sweep over sizes, threads or batches. Nobody
+// declares sweeps; cases of a benchmark that differ in one number only are one.
+
+#pragma once
+
+#include "model/view.hpp"
+#include "record/model.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace assay::report {
+
+/// A curve needs this many points; fewer are easier to read as bars.
+inline constexpr std::size_t fewest_points = 4;
+
+struct FoundCurves {
+    std::vector<CurveChart> charts;
+    std::vector<bool> on_curve; ///< for each case of the run
+};
+/// Of the cases that have a figure. The run is plain (text.hpp).
+FoundCurves find_curves(const record::Run& run);
+
+/// The tables of a case, no larger than can be told apart on a page.
+std::vector<HeatMap> heat_maps(const record::Case& c);
+
+} // namespace assay::report
