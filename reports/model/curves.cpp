@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -133,8 +134,11 @@ CurveChart chart_of(const record::Run& run, std::size_t swept, const Groups& gro
                      .x_unit = is_bytes(parameter) ? "B" : ""};
     for (const auto& group : groups) {
         auto& curve = chart.curves.emplace_back();
+        const std::size_t every = (group.second.size() + most_points - 1) / most_points;
+        std::size_t number = 0;
         for (const auto& [x, index] : group.second)
-            curve.points.push_back(point_of(run.cases[index], x, chart.x_unit));
+            if (number++ % every == 0)
+                curve.points.push_back(point_of(run.cases[index], x, chart.x_unit));
     }
     chart.common = label_curves(chart.curves, groups);
     if (parameter == "footprint") chart.marks = cache_marks(run.machine);
@@ -164,8 +168,9 @@ FoundCurves find_curves(const record::Run& run) {
         kinds[{c.benchmark, metric->name}].push_back(i);
     }
     for (const auto& [kind, cases] : kinds) {
-        const auto [swept, groups] = choose_sweep(run, cases);
+        auto [swept, groups] = choose_sweep(run, cases);
         if (groups.empty()) continue;
+        while (groups.size() > most_curves) groups.erase(std::prev(groups.end()));
         found.charts.push_back(chart_of(run, swept, groups));
         for (const auto& group : groups)
             for (const auto& point : group.second) found.on_curve[point.second] = true;

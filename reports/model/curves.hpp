@@ -16,6 +16,10 @@ namespace assay::report {
 /// A curve needs this many points; fewer are easier to read as bars.
 inline constexpr std::size_t fewest_points = 4;
 
+/// Points drawn of one, and curves in one chart; of more than that, every n-th, and the first.
+inline constexpr std::size_t most_points = 200;
+inline constexpr std::size_t most_curves = 12;
+
 struct FoundCurves {
     std::vector<CurveChart> charts;
     std::vector<bool> on_curve; ///< for each case of the run

@@ -66,7 +66,8 @@ std::string heat_map(const HeatMap& map, const std::string& id) {
     std::string out = fmt::format(
         "<figure>\n<div class=\"wide\"><svg class=\"bars heat\" width=\"{0}\" height=\"{1}\" "
         "role=\"img\" "
-        "aria-labelledby=\"{2}-t\"><title id=\"{2}-t\">{3}: {4}</title>"
+        "aria-labelledby=\"{2}-t {2}-d\"><title id=\"{2}-t\">{3}</title><desc "
+        "id=\"{2}-d\">{4}</desc>"
         "<text class=\"tick\" x=\"{5}\" y=\"11\">{6}</text><text class=\"tick\" x=\"0\" "
         "y=\"27\">{7}</text>\n",
         width, total, id, escape_html(map.benchmark), escape_html(extremes(map)), left,

@@ -20,6 +20,8 @@ namespace {
 constexpr std::size_t cases_listed =
     12; // of those not measured for one reason; the rest is a number
 
+constexpr std::size_t checks_shown = 8; // passed ones of a benchmark, before they are folded away
+
 void heading(std::string& out, std::string_view text) {
     out += fmt::format("<h2>{}</h2>\n", escape_html(text));
 }
@@ -220,12 +222,17 @@ void checks(std::string& out, const Report& report) {
     out += "<section>\n";
     heading(out, "How the results were checked");
     for (const auto& group : report.checks) {
+        // A long list of what passed is there for who wants it.
+        const bool folded = group.checks.size() > checks_shown && group.passed == group.total;
         out += fmt::format(
-            "<h3>{}</h3>\n<p class=\"question\">{}</p>\n<table>\n<caption>{}.</caption>\n"
+            "<h3>{}</h3>\n<p class=\"question\">{}</p>\n{}<table>\n<caption>{}.</caption>\n"
             "<thead><tr><th scope=\"col\">Case</th><th scope=\"col\" class=\"n\">Error"
             "</th><th scope=\"col\" class=\"n\">Bound</th><th scope=\"col\">Result</th>"
             "</tr></thead>\n<tbody>\n",
-            escape_html(group.benchmark), escape_html(group.method), escape_html(group.outcome));
+            escape_html(group.benchmark), escape_html(group.method),
+            folded ? fmt::format("<details><summary>{}</summary>\n", escape_html(group.outcome))
+                   : "",
+            escape_html(group.outcome));
         for (const auto& check : group.checks) {
             out += fmt::format("<tr><td>{}{}</td>", escape_html(check.what), small(check.detail));
             cell(out, "error", check.error, "n");
@@ -235,7 +242,7 @@ void checks(std::string& out, const Report& report) {
                               : "<span class=\"wrong\">wrong</span>");
             out += "</tr>\n";
         }
-        out += "</tbody></table>\n";
+        out += folded ? "</tbody></table>\n</details>\n" : "</tbody></table>\n";
     }
     out += "</section>\n";
 }

@@ -74,10 +74,11 @@ void curves(std::string& out, const Section& section) {
                            quote(chart.x_title),
                            chart.common.empty() ? "" : " (all: " + quote(chart.common) + ")");
         for (const auto& curve : chart.curves) {
-            out += fmt::format("- {}: {} at {} {} {} at {}\n", quote(curve.label),
-                               curve.points.front().y_text, curve.points.front().x_text,
-                               sparkline(curve), curve.points.back().y_text,
-                               curve.points.back().x_text);
+            out +=
+                fmt::format("- {}: {} at {} {} {} at {}\n", quote(curve.label),
+                            quote(curve.points.front().y_text), quote(curve.points.front().x_text),
+                            sparkline(curve), quote(curve.points.back().y_text),
+                            quote(curve.points.back().x_text));
             for (const auto& level : curve.levels) out += fmt::format("  - {}\n", quote(level));
         }
     }
@@ -96,8 +97,8 @@ void maps(std::string& out, const Section& section) {
         for (std::size_t i = 0; i < map.values.size(); ++i) {
             if (i % map.columns.size() == 0)
                 out += fmt::format("\n| {} |", quote(map.rows[i / map.columns.size()]));
-            out +=
-                fmt::format(" {} |", map.values[i] ? record::human(*map.values[i], map.unit) : "");
+            out += fmt::format(" {} |",
+                               map.values[i] ? quote(record::human(*map.values[i], map.unit)) : "");
         }
         out += '\n';
     }

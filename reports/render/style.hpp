@@ -113,6 +113,7 @@ body{font-size:10.5pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}
 article{max-width:none;padding:0}
 article+article{break-before:page}
 h2,h3,caption{break-after:avoid}
+details:not([open])>*:not(summary){display:none}
 tr,figure,.findings li,.summary{break-inside:avoid}
 h2{margin-top:24pt}
 @page{margin:16mm 15mm}

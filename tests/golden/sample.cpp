@@ -261,6 +261,54 @@ void add_rest(record::Run& run, Noise& noise) {
     run.cases.push_back(crashed);
 }
 
+/// Loads of a chain by footprint: three levels of caches, then memory.
+void add_curves(record::Run& run, Noise& noise) {
+    for (const char* pages : {"huge", "small"})
+        for (std::int64_t bytes = 8192; bytes <= 134217728; bytes *= 4) {
+            const double latency = bytes <= 32768      ? 1.1e-9
+                                   : bytes <= 1048576  ? 3.8e-9
+                                   : bytes <= 33554432 ? 1.4e-8
+                                                       : 1.05e-7;
+            const double walk = pages[0] == 's' && bytes > 8000000 ? 1.6 : 1.0;
+            auto c = measured({.benchmark = "memory.latency",
+                               .library = "host",
+                               .parameters = {{"footprint", bytes}, {"pages", pages}},
+                               .settings = {}},
+                              "latency", {.work = 2048, .rate = 1 / (latency * walk)}, noise);
+            auto& latencies = c.metrics.front();
+            for (auto* value : {&latencies.value, &latencies.median, &latencies.min})
+                *value = rounded(*c.replicas[1].seconds / 2048);
+            latencies.low = rounded(*latencies.value * 0.99);
+            latencies.high = rounded(*latencies.value * 1.01);
+            c.ceiling.source = "none is known";
+            run.cases.push_back(std::move(c));
+        }
+    auto pairs = measured({.benchmark = "latency.core_to_core",
+                           .library = "host",
+                           .parameters = {},
+                           .settings = {{"cores", std::int64_t{4}}}},
+                          "latency", {.work = 2048, .rate = 1 / 6e-8}, noise);
+    pairs.metrics.front().value = 6e-8;
+    pairs.metrics.front().low = 5.9e-8;
+    pairs.metrics.front().high = 6.1e-8;
+    const std::vector<std::string> cores{"0", "1", "2", "3"};
+    record::Table table{.metric = "latency",
+                        .unit = "s",
+                        .row_title = "from core",
+                        .column_title = "to core",
+                        .rows = cores,
+                        .columns = cores,
+                        .values = {}};
+    for (int from = 0; from < 4; ++from)
+        for (int to = 0; to < 4; ++to)
+            table.values.push_back(from == to           ? std::nullopt
+                                   : from / 2 == to / 2 ? std::optional{2.5e-8}
+                                                        : std::optional{1.1e-7});
+    pairs.tables = {table};
+    pairs.ceiling.source = "none is known";
+    run.cases.push_back(std::move(pairs));
+}
+
 record::Machine machine() {
     return {.id = "m-5f1c02d7a9",
             .cpu_model = "AMD EPYC 9R14",
@@ -311,6 +359,7 @@ record::Run golden_run() {
     add_gemm(run, noise);
     add_memory(run, noise);
     add_rest(run, noise);
+    add_curves(run, noise);
     return run;
 }
 
@@ -320,7 +369,7 @@ record::Run large_run(std::size_t count) {
     run.cases.clear();
     for (std::size_t i = 0; i < count; ++i) {
         auto c = gemm(i % 2 == 0 ? "openblas" : "onednn", "fp32", 1e11, noise);
-        c.parameters[1].value = static_cast<std::int64_t>(i);
+        c.parameters[1].value = "number " + std::to_string(i);
         hold_against(c, 1e11 + static_cast<double>(i), "peak number " + std::to_string(i));
         run.cases.push_back(std::move(c));
     }

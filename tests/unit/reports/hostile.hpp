@@ -34,7 +34,10 @@ void fill(std::vector<T>& list, const std::string& text) {
     for (auto& entry : list) fill(entry, text);
 }
 inline void fill(std::vector<double>& /*values*/, const std::string& /*text*/) {}
-inline void fill(std::vector<std::optional<double>>& /*values*/, const std::string& /*text*/) {}
+/// Two by two, as there are two labels now.
+inline void fill(std::vector<std::optional<double>>& values, const std::string& /*text*/) {
+    values = {1.0, 2.0, 3.0, std::nullopt};
+}
 template <record::Record T>
 void fill(T& field, const std::string& text) {
     record::each_field([&](const auto&, auto& member) { fill(member, text); }, field);

@@ -65,12 +65,12 @@ private:
     }
     void start_tag() {
         static const std::set<std::string> allowed{
-            "html",    "head",   "meta",   "title",      "style", "body",  "main",
-            "article", "header", "h1",     "h2",         "h3",    "p",     "dl",
-            "dt",      "dd",     "ul",     "ol",         "li",    "div",   "span",
-            "section", "footer", "figure", "figcaption", "svg",   "desc",  "g",
-            "rect",    "line",   "circle", "text",       "path",  "table", "caption",
-            "thead",   "tbody",  "tr",     "th",         "td",    "small", "sup"};
+            "html",       "head",  "meta",    "title",  "style", "body",    "main",   "article",
+            "header",     "h1",    "h2",      "h3",     "p",     "dl",      "dt",     "dd",
+            "ul",         "ol",    "li",      "div",    "span",  "section", "footer", "figure",
+            "figcaption", "svg",   "desc",    "g",      "rect",  "line",    "circle", "text",
+            "path",       "table", "caption", "thead",  "tbody", "tr",      "th",     "td",
+            "small",      "sup",   "details", "summary"};
         const auto tag = name();
         if (!allowed.contains(tag)) return fail("element " + tag);
         while (take(" ")) attribute(tag);

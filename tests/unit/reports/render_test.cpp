@@ -3,6 +3,7 @@
 #include "hostile.hpp"
 #include "json/json.hpp"
 #include "markup.hpp"
+#include "model/curves.hpp"
 #include "model/text.hpp"
 #include "model/view.hpp"
 #include "render/html.hpp"
@@ -70,7 +71,7 @@ TEST(Html, ChartsAndTablesHaveTitles) {
     EXPECT_GT(count("<svg"), 10U);
     EXPECT_GE(count("<title"), count("<svg"));
     EXPECT_EQ(count("<table>"), count("<caption>"));
-    EXPECT_EQ(count("class=\"bars\""), count("<desc"));
+    EXPECT_EQ(count("class=\"bars"), count("<desc"));
 }
 
 TEST(Html, HostileTextInEveryFieldStaysText) {
@@ -178,6 +179,18 @@ TEST(Render, TenThousandCasesStayUsable) {
     EXPECT_THAT(page, HasSubstr("The first 40 of 10000 cases"));
     EXPECT_THAT(page, HasSubstr("Batch values are drawn for the first 100 of 10000 cases"));
     EXPECT_EQ(test::markup_problem(page), "");
+}
+
+TEST(Render, ACurveOfThousandsOfPointsStaysADrawing) {
+    auto run = test::large_run(4000);
+    for (std::size_t i = 0; i < run.cases.size(); ++i)
+        run.cases[i].parameters[1].value = static_cast<std::int64_t>(i + 1);
+    const Report report = make_report(run);
+    ASSERT_EQ(report.sections.size(), 1U);
+    ASSERT_EQ(report.sections[0].curves.size(), 1U);
+    for (const auto& curve : report.sections[0].curves[0].curves)
+        EXPECT_LE(curve.points.size(), most_points);
+    EXPECT_EQ(test::markup_problem(to_html({&report, 1})), "");
 }
 
 TEST(Html, OfAQuickRunIsSmall) {

@@ -55,7 +55,8 @@ TEST(View, SectionsFollowTheRun) {
     const auto report = make_report(test::golden_run());
     std::vector<std::string> families;
     for (const auto& section : report.sections) families.push_back(section.family);
-    EXPECT_THAT(families, testing::ElementsAre("gemm", "memory", "peak", "collective", "fft"));
+    EXPECT_THAT(families,
+                testing::ElementsAre("gemm", "memory", "peak", "collective", "fft", "latency"));
 }
 
 TEST(View, AWrongResultHasNoFigure) {
@@ -151,7 +152,7 @@ TEST(Summary, HasFiveLines) {
     EXPECT_THAT(report.summary[1].text, HasSubstr("wrong result"));
     EXPECT_THAT(
         report.summary[2].text,
-        HasSubstr("19 cases: 15 ok, 1 unstable, 1 incorrect, 1 not applicable and 1 crashed"));
+        HasSubstr("36 cases: 32 ok, 1 unstable, 1 incorrect, 1 not applicable and 1 crashed"));
     EXPECT_THAT(report.summary[3].text, HasSubstr("nobody to talk to"));
     EXPECT_THAT(report.summary[4].text, HasSubstr("14%"));
 }
