@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "check.hpp"
+#include "lattice.hpp"
+#include "simulation.hpp"
+
+#include <assay/define.hpp>
+#include <assay/random.hpp>
+#include <assay/verify.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <variant>
+
+namespace assay::md {
+namespace {
+
+enum class Precision : std::uint8_t { fp64, fp32 };
+
+template <class T>
+const Kernels<T>& kernels_in(const KernelSet& set) {
+    if constexpr (std::is_same_v<T, float>)
+        return set.fp32;
+    else
+        return set.fp64;
+}
+
+/// A liquid of one precision, how it is run and how it is checked.
+template <class T>
+class Liquid {
+public:
+    Liquid(std::int64_t cells, Rebuild rebuild, int threads)
+        : rebuild_{rebuild}, threads_{threads}, start_{make_lattice(cells, velocity_seed)} {
+        choose_kernels();
+        simulation_->run(melt_steps - trial_steps);
+        simulation_->store(start_);
+        simulation_->load(start_);
+        totals_ = totals_of(start_, all_forces(start_, unit_roundoff<T>, threads_));
+        count_pairs();
+    }
+
+    void run() noexcept { simulation_->run(run_steps); }
+    void rewind() { simulation_->load(start_); }
+
+    Work work() const {
+        return {.atom_steps = static_cast<double>(start_.size()) * run_steps,
+                .pairs = pairs_ * run_steps};
+    }
+    Check verify() const {
+        return check_run(start_, totals_, state(), unit_roundoff<T>, is_complete(), threads_);
+    }
+    void poison() {
+        Clusters<T>& clusters = simulation_->clusters();
+        for (T* values : {clusters.position(), clusters.velocity(), clusters.force()})
+            std::fill_n(values, clusters.elements(), std::numeric_limits<T>::quiet_NaN());
+    }
+    /// In turns, a component of one force and one of one velocity: by a little more than twice its
+    /// bound, so that the true value may be anywhere within it.
+    void spoil() {
+        constexpr double beyond = 2.1;
+        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        Clusters<T>& clusters = simulation_->clusters();
+        std::size_t slot = pick % (clusters.count() * clusters.width());
+        while (clusters.number()[slot] == Clusters<T>::nobody) slot = slot == 0 ? 1 : slot - 1;
+        const std::size_t at = slot / clusters.width() * clusters.stride() +
+                               slot % clusters.width() + (pick >> 40U) % 3 * clusters.width();
+        if (spoils_ % 2 == 0) {
+            const double bound =
+                tolerance_of(start_.size(), unit_roundoff<T>, is_complete()).momentum;
+            clusters.velocity()[at] += static_cast<T>(beyond * bound);
+        } else {
+            const ForceReference reference =
+                force_on(state(), clusters.number()[slot], unit_roundoff<T>);
+            clusters.force()[at] += static_cast<T>(beyond * reference.bound);
+        }
+    }
+
+    void report(const Context& context) const {
+        context.setting("atoms", static_cast<double>(start_.size()));
+        context.setting("steps", run_steps);
+        context.setting("rebuilds", static_cast<double>(rebuilds_));
+        context.setting("threads", threads_);
+        context.setting("isa", isa_);
+        context.setting("list", "clusters of " + std::to_string(simulation_->clusters().width()) +
+                                    " atoms around each atom");
+        context.setting("list_pairs", static_cast<double>(simulation_->list_entries() *
+                                                          simulation_->clusters().width()));
+        context.setting("pairs", pairs_);
+        context.setting("temperature", temperature(start_));
+    }
+
+private:
+    // Steps until the crystal has become a liquid: its temperature falls from 1.44 to 0.75 within 100
+    // steps and to 0.745 within 300; LAMMPS's does the same.
+    static constexpr int melt_steps = 300;
+    static constexpr int trial_steps = 20; // with one rebuild
+    static constexpr std::uint64_t velocity_seed = 8;
+    static constexpr std::uint64_t spoil_seed = 9;
+
+    bool is_complete() const { return rebuild_ == Rebuild::half_skin; }
+    Particles state() const {
+        Particles particles;
+        simulation_->store(particles);
+        return particles;
+    }
+
+    /// The instruction set that is fastest here, by trial on this very system. Wider vectors are not
+    /// always: wider clusters hold more atoms that are out of reach. Afterwards the simulation is
+    /// that of the best and `trial_steps` further.
+    void choose_kernels() {
+        // Of one width or half of it, and the next older set; what is narrower still has lost before.
+        constexpr std::size_t most_tried = 3;
+        constexpr double clearly =
+            0.97; // of the time, so that the choice is the same in every process
+        double best = std::numeric_limits<double>::infinity();
+        std::size_t tried = 0;
+        for (const KernelSet& set : kernel_sets()) {
+            if (!is_supported(set) || tried == most_tried) continue;
+            auto simulation =
+                std::make_unique<Simulation<T>>(start_, kernels_in<T>(set), rebuild_, threads_);
+            if (tried++ == 0) simulation->run(melt_steps / 2);
+            if (tried == 1) simulation->store(start_);
+            const double seconds = seconds_of(*simulation);
+            if (!(seconds < clearly * best)) continue;
+            best = seconds;
+            simulation_ = std::move(simulation);
+            isa_ = set.isa;
+        }
+        if (!simulation_) throw std::runtime_error{"no kernels for this machine"};
+    }
+    /// Of the faster of two trials.
+    double seconds_of(Simulation<T>& simulation) const {
+        using Clock = std::chrono::steady_clock;
+        double best = std::numeric_limits<double>::infinity();
+        for (int round = 0; round < 2; ++round) {
+            simulation.load(start_);
+            const auto start = Clock::now();
+            simulation.run(trial_steps);
+            best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+        }
+        return best;
+    }
+    /// Interacting pairs: the mean of the start and the end of a run, which is the same in every call.
+    void count_pairs() {
+        run();
+        rebuilds_ = simulation_->rebuilds();
+        const Particles end = state();
+        const Totals totals = totals_of(end, all_forces(end, unit_roundoff<T>, threads_));
+        pairs_ = (totals_.pairs + totals.pairs) / 2;
+        rewind();
+    }
+
+    Rebuild rebuild_;
+    int threads_;
+    Particles start_;
+    std::unique_ptr<Simulation<T>> simulation_;
+    const char* isa_ = "";
+    Totals totals_; // of start_
+    double pairs_ = 0;
+    std::size_t rebuilds_ = 0;
+    std::uint64_t spoils_ = 0;
+};
+
+class LennardJones {
+public:
+    struct Params {
+        std::int64_t atoms = 32000;
+        Precision precision = Precision::fp64;
+        Rebuild rebuild = Rebuild::every_20;
+        Symbolic threads = Symbol::all;
+    };
+    static constexpr Info info{
+        .id = "md.lennard_jones",
+        .question = "How fast does this host simulate a liquid of atoms?",
+        .method =
+            "The Lennard-Jones liquid of LAMMPS's benchmark `melt`: a crystal of density 0.8442 "
+            "with "
+            "velocities of temperature 1.44, melted for 300 steps before the timing. A call is 100 "
+            "steps of velocity Verlet (0.005) with forces up to a distance of 2.5, neighbour lists "
+            "up to 2.8 and their rebuilds. Atoms are sorted into clusters of one vector's width; "
+            "each list holds the clusters around one atom; each pair counts once within a thread "
+            "and twice across threads. Checked after the run: the force on every atom against a "
+            "sum in fp64, energy and momentum against the start, and how far the atoms moved.",
+        .caveats =
+            "One short-ranged potential, no charges, no bonds, no constraints: real molecular "
+            "dynamics adds those. The work is what the physics asks for (atoms times steps; pairs "
+            "within 2.5, counted once), not what the lists hold beyond it. With rebuild=every_20, "
+            "as LAMMPS's benchmark has it, a fast atom may meet another one before the list knows; "
+            "rebuild=half_skin looks at every step and misses none. fp32 rounds positions to about "
+            "1e-6 of a diameter.",
+        .headline = "atom_step_rate",
+    };
+    static constexpr std::tuple axes{
+        integer("atoms", "atoms; the nearest number that fills a cubic lattice, 4 k^3, is taken",
+                "", &Params::atoms, {32000, 256000}, {256, 100'000'000}),
+        choice("precision", "format of positions, velocities and forces", &Params::precision,
+               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
+               {Precision::fp64, Precision::fp32}),
+        choice("rebuild",
+               "when lists are made anew: every 20 steps, or when an atom has moved 0.15",
+               &Params::rebuild,
+               {Name{"every_20", Rebuild::every_20}, Name{"half_skin", Rebuild::half_skin}},
+               {Rebuild::every_20}),
+        symbolic("threads", "cores used", "", &Params::threads,
+                 {Symbolic{Symbol::one}, Symbolic{Symbol::all}}, {1, 4096},
+                 {Symbol::one, Symbol::all}),
+    };
+    static constexpr bool single_call = true;
+
+    static Fit fit(const Params& p, const Machine& m) {
+        const std::int64_t threads = m.workers(p.threads);
+        const std::int64_t most = std::max(m.cores(), m.count("threads"));
+        if (threads > most)
+            return Fit::no("needs " + std::to_string(threads) + " cores, this process may use " +
+                           std::to_string(most));
+        if (threads > 1 && !has_threads()) return Fit::no("needs a build with OpenMP");
+        // Lists, two copies of the state, its start and what verify() computes beside it.
+        constexpr std::int64_t bytes_per_atom = 1000;
+        const std::int64_t needed = bytes_per_atom * lattice_atoms(lattice_cells(p.atoms));
+        const std::int64_t available = m.memory_available();
+        return Fit::needs(available == 0 || needed <= available,
+                          std::to_string(needed) + " bytes of free memory, there are " +
+                              std::to_string(available));
+    }
+
+    LennardJones(const Params& p, const Context& context) : liquid_{make(p, context.machine())} {
+        std::visit([&](const auto& liquid) { liquid.report(context); }, liquid_);
+    }
+
+    void run() noexcept {
+        // A visit could throw where the variant were empty, which it never is.
+        if (auto* liquid = std::get_if<Liquid<double>>(&liquid_)) liquid->run();
+        if (auto* liquid = std::get_if<Liquid<float>>(&liquid_)) liquid->run();
+    }
+    void rewind() {
+        std::visit([](auto& liquid) { liquid.rewind(); }, liquid_);
+    }
+    Work work() const {
+        return std::visit([](const auto& liquid) { return liquid.work(); }, liquid_);
+    }
+    Check verify() const {
+        return std::visit([](const auto& liquid) { return liquid.verify(); }, liquid_);
+    }
+    void poison() {
+        std::visit([](auto& liquid) { liquid.poison(); }, liquid_);
+    }
+    void spoil() {
+        std::visit([](auto& liquid) { liquid.spoil(); }, liquid_);
+    }
+
+private:
+    using AnyLiquid = std::variant<Liquid<double>, Liquid<float>>;
+
+    static AnyLiquid make(const Params& p, const Machine& machine) {
+        const int threads = static_cast<int>(machine.workers(p.threads));
+        const std::int64_t cells = lattice_cells(p.atoms);
+        if (p.precision == Precision::fp64) return Liquid<double>{cells, p.rebuild, threads};
+        return Liquid<float>{cells, p.rebuild, threads};
+    }
+
+    AnyLiquid liquid_;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark lennard_jones;
+constinit const assay_benchmark lennard_jones = define<LennardJones>();
+
+} // namespace assay::md
