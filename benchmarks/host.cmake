@@ -11,6 +11,12 @@ target_include_directories(assay_module_host PRIVATE "${CMAKE_CURRENT_SOURCE_DIR
 assay_benchmark(host memory::stream memory/stream.cpp memory/stream_kernels.cpp)
 assay_benchmark(host memory::hierarchy memory/hierarchy.cpp memory/sweep_kernels.cpp memory/pages.cpp)
 assay_benchmark(host memory::latency memory/latency.cpp)
+assay_benchmark(host latency::core_to_core latency/core_to_core.cpp)
+assay_benchmark(host latency::timer latency/kernel_calls.cpp)
+assay_benchmark(host latency::system_call)
+assay_benchmark(host latency::page_fault)
+assay_benchmark(host latency::thread_start latency/threads.cpp)
+assay_benchmark(host latency::context_switch)
 assay_benchmark(host peak::fma peak/fma.cpp peak/fma_kernels.cpp)
 assay_benchmark(host peak::dot peak/dot.cpp peak/dot_x86.cpp peak/dot_amx.cpp peak/dot_arm.cpp)
 assay_benchmark(host md::lennard_jones md/lennard_jones.cpp md/lattice.cpp md/clusters.cpp

@@ -43,9 +43,8 @@ public:
             "footprint", "bytes that the chain runs through", "B", &Params::footprint,
             {Symbolic{16_KiB}, Symbolic{256_KiB}, Symbolic{8_MiB}, Symbolic{Symbol::beyond_cache}},
             {1_KiB, 16_TiB}, {Symbol::beyond_cache}),
-        choice("pages", "huge (2 MiB) where the system gives them, or small (4 KiB)",
-               &Params::pages, {Name{"huge", Pages::huge}, Name{"small", Pages::small}},
-               {Pages::huge}),
+        choice("pages", "huge (2 MiB) or small (the usual size, 4 KiB on most)", &Params::pages,
+               {Name{"huge", Pages::huge}, Name{"small", Pages::small}}, {Pages::huge}),
     };
     /// rewind() only mends what spoil() broke.
     static constexpr std::uint64_t safe_calls = 1U << 30U;
@@ -54,9 +53,10 @@ public:
         const std::int64_t bytes = m.bytes(p.footprint);
         const std::int64_t available = m.memory_available();
         // A sixteenth more for the page tables and everything else that is alive.
-        return Fit::needs(available == 0 || bytes + bytes / 16 <= available,
-                          std::to_string(bytes) + " bytes of free memory, there are " +
-                              std::to_string(available));
+        if (available != 0 && bytes + bytes / 16 > available)
+            return Fit::no("needs " + std::to_string(bytes) + " bytes of free memory, there are " +
+                           std::to_string(available));
+        return Fit::needs(p.pages == Pages::small || gives_huge_pages(), huge_pages_words);
     }
 
     Latency(const Params& p, const Context& context)

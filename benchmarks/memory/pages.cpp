@@ -73,6 +73,12 @@ Resident parse_smaps(std::string_view smaps, std::uintptr_t begin, std::uintptr_
     return sum;
 }
 
+bool gives_huge_pages() {
+    Memory page{huge_page, Pages::huge};
+    page.touch(0, 1);
+    return page.resident().huge == huge_page;
+}
+
 Memory::Memory(std::size_t bytes, Pages pages) : size_{bytes} {
     if (bytes == 0) return;
     // Half of the address space leaves room for rounding.
@@ -107,6 +113,11 @@ void Memory::touch(std::size_t first, std::size_t last) {
     constexpr std::size_t step = 4096; // bytes; the smallest page there is
     auto* const bytes = reinterpret_cast<volatile std::byte*>(data_);
     for (std::size_t at = first; at < last; at += step) bytes[at] = std::byte{0};
+}
+
+void Memory::give_back() {
+    if (::madvise(data_, usable_, MADV_DONTNEED) != 0)
+        throw std::system_error{errno, std::generic_category(), "cannot give memory back"};
 }
 
 Resident Memory::resident() const {

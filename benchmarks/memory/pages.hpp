@@ -26,6 +26,11 @@ struct Resident {
 /// [begin, end). Lines that it does not understand count for nothing.
 Resident parse_smaps(std::string_view smaps, std::uintptr_t begin, std::uintptr_t end);
 
+/// Does the system give huge pages to those who ask? Found out by asking for one.
+bool gives_huge_pages();
+inline constexpr const char* huge_pages_words =
+    "transparent huge pages, and the system gives none: see /sys/kernel/mm/transparent_hugepage";
+
 /// Anonymous memory of its own, all zero, no page of it touched yet. It begins on a huge page and has
 /// whole ones to the end, so that 8 KiB can lie on a huge page too; between inaccessible pages, so that
 /// the kernel cannot merge it with a neighbour and account for both together.
@@ -50,6 +55,8 @@ public:
 
     /// Pages are placed by whoever touches them first; this touches all that hold [first, last).
     void touch(std::size_t first, std::size_t last);
+    /// Gives all pages back: the memory is as it was made.
+    void give_back();
     /// What is there now, by /proc/self/smaps; nothing where that cannot be read.
     Resident resident() const;
 

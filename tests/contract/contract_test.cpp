@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
@@ -299,9 +300,18 @@ TEST_P(Contract, SaysHowMuchItDoes) {
             EXPECT_TRUE(is_snake_case(name) && !value.empty()) << name << " " << value;
 
         if (benchmark().metrics == nullptr) continue;
+        prepared.run(1); // figures are of what ran
         ASSERT_EQ(benchmark().metrics(prepared.state(), program.services(), error.get()), 0);
         for (const auto& [name, value] : program.metrics())
             EXPECT_NE(record::find_metric(name), nullptr) << name << " is no metric";
+        for (const auto& table : program.tables()) {
+            EXPECT_NE(record::find_metric(table.metric), nullptr) << table.metric;
+            for (const auto& label : table.labels) EXPECT_FALSE(label.empty());
+            // NaN is a cell without a value; one cell at least has one.
+            EXPECT_TRUE(
+                std::ranges::any_of(table.values, [](double v) { return std::isfinite(v); }));
+            for (const double value : table.values) EXPECT_TRUE(std::isnan(value) || value > 0);
+        }
     }
 }
 

@@ -160,6 +160,15 @@ FakeProgram::FakeProgram()
         self(context).metrics_[name] = value;
     };
     services_.log = [](void*, std::int32_t, const char*) {};
+    services_.table = [](void* context, const assay_table* table) {
+        self(context).tables_.push_back(
+            {.metric = table->metric,
+             .labels = {table->row_title, table->column_title},
+             .values = {table->values, table->values + table->row_count * table->column_count}});
+        auto& labels = self(context).tables_.back().labels;
+        labels.insert(labels.end(), table->rows, table->rows + table->row_count);
+        labels.insert(labels.end(), table->columns, table->columns + table->column_count);
+    };
 }
 
 std::string describe(const assay_benchmark& benchmark, const Case& values) {

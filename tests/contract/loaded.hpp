@@ -38,6 +38,13 @@ public:
     const std::map<std::string, std::string>& texts() const { return texts_; }
     const std::map<std::string, double>& metrics() const { return metrics_; }
 
+    struct Table {
+        std::string metric;
+        std::vector<std::string> labels; // titles and labels of rows and columns
+        std::vector<double> values;
+    };
+    const std::vector<Table>& tables() const { return tables_; }
+
     std::map<std::string, double> facts;
     std::map<std::string, std::string> text_facts;
 
@@ -47,6 +54,7 @@ private:
     std::map<std::string, double> numbers_;
     std::map<std::string, std::string> texts_;
     std::map<std::string, double> metrics_;
+    std::vector<Table> tables_;
     assay_services services_{};
 };
 

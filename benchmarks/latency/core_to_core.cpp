@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "pairs.hpp"
+#include "spin.hpp"
+
+#include <assay/define.hpp>
+#include <assay/host.hpp>
+#include <assay/random.hpp>
+#include <assay/verify.hpp>
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace assay::latency {
+namespace {
+
+class CoreToCore {
+public:
+    struct Params {
+        Symbolic threads = Symbol::all;
+    };
+    static constexpr Info info{
+        .id = "latency.core_to_core",
+        .question = "How long does it take until one core sees what another one wrote?",
+        .method =
+            "For every pair of cores in turn: both pass a counter to and fro in one cache line, "
+            "each waiting for the other's number before it writes the next. A way is half a round "
+            "trip. One call covers all pairs while the other cores wait; the matrix holds the "
+            "mean over all calls. Checked: the number that both cores of every pair saw last.",
+        .caveats =
+            "The headline is the mean over all pairs with the change from pair to pair, which "
+            "adds a few percent. Cores that share a cache are several times as near as cores of "
+            "different dies or sockets: read the matrix. In a virtual machine neighbouring "
+            "numbers need not be neighbouring cores, and the host may move them.",
+        .headline = "latency",
+    };
+    static constexpr std::tuple axes{
+        symbolic("threads", "cores used, each paired with each", "", &Params::threads,
+                 {Symbolic{Symbol::all}}, {2, 512}, {Symbol::all}),
+    };
+
+    static Fit fit(const Params& p, const Machine& m) {
+        const std::int64_t threads = m.workers(p.threads);
+        const std::int64_t most = std::max(m.cores(), m.count("threads"));
+        if (!has_threads()) return Fit::no("needs a build with OpenMP");
+        if (threads < 2) return Fit::no("needs two cores, this process may use one");
+        if (threads > most_cores)
+            return Fit::no("takes " + std::to_string(most_cores) + " cores at most: set threads");
+        return Fit::needs(threads <= most, std::to_string(threads) +
+                                               " cores, this process may use " +
+                                               std::to_string(most));
+    }
+
+    CoreToCore(const Params& p, const Context& context)
+        : cores_{static_cast<std::size_t>(context.machine().workers(p.threads))},
+          rounds_{round_trips(pair_count(cores_))},
+          lines_{cores_ * words_of_page, {.threads = threads()}}, pairs_(pair_count(cores_)),
+          cpus_(cores_) {
+        on_each_thread(threads(), [this](std::size_t thread, std::size_t) {
+            cpus_[thread] = ::sched_getcpu();
+        });
+        if (std::set(cpus_.begin(), cpus_.end()).size() < cores_)
+            context.warn("some threads share a core: their pairs show the scheduler");
+        context.setting("threads", threads());
+        context.setting("pairs", static_cast<double>(pairs_.size()));
+        context.setting("round_trips", static_cast<double>(rounds_));
+    }
+
+    void run() noexcept {
+        turn_.word = 0;
+        for (std::size_t core = 0; core < cores_; ++core) lines_[core * words_of_page] = 0;
+        on_each_thread(threads(), [this](std::size_t thread, std::size_t) { play_all(thread); });
+        ++calls_;
+    }
+
+    Work work() const { return {.steps = static_cast<double>(2 * rounds_ * pairs_.size())}; }
+
+    Check verify() const {
+        return check_each(
+            2 * pairs_.size(),
+            [this](std::size_t i) {
+                const Pair& pair = pairs_[i / 2];
+                const std::uint64_t seen = i % 2 == 0 ? pair.leader_saw : pair.follower_saw;
+                const std::uint64_t wanted = i % 2 == 0 ? 2 * rounds_ : 2 * rounds_ - 1;
+                return seen == wanted ? 0.0 : 1.0;
+            },
+            0, "the number that each core of each pair saw last");
+    }
+    void poison() {
+        for (Pair& pair : pairs_) pair.leader_saw = pair.follower_saw = 0;
+    }
+    void spoil() {
+        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        Pair& pair = pairs_[(pick >> 1U) % pairs_.size()];
+        ++(pick % 2 == 0 ? pair.leader_saw : pair.follower_saw);
+    }
+
+    void metrics(const Metrics& metrics) const {
+        if (calls_ == 0) return;
+        const auto ways_of_a_pair = static_cast<double>(2 * (rounds_ - 1) * calls_);
+        std::vector<double> ways;
+        for (const Pair& pair : pairs_) ways.push_back(pair.seconds / ways_of_a_pair);
+        metrics.add("fastest_latency", *std::ranges::min_element(ways));
+        metrics.add("slowest_latency", *std::ranges::max_element(ways));
+        std::vector<std::string> labels;
+        for (const int cpu : cpus_) labels.push_back(std::to_string(cpu));
+        metrics.add(Table{.metric = "latency",
+                          .row_title = "CPU",
+                          .column_title = "CPU",
+                          .rows = labels,
+                          .columns = labels,
+                          .values = symmetric_matrix(cores_, ways)});
+    }
+
+private:
+    /// On lines of its own: both cores write to it when they are done.
+    struct alignas(2 * cache_line) Pair {
+        double seconds = 0; // of all round trips but the first of each call
+        std::uint64_t leader_saw = 0;
+        std::uint64_t follower_saw = 0;
+    };
+    struct alignas(2 * cache_line) Turn {
+        std::uint64_t word = 0; // the pair that plays
+    };
+    static constexpr std::int64_t most_cores = 512; // a matrix of more is not kept
+    // Each core's line is in a page that it touched first, with no neighbour that a prefetcher could
+    // fetch together with it.
+    static constexpr std::size_t words_of_page = 4096 / sizeof(std::uint64_t);
+    static constexpr std::uint64_t spoil_seed = 13;
+
+    int threads() const { return static_cast<int>(cores_); }
+
+    void play_all(std::size_t thread) {
+        Spin waiting; // it may well give the core away
+        for (std::size_t first = 0; first <= thread; ++first)
+            for (std::size_t second = first + 1; second < cores_; ++second) {
+                if (thread != first && thread != second) continue;
+                const std::size_t number = pair_number(cores_, first, second);
+                waiting.until(turn_.word, number);
+                // In the line of the core that leads, whose count goes on from pair to pair.
+                std::uint64_t& line = lines_[first * words_of_page];
+                const std::uint64_t base = (second - first - 1) * 2 * rounds_;
+                if (thread == second) {
+                    follow(line, base, pairs_[number]);
+                } else {
+                    lead(line, base, pairs_[number]);
+                    publish(turn_.word, number + 1);
+                }
+            }
+    }
+    void lead(std::uint64_t& line, std::uint64_t base, Pair& pair) const {
+        using Clock = std::chrono::steady_clock;
+        Spin spin;
+        publish(line, base + 1);
+        std::uint64_t seen = spin.until(line, base + 2); // the partner has arrived
+        const auto start = Clock::now();
+        for (std::uint64_t round = 1; round < rounds_; ++round) {
+            publish(line, seen + 1);
+            seen = spin.until(line, seen + 2);
+        }
+        pair.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+        pair.leader_saw = seen - base;
+    }
+    void follow(std::uint64_t& line, std::uint64_t base, Pair& pair) const {
+        Spin spin;
+        std::uint64_t seen = 0;
+        for (std::uint64_t round = 0; round < rounds_; ++round) {
+            seen = spin.until(line, base + 2 * round + 1);
+            publish(line, seen + 1);
+        }
+        pair.follower_saw = seen - base;
+    }
+
+    std::size_t cores_;
+    std::uint64_t rounds_;
+    HostBuffer<std::uint64_t> lines_;
+    std::vector<Pair> pairs_;
+    std::vector<int> cpus_;
+    Turn turn_;
+    std::uint64_t calls_ = 0;
+    std::uint64_t spoils_ = 0;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark core_to_core;
+constinit const assay_benchmark core_to_core = define<CoreToCore>();
+
+} // namespace assay::latency
