@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/console.hpp"
+#include "cli/noise.hpp"
 #include "cli/verbs.hpp"
 #include "core/advice.hpp"
 #include "core/availability.hpp"
 #include "json/json.hpp"
+#include "machine/binding.hpp"
 #include "machine/inventory.hpp"
 #include "record/convert.hpp"
 #include "record/format.hpp"
+#include "telemetry/noise.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,15 +32,34 @@ struct Diagnosis {
     std::vector<core::ModuleState> modules;
     std::vector<Error> problems;
     std::vector<std::string> advice;
+    std::optional<telemetry::NoiseProfile> noise;
 };
 
-Diagnosis diagnose() {
+/// On a terminal a line says how far it is; elsewhere, that it will take a while.
+telemetry::NoiseProfile watch_noise(const record::Machine& machine, double seconds) {
+    const auto terminal = terminal_of(STDERR_FILENO);
+    if (!terminal.present) fmt::print(stderr, "watching for {:g} s\n", seconds);
+    const auto show = [&](double share) {
+        if (terminal.present)
+            fmt::print(stderr, "\r\x1b[2Kwatching: {:.0f}%, {} left", 100 * share,
+                       clock_text(seconds * (1 - share)));
+    };
+    const double caches = machine::fact(machine, "cache.last_level");
+    auto profile = telemetry::profile_noise(
+        machine::choose_cpus(std::max(machine.usable_cores, 1)), seconds,
+        std::isfinite(caches) ? static_cast<std::int64_t>(caches) : 0, show);
+    if (terminal.present) fmt::print(stderr, "\r\x1b[2K");
+    return profile;
+}
+
+Diagnosis diagnose(const Options& options) {
     const auto catalogue = core::read_catalogue();
     Diagnosis found;
     found.machine = machine::inspect();
     found.modules = core::probe_modules(catalogue, found.machine);
     found.problems = catalogue.problems;
     found.advice = core::advise(found.machine, machine::Files{});
+    if (options.noise) found.noise = watch_noise(found.machine, options.noise_seconds);
     return found;
 }
 
@@ -120,6 +146,10 @@ std::string diagnosis_as_text(const Diagnosis& found) {
                 : paint(page.terminal(), Paint::red, "unavailable") + " because " + module.problem);
     if (found.modules.empty()) page.line("none", "ASSAY_MODULE_PATH names folders to look in");
     for (const auto& problem : found.problems) page.line("problem", problem.message);
+    if (found.noise) {
+        page.heading("Noise");
+        for (const auto& [name, text] : noise_lines(*found.noise)) page.line(name, text);
+    }
     page.heading("Advice");
     for (const auto& sentence : found.advice) page.line("-", sentence);
     if (found.advice.empty()) page.line("-", "nothing to improve");
@@ -136,6 +166,7 @@ std::string diagnosis_as_json(const Diagnosis& found) {
                                        {"available", module.problem.empty()},
                                        {"reason", module.problem},
                                        {"facts", record::to_json(module.facts)}});
+    if (found.noise) document["noise"] = noise_json(*found.noise);
     for (const auto& problem : found.problems) document["problems"].push_back(problem.message);
     return json::to_text(document);
 }
@@ -143,7 +174,7 @@ std::string diagnosis_as_json(const Diagnosis& found) {
 } // namespace
 
 ExitCode doctor(const Options& options) {
-    const auto found = diagnose();
+    const auto found = diagnose(options);
     print(options.json ? diagnosis_as_json(found) : diagnosis_as_text(found));
     const auto is_ready = [](const core::ModuleState& module) { return module.problem.empty(); };
     return std::ranges::any_of(found.modules, is_ready) ? ExitCode::done : ExitCode::environment;

@@ -92,6 +92,16 @@ struct VerbDefinition {
 };
 
 void add_nothing(CLI::App& /*verb*/, Options& /*o*/) {}
+void add_doctor(CLI::App& verb, Options& o) {
+    auto* noise = verb.add_flag("--noise", o.noise,
+                                "Also watch how steadily this machine works, and say "
+                                "what intervals to expect; every core is busy meanwhile");
+    verb.add_option("--seconds", o.noise_seconds, "How long --noise watches")
+        ->type_name("N")
+        ->check(CLI::Range(0.1, 3600.0))
+        ->needs(noise)
+        ->capture_default_str();
+}
 void add_describe(CLI::App& verb, Options& o) {
     verb.add_option("id", o.what, "Benchmarks, or patterns: gemm.square, 'memory.*'")
         ->type_name("ID");
@@ -107,7 +117,7 @@ void add_manifest(CLI::App& verb, Options& o) {
 
 constexpr std::array<VerbDefinition, 6> verbs{{
     {"doctor", Verb::doctor, "Show what this machine is, what can run on it, and what to improve",
-     "assay doctor", &add_nothing},
+     "assay doctor\n  assay doctor --noise", &add_doctor},
     {"list", Verb::list, "List every benchmark and the question it answers", "assay list",
      &add_nothing},
     {"describe", Verb::describe, "Explain a benchmark: method, caveats, parameters",

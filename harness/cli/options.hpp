@@ -36,6 +36,8 @@ struct Options {
     bool quiet = false;
     bool open = false;
     bool all = false;
+    bool noise = false;
+    double noise_seconds = 10;
 };
 
 /// Options to act on; or, without them, what to print and the code to end with (help, version, errors).

@@ -53,6 +53,21 @@ TEST(Cli, UnknownNamesGetTheNearestKnown) {
     expect_refusal(run({"plan", "quick", "--only", "memry"}), 2, {"memry"});
 }
 
+TEST(Cli, NoiseIsWatchedAndSaysWhatToExpect) {
+    const auto document = parsed(run({"doctor", "--noise", "--seconds", "0.2", "--json"}));
+    const auto& noise = document["noise"];
+    EXPECT_GT(noise["arithmetic"]["count"], 10);
+    EXPECT_GT(noise["memory"]["usual_seconds"], 0.0);
+    EXPECT_GT(noise["clock_hz"]["median"], 1e7);
+    ASSERT_EQ(noise["expect"].size(), 2U);
+    EXPECT_TRUE(noise["expect"][1]["memory"]["half_width"].is_null())
+        << "0.2 s are no window of 1 s";
+    const auto text = run({"doctor", "--noise", "--seconds", "0.2"});
+    EXPECT_THAT(text.output, AllOf(HasSubstr("in the core"), HasSubstr("watch for longer")));
+    expect_refusal(run({"doctor", "--seconds", "5"}), 2, {"--noise"});
+    expect_refusal(run({"doctor", "--noise", "--seconds", "0"}), 2, {"--seconds"});
+}
+
 TEST(Cli, OptionsAreChecked) {
     expect_refusal(run({"run"}), 2, {"assay run --help"});
     expect_refusal(run({"run", "quick", "--budget", "5y"}), 2, {"5y", "15m"});
