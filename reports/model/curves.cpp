@@ -5,6 +5,7 @@
 #include "model/words.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
+#include "stats/levels.hpp"
 #include "stats/summary.hpp"
 
 #include <fmt/format.h>
@@ -121,6 +122,25 @@ std::vector<Mark> cache_marks(const record::Machine& machine) {
     return marks;
 }
 
+/// "1.09 ns up to 32 KiB": the plateaus of a curve over working sets. They stand beside the declared
+/// caches, so that one that is smaller than promised is seen.
+std::vector<std::string> levels_in_words(const Curve& curve, const CurveChart& chart) {
+    std::vector<stats::CurvePoint> points;
+    for (const auto& point : curve.points) points.push_back({.size = point.x, .value = point.y});
+    const auto levels = stats::find_levels(points, chart.higher_is_better ? stats::Trend::falling
+                                                                          : stats::Trend::rising);
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        const auto& level = levels[i];
+        const std::string value = record::human(level.value, chart.unit);
+        const bool last = i + 1 == levels.size();
+        words.push_back(last && level.to == curve.points.back().x
+                            ? fmt::format("{} from {} on", value, record::human_bytes(level.from))
+                            : fmt::format("{} up to {}", value, record::human_bytes(level.to)));
+    }
+    return words;
+}
+
 CurveChart chart_of(const record::Run& run, std::size_t swept, const Groups& groups) {
     const auto& first = run.cases[groups.begin()->second.begin()->second];
     const auto& metric = *headline(first);
@@ -141,7 +161,9 @@ CurveChart chart_of(const record::Run& run, std::size_t swept, const Groups& gro
                 curve.points.push_back(point_of(run.cases[index], x, chart.x_unit));
     }
     chart.common = label_curves(chart.curves, groups);
-    if (parameter == "footprint") chart.marks = cache_marks(run.machine);
+    if (parameter != "footprint") return chart;
+    chart.marks = cache_marks(run.machine);
+    for (auto& curve : chart.curves) curve.levels = levels_in_words(curve, chart);
     return chart;
 }
 

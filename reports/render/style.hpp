@@ -56,6 +56,7 @@ figcaption,.foot{font-size:13px;color:var(--soft)}
 .bars rect{opacity:.82}
 .bars .unstable rect{opacity:.4}
 .c0{color:var(--c0)}.c1{color:var(--c1)}.c2{color:var(--c2)}.c3{color:var(--c3)}.c4{color:var(--c4)}.c5{color:var(--c5)}
+.lines{margin-top:18px}
 .lines .curve{stroke:currentColor;stroke-width:2;stroke-linecap:round}
 .lines .dashed{stroke-dasharray:5 4}
 .lines .whisker{stroke:currentColor;stroke-width:1;opacity:.6}

@@ -108,6 +108,18 @@ TEST(Curves, TheDeclaredCachesOfACoreAreMarked) {
     EXPECT_EQ(found.charts[0].marks[0].text, "L1 2 KiB");
 }
 
+TEST(Curves, LevelsAreFoundWhereTheFootprintGrows) {
+    record::Run run;
+    for (std::int64_t size = 4096; size <= (1LL << 26U); size *= 2) {
+        const double latency = size <= 32768 ? 1e-9 : size <= 1048576 ? 4e-9 : 9e-8;
+        run.cases.push_back(point({{"footprint", size}}, latency));
+    }
+    const auto found = find_curves(run);
+    EXPECT_THAT(
+        found.charts[0].curves[0].levels,
+        ElementsAre("1.00 ns up to 32 KiB", "4.00 ns up to 1 MiB", "90.0 ns from 2 MiB on"));
+}
+
 TEST(LineChart, SurvivesEveryNumber) {
     for (const double strange : {1e-308, 1e308, std::numeric_limits<double>::denorm_min()}) {
         CurveChart chart{.benchmark = "a.b", .title = "t", .unit = "s", .x_title = "x"};
