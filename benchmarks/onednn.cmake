@@ -15,4 +15,5 @@ target_include_directories(assay_module_onednn SYSTEM PRIVATE "${ONEDNN_INCLUDE}
 target_link_libraries(assay_module_onednn PRIVATE "${ONEDNN_LIBRARY}")
 assay_benchmark(onednn gemm::onednn_square gemm/onednn.cpp)
 assay_benchmark(onednn workload::convolution workload/convolution.cpp)
+assay_benchmark(onednn workload::transformer_layer workload/transformer.cpp)
 assay_finish_module(onednn)

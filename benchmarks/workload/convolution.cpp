@@ -170,11 +170,10 @@ public:
         for (const Layer& layer : layers_of(p.layer)) {
             const Convolution& c = convolutions_.emplace_back(
                 layer, p.batch, p.precision, convolutions_.size(), engine_, steps_.stream());
-            steps_.add({dnnl::convolution_forward{c.plan},
-                        {{DNNL_ARG_SRC, &c.source},
-                         {DNNL_ARG_WEIGHTS, &c.weights},
-                         {DNNL_ARG_BIAS, &c.bias},
-                         {DNNL_ARG_DST, &c.result}}});
+            steps_.add(dnnl::convolution_forward{c.plan}, {{DNNL_ARG_SRC, c.source},
+                                                           {DNNL_ARG_WEIGHTS, c.weights},
+                                                           {DNNL_ARG_BIAS, c.bias},
+                                                           {DNNL_ARG_DST, c.result}});
             kernels.add(c.plan.impl_info_str());
         }
         poison();

@@ -44,6 +44,13 @@ inline Data type_of(Precision precision) {
     return Data::f32;
 }
 
+/// Elements, without what a layout adds to fill its blocks.
+inline std::size_t elements_of(const dnnl::memory::desc& desc) {
+    std::size_t count = 1;
+    for (int d = 0; d < desc.data.ndims; ++d) count *= static_cast<std::size_t>(desc.data.dims[d]);
+    return count;
+}
+
 /// The place of one element, counted in elements. See dnnl_blocking_desc_t: outer blocks have
 /// strides, inner blocks follow each other.
 inline std::int64_t offset_of(const dnnl_memory_desc_t& desc, std::span<const std::int64_t> at) {
@@ -69,7 +76,7 @@ class Tensor {
 public:
     Tensor() = default;
     Tensor(const dnnl::memory::desc& desc, const dnnl::engine& engine)
-        : bytes_{desc.get_size()}, memory_{desc, engine, bytes_.data()} {}
+        : type_{desc.data_type()}, bytes_{desc.get_size()}, memory_{desc, engine, bytes_.data()} {}
 
     /// Values in the order of the dimensions, brought into the tensor's type and layout.
     void fill(std::span<const float> values, dnnl::stream& stream) {
@@ -86,36 +93,50 @@ public:
                       [&](Slice slice) { std::ranges::fill(bytes_.view(slice), std::byte{0xff}); });
     }
 
-    float at(std::span<const std::int64_t> position) const {
-        const std::byte* from = bytes_.data() + offset(position);
-        switch (memory_.get_desc().data_type()) {
+    /// Part of this tensor, `offset` elements from its start, as another shape. It does not keep
+    /// the memory alive.
+    Tensor part(const dnnl::memory::desc& desc, std::int64_t offset) {
+        Tensor view;
+        const dnnl::memory::desc own = memory_.get_desc();
+        const auto skip =
+            static_cast<std::size_t>(offset) * dnnl::memory::data_type_size(own.data_type());
+        view.memory_ = {desc, memory_.get_engine(), bytes_.data() + skip};
+        return view;
+    }
+
+    float at(std::span<const std::int64_t> position) const { return element(offset(position)); }
+    void set(std::span<const std::int64_t> position, float value) {
+        set_element(offset(position), value);
+    }
+
+    /// The number of an element counts in memory.
+    float element(std::size_t i) const {
+        switch (type_) {
         case Data::f32:
-            return read<float>(from);
+            return read<float>(i);
         case Data::bf16:
-            return std::bit_cast<float>(std::uint32_t{read<std::uint16_t>(from)} << 16U);
+            return std::bit_cast<float>(std::uint32_t{read<std::uint16_t>(i)} << 16U);
         case Data::u8:
-            return read<std::uint8_t>(from);
+            return read<std::uint8_t>(i);
         case Data::s8:
-            return read<std::int8_t>(from);
+            return read<std::int8_t>(i);
         default:
-            return static_cast<float>(read<std::int32_t>(from));
+            return static_cast<float>(read<std::int32_t>(i));
         }
     }
     /// The value must be one that the type has; bf16 cuts.
-    void set(std::span<const std::int64_t> position, float value) {
-        std::byte* to = bytes_.data() + offset(position);
-        switch (memory_.get_desc().data_type()) {
+    void set_element(std::size_t i, float value) {
+        switch (type_) {
         case Data::f32:
-            return write(to, value);
+            return write(i, value);
         case Data::bf16:
-            return write(to,
-                         static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16U));
+            return write(i, static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16U));
         case Data::u8:
-            return write(to, static_cast<std::uint8_t>(value));
+            return write(i, static_cast<std::uint8_t>(value));
         case Data::s8:
-            return write(to, static_cast<std::int8_t>(value));
+            return write(i, static_cast<std::int8_t>(value));
         default:
-            return write(to, static_cast<std::int32_t>(value));
+            return write(i, static_cast<std::int32_t>(value));
         }
     }
     const dnnl::memory& memory() const { return memory_; }
@@ -123,19 +144,17 @@ public:
 
 private:
     template <class T>
-    static T read(const std::byte* from) {
+    T read(std::size_t i) const {
         T value;
-        std::memcpy(&value, from, sizeof value);
+        std::memcpy(&value, bytes_.data() + i * sizeof value, sizeof value);
         return value;
     }
     template <class T>
-    static void write(std::byte* to, T value) {
-        std::memcpy(to, &value, sizeof value);
+    void write(std::size_t i, T value) {
+        std::memcpy(bytes_.data() + i * sizeof value, &value, sizeof value);
     }
     std::size_t offset(std::span<const std::int64_t> position) const {
-        const dnnl::memory::desc desc = memory_.get_desc();
-        const auto elements = static_cast<std::size_t>(offset_of(desc.data, position));
-        return elements * dnnl::memory::data_type_size(desc.data_type());
+        return static_cast<std::size_t>(offset_of(memory_.get_desc().data, position));
     }
     dnnl::memory::desc plain_desc() const {
         const Dimensions dims = memory_.get_desc().dims();
@@ -144,18 +163,25 @@ private:
         return {dims, Data::f32, strides};
     }
 
+    Data type_ = Data::undef;
     HostBuffer<std::byte> bytes_;
     dnnl::memory memory_;
+};
+
+/// DNNL_ARG_SRC and the like, and what is meant by it.
+struct Argument {
+    int which;
+    const Tensor& tensor;
 };
 
 /// A primitive and what it works on.
 class Step {
 public:
-    Step(const dnnl::primitive& primitive, std::vector<std::pair<int, const Tensor*>> arguments)
+    Step(const dnnl::primitive& primitive, std::span<const Argument> arguments)
         : primitive_{primitive} {
-        for (const auto& [which, tensor] : arguments) {
-            memories_.push_back(tensor->memory());
-            arguments_.push_back({which, memories_.back().get()});
+        for (const Argument& argument : arguments) {
+            memories_.push_back(argument.tensor.memory());
+            arguments_.push_back({argument.which, memories_.back().get()});
         }
     }
     dnnl_status_t run(const dnnl::stream& stream) const noexcept {
@@ -174,7 +200,10 @@ class Steps {
 public:
     explicit Steps(const dnnl::engine& engine) : stream_{engine} {}
 
-    void add(Step step) { steps_.push_back(std::move(step)); }
+    template <std::size_t N>
+    void add(const dnnl::primitive& primitive, const Argument (&arguments)[N]) { // NOLINT: braces
+        steps_.emplace_back(primitive, std::span<const Argument>{arguments});
+    }
     void run() noexcept {
         for (const Step& step : steps_) keep_first(step.run(stream_));
         keep_first(dnnl_stream_wait(stream_.get()));

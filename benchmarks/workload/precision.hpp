@@ -61,13 +61,15 @@ inline Fit fits(const Machine& machine, Symbolic threads, std::int64_t bytes) {
                    " MiB are available; a smaller batch would do");
 }
 
-/// How far a sum of `terms` products may be off: `scale` is what it is typically. Partial sums grow like
-/// sqrt(t), and rounding each of them to u/sqrt(3) of its size adds up to a standard deviation
-/// of at most u sqrt(terms/6) scale, with u of the fp32 in which sums are kept; four times u
-/// sqrt(terms) scale is ten of those. Then the sum is stored, once.
+/// How far a sum of `terms` products may be off, whose typical size is `scale`, and which is `value`.
+/// Partial sums grow like sqrt(t) to `scale`, or straight to the value where that is large. Rounding
+/// each of them to u/sqrt(3) of its size adds up to a standard deviation of at most u sqrt(terms) / 3
+/// of the root of both squares, with u of the fp32 in which sums are kept; four times u sqrt(terms) is
+/// twelve of those. Then the sum is stored, once.
 inline double allowed_error(Precision stored, double terms, double scale, double value) {
     constexpr double fp32 = 0x1p-24;
-    return 4 * fp32 * std::sqrt(terms) * scale + roundoff_of(stored) * std::fabs(value);
+    return 4 * fp32 * std::sqrt(terms) * std::hypot(scale, value) +
+           roundoff_of(stored) * std::fabs(value);
 }
 
 } // namespace assay::workload

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An encoder layer of a transformer (Vaswani et al. 2017): its shape, its numbers, and single results
+// of each of its stages, recomputed in fp64 from what the stage before has stored.
+
+#pragma once
+
+#include "precision.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <vector>
+
+namespace assay::workload {
+
+inline constexpr std::int64_t head_size = 64; // of the original, BERT, GPT-2, and most since
+
+struct TransformerShape {
+    std::int64_t batch;
+    std::int64_t sequence;
+    std::int64_t hidden;
+
+    constexpr std::int64_t tokens() const { return batch * sequence; }
+    constexpr std::int64_t heads() const { return hidden / head_size; }
+    constexpr std::int64_t inner() const { return 4 * hidden; } ///< of the two-layer perceptron
+    constexpr std::int64_t scores() const { return batch * heads() * sequence * sequence; }
+    constexpr std::int64_t weights() const { return 12 * hidden * hidden; }
+    /// Elements of everything that is stored between the stages, the input included.
+    constexpr std::int64_t activations() const { return 13 * tokens() * hidden + scores(); }
+    /// Those of the matrix products; normalisation, softmax and GELU are not counted.
+    constexpr double flops() const {
+        const auto h = static_cast<double>(hidden);
+        return static_cast<double>(tokens()) * (24 * h * h + 4 * static_cast<double>(sequence) * h);
+    }
+};
+
+/// Numbers of the layer, each kind with a seed of its own. Weights keep the variance: an output is as
+/// large as an input.
+class TransformerData {
+public:
+    TransformerData(const TransformerShape& shape, Precision precision)
+        : hidden_{static_cast<float>(shape.hidden)}, precision_{precision} {}
+
+    enum Kind : std::uint8_t { input, qkv, output, inner, outer, norm_one, norm_two };
+
+    /// Element i of the input: variance 1.
+    float activation(std::uint64_t i) const { return value(input, i, root3); }
+    float weight(Kind kind, std::uint64_t i) const {
+        const float terms = kind == outer ? 4 * hidden_ : hidden_;
+        return value(kind, i, root3 / std::sqrt(terms));
+    }
+    // In fp32 in every precision.
+    float bias(Kind kind, std::uint64_t i) const {
+        return random_uniform<float>(seed_of(kind) + 1, i, -0.1F, 0.1F);
+    }
+    float scale(Kind kind, std::uint64_t i) const {
+        return random_uniform<float>(seed_of(kind), i, 0.5F, 1.5F);
+    }
+
+private:
+    static constexpr float root3 = std::numbers::sqrt3_v<float>; // a uniform number of variance 1
+    static std::uint64_t seed_of(Kind kind) { return 100 + 2 * std::uint64_t{kind}; }
+    float value(Kind kind, std::uint64_t i, float most) const {
+        return random_value(precision_, seed_of(kind), i, -most, most);
+    }
+    float hidden_;
+    Precision precision_;
+};
+
+/// What a result must be, and how far off it may be.
+struct Expected {
+    double value;
+    double allowed;
+    /// In units of what is allowed.
+    double error(double got) const { return (got - value) / allowed; }
+};
+
+/// bias + sum of in(k) weight(k): the sum before it is stored.
+template <class In, class Weight>
+Expected expect_product(std::size_t terms, In&& in, Weight&& weight, double bias) {
+    double sum = bias;
+    double squares = bias * bias;
+    for (std::size_t k = 0; k < terms; ++k) {
+        const double product = double{in(k)} * double{weight(k)};
+        sum += product;
+        squares += product * product;
+    }
+    return {.value = sum,
+            .allowed = allowed_error(Precision::fp32, static_cast<double>(terms),
+                                     std::sqrt(squares), sum)};
+}
+
+/// The sum with something added, stored once.
+inline Expected expect_stored(const Expected& sum, Precision precision, double residual = 0) {
+    const double value = sum.value + residual;
+    return {.value = value, .allowed = sum.allowed + roundoff_of(precision) * std::fabs(value)};
+}
+
+/// GELU, x Phi(x) (Hendrycks, Gimpel 2016). Its slope is below 1.13; polynomials for erf in fp32 err by
+/// less than 16 roundings.
+inline Expected expect_gelu(const Expected& sum, Precision precision) {
+    const double x = sum.value;
+    const double value = x / 2 * (1 + std::erf(x / std::numbers::sqrt2));
+    return {.value = value,
+            .allowed = 1.13 * sum.allowed + 16 * 0x1p-24 * (1 + std::fabs(x)) +
+                       roundoff_of(precision) * std::fabs(value)};
+}
+
+/// One element of one head's output: softmax over q k_j / sqrt(64), times v_j. query(d), key(j, d) and
+/// value(j) are what the stage before has stored.
+///
+/// Scores and probabilities are stored, so each probability is off by up to e_j = u (|s_j| + 1),
+/// and a little more for fp32 sums and the exponential function, independently. Four times
+/// the root of the sum of squares is seven standard deviations.
+template <class Query, class Key, class Value>
+Expected expect_attention(std::size_t length, Precision precision, Query&& query, Key&& key,
+                          Value&& value) {
+    constexpr double fp32 = 0x1p-24;
+    std::vector<double> scores(length);
+    double largest = -1e300;
+    for (std::size_t j = 0; j < length; ++j) {
+        double sum = 0;
+        for (std::size_t d = 0; d < head_size; ++d) sum += double{query(d)} * double{key(j, d)};
+        scores[j] = sum / 8; // sqrt(head_size)
+        largest = std::fmax(largest, scores[j]);
+    }
+    double total = 0;
+    for (const double score : scores) total += std::exp(score - largest);
+    double result = 0;
+    for (std::size_t j = 0; j < length; ++j)
+        result += std::exp(scores[j] - largest) / total * double{value(j)};
+    double squares = 0;
+    for (std::size_t j = 0; j < length; ++j) {
+        const double probability = std::exp(scores[j] - largest) / total;
+        const double relative = roundoff_of(precision) * (std::fabs(scores[j]) + 1) + 16 * fp32;
+        const double off =
+            probability * (std::fabs(double{value(j)}) + std::fabs(result)) * relative;
+        squares += off * off;
+    }
+    return {.value = result,
+            .allowed =
+                4 * std::sqrt(squares) + (roundoff_of(precision) + 4 * fp32) * std::fabs(result)};
+}
+
+inline constexpr float norm_epsilon = 1e-5F;
+
+/// Element i of a normalised row. In fp32 mean and deviation err by a few roundings of the
+/// row's size; sixteen are far more.
+template <class Row>
+Expected expect_norm(std::size_t length, Precision precision, Row&& row, std::size_t i,
+                     double scale, double shift) {
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t k = 0; k < length; ++k) sum += double{row(k)};
+    const double mean = sum / static_cast<double>(length);
+    for (std::size_t k = 0; k < length; ++k) {
+        const double off = double{row(k)} - mean;
+        squares += off * off;
+    }
+    const double variance = squares / static_cast<double>(length);
+    const double deviation = std::sqrt(variance + norm_epsilon);
+    const double normal = (double{row(i)} - mean) / deviation;
+    const double value = normal * scale + shift;
+    const double size = std::sqrt(variance + mean * mean) / deviation;
+    return {.value = value,
+            .allowed = 16 * 0x1p-24 * (std::fabs(scale) * (size + std::fabs(normal)) + 1) +
+                       roundoff_of(precision) * std::fabs(value)};
+}
+
+/// The smallest damage that is promised to be seen, of a stored number whose kind is of size one or a
+/// tenth: in fp32 what inputs rounded to bf16 would do, in bf16 a sixteenth.
+inline float damaged(Precision precision, float value) {
+    if (precision == Precision::bf16) return value + 0x1p-4F * std::fmax(std::fabs(value), 0.5F);
+    return value + 0x1p-9F * std::fmax(std::fabs(value), 0.1F);
+}
+
+} // namespace assay::workload

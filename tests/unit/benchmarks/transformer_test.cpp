@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pieces that transformer stages are recomputed with: right by hand, loose enough for fp32, too
+// tight for bf16 passed off as fp32.
+#include "workload/transformer_data.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace assay::workload {
+namespace {
+
+std::vector<float> normals(std::uint64_t seed, std::size_t count) {
+    std::vector<float> values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = random_normal<float>(seed, i);
+    return values;
+}
+float narrowed(float value) { return gemm::to_bfloat16(value); }
+
+TEST(Transformer, CountsAsTheLiteratureDoes) {
+    // BERT base: 12 layers, width 768. 12 x 768^2 weights per layer, 2 x that per token and more for
+    // attention.
+    const TransformerShape shape{1, 128, 768};
+    EXPECT_EQ(shape.heads(), 12);
+    EXPECT_EQ(shape.weights(), 7'077'888);
+    EXPECT_EQ(shape.flops(), 128 * (2.0 * 7'077'888 + 4.0 * 128 * 768));
+}
+
+TEST(Transformer, ProductsInFp32AreAcceptedAndOfBf16NotInItsPlace) {
+    constexpr std::size_t terms = 768;
+    int seen = 0;
+    for (std::uint64_t row = 0; row < 50; ++row) {
+        const auto in = normals(2 * row, terms);
+        const auto weight = normals(2 * row + 1, terms);
+        float whole = 0.5F;
+        float narrow = 0.5F;
+        for (std::size_t k = 0; k < terms; ++k) {
+            whole = std::fma(in[k], weight[k], whole);
+            narrow = std::fma(narrowed(in[k]), narrowed(weight[k]), narrow);
+        }
+        const Expected expected = expect_stored(
+            expect_product(
+                terms, [&](auto k) { return in[k]; }, [&](auto k) { return weight[k]; }, 0.5),
+            Precision::fp32);
+        EXPECT_LE(std::fabs(expected.error(whole)), 1);
+        EXPECT_GT(std::fabs(expected.error(damaged(Precision::fp32, whole))), 1);
+        seen += std::fabs(expected.error(narrow)) > 1 ? 1 : 0;
+    }
+    EXPECT_GT(seen, 45);
+}
+
+TEST(Transformer, GeluIsTheOneWithTheErrorFunction) {
+    const auto gelu = [](double x) {
+        return expect_gelu({.value = x, .allowed = 0}, Precision::fp32).value;
+    };
+    EXPECT_EQ(gelu(0), 0);
+    EXPECT_NEAR(gelu(1), 0.8413447460685429, 1e-15);
+    EXPECT_NEAR(gelu(-1), -0.15865525393145707, 1e-15);
+    EXPECT_NEAR(gelu(10), 10, 1e-15);
+}
+
+TEST(Transformer, AttentionOfEqualScoresIsTheMean) {
+    const std::array values{1.0, 2.0, 6.0};
+    const Expected expected = expect_attention(
+        3, Precision::fp32, [](auto) { return 0.0; }, [](auto, auto) { return 1.0; },
+        [&](auto j) { return values.at(j); });
+    EXPECT_NEAR(expected.value, 3.0, 1e-15);
+}
+
+TEST(Transformer, AttentionFollowsTheLargestScore) {
+    const Expected expected = expect_attention(
+        2, Precision::fp32, [](auto d) { return d == 0 ? 800.0 : 0.0; },
+        [](auto j, auto) { return j == 1 ? 1.0 : 0.0; },
+        [](auto j) { return j == 0 ? 10.0 : 20.0; });
+    EXPECT_NEAR(expected.value, 20, 1e-12); // scores 0 and 100
+}
+
+TEST(Transformer, AttentionInFp32IsAcceptedAndProbabilitiesInBf16AreNot) {
+    constexpr std::size_t length = 128;
+    int seen = 0;
+    for (std::uint64_t head = 0; head < 30; ++head) {
+        const auto query = normals(3 * head, head_size);
+        const auto keys = normals(3 * head + 1, length * head_size);
+        const auto values = normals(3 * head + 2, length);
+        const auto compute = [&](auto&& store) {
+            std::vector<float> p(length);
+            float total = 0;
+            for (std::size_t j = 0; j < length; ++j) {
+                float sum = 0;
+                for (std::size_t d = 0; d < head_size; ++d)
+                    sum = std::fma(query[d], keys[j * head_size + d], sum);
+                p[j] = std::exp(sum / 8);
+                total += p[j];
+            }
+            float result = 0;
+            for (std::size_t j = 0; j < length; ++j)
+                result = std::fma(store(p[j] / total), values[j], result);
+            return result;
+        };
+        const Expected expected = expect_attention(
+            length, Precision::fp32, [&](auto d) { return query[d]; },
+            [&](auto j, auto d) { return keys[j * head_size + d]; },
+            [&](auto j) { return values[j]; });
+        EXPECT_LE(std::fabs(expected.error(compute([](float p) { return p; }))), 1);
+        seen += std::fabs(expected.error(compute(narrowed))) > 1 ? 1 : 0;
+    }
+    EXPECT_GT(seen, 25);
+}
+
+TEST(Transformer, NormalisedRowsHaveMeanZeroAndDeviationOne) {
+    const auto row = normals(9, 64);
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        const Expected expected = expect_norm(
+            row.size(), Precision::fp32, [&](auto k) { return 3 * row[k] + 7; }, i, 2, 5);
+        sum += expected.value - 5;
+        squares += (expected.value - 5) * (expected.value - 5) / 4;
+        EXPECT_GT(
+            std::fabs(expected.error(damaged(Precision::fp32, static_cast<float>(expected.value)))),
+            1);
+    }
+    EXPECT_NEAR(sum, 0, 1e-12);
+    EXPECT_NEAR(squares / 64, 1, 1e-4);
+}
+
+} // namespace
+} // namespace assay::workload
