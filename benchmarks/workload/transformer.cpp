@@ -283,10 +283,13 @@ private:
         const auto length = static_cast<std::size_t>(shape_.sequence);
         const std::size_t first = token / length * length; // of its sequence
         const std::size_t head = column / head_size * head_size;
-        return expect_attention(
-            length, precision_, [&](auto d) { return qkv_.element(token * 3 * h + head + d); },
-            [&](auto j, auto d) { return qkv_.element((first + j) * 3 * h + h + head + d); },
-            [&](auto j) { return qkv_.element((first + j) * 3 * h + 2 * h + column); });
+        constexpr float scale = 0.125F; // 1 / sqrt(head_size)
+        const AttentionReference reference{
+            length, head_size,
+            [&](auto d) { return scale * qkv_.element(token * 3 * h + head + d); },
+            [&](auto j, auto d) { return qkv_.element((first + j) * 3 * h + h + head + d); }};
+        return reference.expect(
+            precision_, [&](auto j) { return qkv_.element((first + j) * 3 * h + 2 * h + column); });
     }
 
     template <class Make>

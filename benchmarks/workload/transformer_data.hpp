@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 #include <vector>
 
@@ -108,41 +109,55 @@ inline Expected expect_gelu(const Expected& sum, Precision precision) {
                        roundoff_of(precision) * std::fabs(value)};
 }
 
-/// One element of one head's output: softmax over q k_j / sqrt(64), times v_j. query(d), key(j, d) and
-/// value(j) are what the stage before has stored.
-///
-/// Scores and probabilities are stored, so each probability is off by up to e_j = u (|s_j| + 1),
-/// and a little more for fp32 sums and the exponential function, independently. Four times
-/// the root of the sum of squares is seven standard deviations.
-template <class Query, class Key, class Value>
-Expected expect_attention(std::size_t length, Precision precision, Query&& query, Key&& key,
-                          Value&& value) {
-    constexpr double fp32 = 0x1p-24;
-    std::vector<double> scores(length);
-    double largest = -1e300;
-    for (std::size_t j = 0; j < length; ++j) {
-        double sum = 0;
-        for (std::size_t d = 0; d < head_size; ++d) sum += double{query(d)} * double{key(j, d)};
-        scores[j] = sum / 8; // sqrt(head_size)
-        largest = std::fmax(largest, scores[j]);
+/// What one query makes of keys and values: softmax over its scores q k_j, times v_j. query(d) is
+/// scaled already, key(j, d) and value(j) are what has been stored.
+class AttentionReference {
+public:
+    AttentionReference() = default;
+    template <class Query, class Key>
+    AttentionReference(std::size_t length, std::size_t size, Query&& query, Key&& key)
+        : scores_(length), probabilities_(length) {
+        for (std::size_t j = 0; j < length; ++j)
+            for (std::size_t d = 0; d < size; ++d)
+                scores_[j] += double{query(d)} * double{key(j, d)};
+        double largest = -std::numeric_limits<double>::infinity();
+        for (const double score : scores_) largest = std::fmax(largest, score);
+        double total = 0;
+        for (std::size_t j = 0; j < length; ++j)
+            total += probabilities_[j] = std::exp(scores_[j] - largest);
+        for (double& probability : probabilities_) probability /= total;
     }
-    double total = 0;
-    for (const double score : scores) total += std::exp(score - largest);
-    double result = 0;
-    for (std::size_t j = 0; j < length; ++j)
-        result += std::exp(scores[j] - largest) / total * double{value(j)};
-    double squares = 0;
-    for (std::size_t j = 0; j < length; ++j) {
-        const double probability = std::exp(scores[j] - largest) / total;
-        const double relative = roundoff_of(precision) * (std::fabs(scores[j]) + 1) + 16 * fp32;
-        const double off =
-            probability * (std::fabs(double{value(j)}) + std::fabs(result)) * relative;
-        squares += off * off;
+
+    /// Scores and probabilities are rounded to `precision`, so each probability is off by up to
+    /// e_j = u (|s_j| + 1), and a little more for fp32 sums and the exponential function,
+    /// independently. Four times the root of the sum of squares is seven standard deviations;
+    /// sums of `length` products come on top (see allowed_error()).
+    template <class Value>
+    Expected expect(Precision precision, Value&& value) const {
+        constexpr double fp32 = 0x1p-24;
+        double result = 0;
+        for (std::size_t j = 0; j < scores_.size(); ++j)
+            result += probabilities_[j] * double{value(j)};
+        double errors = 0;
+        double products = 0;
+        for (std::size_t j = 0; j < scores_.size(); ++j) {
+            const double relative =
+                roundoff_of(precision) * (std::fabs(scores_[j]) + 1) + 16 * fp32;
+            const double product =
+                probabilities_[j] * (std::fabs(double{value(j)}) + std::fabs(result));
+            errors += product * product * relative * relative;
+            products += product * product;
+        }
+        return {.value = result,
+                .allowed = 4 * std::sqrt(errors) +
+                           allowed_error(precision, static_cast<double>(scores_.size()),
+                                         std::sqrt(products), result)};
     }
-    return {.value = result,
-            .allowed =
-                4 * std::sqrt(squares) + (roundoff_of(precision) + 4 * fp32) * std::fabs(result)};
-}
+
+private:
+    std::vector<double> scores_;
+    std::vector<double> probabilities_;
+};
 
 inline constexpr float norm_epsilon = 1e-5F;
 

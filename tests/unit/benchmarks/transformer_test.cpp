@@ -65,18 +65,17 @@ TEST(Transformer, GeluIsTheOneWithTheErrorFunction) {
 
 TEST(Transformer, AttentionOfEqualScoresIsTheMean) {
     const std::array values{1.0, 2.0, 6.0};
-    const Expected expected = expect_attention(
-        3, Precision::fp32, [](auto) { return 0.0; }, [](auto, auto) { return 1.0; },
-        [&](auto j) { return values.at(j); });
-    EXPECT_NEAR(expected.value, 3.0, 1e-15);
+    const AttentionReference reference{3, 64, [](auto) { return 0.0; },
+                                       [](auto, auto) { return 1.0; }};
+    const auto value = [&](auto j) { return values.at(j); };
+    EXPECT_NEAR(reference.expect(Precision::fp32, value).value, 3.0, 1e-15);
 }
 
 TEST(Transformer, AttentionFollowsTheLargestScore) {
-    const Expected expected = expect_attention(
-        2, Precision::fp32, [](auto d) { return d == 0 ? 800.0 : 0.0; },
-        [](auto j, auto) { return j == 1 ? 1.0 : 0.0; },
-        [](auto j) { return j == 0 ? 10.0 : 20.0; });
-    EXPECT_NEAR(expected.value, 20, 1e-12); // scores 0 and 100
+    const AttentionReference reference{2, 64, [](auto d) { return d == 0 ? 100.0 : 0.0; },
+                                       [](auto j, auto) { return j == 1 ? 1.0 : 0.0; }};
+    const auto value = [](auto j) { return j == 0 ? 10.0 : 20.0; };
+    EXPECT_NEAR(reference.expect(Precision::fp32, value).value, 20, 1e-12); // scores 0 and 100
 }
 
 TEST(Transformer, AttentionInFp32IsAcceptedAndProbabilitiesInBf16AreNot) {
@@ -101,10 +100,10 @@ TEST(Transformer, AttentionInFp32IsAcceptedAndProbabilitiesInBf16AreNot) {
                 result = std::fma(store(p[j] / total), values[j], result);
             return result;
         };
-        const Expected expected = expect_attention(
-            length, Precision::fp32, [&](auto d) { return query[d]; },
-            [&](auto j, auto d) { return keys[j * head_size + d]; },
-            [&](auto j) { return values[j]; });
+        const AttentionReference reference{length, head_size, [&](auto d) { return query[d] / 8; },
+                                           [&](auto j, auto d) { return keys[j * head_size + d]; }};
+        const Expected expected =
+            reference.expect(Precision::fp32, [&](auto j) { return values[j]; });
         EXPECT_LE(std::fabs(expected.error(compute([](float p) { return p; }))), 1);
         seen += std::fabs(expected.error(compute(narrowed))) > 1 ? 1 : 0;
     }

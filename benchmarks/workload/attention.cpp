@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "attention_kernels.hpp"
+#include "precision.hpp"
+#include "samples.hpp"
+#include "transformer_data.hpp"
+
+#include <assay/define.hpp>
+#include <assay/host.hpp>
+#include <assay/verify.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+#include <span>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+namespace assay::workload {
+namespace {
+
+/// bf16 as it lies in memory.
+inline float widen(float value) { return value; }
+inline float widen(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16U); }
+
+/// Keys and values of all sequences and heads: a pair of those has `context` rows of `size` numbers.
+template <class T>
+struct Cache {
+    Cache(std::size_t rows, std::size_t size, int threads)
+        : keys{rows * size, {.threads = threads}},
+          values{rows * size, {.threads = threads, .offset = 17 * cache_line}} {
+        fill(keys.view(), 61, threads);
+        fill(values.view(), 62, threads);
+    }
+
+    HostBuffer<T> keys;
+    HostBuffer<T> values;
+
+private:
+    static void fill(std::span<T> to, std::uint64_t seed, int threads) {
+        constexpr float root3 = std::numbers::sqrt3_v<float>; // a uniform number of variance 1
+        assay::detail::fill(to, threads, [seed](std::size_t i) {
+            if constexpr (std::is_same_v<T, float>)
+                return random_value(Precision::fp32, seed, i, -root3, root3);
+            else
+                return gemm::to_bfloat16(random_value(Precision::bf16, seed, i, -root3, root3))
+                    .bits;
+        });
+    }
+};
+
+class Attention {
+public:
+    struct Params {
+        std::int64_t batch = 1;
+        std::int64_t context = 4096;
+        std::int64_t heads = 32;
+        std::int64_t head_size = 128;
+        Precision precision = Precision::bf16;
+        Symbolic threads = Symbol::all;
+    };
+    static constexpr Info info{
+        .id = "workload.attention",
+        .question = "How fast can this host attend to what a language model has already said?",
+        .method =
+            "The attention of one decoding step: for each sequence and head one query against all "
+            "`context` cached keys and values, softmax between them, in one pass that reads every "
+            "row once (the way of FlashDecoding). The cache is fp32 or bf16, arithmetic fp32. Rows "
+            "are divided evenly among the threads, wherever a sequence ends; the parts are joined. "
+            "For a sample of heads all outputs are recomputed in fp64 and must agree within the "
+            "rounding of fp32. A call makes one token for each sequence.",
+        .caveats =
+            "Bytes are those of the cached keys and values, each once. A cache that fits into the "
+            "processor's is faster than memory. Multi-head attention: where several "
+            "queries share a key (grouped queries), there is more arithmetic per byte. The rest of "
+            "the model, whose weights are read for every token as well, is not in it.",
+        .headline = "bandwidth",
+        .ceiling = "memory.stream",
+    };
+    static constexpr std::tuple axes{
+        integer("batch", "sequences, each waiting for its next token", "", &Params::batch, {1, 4},
+                {1, 4096}),
+        integer("context", "tokens in the cache of a sequence", "", &Params::context, {4096},
+                {1, 1 << 20}),
+        integer("heads", "heads of the layer", "", &Params::heads, {32}, {1, 1024}),
+        integer("head_size", "numbers of a key or value, a multiple of 16", "", &Params::head_size,
+                {128}, {16, 1024}),
+        choice("precision", "type of the cache", &Params::precision,
+               {Name{"fp32", Precision::fp32}, Name{"bf16", Precision::bf16}},
+               {Precision::fp32, Precision::bf16}),
+        symbolic("threads", "cores used", "", &Params::threads, {Symbolic{Symbol::all}}, {1, 4096},
+                 {Symbol::one, Symbol::all}),
+    };
+    static constexpr bool single_call = true; // a call is what a user waits for
+
+    static Fit fit(const Params& p, const Machine& m) {
+        if (p.head_size % 16 != 0)
+            return Fit::no("head_size must be a multiple of 16, the widest vector");
+        if (m.workers(p.threads) > 1 && !has_threads()) return Fit::no("needs a build with OpenMP");
+        const std::int64_t rows = p.batch * p.heads * p.context;
+        return fits(m, p.threads, 2 * rows * p.head_size * bytes_of(p.precision));
+    }
+
+    Attention(const Params& p, const Context& context)
+        : threads_{static_cast<int>(context.machine().workers(p.threads))},
+          pairs_{static_cast<std::size_t>(p.batch * p.heads)},
+          context_{static_cast<std::size_t>(p.context)},
+          size_{static_cast<std::size_t>(p.head_size)}, batch_{static_cast<double>(p.batch)},
+          cache_{make(p, threads_)}, queries_{pairs_ * size_}, results_{pairs_ * size_},
+          parts_(2 * static_cast<std::size_t>(threads_)), part_results_{parts_.size() * size_} {
+        // Scores of variance 1: queries are divided by sqrt(size) here and not in every call.
+        const float most = std::sqrt(3.0F / static_cast<float>(size_));
+        fill_uniform(queries_.view(), 63, -most, most);
+        poison();
+        context.setting("isa", attention_instructions());
+        context.setting("threads", threads_);
+        context.setting("cache_bytes", work().bytes);
+    }
+
+    void run() noexcept {
+        if (const auto* fp32 = std::get_if<Cache<float>>(&cache_)) run_on(*fp32);
+        if (const auto* bf16 = std::get_if<Cache<std::uint16_t>>(&cache_)) run_on(*bf16);
+    }
+    Work work() const {
+        const double numbers = 2 * static_cast<double>(pairs_ * context_ * size_);
+        return {.flops = 2 * numbers,
+                .bytes = numbers * (std::holds_alternative<Cache<float>>(cache_) ? 4 : 2),
+                .items = batch_};
+    }
+    Check verify() const {
+        return std::visit([this](const auto& cache) { return verify_on(cache); }, cache_);
+    }
+    void poison() {
+        std::ranges::fill(results_.view(), std::numeric_limits<float>::quiet_NaN());
+        ++round_;
+    }
+    /// One number of as many heads in a row as surely hold one that is looked at.
+    void spoil() {
+        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        const Slice damage = samples().damage(pick >> 16U);
+        for (std::size_t pair = damage.first; pair < damage.last; ++pair) {
+            float& value = results_[pair * size_ + pick % size_];
+            value = damaged(Precision::fp32, value);
+        }
+    }
+
+private:
+    static constexpr std::uint64_t spoil_seed = 64;
+    using Any = std::variant<Cache<float>, Cache<std::uint16_t>>;
+
+    static Any make(const Params& p, int threads) {
+        const auto rows = static_cast<std::size_t>(p.batch * p.heads * p.context);
+        const auto size = static_cast<std::size_t>(p.head_size);
+        if (p.precision == Precision::fp32)
+            return Any{std::in_place_type<Cache<float>>, rows, size, threads};
+        return Any{std::in_place_type<Cache<std::uint16_t>>, rows, size, threads};
+    }
+
+    /// What a thread did of a pair that it shares with others.
+    struct alignas(cache_line) Part {
+        std::size_t pair = 0;
+        std::size_t rows = 0; // 0: nothing
+        Attended attended{};
+    };
+
+    template <class T>
+    void run_on(const Cache<T>& cache) noexcept {
+        on_each_thread(threads_, [&](std::size_t thread, std::size_t team) {
+            // The cache was touched in the same slices.
+            const Slice own = slice_of(pairs_ * context_, thread, team);
+            parts_[2 * thread].rows = 0;
+            parts_[2 * thread + 1].rows = 0;
+            for (std::size_t at = own.first; at < own.last;) {
+                const std::size_t pair = at / context_;
+                const std::size_t end = std::min((pair + 1) * context_, own.last);
+                const std::size_t rows = end - at;
+                const bool is_whole = rows == context_;
+                const std::size_t slot = 2 * thread + (at == own.first ? 0 : 1);
+                float* to =
+                    is_whole ? results_.data() + pair * size_ : part_results_.data() + slot * size_;
+                const Attended attended =
+                    attend(queries_.data() + pair * size_, cache.keys.data() + at * size_,
+                           cache.values.data() + at * size_, rows, size_, to);
+                if (is_whole)
+                    scale(to, 1 / attended.sum);
+                else
+                    parts_[slot] = {.pair = pair, .rows = rows, .attended = attended};
+                at = end;
+            }
+        });
+        for (std::size_t i = 0; i < parts_.size();) i = join_from(i);
+    }
+    void scale(float* numbers, float factor) const {
+        for (std::size_t i = 0; i < size_; ++i) numbers[i] *= factor;
+    }
+    /// Joins the parts of one pair, which follow each other; where the next pair's begin.
+    std::size_t join_from(std::size_t first) {
+        if (parts_[first].rows == 0) return first + 1;
+        const std::size_t pair = parts_[first].pair;
+        std::size_t end = first;
+        float largest = -std::numeric_limits<float>::infinity();
+        for (; end < parts_.size() && (parts_[end].rows == 0 || parts_[end].pair == pair); ++end)
+            if (parts_[end].rows != 0) largest = std::max(largest, parts_[end].attended.largest);
+        float* to = results_.data() + pair * size_;
+        std::fill_n(to, size_, 0.0F);
+        float sum = 0;
+        for (std::size_t i = first; i < end; ++i) {
+            if (parts_[i].rows == 0) continue;
+            const float weight = std::exp(parts_[i].attended.largest - largest);
+            sum += weight * parts_[i].attended.sum;
+            for (std::size_t d = 0; d < size_; ++d) to[d] += weight * part_results_[i * size_ + d];
+        }
+        scale(to, 1 / sum);
+        return end;
+    }
+
+    Samples samples() const {
+        constexpr std::size_t heads = 16; // each reads the whole cache of its pair
+        return {pairs_, heads, round_};
+    }
+    template <class T>
+    Check verify_on(const Cache<T>& cache) const {
+        const Samples which = samples();
+        std::vector<AttentionReference> references(which.size());
+        on_each_slice(threads_, which.size(), 1, [&](Slice slice) {
+            for (std::size_t i = slice.first; i < slice.last; ++i) {
+                const float* query = queries_.data() + which[i] * size_;
+                const T* keys = cache.keys.data() + which[i] * context_ * size_;
+                references[i] =
+                    AttentionReference{context_, size_, [&](auto d) { return query[d]; },
+                                       [&](auto j, auto d) { return widen(keys[j * size_ + d]); }};
+            }
+        });
+        return check_each(
+            which.size() * size_,
+            [&](std::size_t i) {
+                const std::size_t pair = which[i / size_];
+                const std::size_t d = i % size_;
+                const T* values = cache.values.data() + pair * context_ * size_ + d;
+                return references[i / size_]
+                    .expect(Precision::fp32, [&](auto j) { return widen(values[j * size_]); })
+                    .error(results_[pair * size_ + d]);
+            },
+            1,
+            "all outputs of a sample of heads recomputed in fp64; 1 is several standard deviations "
+            "of fp32 rounding in scores, probabilities and sums");
+    }
+
+    int threads_;
+    std::size_t pairs_; // of a sequence and a head
+    std::size_t context_;
+    std::size_t size_;
+    double batch_;
+    Any cache_;
+    HostBuffer<float> queries_;
+    HostBuffer<float> results_;
+    std::vector<Part> parts_;        // two of each thread: where its slice begins and ends
+    HostBuffer<float> part_results_; // of those
+    std::uint64_t round_ = 0;        // of samples
+    std::uint64_t spoils_ = 0;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark attention;
+constinit const assay_benchmark attention = define<Attention>();
+
+} // namespace assay::workload

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One query against a stretch of cached keys and values, for the instruction set of this machine.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace assay::workload {
+
+/// The numbers of a stretch: exp(score - largest) summed up, alone and times the values. Stretches of
+/// one sequence are joined with weights exp(largest - largest of all).
+struct Attended {
+    float largest;
+    float sum;
+};
+
+/// `query` is scaled already. Keys and values are rows of `size` numbers, a multiple of 16, in fp32 or
+/// bf16; sums are fp32. Each row is read once. Writes `size` numbers to `result`.
+Attended attend(const float* query, const float* keys, const float* values, std::size_t rows,
+                std::size_t size, float* result);
+Attended attend(const float* query, const std::uint16_t* keys, const std::uint16_t* values,
+                std::size_t rows, std::size_t size, float* result);
+
+const char* attention_instructions();
+
+} // namespace assay::workload
