@@ -9,8 +9,10 @@ endif()
 assay_module(host LINK $<$<BOOL:${OpenMP_CXX_FOUND}>:OpenMP::OpenMP_CXX> hwy::hwy)
 target_include_directories(assay_module_host PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}") # for Highway
 assay_benchmark(host memory::stream memory/stream.cpp memory/stream_kernels.cpp)
-assay_benchmark(host memory::hierarchy memory/hierarchy.cpp memory/sweep_kernels.cpp memory/pages.cpp)
+assay_benchmark(host memory::hierarchy memory/hierarchy.cpp memory/sweep_kernels.cpp
+    memory/sweep_choice.cpp memory/pages.cpp)
 assay_benchmark(host memory::latency memory/latency.cpp)
+assay_benchmark(host memory::loaded_latency memory/loaded_latency.cpp)
 assay_benchmark(host latency::core_to_core latency/core_to_core.cpp)
 assay_benchmark(host latency::timer latency/kernel_calls.cpp)
 assay_benchmark(host latency::system_call)

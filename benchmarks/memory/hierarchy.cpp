@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "pages.hpp"
+#include "chase.hpp"
 #include "sweep_kernels.hpp"
 
 #include <assay/define.hpp>
@@ -10,9 +10,7 @@
 #include <assay/verify.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -113,12 +111,7 @@ public:
         if (bytes < least)
             return Fit::no("needs " + std::to_string(least) + " bytes for so many cores, not " +
                            std::to_string(bytes));
-        const std::int64_t available = m.memory_available();
-        // A sixteenth more for the page tables and everything else that is alive.
-        if (available != 0 && bytes + bytes / 16 > available)
-            return Fit::no("needs " + std::to_string(bytes) + " bytes of free memory, there are " +
-                           std::to_string(available));
-        return Fit::needs(p.pages == Pages::small || gives_huge_pages(), huge_pages_words);
+        return fits_memory(bytes, p.pages, m);
     }
 
     Hierarchy(const Params& p, const Context& context)
@@ -138,13 +131,14 @@ public:
             if (access_ == Access::copy)
                 std::fill(words_.out + slice.first, words_.out + slice.last, poisonous);
         });
-        const char* const instructions = choose_loop();
+        const SweepChoice choice = choose_sweep(access_, words_, shares_.portion);
+        loop_ = choice.loop;
         const Resident given = memory_.resident();
         context.setting("footprint",
                         static_cast<double>(arrays() * shares_.words() * sizeof(std::uint64_t)));
         context.setting("pages", given.words());
         context.setting("threads", threads());
-        context.setting("instructions", instructions);
+        context.setting("instructions", choice.instructions);
         if (p.pages == Pages::huge && given.huge == 0)
             context.warn("the system gave no huge pages; see /sys/kernel/mm/transparent_hugepage");
     }
@@ -229,36 +223,6 @@ private:
     std::size_t arrays() const { return access_ == Access::copy ? 2 : 1; }
     int threads() const { return static_cast<int>(shares_.threads); }
     static std::uint64_t key(std::uint64_t call) { return random_bits(key_seed, call); }
-
-    /// In the first cache the width of the vectors decides and disturbs nothing else, so that every
-    /// footprint of a curve is measured with the same loop. Wider ones must be clearly faster.
-    const char* choose_loop() {
-        constexpr auto region = static_cast<std::size_t>(8_KiB);
-        constexpr int passes =
-            64; // 0.5 MiB: microseconds, a hundred times what reading the clock takes
-        constexpr int rounds = 7;
-        constexpr double clearly = 0.97; // of the time
-        const std::size_t last = std::min(shares_.portion, region / sizeof(std::uint64_t));
-        const std::vector<SweepLoops> all = sweep_loops();
-        const char* instructions = "";
-        double best = std::numeric_limits<double>::infinity();
-        for (const SweepLoops& candidate : all) {
-            const SweepLoop loop = candidate.loops.at(static_cast<std::size_t>(access_));
-            double seconds = std::numeric_limits<double>::infinity();
-            for (int round = 0; round < rounds; ++round) {
-                using Clock = std::chrono::steady_clock;
-                const auto start = Clock::now();
-                for (int pass = 0; pass < passes; ++pass) keep(loop(words_, 0, last));
-                seconds =
-                    std::min(seconds, std::chrono::duration<double>(Clock::now() - start).count());
-            }
-            if (seconds >= clearly * best) continue;
-            best = seconds;
-            loop_ = loop;
-            instructions = candidate.instructions;
-        }
-        return instructions;
-    }
 
     std::uint64_t wrong_words(std::size_t thread, std::uint64_t call) const {
         const Slice portion = shares_.portion_of(thread, call);

@@ -43,4 +43,14 @@ struct SweepLoops {
 /// Narrowest vectors first.
 std::vector<SweepLoops> sweep_loops();
 
+struct SweepChoice {
+    SweepLoop loop;
+    const char* instructions;
+};
+
+/// The fastest loop for this access, by trial on the first words of these arrays, at most 8 KiB: in the
+/// first cache the width of the vectors decides, by a factor of two and always alike, so that every
+/// footprint of a curve is measured with the same loop. Wider vectors must be clearly faster.
+SweepChoice choose_sweep(Access access, const Words& words, std::size_t count);
+
 } // namespace assay::memory

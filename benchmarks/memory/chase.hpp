@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A walk along a chain: what memory.latency times, and what memory.loaded_latency times while others
+// keep the memory busy.
+
+#pragma once
+
+#include "chain.hpp"
+#include "pages.hpp"
+
+#include <assay/benchmark.hpp>
+
+#include <string>
+#include <vector>
+
+namespace assay::memory {
+
+class Chase {
+public:
+    /// `bytes` of chain, touched first by the calling thread, which is to follow it.
+    Chase(std::size_t bytes, Pages pages)
+        : count_{bytes / sizeof(Node)}, memory_{count_ * sizeof(Node), pages} {
+        memory_.touch(0, memory_.size());
+        link(nodes());
+        start_ = end_ = nodes().data();
+    }
+
+    /// From where the last walk ended; a multiple of 8 steps.
+    void walk(std::uint64_t steps) noexcept {
+        from_ = start_;
+        steps_ = steps;
+        end_ = follow(from_, steps);
+        start_ = end_;
+    }
+    Check verify() const {
+        const char* const method = "every link of the chain, and the place where the walk ended";
+        if (end_ == nullptr) return check_value(1, 0, method, "the chain was not followed");
+        Check check = check_chain(nodes());
+        if (!check.passed) return check;
+        const std::uint64_t expected = (from_->rank + steps_) % count_;
+        return check_value(end_->rank == expected ? 0 : 1, 0, method,
+                           "the walk ended at node " + std::to_string(end_->rank) +
+                               " of the chain, expected " + std::to_string(expected));
+    }
+    void poison() { end_ = nullptr; }
+    /// One link leads one node too far, so that one line of all is never visited.
+    void spoil() {
+        Node& node = nodes()[random_bits(spoil_seed, spoils_++) % count_];
+        broken_.push_back({.node = &node, .next = node.next});
+        node.next = node.next->next;
+    }
+    void mend() {
+        if (broken_.empty()) return;
+        for (; !broken_.empty(); broken_.pop_back())
+            broken_.back().node->next = broken_.back().next;
+        freshen();
+    }
+    /// Records what the parameters resolved to.
+    void describe(const Context& context, Pages wanted) const {
+        const Resident given = memory_.resident();
+        context.setting("footprint", static_cast<double>(memory_.size()));
+        context.setting("pages", given.words());
+        if (wanted == Pages::huge && given.huge < given.bytes)
+            context.warn("only " + std::to_string(given.huge) + " of " +
+                         std::to_string(given.bytes) + " bytes are on huge pages");
+    }
+
+private:
+    static constexpr std::uint64_t spoil_seed = 8;
+    struct Link {
+        Node* node;
+        Node* next;
+    };
+
+    /// Checking a chain leaves it in the caches of all cores. Read in order, which is twenty times as fast
+    /// as following it, what fits into the caches of this core is there again before the window begins.
+    void freshen() const {
+        std::uint64_t sum = 0;
+        for (int pass = 0; pass < 2; ++pass) {
+            for (const Node& node : nodes()) sum += node.rank;
+            keep(sum);
+        }
+    }
+    std::span<Node> nodes() { return {reinterpret_cast<Node*>(memory_.data()), count_}; }
+    std::span<const Node> nodes() const {
+        return {reinterpret_cast<const Node*>(memory_.data()), count_};
+    }
+
+    std::size_t count_;
+    Memory memory_;
+    std::uint64_t steps_ = 0;     // of the last walk
+    const Node* start_ = nullptr; // of the next walk
+    const Node* from_ = nullptr;  // start of the last walk
+    const Node* end_ = nullptr;   // of the last walk: the result
+    std::uint64_t spoils_ = 0;
+    std::vector<Link> broken_; // as they were
+};
+
+/// Is there room for so many bytes on such pages? A sixteenth more is for the page tables and everything
+/// else that is alive.
+inline Fit fits_memory(std::int64_t bytes, Pages pages, const Machine& m) {
+    const std::int64_t available = m.memory_available();
+    if (available != 0 && bytes + bytes / 16 > available)
+        return Fit::no("needs " + std::to_string(bytes) + " bytes of free memory, there are " +
+                       std::to_string(available));
+    return Fit::needs(pages == Pages::small || gives_huge_pages(), huge_pages_words);
+}
+
+} // namespace assay::memory
