@@ -19,6 +19,8 @@ assay_benchmark(host latency::system_call)
 assay_benchmark(host latency::page_fault)
 assay_benchmark(host latency::thread_start latency/threads.cpp)
 assay_benchmark(host latency::context_switch)
+assay_benchmark(host transfer::numa transfer/numa.cpp transfer/nodes.cpp)
+assay_benchmark(host transfer::numa_latency transfer/numa_latency.cpp)
 assay_benchmark(host peak::fma peak/fma.cpp peak/fma_kernels.cpp)
 assay_benchmark(host peak::dot peak/dot.cpp peak/dot_x86.cpp peak/dot_amx.cpp peak/dot_arm.cpp)
 assay_benchmark(host md::lennard_jones md/lennard_jones.cpp md/lattice.cpp md/clusters.cpp

@@ -10,6 +10,7 @@
 
 #include <assay/benchmark.hpp>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,11 @@ namespace assay::memory {
 
 class Chase {
 public:
-    /// `bytes` of chain, touched first by the calling thread, which is to follow it.
-    Chase(std::size_t bytes, Pages pages)
+    /// `bytes` of chain, touched first by the calling thread, which is to follow it. `place` may bind
+    /// the memory to a node before that.
+    Chase(std::size_t bytes, Pages pages, const std::function<void(Memory&)>& place = {})
         : count_{bytes / sizeof(Node)}, memory_{count_ * sizeof(Node), pages} {
+        if (place) place(memory_);
         memory_.touch(0, memory_.size());
         link(nodes());
         start_ = end_ = nodes().data();
@@ -32,15 +35,19 @@ public:
         end_ = follow(from_, steps);
         start_ = end_;
     }
+    /// Did the last walk end where it should? The chain itself is not looked at.
+    bool arrived() const noexcept {
+        return end_ != nullptr && end_->rank == (from_->rank + steps_) % count_;
+    }
     Check verify() const {
         const char* const method = "every link of the chain, and the place where the walk ended";
         if (end_ == nullptr) return check_value(1, 0, method, "the chain was not followed");
         Check check = check_chain(nodes());
         if (!check.passed) return check;
-        const std::uint64_t expected = (from_->rank + steps_) % count_;
-        return check_value(end_->rank == expected ? 0 : 1, 0, method,
+        return check_value(arrived() ? 0 : 1, 0, method,
                            "the walk ended at node " + std::to_string(end_->rank) +
-                               " of the chain, expected " + std::to_string(expected));
+                               " of the chain after " + std::to_string(steps_) +
+                               " steps from node " + std::to_string(from_->rank));
     }
     void poison() { end_ = nullptr; }
     /// One link leads one node too far, so that one line of all is never visited.
@@ -55,6 +62,7 @@ public:
             broken_.back().node->next = broken_.back().next;
         freshen();
     }
+    const Memory& memory() const { return memory_; }
     /// Records what the parameters resolved to.
     void describe(const Context& context, Pages wanted) const {
         const Resident given = memory_.resident();

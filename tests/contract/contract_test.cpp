@@ -191,7 +191,13 @@ TEST_P(Contract, SaysWhatFits) {
     FakeProgram program;
     const std::vector<Case> cases = small_cases(benchmark());
     ASSERT_FALSE(cases.empty());
-    EXPECT_FALSE(fitting_cases(program).empty()) << "no small case fits this machine";
+    if (fitting_cases(program).empty()) {
+        Text why;
+        static_cast<void>(benchmark().fit(program.services(), cases.front().data(), why.get()));
+        ASSERT_NE(why.str().find("not applicable"), std::string::npos)
+            << "no small case fits this machine: " << why.str();
+        GTEST_SKIP() << why.str(); // a container that may not place memory on nodes
+    }
 
     if (!needs_team()) return;
     for (Case values : cases) { // a team of one has nobody to talk to
@@ -319,7 +325,7 @@ TEST_P(Contract, CanBePreparedAgain) {
     if (needs_team()) GTEST_SKIP() << "needs several processes";
     FakeProgram program;
     const std::vector<Case> cases = fitting_cases(program);
-    ASSERT_FALSE(cases.empty());
+    if (cases.empty()) GTEST_SKIP() << "nothing fits; see SaysWhatFits";
     for (int i = 0; i < 2; ++i) {
         Prepared first{benchmark(), program, cases.front()};
         Prepared second{benchmark(), program, cases.back()}; // two at once share nothing

@@ -136,7 +136,7 @@ FakeProgram::FakeProgram()
             {"cache.l2", 512 << 10U},
             {"memory.total", 1 << 30U},
             {"memory.available", 1 << 29U},
-            {"numa.nodes", 1}},
+            {"numa.nodes", 2}},
       text_facts{{"isa", instruction_sets()}, {"cpu.model", "a fake"}} {
     services_.struct_size = sizeof(assay_services);
     services_.abi = ASSAY_MODULE_ABI;

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "memory/sweep_kernels.hpp"
+#include "places.hpp"
+
+#include <assay/define.hpp>
+#include <assay/host.hpp>
+#include <assay/units.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace assay::transfer {
+namespace {
+
+using namespace units;
+using memory::Memory;
+using memory::Pages;
+using Clock = std::chrono::steady_clock;
+
+class Numa {
+public:
+    struct Params {
+        Symbolic footprint = Symbol::beyond_cache;
+        Symbolic threads = Symbol::all;
+    };
+    static constexpr Info info{
+        .id = "transfer.numa",
+        .question = "How fast do the cores of each NUMA node read the memory of every other?",
+        .method =
+            "Random 64-bit words in memory that is bound to each node in turn; all used cores of "
+            "one node read all of it together while the others wait, for every pair of nodes. The "
+            "matrix holds the bandwidth of each pair over all calls. Checked: the sum of every "
+            "core against that of the words made again, and that the pages lie where they should.",
+        .caveats =
+            "Pairs are measured one after the other: links that all nodes use at once are shared. "
+            "The headline counts all bytes by all time, so that slow pairs weigh more. One "
+            "machine with several nodes was not at hand when this was written: it was tried with "
+            "one.",
+        .headline = "bandwidth",
+    };
+    static constexpr std::tuple axes{
+        symbolic("footprint", "bytes over all nodes", "B", &Params::footprint,
+                 {Symbolic{Symbol::beyond_cache}}, {1_MiB, 16_TiB}, {Symbol::beyond_cache}),
+        symbolic("threads", "cores used, over all nodes", "", &Params::threads,
+                 {Symbolic{Symbol::all}}, {1, 4096}, {Symbol::all}),
+    };
+
+    static Fit fit(const Params& p, const Machine& m) {
+        if (!has_threads()) return Fit::no("needs a build with OpenMP");
+        return fits_nodes(m.bytes(p.footprint), Pages::huge, m);
+    }
+    Numa(const Params& p, const Context& context)
+        : threads_{static_cast<int>(context.machine().workers(p.threads))}, places_{threads_},
+          words_{static_cast<std::size_t>(context.machine().bytes(p.footprint)) /
+                 places_.columns.size() / sizeof(std::uint64_t) / memory::sweep_granule *
+                 memory::sweep_granule},
+          seconds_(places_.cells()), sums_(places_.cells() * static_cast<std::size_t>(threads_)) {
+        for (const int node : places_.columns) {
+            Memory& memory = memories_.emplace_back(words_ * sizeof(std::uint64_t), Pages::huge);
+            if (const std::string why = bind_to_node(memory.data(), memory.size(), node);
+                !why.empty())
+                throw std::runtime_error{why};
+            auto* const to = words_of(memory);
+            on_each_slice(threads_, words_, memory::sweep_granule, [&](Slice slice) {
+                for (std::size_t i = slice.first; i < slice.last; ++i)
+                    to[i] = random_bits(seed_of(node), i);
+            });
+        }
+        const auto choice = memory::choose_sweep(memory::Access::read, input(0), words_);
+        loop_ = choice.loop;
+        places_.describe(context);
+        context.setting("threads", threads_);
+        context.setting("instructions", choice.instructions);
+        context.setting("footprint_of_a_node", static_cast<double>(words_ * sizeof(std::uint64_t)));
+    }
+
+    void run() noexcept {
+        for (std::size_t row = 0; row < places_.teams.rows.size(); ++row)
+            for (std::size_t column = 0; column < places_.columns.size(); ++column)
+                read(row, column);
+        ++calls_;
+    }
+    Work work() const {
+        return {.bytes = static_cast<double>(places_.cells()) * bytes_of_a_cell()};
+    }
+    Check verify() const {
+        const char* const method = "the sum of every core modulo 2^64, and where the pages lie";
+        for (std::size_t column = 0; column < places_.columns.size(); ++column)
+            if (const std::size_t off =
+                    bytes_elsewhere(memories_[column].data(), memories_[column].size(), huge_page,
+                                    places_.columns[column]);
+                off != 0)
+                return check_value(static_cast<double>(off), 0, method,
+                                   std::to_string(off) + " bytes are not on node " +
+                                       std::to_string(places_.columns[column]));
+        std::vector<Sum> wrong(static_cast<std::size_t>(threads_));
+        on_each_thread(threads_, [&](std::size_t thread, std::size_t) {
+            wrong[thread].value = wrong_sums(thread);
+        });
+        std::uint64_t total = 0;
+        for (const Sum& of : wrong) total += of.value;
+        return check_value(static_cast<double>(total), 0, method,
+                           std::to_string(total) + " sums are wrong");
+    }
+    void poison() {
+        for (Sum& sum : sums_) sum.value = 0xdead'beef'dead'beefU;
+    }
+    /// One bit of one sum that is used.
+    void spoil() {
+        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        const std::size_t cell = pick % places_.cells();
+        const auto& team = places_.teams.team[cell / places_.columns.size()];
+        sum_of(cell, team[(pick >> 20U) % team.size()]) ^= std::uint64_t{1} << (pick >> 58U);
+    }
+    void metrics(const Metrics& metrics) const {
+        if (calls_ == 0) return;
+        std::vector<double> rates;
+        for (const double seconds : seconds_)
+            rates.push_back(bytes_of_a_cell() * static_cast<double>(calls_) / seconds);
+        metrics.add(places_.table("bandwidth", std::move(rates)));
+    }
+
+private:
+    struct alignas(cache_line) Sum {
+        std::uint64_t value = 0;
+    };
+    static constexpr std::uint64_t spoil_seed = 21;
+    static std::uint64_t seed_of(int node) { return 1000 + static_cast<std::uint64_t>(node); }
+    static std::uint64_t* words_of(Memory& memory) {
+        return reinterpret_cast<std::uint64_t*>(memory.data());
+    }
+    double bytes_of_a_cell() const { return static_cast<double>(words_ * sizeof(std::uint64_t)); }
+    memory::Words input(std::size_t column) {
+        return {.out = nullptr, .in = words_of(memories_[column]), .key = 0};
+    }
+    std::uint64_t& sum_of(std::size_t cell, std::size_t thread) {
+        return sums_[cell * static_cast<std::size_t>(threads_) + thread].value;
+    }
+    std::uint64_t sum_of(std::size_t cell, std::size_t thread) const {
+        return sums_[cell * static_cast<std::size_t>(threads_) + thread].value;
+    }
+    /// The part of a node's memory that this member of the team reads.
+    Slice part(const std::vector<std::size_t>& team, std::size_t member) const {
+        return slice_of(words_, member, team.size(), memory::sweep_granule);
+    }
+
+    void read(std::size_t row, std::size_t column) {
+        const std::size_t cell = row * places_.columns.size() + column;
+        const auto& team = places_.teams.team[row];
+        const memory::Words words = input(column);
+        const auto start = Clock::now();
+        on_each_thread(threads_, [&](std::size_t thread, std::size_t) {
+            const auto found = std::ranges::find(team, thread);
+            if (found == team.end()) return;
+            const Slice own = part(team, static_cast<std::size_t>(found - team.begin()));
+            sum_of(cell, thread) = loop_(words, own.first, own.last);
+        });
+        seconds_[cell] += std::chrono::duration<double>(Clock::now() - start).count();
+    }
+    std::uint64_t wrong_sums(std::size_t thread) const {
+        std::uint64_t wrong = 0;
+        for (std::size_t cell = 0; cell < places_.cells(); ++cell) {
+            const auto& team = places_.teams.team[cell / places_.columns.size()];
+            const auto found = std::ranges::find(team, thread);
+            if (found == team.end()) continue;
+            const int node = places_.columns[cell % places_.columns.size()];
+            const Slice own = part(team, static_cast<std::size_t>(found - team.begin()));
+            std::uint64_t sum = 0;
+            for (std::size_t i = own.first; i < own.last; ++i) sum += random_bits(seed_of(node), i);
+            wrong += sum == sum_of(cell, thread) ? 0 : 1;
+        }
+        return wrong;
+    }
+
+    int threads_;
+    Places places_;
+    std::size_t words_; // of one node
+    std::vector<Memory> memories_;
+    std::vector<double> seconds_; // of each pair of nodes, over all calls
+    std::vector<Sum> sums_;       // of each pair and thread
+    memory::SweepLoop loop_ = nullptr;
+    std::uint64_t calls_ = 0;
+    std::uint64_t spoils_ = 0;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark numa;
+constinit const assay_benchmark numa = define<Numa>();
+
+} // namespace assay::transfer

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rows and columns of a matrix over NUMA nodes: nodes whose cores this process uses, and nodes with
+// memory. They differ where a node has cores or memory alone.
+
+#pragma once
+
+#include "memory/chase.hpp"
+#include "nodes.hpp"
+
+#include <assay/benchmark.hpp>
+#include <assay/host.hpp>
+
+#include <sched.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::transfer {
+
+inline constexpr const char* node_folder = "/sys/devices/system/node";
+
+/// Which threads read, and from which nodes.
+struct Places {
+    Teams teams;
+    std::vector<int> columns; ///< nodes with memory
+
+    explicit Places(int threads) {
+        std::vector<int> cpus(static_cast<std::size_t>(threads));
+        on_each_thread(threads,
+                       [&](std::size_t thread, std::size_t) { cpus[thread] = ::sched_getcpu(); });
+        const std::vector<Node> nodes = read_nodes(node_folder);
+        teams = teams_of(nodes, cpus);
+        columns = nodes_with_memory(node_folder, nodes);
+        if (teams.rows.empty() || columns.empty())
+            throw std::runtime_error{std::string{"cannot tell nodes and their CPUs from "} +
+                                     node_folder};
+    }
+    std::size_t cells() const { return teams.rows.size() * columns.size(); }
+    Table table(const char* metric, std::vector<double> values) const {
+        Table table{.metric = metric,
+                    .row_title = "cores of node",
+                    .column_title = "memory of node",
+                    .rows = {},
+                    .columns = {},
+                    .values = std::move(values)};
+        for (const int node : teams.rows) table.rows.push_back(std::to_string(node));
+        for (const int node : columns) table.columns.push_back(std::to_string(node));
+        return table;
+    }
+    void describe(const Context& context) const {
+        context.setting("nodes_with_cores", static_cast<double>(teams.rows.size()));
+        context.setting("nodes_with_memory", static_cast<double>(columns.size()));
+    }
+};
+
+/// Are there several nodes, may we choose between them, and is there room?
+inline Fit fits_nodes(std::int64_t bytes, memory::Pages pages, const Machine& m) {
+    if (const std::int64_t nodes = m.count("numa.nodes"); nodes < 2)
+        return Fit::no("not applicable: needs several NUMA nodes, this machine has " +
+                       std::to_string(std::max<std::int64_t>(nodes, 1)));
+    memory::Memory probe{huge_page, memory::Pages::small};
+    const std::vector<Node> nodes = read_nodes(node_folder);
+    const std::vector<int> with = nodes_with_memory(node_folder, nodes);
+    if (with.empty()) return Fit::no(std::string{"not applicable: no nodes in "} + node_folder);
+    if (std::string why = bind_to_node(probe.data(), probe.size(), with.front()); !why.empty())
+        return Fit::no("not applicable: " + why);
+    return memory::fits_memory(bytes, pages, m);
+}
+
+} // namespace assay::transfer
