@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "child.hpp"
 
+#include "machine/inventory.hpp"
+
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -40,6 +42,15 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }
 
 } // namespace
+
+Variables placed(int threads) {
+    std::string places;
+    for (const int cpu : machine::choose_cpus(threads))
+        places += (places.empty() ? "{" : ",{") + std::to_string(cpu) + "}";
+    return {{"OMP_NUM_THREADS", std::to_string(threads)},
+            {"OMP_PROC_BIND", "true"},
+            {"OMP_PLACES", places}};
+}
 
 Spawned::Spawned(const std::vector<std::string>& arguments, const Variables& environment) {
     std::array<int, 2> in{};

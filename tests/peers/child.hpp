@@ -17,6 +17,9 @@ namespace assay::peers {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
+/// The environment that the runner gives a worker with so many threads.
+Variables placed(int threads);
+
 /// A process with its input and output in our hands.
 class Spawned {
 public:

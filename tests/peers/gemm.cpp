@@ -22,17 +22,6 @@ namespace {
 
 using ChildPtr = std::unique_ptr<Child>;
 
-/// The environment that the runner gives a worker with so many threads.
-Variables placed(int threads, const std::string& core_type = {}) {
-    std::string places;
-    for (const int cpu : machine::choose_cpus(threads))
-        places += (places.empty() ? "{" : ",{") + std::to_string(cpu) + "}";
-    return {{"OMP_NUM_THREADS", std::to_string(threads)},
-            {"OMP_PROC_BIND", "true"},
-            {"OMP_PLACES", places},
-            {"OPENBLAS_CORETYPE", core_type}};
-}
-
 bool has_all(const std::vector<std::string>& isa, const std::string& wanted) {
     std::istringstream words{wanted};
     for (std::string word; words >> word;)
@@ -99,7 +88,9 @@ private:
                    const std::string& core_type = {}) const {
         if (!std::filesystem::exists(arguments[0]))
             throw std::runtime_error{arguments[0] + " was not built"};
-        return std::make_unique<Child>(arguments, placed(options_.threads, core_type));
+        auto environment = placed(options_.threads);
+        environment.emplace_back("OPENBLAS_CORETYPE", core_type);
+        return std::make_unique<Child>(arguments, environment);
     }
     std::string size() const { return std::to_string(options_.gemm_size); }
 

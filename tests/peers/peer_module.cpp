@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A case of one of our modules: peer_module MODULE BENCHMARK [name=value...]; takes turns, see
-// pipe.hpp. Values that read as integers are integers, all others are words.
+// pipe.hpp. Values that read as integers are integers, all others are words. state.folder=FOLDER is
+// the fact of that name; work=bytes says bytes where others say floating point operations.
 #include "pipe.hpp"
 #include "subject.hpp"
 
@@ -23,17 +24,27 @@ assay::record::Named named(std::string_view text) {
 }
 
 std::string words_of(const assay::peers::Subject& subject) {
-    for (const char* name : {"core_type", "implementation", "isa"})
+    for (const char* name : {"core_type", "implementation", "isa", "instructions", "planner"})
         if (std::string words = subject.setting(name); !words.empty()) return words;
     return "-";
 }
 
 int run(std::span<char*> arguments) {
     assay::record::NamedList given;
-    for (const char* text : arguments.subspan(3)) given.push_back(named(text));
-    assay::peers::Subject subject{arguments[1], arguments[2], given};
+    std::string state;
+    std::string work = "flops";
+    for (const char* text : arguments.subspan(3)) {
+        const auto parameter = named(text);
+        if (parameter.name == "state.folder")
+            state = assay::record::to_string(parameter.value);
+        else if (parameter.name == "work")
+            work = assay::record::to_string(parameter.value);
+        else
+            given.push_back(parameter);
+    }
+    assay::peers::Subject subject{arguments[1], arguments[2], given, false, state};
     subject.prove();
-    return assay::peers::answer_turns(subject.work("flops"), words_of(subject),
+    return assay::peers::answer_turns(subject.work(work), words_of(subject),
                                       [&](std::size_t calls) { return subject.sample(calls); });
 }
 

@@ -51,9 +51,9 @@ const assay_team* joined(const core::Module& module) {
 } // namespace
 
 Subject::Subject(const std::string& module_path, const std::string& benchmark,
-                 const record::NamedList& given, bool join)
+                 const record::NamedList& given, bool join, const std::string& state)
     : machine_{machine::inspect()}, module_{value_or_throw(core::Module::load(module_path))},
-      services_{machine_, 0, [](const std::string&) {}},
+      services_{machine_, 0, [](const std::string&) {}, state},
       parameters_{complete(module_, benchmark, given)},
       values_{value_or_throw(core::module_values(find(module_, benchmark), parameters_))} {
     if (join) {

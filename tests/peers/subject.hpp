@@ -21,9 +21,9 @@ namespace assay::peers {
 class Subject {
 public:
     /// Parameters that are not given have their first default. With `join`, the module's team is
-    /// joined first.
+    /// joined first. `state` is the folder that the module may keep files in.
     Subject(const std::string& module_path, const std::string& benchmark,
-            const record::NamedList& given, bool join = false);
+            const record::NamedList& given, bool join = false, const std::string& state = {});
     Subject(const Subject&) = delete;
     Subject& operator=(const Subject&) = delete;
     ~Subject();
