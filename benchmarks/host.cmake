@@ -26,6 +26,8 @@ assay_benchmark(host peak::dot peak/dot.cpp peak/dot_x86.cpp peak/dot_amx.cpp pe
 assay_benchmark(host md::lennard_jones md/lennard_jones.cpp md/lattice.cpp md/clusters.cpp
     md/candidates.cpp md/kernels.cpp md/simulation.cpp md/reference.cpp md/check.cpp)
 assay_benchmark(host workload::attention workload/attention.cpp workload/attention_kernels.cpp)
+assay_benchmark(host stencil::heat3d stencil/heat3d.cpp stencil/heat_kernels.cpp)
+assay_benchmark(host stencil::window stencil/window.cpp stencil/window_kernels.cpp)
 assay_finish_module(host)
 # Results are recomputed to the last bit, so only the multiply-adds that are written as such may fuse.
 target_compile_options(assay_module_host PRIVATE -ffp-contract=off)

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "grid.hpp"
+#include "heat_cell.hpp"
+#include "heat_kernels.hpp"
+#include "room.hpp"
+#include "trial.hpp"
+
+#include <assay/define.hpp>
+#include <assay/host.hpp>
+#include <assay/random.hpp>
+#include <assay/units.hpp>
+#include <assay/verify.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+namespace assay::stencil {
+namespace {
+
+using namespace units;
+
+enum class Precision : std::uint8_t { fp64, fp32 };
+
+constexpr int points_of(Neighbours neighbours) { return neighbours == Neighbours::all ? 27 : 7; }
+
+/// Additions and multiplications for one cell: faces, edges and corners are added up before each sum
+/// is multiplied by its weight.
+constexpr double flops_per_cell(Neighbours neighbours) {
+    return neighbours == Neighbours::all ? 30 : 8;
+}
+
+/// Two grids of one precision, and the sweep from the one to the other.
+template <class T>
+class Grids {
+public:
+    Grids(Neighbours neighbours, std::int64_t footprint, int threads, const Context& context)
+        : neighbours_{neighbours}, threads_{threads},
+          extent_{extent_for(footprint / 2, sizeof(T), threads)}, layout_{extent_, sizeof(T)},
+          tile_{tile_rows(extent_, sizeof(T), context.machine().count("cache.l2"))},
+          weights_{neighbours == Neighbours::all ? weights_of_27(diffusion)
+                                                 : weights_of_7(diffusion)},
+          in_{layout_.count, {.threads = threads}},
+          // Grids at equal offsets in a 2 MiB page would fall into the same cache sets.
+          out_{layout_.count, {.threads = threads, .offset = 17 * line}} {
+        fill_uniform<T>(in_.view(), in_seed, low, high, threads);
+        choose_sweep(context);
+        context.setting("threads", threads);
+        context.setting("columns", static_cast<double>(extent_.columns));
+        context.setting("rows", static_cast<double>(extent_.rows));
+        context.setting("planes", static_cast<double>(extent_.planes));
+        context.setting("tile_rows", static_cast<double>(tile_));
+        context.setting("footprint", static_cast<double>(2 * extent_.cells() * sizeof(T)));
+    }
+
+    void run() noexcept {
+        const std::size_t first = layout_.at(0, 0, 0);
+        const Fields<T> fields{.in = in_.data() + first,
+                               .out = out_.data() + first,
+                               .columns = extent_.columns,
+                               .row = layout_.row,
+                               .plane = layout_.plane};
+        on_each_slice(threads_, extent_.planes, 1, [&](Slice planes) {
+            for_each_block(extent_, planes, tile_,
+                           [&](const Block& block) { sweep_(fields, weights_, block); });
+        });
+    }
+    Work work() const {
+        const auto cells = static_cast<double>(extent_.cells());
+        return {.flops = flops_per_cell(neighbours_) * cells,
+                .bytes = 2 * sizeof(T) * cells,
+                .cells = cells};
+    }
+    Check verify() const {
+        return check_each(
+            extent_.cells(), [this](std::size_t i) { return deviation(i); }, bound(),
+            "every cell against the scalar formula in fp64, relative; n products in any order err "
+            "by (n+1) u at most, and so does the formula; and every input is what it was");
+    }
+    void poison() {
+        on_each_slice(threads_, out_.size(), line_granule<T>, [this](Slice slice) {
+            std::ranges::fill(out_.view(slice), std::numeric_limits<T>::quiet_NaN());
+        });
+    }
+    /// One cell, by twice the bound.
+    void spoil() {
+        T& cell = out_[element(random_bits(spoil_seed, spoils_++) % extent_.cells())];
+        cell = static_cast<T>(static_cast<double>(cell) * (1 + 2 * bound()));
+    }
+
+private:
+    // Between 0.5 and 1.5 nothing cancels, and so every cell has a relative bound.
+    static constexpr T low = T{0.5};
+    static constexpr T high = T{1.5};
+    static constexpr T diffusion = static_cast<T>(0.1234567890123456); // below 1/6: all weights > 0
+    static constexpr std::uint64_t in_seed = 12;
+    static constexpr std::uint64_t spoil_seed = 13;
+
+    void choose_sweep(const Context& context) {
+        const auto sweeps = heat_sweeps<T>(neighbours_);
+        if (sweeps.empty()) throw std::runtime_error{"no sweep for this CPU in this build"};
+        const auto& best = sweeps[fastest_of(sweeps.size(), [&](std::size_t i) {
+            sweep_ = sweeps[i].sweep;
+            run();
+        })];
+        sweep_ = best.sweep;
+        context.setting("isa", best.instructions);
+        context.setting("stores", best.stores == Stores::plain ? "plain" : "streaming");
+    }
+    double bound() const { return 2 * (points_of(neighbours_) + 1) * unit_roundoff<T>; }
+
+    std::size_t element(std::size_t cell) const {
+        const std::size_t row = cell / extent_.columns;
+        return layout_.at(cell % extent_.columns, row % extent_.rows, row / extent_.rows);
+    }
+    double deviation(std::size_t cell) const {
+        const std::size_t here = element(cell);
+        if (in_[here] != random_uniform<T>(in_seed, here, low, high))
+            return std::numeric_limits<double>::infinity();
+        const auto at = [&](int dx, int dy, int dz) {
+            const auto row = static_cast<std::ptrdiff_t>(layout_.row);
+            const auto plane = static_cast<std::ptrdiff_t>(layout_.plane);
+            return static_cast<double>(
+                in_.data()[static_cast<std::ptrdiff_t>(here) + dx + dy * row + dz * plane]);
+        };
+        const Weights<double> w{weights_.centre, weights_.face, weights_.edge, weights_.corner};
+        const double expected = neighbours_ == Neighbours::all ? heat_27(w, at) : heat_7(w, at);
+        return (static_cast<double>(out_[here]) - expected) / expected;
+    }
+
+    Neighbours neighbours_;
+    int threads_;
+    Extent extent_;
+    Layout layout_;
+    std::size_t tile_;
+    Weights<T> weights_;
+    HostBuffer<T> in_;
+    HostBuffer<T> out_;
+    Sweep<T> sweep_ = nullptr;
+    std::uint64_t spoils_ = 0;
+};
+
+class Heat3d {
+public:
+    struct Params {
+        Neighbours stencil = Neighbours::faces;
+        Precision precision = Precision::fp64;
+        Symbolic footprint = Symbol::beyond_cache;
+        Symbolic threads = Symbol::all;
+    };
+    static constexpr Info info{
+        .id = "stencil.heat3d",
+        .question = "How fast does this host update the cells of a three-dimensional grid?",
+        .method =
+            "One explicit step of the heat equation per call, from one grid of uniform random "
+            "numbers to another: each new cell is a weighted sum of the old one and its 6 nearest, "
+            "or all 26, neighbours. Each thread works on planes of its own, in tiles of rows of "
+            "which three planes stay in the second-level cache. Instruction set, and stores that "
+            "go past the caches or not, are the fastest in a short trial. Every cell is compared "
+            "with the formula computed by a scalar loop in fp64.",
+        .caveats =
+            "Bytes count each grid once, one read and one write per cell, the least that must move "
+            "when the grids are larger than the caches; that the hardware also reads a line before "
+            "it writes it is not counted. So the share of memory.stream says how close the sweep "
+            "comes to a copy. Several time steps at once (temporal blocking) could do better, and "
+            "are another question. Floating point operations are 8 or 30 per cell.",
+        .headline = "bandwidth",
+        .ceiling = "memory.stream",
+    };
+    static constexpr std::tuple axes{
+        choice("stencil", "cells that a new one depends on", &Params::stencil,
+               {Name{"7_point", Neighbours::faces}, Name{"27_point", Neighbours::all}},
+               {Neighbours::faces, Neighbours::all}),
+        choice("precision", "of the cells", &Params::precision,
+               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
+               {Precision::fp64, Precision::fp32}),
+        symbolic("footprint", "bytes over both grids", "B", &Params::footprint,
+                 {Symbolic{Symbol::beyond_cache}}, {64_KiB, 16_TiB}, {Symbol::beyond_cache}),
+        symbolic("threads", "cores used", "", &Params::threads, {Symbolic{Symbol::all}}, {1, 4096},
+                 {Symbol::one, Symbol::all}),
+    };
+
+    static Fit fit(const Params& p, const Machine& m) {
+        // The grids themselves: a small footprint on many cores has at least some planes for each.
+        const std::size_t size = p.precision == Precision::fp64 ? sizeof(double) : sizeof(float);
+        const auto threads = static_cast<int>(m.workers(p.threads));
+        const Extent extent = extent_for(m.bytes(p.footprint) / 2, size, threads);
+        return has_room(m, p.threads,
+                        static_cast<std::int64_t>(2 * size * Layout{extent, size}.count));
+    }
+
+    Heat3d(const Params& p, const Context& context) : grids_{make(p, context)} {}
+
+    void run() noexcept {
+        // A visit could throw where the variant were empty, which it never is.
+        if (auto* fp64 = std::get_if<Grids<double>>(&grids_)) fp64->run();
+        if (auto* fp32 = std::get_if<Grids<float>>(&grids_)) fp32->run();
+    }
+    Work work() const {
+        return std::visit([](const auto& grids) { return grids.work(); }, grids_);
+    }
+    Check verify() const {
+        return std::visit([](const auto& grids) { return grids.verify(); }, grids_);
+    }
+    void poison() {
+        std::visit([](auto& grids) { grids.poison(); }, grids_);
+    }
+    void spoil() {
+        std::visit([](auto& grids) { grids.spoil(); }, grids_);
+    }
+
+private:
+    using Either = std::variant<Grids<double>, Grids<float>>;
+
+    static Either make(const Params& p, const Context& context) {
+        const Machine& machine = context.machine();
+        const auto threads = static_cast<int>(machine.workers(p.threads));
+        const std::int64_t bytes = machine.bytes(p.footprint);
+        if (p.precision == Precision::fp64)
+            return Either{std::in_place_type<Grids<double>>, p.stencil, bytes, threads, context};
+        return Either{std::in_place_type<Grids<float>>, p.stencil, bytes, threads, context};
+    }
+
+    Either grids_;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark heat3d;
+constinit const assay_benchmark heat3d = define<Heat3d>();
+
+} // namespace assay::stencil

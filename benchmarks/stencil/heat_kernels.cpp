@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Highway compiles this file once per instruction set by including it again.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "stencil/heat_kernels.cpp" // NOLINT: a macro by Highway's design
+// clang-format off: foreach_target.h must come before highway.h.
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// clang-format on
+
+#include "heat_kernels.hpp"
+
+#include <hwy/cache_control.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::stencil::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <Stores stores, class D, class V, class T>
+HWY_INLINE void put(V value, D d, T* to) {
+    if constexpr (stores == Stores::streaming)
+        hn::Stream(value, d, to);
+    else
+        hn::Store(value, d, to);
+}
+
+/// Asks for the line of a cell, into the second-level cache: the first level's few outstanding misses
+/// would be the limit (23 GB/s of one Zen 4 core, against 32). Addresses that are not there do nothing.
+template <class T>
+HWY_INLINE void expect(const T* cell) {
+    __builtin_prefetch(cell, 0, 2); // for reading, locality of the second level
+}
+
+/// Left and right neighbours of a cell.
+template <class D, class T>
+HWY_INLINE auto beside(D d, const T* cell) {
+    return hn::Add(hn::LoadU(d, cell - 1), hn::LoadU(d, cell + 1));
+}
+
+/// 7 points, one row of one plane after the other: what is left over by pairs.
+template <class T, Stores stores>
+void sweep_7_singly(const Fields<T>& f, const Weights<T>& weights, const Block& b) {
+    const hn::ScalableTag<T> d;
+    const auto centre = hn::Set(d, weights.centre);
+    const auto face = hn::Set(d, weights.face);
+    const auto across = [d](const T* cell, std::size_t stride) HWY_ATTR {
+        return hn::Add(hn::Load(d, cell - stride), hn::Load(d, cell + stride));
+    };
+    for (std::size_t z = b.first_plane; z < b.last_plane; ++z)
+        for (std::size_t y = b.first_row; y < b.last_row; ++y)
+            for (std::size_t x = 0; x < f.columns; x += hn::Lanes(d)) {
+                const std::size_t at = z * f.plane + y * f.row + x;
+                const T* const cell = f.in + at;
+                const auto faces =
+                    hn::Add(hn::Add(beside(d, cell), across(cell, f.row)), across(cell, f.plane));
+                put<stores>(hn::MulAdd(face, faces, hn::Mul(centre, hn::Load(d, cell))), d,
+                            f.out + at);
+            }
+}
+
+// Fields and weights go by value below: stores cannot change them, so they stay in registers.
+
+/// 7 points for two rows of two planes at once: the four cells are neighbours of each other, so five
+/// loads a cell do instead of seven, and a plane is read from the second-level cache twice, not
+/// three times.
+template <class T, Stores stores>
+HWY_INLINE void update_2x2(Fields<T> f, Weights<T> weights, std::size_t first) {
+    const hn::ScalableTag<T> d;
+    const auto centre = hn::Set(d, weights.centre);
+    const auto face = hn::Set(d, weights.face);
+    const std::size_t row = f.row;
+    const std::size_t plane = f.plane;
+    for (std::size_t x = 0; x < f.columns; x += hn::Lanes(d)) {
+        const T* const a = f.in + first + x; // and b below it, c behind it, e behind b
+        const T* const b = a + row;
+        const T* const c = a + plane;
+        const T* const e = c + row;
+        // The next two planes, two rows further on: there is time for memory to answer.
+        for (const T* next : {c + 2 * plane, e + 2 * plane, c + 3 * plane, e + 3 * plane})
+            expect(next + 2 * row);
+
+        const auto at_a = hn::Load(d, a);
+        const auto at_b = hn::Load(d, b);
+        const auto at_c = hn::Load(d, c);
+        const auto at_e = hn::Load(d, e);
+        const auto value = [&](auto own, const T* cell, auto in_plane, auto in_row,
+                               const T* outer_row, const T* outer_plane) HWY_ATTR {
+            const auto rows = hn::Add(hn::Load(d, outer_row), in_plane);
+            const auto planes = hn::Add(hn::Load(d, outer_plane), in_row);
+            const auto faces = hn::Add(beside(d, cell), hn::Add(rows, planes));
+            return hn::MulAdd(face, faces, hn::Mul(centre, own));
+        };
+        T* const to = f.out + first + x;
+        put<stores>(value(at_a, a, at_b, at_c, a - row, a - plane), d, to);
+        put<stores>(value(at_b, b, at_a, at_e, b + row, b - plane), d, to + row);
+        put<stores>(value(at_c, c, at_e, at_a, c - row, c + plane), d, to + plane);
+        put<stores>(value(at_e, e, at_c, at_b, e + row, e + plane), d, to + plane + row);
+    }
+}
+
+template <class T, Stores stores>
+void sweep_7(const Fields<T>& f, const Weights<T>& weights, const Block& b) {
+    const std::size_t rows = b.first_row + (b.last_row - b.first_row) / 2 * 2;
+    const std::size_t planes = b.first_plane + (b.last_plane - b.first_plane) / 2 * 2;
+    for (std::size_t z = b.first_plane; z < planes; z += 2) {
+        for (std::size_t y = b.first_row; y < rows; y += 2)
+            update_2x2<T, stores>(f, weights, z * f.plane + y * f.row);
+        sweep_7_singly<T, stores>(
+            f, weights,
+            {.first_row = rows, .last_row = b.last_row, .first_plane = z, .last_plane = z + 2});
+    }
+    sweep_7_singly<T, stores>(f, weights,
+                              {.first_row = b.first_row,
+                               .last_row = b.last_row,
+                               .first_plane = planes,
+                               .last_plane = b.last_plane});
+    if constexpr (stores == Stores::streaming) hwy::FlushStream();
+}
+
+/// 27 points for some rows of a plane at once. The nine cells around one in its row and in the planes
+/// before and behind are added up by distance: itself (near), four next to it, four at its corners.
+/// These three sums serve the row itself and the rows above and below: 9 loads for each of six rows
+/// are 13.5 for a cell instead of 27.
+template <class T, Stores stores>
+HWY_INLINE void update_rows(Fields<T> f, Weights<T> weights, std::size_t first, std::size_t rows) {
+    const hn::ScalableTag<T> d;
+    const auto centre = hn::Set(d, weights.centre);
+    const auto face = hn::Set(d, weights.face);
+    const auto edge = hn::Set(d, weights.edge);
+    const auto corner = hn::Set(d, weights.corner);
+    const std::size_t plane = f.plane;
+    const auto planes = [&](const T* cell) HWY_ATTR {
+        return hn::Add(hn::LoadU(d, cell - plane), hn::LoadU(d, cell + plane));
+    };
+    for (std::size_t x = 0; x < f.columns; x += hn::Lanes(d)) {
+        const T* cell = f.in + first + x - f.row;
+        T* to = f.out + first + x;
+        auto near_above = hn::Load(d, cell);
+        auto next_above = hn::Add(beside(d, cell), planes(cell));
+        auto corner_above = hn::Add(planes(cell - 1), planes(cell + 1));
+        cell += f.row;
+        auto near = hn::Load(d, cell);
+        auto next = hn::Add(beside(d, cell), planes(cell));
+        auto corners = hn::Add(planes(cell - 1), planes(cell + 1));
+        for (std::size_t y = 0; y < rows; ++y) {
+            expect(cell + 2 * plane + 2 * f.row);
+            cell += f.row;
+            const auto near_below = hn::Load(d, cell);
+            const auto next_below = hn::Add(beside(d, cell), planes(cell));
+            const auto corner_below = hn::Add(planes(cell - 1), planes(cell + 1));
+            const auto faces = hn::Add(next, hn::Add(near_above, near_below));
+            const auto edges = hn::Add(corners, hn::Add(next_above, next_below));
+            auto value = hn::Mul(centre, near);
+            value = hn::MulAdd(face, faces, value);
+            value = hn::MulAdd(edge, edges, value);
+            value = hn::MulAdd(corner, hn::Add(corner_above, corner_below), value);
+            put<stores>(value, d, to);
+            to += f.row;
+            near_above = near;
+            next_above = next;
+            corner_above = corners;
+            near = near_below;
+            next = next_below;
+            corners = corner_below;
+        }
+    }
+}
+
+template <class T, Stores stores>
+void sweep_27(const Fields<T>& f, const Weights<T>& weights, const Block& b) {
+    constexpr std::size_t at_once = 4; // more rows open more lines for writing than a core combines
+    for (std::size_t z = b.first_plane; z < b.last_plane; ++z)
+        for (std::size_t y = b.first_row; y < b.last_row; y += at_once)
+            update_rows<T, stores>(f, weights, z * f.plane + y * f.row,
+                                   y + at_once < b.last_row ? at_once : b.last_row - y);
+    if constexpr (stores == Stores::streaming) hwy::FlushStream();
+}
+
+} // namespace
+
+template <class T>
+void add_sweeps(const char* instructions, Neighbours neighbours, std::vector<HeatSweep<T>>& to) {
+    const bool all = neighbours == Neighbours::all;
+    for (const Stores stores : {Stores::plain, Stores::streaming}) {
+        const bool plain = stores == Stores::plain;
+        const Sweep<T> of_7 = plain ? &sweep_7<T, Stores::plain> : &sweep_7<T, Stores::streaming>;
+        const Sweep<T> of_27 =
+            plain ? &sweep_27<T, Stores::plain> : &sweep_27<T, Stores::streaming>;
+        to.push_back({.instructions = instructions,
+                      .target = HWY_TARGET,
+                      .neighbours = neighbours,
+                      .stores = stores,
+                      .sweep = all ? of_27 : of_7});
+    }
+}
+
+} // namespace assay::stencil::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::stencil {
+
+template <class T>
+std::vector<HeatSweep<T>> heat_sweeps(Neighbours neighbours) {
+    std::vector<HeatSweep<T>> sweeps;
+    // Every set's code by its own name, where HWY_EXPORT would give the best one's alone.
+#if HWY_TARGETS & HWY_EMU128
+    N_EMU128::add_sweeps("scalar", neighbours, sweeps);
+#endif
+#if HWY_TARGETS & HWY_SSE4
+    N_SSE4::add_sweeps("sse4", neighbours, sweeps);
+#endif
+#if HWY_TARGETS & HWY_AVX2
+    N_AVX2::add_sweeps("avx2", neighbours, sweeps);
+#endif
+#if HWY_TARGETS & HWY_AVX3
+    N_AVX3::add_sweeps("avx512", neighbours, sweeps);
+#endif
+#if HWY_TARGETS & HWY_NEON
+    N_NEON::add_sweeps("neon", neighbours, sweeps);
+#endif
+#if HWY_TARGETS & HWY_SVE
+    N_SVE::add_sweeps("sve", neighbours, sweeps);
+#endif
+#if HWY_TARGETS & HWY_SVE2
+    N_SVE2::add_sweeps("sve2", neighbours, sweeps);
+#endif
+    const std::int64_t supported = hwy::SupportedTargets();
+    std::erase_if(sweeps, [&](const auto& sweep) { return (sweep.target & supported) == 0; });
+    // The scalar code stands in where there is nothing else.
+    if (!sweeps.empty() && sweeps.back().target != HWY_EMU128)
+        std::erase_if(sweeps, [](const auto& sweep) { return sweep.target == HWY_EMU128; });
+    return sweeps;
+}
+
+template std::vector<HeatSweep<double>> heat_sweeps(Neighbours neighbours);
+template std::vector<HeatSweep<float>> heat_sweeps(Neighbours neighbours);
+
+} // namespace assay::stencil
+#endif

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace assay::stencil {
+
+/// Through the caches, or past them.
+enum class Stores : std::uint8_t { plain, streaming };
+
+} // namespace assay::stencil

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "room.hpp"
+#include "running_sum.hpp"
+#include "trial.hpp"
+#include "window_kernels.hpp"
+
+#include <assay/define.hpp>
+#include <assay/host.hpp>
+#include <assay/random.hpp>
+#include <assay/units.hpp>
+#include <assay/verify.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+namespace assay::stencil {
+namespace {
+
+using namespace units;
+
+enum class Precision : std::uint8_t { fp64, fp32 };
+
+/// A series of one precision and its means.
+template <class T>
+class Series {
+public:
+    Series(std::int64_t window, std::int64_t footprint, int threads, const Context& context)
+        : window_{static_cast<std::size_t>(window)}, threads_{threads},
+          count_{static_cast<std::size_t>(footprint) / (2 * granule * sizeof(T)) * granule},
+          in_{count_ + window_ + window_margin<T>, {.threads = threads}},
+          // Arrays at equal offsets in a 2 MiB page would fall into the same cache sets.
+          out_{count_, {.threads = threads, .offset = 17 * cache_line}} {
+        fill_uniform<T>(in_.view(), in_seed, low, high, threads);
+        choose_loop(context);
+        context.setting("threads", threads);
+        context.setting("elements", static_cast<double>(count_));
+        context.setting("footprint", static_cast<double>(2 * count_ * sizeof(T)));
+    }
+
+    void run() noexcept {
+        on_each_slice(threads_, count_, granule, [this](Slice slice) {
+            average_(in_.data(), out_.data(), slice.first, slice.last, window_);
+        });
+    }
+    Work work() const {
+        const auto n = static_cast<double>(count_);
+        return {.bytes = 2 * sizeof(T) * n, .cells = n};
+    }
+    Check verify() const {
+        std::vector<double> worst(static_cast<std::size_t>(threads_));
+        on_each_thread(threads_, [&](std::size_t thread, std::size_t team) {
+            worst[thread] = deviation(slice_of(count_, thread, team));
+        });
+        return check_value(*std::ranges::max_element(worst), bound(),
+                           "every mean against a running sum that carries its rounding errors "
+                           "along, relative, by the worst case of the roundings between two fresh "
+                           "starts; and every input is what it was",
+                           "a mean is off by more than rounding, or an input has changed");
+    }
+    void poison() {
+        on_each_slice(threads_, count_, granule, [this](Slice slice) {
+            std::ranges::fill(out_.view(slice), std::numeric_limits<T>::quiet_NaN());
+        });
+    }
+    /// One mean, by twice the bound.
+    void spoil() {
+        T& mean = out_[random_bits(spoil_seed, spoils_++) % count_];
+        mean = static_cast<T>(static_cast<double>(mean) * (1 + 2 * bound()));
+    }
+
+private:
+    static constexpr std::size_t granule = 512 / sizeof(T); // a multiple of every vector
+    static constexpr T low = T{0.5};
+    static constexpr T high = T{1.5};
+    static constexpr std::uint64_t in_seed = 14;
+    static constexpr std::uint64_t spoil_seed = 15;
+
+    void choose_loop(const Context& context) {
+        const auto loops = window_loops<T>();
+        if (loops.empty()) throw std::runtime_error{"no loop for this CPU in this build"};
+        const auto& best = loops[fastest_of(loops.size(), [&](std::size_t i) {
+            average_ = loops[i].average;
+            run();
+        })];
+        average_ = best.average;
+        lanes_ = best.lanes;
+        context.setting("isa", best.instructions);
+        context.setting("stores", best.stores == Stores::plain ? "plain" : "streaming");
+        context.setting("sums", window_ <= longest_direct ? "direct" : "running");
+    }
+    double bound() const { return unit_roundoff<T> * window_error<T>(window_, lanes_, low, high); }
+    double deviation(Slice slice) const {
+        if (slice.size() == 0) return 0;
+        RunningSum sum;
+        for (std::size_t i = 0; i + 1 < window_; ++i)
+            sum.add(static_cast<double>(in_[slice.first + i]));
+        double worst = 0;
+        for (std::size_t i = slice.first; i < slice.last; ++i) {
+            if (in_[i] != random_uniform<T>(in_seed, i, low, high))
+                return std::numeric_limits<double>::infinity();
+            sum.add(static_cast<double>(in_[i + window_ - 1]));
+            const double expected = sum.value() / static_cast<double>(window_);
+            const double error =
+                assay::detail::orderable((static_cast<double>(out_[i]) - expected) / expected);
+            worst = std::max(worst, error);
+            sum.add(-static_cast<double>(in_[i]));
+        }
+        return worst;
+    }
+
+    std::size_t window_;
+    int threads_;
+    std::size_t count_; // of means
+    HostBuffer<T> in_;
+    HostBuffer<T> out_;
+    Average<T> average_ = nullptr;
+    std::size_t lanes_ = 1;
+    std::uint64_t spoils_ = 0;
+};
+
+class Window {
+public:
+    struct Params {
+        std::int64_t window = 20;
+        Precision precision = Precision::fp64;
+        Symbolic footprint = Symbol::beyond_cache;
+        Symbolic threads = Symbol::all;
+    };
+    static constexpr Info info{
+        .id = "stencil.window",
+        .question = "How fast does this host compute moving averages over a long series?",
+        .method =
+            "The mean of every window of a series of uniform random numbers, from one array to "
+            "another, as in trading signals and filters. Windows of up to 16 are added up "
+            "directly; longer ones move on a vector at a time by what comes in less what leaves, "
+            "started anew after four windows, so that the effort does not depend on the length and "
+            "rounding errors do not pile up. Instruction set, and stores that go past the caches "
+            "or not, are the fastest in a short trial. Every mean is compared with a compensated "
+            "running sum.",
+        .caveats =
+            "Bytes count the series and the means once, the least that must move beyond the "
+            "caches; "
+            "lines that the hardware reads before it writes them are not counted. With direct sums "
+            "the arithmetic, with running ones the passes within the first-level cache can be the "
+            "limit on a core that has the memory to itself. A window of 1 is a copy.",
+        .headline = "bandwidth",
+        .ceiling = "memory.stream",
+    };
+    static constexpr std::tuple axes{
+        integer("window", "elements of a mean", "", &Params::window, {20, 250}, {1, 1 << 20}),
+        choice("precision", "of the series and the means", &Params::precision,
+               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
+               {Precision::fp64, Precision::fp32}),
+        symbolic("footprint", "bytes of series and means", "B", &Params::footprint,
+                 {Symbolic{Symbol::beyond_cache}}, {64_KiB, 16_TiB}, {Symbol::beyond_cache}),
+        symbolic("threads", "cores used", "", &Params::threads, {Symbolic{Symbol::all}}, {1, 4096},
+                 {Symbol::one, Symbol::all}),
+    };
+
+    static Fit fit(const Params& p, const Machine& m) {
+        const std::int64_t window_bytes = p.window * static_cast<std::int64_t>(sizeof(double));
+        return has_room(m, p.threads, m.bytes(p.footprint) + window_bytes);
+    }
+
+    Window(const Params& p, const Context& context) : series_{make(p, context)} {}
+
+    void run() noexcept {
+        // A visit could throw where the variant were empty, which it never is.
+        if (auto* fp64 = std::get_if<Series<double>>(&series_)) fp64->run();
+        if (auto* fp32 = std::get_if<Series<float>>(&series_)) fp32->run();
+    }
+    Work work() const {
+        return std::visit([](const auto& series) { return series.work(); }, series_);
+    }
+    Check verify() const {
+        return std::visit([](const auto& series) { return series.verify(); }, series_);
+    }
+    void poison() {
+        std::visit([](auto& series) { series.poison(); }, series_);
+    }
+    void spoil() {
+        std::visit([](auto& series) { series.spoil(); }, series_);
+    }
+
+private:
+    using Either = std::variant<Series<double>, Series<float>>;
+
+    static Either make(const Params& p, const Context& context) {
+        const Machine& machine = context.machine();
+        const auto threads = static_cast<int>(machine.workers(p.threads));
+        const std::int64_t bytes = machine.bytes(p.footprint);
+        if (p.precision == Precision::fp64)
+            return Either{std::in_place_type<Series<double>>, p.window, bytes, threads, context};
+        return Either{std::in_place_type<Series<float>>, p.window, bytes, threads, context};
+    }
+
+    Either series_;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark window;
+constinit const assay_benchmark window = define<Window>();
+
+} // namespace assay::stencil
