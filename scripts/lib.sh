@@ -36,6 +36,7 @@ need_to_build() {
     need_header boost/math/distributions/students_t.hpp libboost-math-dev
     need_header hwy/highway.h libhwy-dev
     need_header dnnl.hpp libdnnl-dev
+    need_header fftw3.h libfftw3-dev
     need_header openblas-openmp/cblas.h libopenblas-openmp-dev # not the other build of it
     need_header mpi.h libopenmpi-dev "/usr/lib/$(uname -m)-linux-gnu/openmpi/include"
     need_command mpirun openmpi-bin
