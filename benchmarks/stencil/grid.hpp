@@ -76,7 +76,7 @@ inline std::size_t tile_rows(const Extent& extent, std::size_t element_size,
     const std::int64_t half = (second_level > 0 ? second_level : usual) / 2;
     const std::size_t row_bytes = Layout{extent, element_size}.row * element_size;
     const std::size_t rows = static_cast<std::size_t>(half) / (8 * row_bytes);
-    return std::max<std::size_t>(rows / 4 * 4, 4); // sweeps take two or four at once
+    return std::max<std::size_t>(rows / 8 * 8, 8); // sweeps take two or eight at once
 }
 
 /// The blocks of one thread, one tile of rows after the other; in each, plane by plane ("2.5-D").

@@ -137,7 +137,7 @@ public:
         .question = "How fast does this host compute moving averages over a long series?",
         .method =
             "The mean of every window of a series of uniform random numbers, from one array to "
-            "another, as in trading signals and filters. Windows of up to 16 are added up "
+            "another, as in trading signals and filters. Windows of up to 8 are added up "
             "directly; longer ones move on a vector at a time by what comes in less what leaves, "
             "started anew after four windows, so that the effort does not depend on the length and "
             "rounding errors do not pile up. Instruction set, and stores that go past the caches "

@@ -20,7 +20,7 @@
 namespace assay::stencil {
 
 /// Up to this length windows are added up directly.
-inline constexpr std::size_t longest_direct = 16;
+inline constexpr std::size_t longest_direct = 8;
 
 /// Results from one fresh start to the next; a multiple of every vector.
 template <class T>

@@ -215,8 +215,8 @@ TEST(HeatGrid, keeps_rows_on_cache_lines_and_shells_apart) {
     EXPECT_LT(layout.at(e.columns - 1, e.rows - 1, e.planes - 1) + 1 + layout.row + layout.plane,
               layout.count)
         << "the last cell has all its neighbours";
-    EXPECT_GE(tile_rows(e, sizeof(float), 0), 4U);
-    EXPECT_EQ(tile_rows(e, sizeof(float), 2 << 20U) % 4, 0U);
+    EXPECT_GE(tile_rows(e, sizeof(float), 0), 8U);
+    EXPECT_EQ(tile_rows(e, sizeof(float), 2 << 20U) % 8, 0U);
 }
 
 } // namespace

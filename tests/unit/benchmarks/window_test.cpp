@@ -66,7 +66,7 @@ TYPED_TEST(WindowLoops, are_exact_on_linear_series) {
 }
 
 TYPED_TEST(WindowLoops, stay_within_the_error_they_claim) {
-    for (const std::size_t window : {1, 3, 15, 16, 17, 100, 250, 1000, 3000})
+    for (const std::size_t window : {1, 3, 5, 8, 9, 16, 100, 250, 1000, 3000})
         for (const auto& loop : window_loops<TypeParam>()) {
             SCOPED_TRACE(words(loop, window));
             Example<TypeParam> example{window};
