@@ -25,11 +25,9 @@ struct Group {
     std::vector<Row> (*run)(const peers::Options&);
 };
 constexpr std::array groups{
-    Group{"triad", peers::compare_triad},
-    Group{"gemm", peers::compare_gemm},
-    Group{"fft", peers::compare_fft},
-    Group{"stencil", peers::compare_stencil},
-    Group{"allreduce", peers::compare_allreduce},
+    Group{"triad", peers::compare_triad},       Group{"gemm", peers::compare_gemm},
+    Group{"workload", peers::compare_workload}, Group{"fft", peers::compare_fft},
+    Group{"stencil", peers::compare_stencil},   Group{"allreduce", peers::compare_allreduce},
     Group{"own", peers::measure_own_cost},
 };
 
@@ -117,8 +115,8 @@ int main(int argc, char** argv) {
                  "Exit code 1 when a limit is missed, 2 for a wrong option.",
                  "bench-peers"};
     app.add_option("groups", wanted,
-                   "triad, gemm, fft, stencil, allreduce, own; all when none is named")
-        ->check(CLI::IsMember({"triad", "gemm", "fft", "stencil", "allreduce", "own"}));
+                   "triad, gemm, workload, fft, stencil, allreduce, own; all when none is named")
+        ->check(CLI::IsMember({"triad", "gemm", "workload", "fft", "stencil", "allreduce", "own"}));
     app.add_option("--build", options.build, "build folder")->required();
     app.add_option("--pairs", options.plan.pairs, "pairs of each comparison")
         ->check(CLI::Range(2, 10000));

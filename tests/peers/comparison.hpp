@@ -46,6 +46,7 @@ Row row_of(std::string name, const Ratio& ratio, std::optional<double> at_least,
 
 std::vector<Row> compare_triad(const Options& options);
 std::vector<Row> compare_gemm(const Options& options);
+std::vector<Row> compare_workload(const Options& options);
 std::vector<Row> compare_fft(const Options& options);
 std::vector<Row> compare_stencil(const Options& options);
 std::vector<Row> compare_allreduce(const Options& options);

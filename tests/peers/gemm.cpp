@@ -2,7 +2,7 @@
 //
 // gemm.square in fp32 against bare calls of the same libraries and against the measured FMA peak.
 // Every side is a process of its own, because OpenBLAS reads its core type when it is loaded.
-#include "child.hpp"
+#include "children.hpp"
 #include "comparison.hpp"
 #include "core/manifest.hpp"
 #include "core/module.hpp"
@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
@@ -19,8 +18,6 @@
 
 namespace assay::peers {
 namespace {
-
-using ChildPtr = std::unique_ptr<Child>;
 
 bool has_all(const std::vector<std::string>& isa, const std::string& wanted) {
     std::istringstream words{wanted};
@@ -61,15 +58,7 @@ public:
                       "precision=fp32", "threads=" + std::to_string(options_.threads)});
     }
 
-    /// Times of one floating point operation, so that different amounts of work compare.
-    Ratio compare(Child& ours, Child& peer) const {
-        const auto turn = [](Child& child) {
-            return turn_of([&child](std::size_t n) { return child.sample(n) / child.flops(); });
-        };
-        return take_turns(scaled(turn(ours), ours), scaled(turn(peer), peer), options_.plan, [&] {
-            return own_cpu_seconds() + cpu_seconds_of(ours.pid()) + cpu_seconds_of(peer.pid());
-        });
-    }
+    Ratio compare(Child& ours, Child& peer) const { return compare_children(ours, peer, options_); }
     double rate(Child& child) const {
         const double once = child.sample(1);
         const auto calls =
@@ -78,28 +67,14 @@ public:
     }
 
 private:
-    static Turn scaled(Turn turn, const Child& child) {
-        // turn_of() counts in the unit of its samples: seconds per operation here.
-        return [turn = std::move(turn), flops = child.flops()](double seconds) {
-            return turn(seconds / flops);
-        };
-    }
     ChildPtr start(const std::vector<std::string>& arguments,
                    const std::string& core_type = {}) const {
-        if (!std::filesystem::exists(arguments[0]))
-            throw std::runtime_error{arguments[0] + " was not built"};
-        auto environment = placed(options_.threads);
-        environment.emplace_back("OPENBLAS_CORETYPE", core_type);
-        return std::make_unique<Child>(arguments, environment);
+        return start_child(options_, arguments, core_type);
     }
     std::string size() const { return std::to_string(options_.gemm_size); }
 
     const Options& options_;
 };
-
-std::string rate_words(const char* who, double seconds_per_flop, const std::string& kernel) {
-    return fmt::format("{} {:.1f} GFLOP/s ({})", who, 1e-9 / seconds_per_flop, kernel);
-}
 
 } // namespace
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// workload.* against the same oneDNN primitives one after the other, against bare matrix products, and
+// against a loop that reads the same bytes.
+#include "children.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::peers {
+namespace {
+
+class Workload {
+public:
+    explicit Workload(const Options& options) : options_{options} {}
+
+    ChildPtr ours(const std::string& library, std::vector<std::string> words) const {
+        words.insert(words.begin(), {options_.peer("peer_module"), options_.module(library)});
+        words.push_back("threads=" + std::to_string(options_.threads));
+        return start_child(options_, words);
+    }
+    ChildPtr bare(std::vector<std::string> words) const {
+        words.insert(words.begin(), options_.peer("peer_onednn_workload"));
+        return start_child(options_, words);
+    }
+    Row compare(std::string name, Child& ours, Child& peer, std::optional<double> at_least) const {
+        const Ratio ratio = compare_children(ours, peer, options_);
+        return row_of(std::move(name), ratio, at_least,
+                      rate_words("ours", ratio.a_seconds, ours.words()));
+    }
+
+private:
+    const Options& options_;
+};
+
+void compare_convolutions(const Workload& workload, std::vector<Row>& rows) {
+    for (const std::string precision : {"fp32", "bf16"}) {
+        const ChildPtr ours = workload.ours(
+            "onednn", {"workload.convolution", "layer=all", "batch=1", "precision=" + precision});
+        const ChildPtr bare = workload.bare({"convolution", "1", precision});
+        rows.push_back(
+            workload.compare("ResNet-50, " + precision + ", our 53 convolutions / bare primitives",
+                             *ours, *bare, 0.95));
+    }
+}
+
+void compare_transformers(const Workload& workload, std::vector<Row>& rows) {
+    for (const std::string precision : {"fp32", "bf16"}) {
+        const ChildPtr ours =
+            workload.ours("onednn", {"workload.transformer_layer", "batch=4", "sequence=128",
+                                     "hidden=768", "precision=" + precision});
+        const ChildPtr bare = workload.bare({"transformer", "4", "128", "768", precision});
+        rows.push_back(workload.compare(
+            "transformer layer, " + precision + ", ours / bare primitives", *ours, *bare, 0.95));
+        const ChildPtr products = workload.bare({"products", "4", "128", "768", precision});
+        rows.push_back(workload.compare("transformer layer, " + precision +
+                                            ", our rate / that of its four matrix products",
+                                        *ours, *products, std::nullopt));
+    }
+}
+
+/// 128 MiB of keys and values, and a dot product over as many bytes.
+void compare_attention(const Workload& workload, std::vector<Row>& rows) {
+    const ChildPtr ours = workload.ours("host", {"workload.attention", "batch=1", "context=4096",
+                                                 "heads=32", "head_size=128", "precision=fp32"});
+    const ChildPtr read = workload.ours(
+        "host", {"memory.stream", "kernel=dot", "stores=plain", "footprint=134217728"});
+    Row row =
+        workload.compare("attention, fp32 cache, ours / memory.stream dot", *ours, *read, 0.9);
+    // Rows are per floating point operation: 2 bytes each of ours, 8 of the dot product's.
+    constexpr double per_byte = 0.25;
+    row.value *= per_byte;
+    *row.low *= per_byte;
+    *row.high *= per_byte;
+    rows.push_back(row);
+}
+
+} // namespace
+
+std::vector<Row> compare_workload(const Options& options) {
+    const Workload workload{options};
+    std::vector<Row> rows;
+    compare_convolutions(workload, rows);
+    compare_transformers(workload, rows);
+    compare_attention(workload, rows);
+    return rows;
+}
+
+} // namespace assay::peers
