@@ -23,6 +23,7 @@ assay_benchmark(host transfer::numa transfer/numa.cpp transfer/nodes.cpp)
 assay_benchmark(host transfer::numa_latency transfer/numa_latency.cpp)
 assay_benchmark(host peak::fma peak/fma.cpp peak/fma_kernels.cpp)
 assay_benchmark(host peak::dot peak/dot.cpp peak/dot_x86.cpp peak/dot_amx.cpp peak/dot_arm.cpp)
+assay_benchmark(host peak::integer_add peak/integer_add.cpp peak/integer_kernels.cpp)
 assay_benchmark(host md::lennard_jones md/lennard_jones.cpp md/lattice.cpp md/clusters.cpp
     md/candidates.cpp md/kernels.cpp md/simulation.cpp md/reference.cpp md/check.cpp)
 assay_benchmark(host workload::attention workload/attention.cpp workload/attention_kernels.cpp)
