@@ -45,10 +45,15 @@ private:
         const Interval at = moved(axis, edges);
         return at.high + reach_ >= 0 && at.low - reach_ <= clusters_.edge;
     }
+    static std::int32_t cell_at(T scaled, std::int32_t count) {
+        return std::clamp(static_cast<std::int32_t>(scaled), 0,
+                          count - 1); // -0.5 is in the first, too
+    }
     std::int32_t column_at(T coordinate) const {
-        const auto column =
-            static_cast<std::int32_t>(std::floor(coordinate / clusters_.column_edge));
-        return std::clamp(column, 0, clusters_.columns - 1);
+        return cell_at(coordinate * clusters_.columns_per_length, clusters_.columns);
+    }
+    std::int32_t bin_at(T coordinate) const {
+        return cell_at(coordinate * clusters_.bins_per_length, clusters_.bins);
     }
     /// The gap along one axis between an interval and a row of columns, squared.
     T gap_squared(Interval at, std::int32_t column) const {
@@ -64,40 +69,38 @@ private:
         const std::uint32_t shift = Shift::of(image[0], image[1], image[2]);
         const T reach_squared = reach_ * reach_;
         const std::int32_t last_x = column_at(x.high + reach_);
+        const std::int32_t first_y = column_at(y.low - reach_);
         const std::int32_t last_y = column_at(y.high + reach_);
         for (std::int32_t i = column_at(x.low - reach_); i <= last_x; ++i) {
             const T left = reach_squared - gap_squared(x, i);
-            for (std::int32_t j = column_at(y.low - reach_); j <= last_y; ++j) {
+            for (std::int32_t j = first_y; j <= last_y; ++j) {
+                const auto column = static_cast<std::size_t>(i * clusters_.columns + j);
+                if (is_found_from_there(column)) continue;
                 const T rest = left - gap_squared(y, j);
                 if (rest < 0) continue;
                 const T along = std::sqrt(rest);
-                search_column(static_cast<std::size_t>(i * clusters_.columns + j), shift,
-                              {z.low - along, z.high + along});
+                const std::size_t bins = column * static_cast<std::size_t>(clusters_.bins);
+                const auto low = static_cast<std::size_t>(bin_at(z.low - along));
+                const auto high = static_cast<std::size_t>(bin_at(z.high + along));
+                divide(shift, clusters_.first_from_bin[bins + low],
+                       clusters_.past_bin[bins + high]);
             }
         }
     }
-
-    void search_column(std::size_t column, std::uint32_t shift, Interval z) {
-        const std::uint32_t end = clusters_.first_in_column[column + 1];
-        if (end <= cluster_ && clusters_.first_in_column[column] >= own_.first) return;
-        const T scaled = z.low / clusters_.edge * static_cast<T>(clusters_.bins);
-        const std::int32_t bin =
-            std::clamp(static_cast<std::int32_t>(scaled), 0, clusters_.bins - 1);
-        std::uint32_t first =
-            clusters_.first_from_bin[column * static_cast<std::size_t>(clusters_.bins) +
-                                     static_cast<std::size_t>(bin)];
-        while (first < end && clusters_.bounds[first].high[2] < z.low) ++first;
-        std::uint32_t last = first;
-        while (last < end && clusters_.bounds[last].low[2] <= z.high) ++last;
-        if (first < last) divide(shift, first, last);
+    /// All pairs with the clusters of that column are mutual, and theirs are the lower numbers.
+    bool is_found_from_there(std::size_t column) const {
+        return clusters_.first_in_column[column + 1] <= cluster_ &&
+               clusters_.first_in_column[column] >= own_.first;
     }
 
     /// Says for each cluster of the range whose it is.
     void divide(std::uint32_t shift, std::uint32_t first, std::uint32_t last) {
         const auto own_first = static_cast<std::uint32_t>(own_.first);
         const auto own_last = static_cast<std::uint32_t>(own_.last);
-        add(candidates_.one_sided, shift, first, std::min(last, own_first));
-        add(candidates_.one_sided, shift, std::max(first, own_last), last);
+        if (first < own_first || last > own_last) {
+            add(candidates_.one_sided, shift, first, std::min(last, own_first));
+            add(candidates_.one_sided, shift, std::max(first, own_last), last);
+        }
         // An atom and another one's image within one cluster: each finds the other.
         if (shift != Shift::none && first <= cluster_ && cluster_ < last)
             add(candidates_.one_sided, shift, cluster_, cluster_ + 1);

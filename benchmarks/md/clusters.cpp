@@ -15,8 +15,8 @@ std::int32_t columns_along(double edge, std::size_t width) {
     return std::max(1, static_cast<std::int32_t>(std::lround(edge / wanted)));
 }
 
-/// A bin holds about one cluster.
-std::int32_t bins_along(double edge) { return std::max(1, static_cast<std::int32_t>(edge)); }
+/// A bin is a third of a cluster or so: where it ends decides who is looked at in vain.
+std::int32_t bins_along(double edge) { return std::max(1, static_cast<std::int32_t>(2 * edge)); }
 
 /// Rounds down into [0, count); a number that is none becomes 0.
 template <class T>
@@ -51,6 +51,7 @@ Clusters<T>::Clusters(double edge, std::size_t atoms, std::size_t width, int thr
     keys_.resize(atoms);
     first_in_column_.resize(column_count() + 1);
     first_from_bin_.resize(column_count() * static_cast<std::size_t>(bins_));
+    past_bin_.resize(first_from_bin_.size());
     filled_.resize(most);
     bounds_.resize(most);
 }
@@ -62,8 +63,11 @@ ClusterView<T> Clusters<T>::view() const {
             .bounds = bounds_.data(),
             .first_in_column = first_in_column_.data(),
             .first_from_bin = first_from_bin_.data(),
+            .past_bin = past_bin_.data(),
             .edge = static_cast<T>(edge_),
             .column_edge = static_cast<T>(edge_ / columns_),
+            .columns_per_length = per_column_,
+            .bins_per_length = per_bin_,
             .columns = columns_,
             .bins = bins_,
             .clusters = count()};
@@ -197,15 +201,23 @@ void Clusters<T>::form_column(std::size_t column) {
     std::uint32_t cluster = first_in_column_[column];
     for (std::size_t at = 0; at < count; at += width_, ++cluster)
         form_cluster(cluster, keys + at, std::min(width_, count - at));
+    index_column(column);
+}
 
-    // Clusters are sorted by z, so those that reach a bin or lie beyond it are the last ones.
+/// Clusters are sorted by z: those that reach a bin follow each other.
+template <class T>
+void Clusters<T>::index_column(std::size_t column) {
+    const std::uint32_t end = first_in_column_[column + 1];
     std::uint32_t reaching = first_in_column_[column];
+    std::uint32_t beyond = reaching;
+    const std::size_t first_bin = column * static_cast<std::size_t>(bins_);
     for (std::int32_t bin = 0; bin < bins_; ++bin) {
         const T low = static_cast<T>(bin) / per_bin_;
-        while (reaching < first_in_column_[column + 1] && bounds_[reaching].high[2] < low)
-            ++reaching;
-        first_from_bin_[column * static_cast<std::size_t>(bins_) + static_cast<std::size_t>(bin)] =
-            reaching;
+        const T high = static_cast<T>(bin + 1) / per_bin_;
+        while (reaching < end && bounds_[reaching].high[2] < low) ++reaching;
+        while (beyond < end && bounds_[beyond].low[2] <= high) ++beyond;
+        first_from_bin_[first_bin + static_cast<std::size_t>(bin)] = reaching;
+        past_bin_[first_bin + static_cast<std::size_t>(bin)] = beyond;
     }
 }
 

@@ -47,10 +47,14 @@ struct ClusterView {
     const std::uint32_t* filled; ///< atoms of a cluster; the other lanes are padding
     const Bounds<T>* bounds;
     const std::uint32_t* first_in_column; ///< one more than there are columns
-    const std::uint32_t*
-        first_from_bin; ///< by column and bin of z: the first cluster that reaches it
+    /// By column and bin of z: the first cluster that reaches the bin or lies beyond it, and the
+    /// first one that lies beyond it.
+    const std::uint32_t* first_from_bin;
+    const std::uint32_t* past_bin;
     T edge;
     T column_edge;
+    T columns_per_length;
+    T bins_per_length;    ///< of z
     std::int32_t columns; ///< along x, and along y
     std::int32_t bins;    ///< along z
     std::uint32_t clusters;
@@ -105,6 +109,7 @@ private:
     void place_columns();
     void distribute(Worker worker);
     void form_column(std::size_t column);
+    void index_column(std::size_t column);
     void form_cluster(std::uint32_t cluster, const Key* keys, std::size_t count);
 
     std::size_t column_count() const {
@@ -131,6 +136,7 @@ private:
     std::vector<Key> keys_;
     std::vector<std::uint32_t> first_in_column_;
     std::vector<std::uint32_t> first_from_bin_;
+    std::vector<std::uint32_t> past_bin_;
     std::vector<std::uint32_t> filled_;
     std::vector<Bounds<T>> bounds_;
 };

@@ -31,6 +31,7 @@ struct Lanes {
     D d;
     V constant(double value) const { return hn::Set(d, static_cast<T>(value)); }
     V reciprocal(V x) const { return hn::Div(hn::Set(d, T{1}), x); }
+    V divide(V x, V y) const { return hn::Div(x, y); }
     V multiply(V x, V y) const { return hn::Mul(x, y); }
     V multiply_add(V x, V y, V z) const { return hn::MulAdd(x, y, z); }
 };
@@ -84,6 +85,8 @@ private:
         const T sy = static_cast<T>(Shift::along(range.shift, 1)) * clusters_.edge;
         const T sz = static_cast<T>(Shift::along(range.shift, 2)) * clusters_.edge;
         const auto reach_squared = hn::Set(d, reach_squared_);
+        std::array<std::uint32_t*, width> ends; // in registers: nothing points to them
+        for (std::size_t row = 0; row < width; ++row) ends[row] = row_data(row) + lengths_[row];
         for (std::uint32_t other = range.first; other < range.last; ++other) {
             const T* const theirs = clusters_.position + std::size_t{other} * 3 * width;
             const auto x = hn::Sub(hn::Load(d, theirs), hn::Set(d, sx));
@@ -95,12 +98,14 @@ private:
                 const auto dy = hn::Sub(y, hn::Set(d, mine[row + width]));
                 const auto dz = hn::Sub(z, hn::Set(d, mine[row + 2 * width]));
                 const auto squared = hn::MulAdd(dz, dz, hn::MulAdd(dy, dy, hn::Mul(dx, dx)));
-                const bool near = !hn::AllFalse(d, hn::Lt(squared, reach_squared));
+                const bool is_near = !hn::AllFalse(d, hn::Lt(squared, reach_squared));
                 // Written in any case, and kept by counting it: there is nothing to predict.
-                row_data(row)[lengths_[row]] = offset;
-                lengths_[row] += near ? 1 : 0;
+                *ends[row] = offset;
+                ends[row] += is_near ? 1 : 0;
             }
         }
+        for (std::size_t row = 0; row < width; ++row)
+            lengths_[row] = static_cast<std::uint32_t>(ends[row] - row_data(row));
     }
     /// Writes the heads of the sections that have entries and takes back the others.
     void close(const std::array<std::uint32_t, width>& heads, std::uint32_t head) {

@@ -21,6 +21,7 @@ template <class T>
 struct Plain {
     ASSAY_HOST_DEVICE static T constant(double value) { return static_cast<T>(value); }
     ASSAY_HOST_DEVICE static T reciprocal(T x) { return T{1} / x; }
+    ASSAY_HOST_DEVICE static T divide(T x, T y) { return x / y; }
     ASSAY_HOST_DEVICE static T multiply(T x, T y) { return x * y; }
     ASSAY_HOST_DEVICE static T multiply_add(T x, T y, T z) { return x * y + z; }
 };
