@@ -25,9 +25,13 @@ struct Group {
     std::vector<Row> (*run)(const peers::Options&);
 };
 constexpr std::array groups{
-    Group{"triad", peers::compare_triad},       Group{"gemm", peers::compare_gemm},
-    Group{"workload", peers::compare_workload}, Group{"fft", peers::compare_fft},
-    Group{"stencil", peers::compare_stencil},   Group{"allreduce", peers::compare_allreduce},
+    Group{"triad", peers::compare_triad},
+    Group{"gemm", peers::compare_gemm},
+    Group{"workload", peers::compare_workload},
+    Group{"fft", peers::compare_fft},
+    Group{"stencil", peers::compare_stencil},
+    Group{"allreduce", peers::compare_allreduce},
+    Group{"md", peers::compare_md},
     Group{"own", peers::measure_own_cost},
 };
 
@@ -114,9 +118,11 @@ int main(int argc, char** argv) {
                  "Ratios are the peer's time over ours: 1 is equal, above 1 we are faster.\n"
                  "Exit code 1 when a limit is missed, 2 for a wrong option.",
                  "bench-peers"};
-    app.add_option("groups", wanted,
-                   "triad, gemm, workload, fft, stencil, allreduce, own; all when none is named")
-        ->check(CLI::IsMember({"triad", "gemm", "workload", "fft", "stencil", "allreduce", "own"}));
+    app.add_option(
+           "groups", wanted,
+           "triad, gemm, workload, fft, stencil, allreduce, md, own; all when none is named")
+        ->check(CLI::IsMember(
+            {"triad", "gemm", "workload", "fft", "stencil", "allreduce", "md", "own"}));
     app.add_option("--build", options.build, "build folder")->required();
     app.add_option("--pairs", options.plan.pairs, "pairs of each comparison")
         ->check(CLI::Range(2, 10000));
