@@ -32,6 +32,7 @@ constexpr std::array groups{
     Group{"stencil", peers::compare_stencil},
     Group{"allreduce", peers::compare_allreduce},
     Group{"md", peers::compare_md},
+    Group{"latency", peers::compare_latency},
     Group{"own", peers::measure_own_cost},
 };
 
@@ -45,12 +46,18 @@ std::string number(double value, const std::string& unit) {
 }
 
 std::string limit_words(const Row& row) {
+    if (row.at_least && row.at_most && row.unit.empty())
+        return fmt::format("{:.2f}..{:.2f}", *row.at_least, *row.at_most);
     if (row.at_least) return ">= " + number(*row.at_least, row.unit);
     if (row.at_most) return "<= " + number(*row.at_most, row.unit);
     return "-";
 }
 
 void show(const Row& row) {
+    if (!row.not_measured.empty()) {
+        std::cout << fmt::format("{:<58} not measured: {}\n", row.name, row.not_measured);
+        return;
+    }
     const std::string interval =
         row.low && row.high
             ? fmt::format("[{}, {}]", number(*row.low, row.unit), number(*row.high, row.unit))
@@ -78,12 +85,13 @@ json::Value to_json(const std::string& group, const Row& row) {
     return {{"group", group},
             {"name", row.name},
             {"unit", row.unit},
-            {"value", row.value},
+            {"value", row.not_measured.empty() ? json::Value(row.value) : json::Value(nullptr)},
+            {"not_measured", row.not_measured},
             {"low", or_null(row.low)},
             {"high", or_null(row.high)},
             {"at_least", or_null(row.at_least)},
             {"at_most", or_null(row.at_most)},
-            {"met", row.met()},
+            {"met", row.not_measured.empty() ? json::Value(row.met()) : json::Value(nullptr)},
             {"pairs", row.pairs},
             {"repeated", row.repeated},
             {"disturbed", row.disturbed},
@@ -118,11 +126,11 @@ int main(int argc, char** argv) {
                  "Ratios are the peer's time over ours: 1 is equal, above 1 we are faster.\n"
                  "Exit code 1 when a limit is missed, 2 for a wrong option.",
                  "bench-peers"};
-    app.add_option(
-           "groups", wanted,
-           "triad, gemm, workload, fft, stencil, allreduce, md, own; all when none is named")
-        ->check(CLI::IsMember(
-            {"triad", "gemm", "workload", "fft", "stencil", "allreduce", "md", "own"}));
+    std::vector<std::string> names;
+    for (const Group& group : groups) names.emplace_back(group.name);
+    app.add_option("groups", wanted,
+                   fmt::format("some of {}; all when none is named", fmt::join(names, ", ")))
+        ->check(CLI::IsMember(names));
     app.add_option("--build", options.build, "build folder")->required();
     app.add_option("--pairs", options.plan.pairs, "pairs of each comparison")
         ->check(CLI::Range(2, 10000));
@@ -132,6 +140,9 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(16, 65536));
     app.add_option("--threads", options.threads, "cores that both sides use (all)")
         ->check(CLI::Range(1, 4096));
+    app.add_option("--multichase", options.multichase,
+                   "the program that `latency` is compared with (default: the one in PATH)")
+        ->check(CLI::ExistingFile);
     app.add_flag("--json", as_json, "the table as JSON");
     try {
         app.parse(argc, argv);

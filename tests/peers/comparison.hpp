@@ -18,6 +18,7 @@ struct Options {
     Plan plan;
     int threads = 0; ///< cores that both sides use
     long gemm_size = 2048;
+    std::string multichase; ///< the program; "" for the one in PATH
     std::string module(const std::string& name) const {
         return (build / "lib/assay" / (name + ".so")).string();
     }
@@ -34,6 +35,7 @@ struct Row {
     std::optional<double> at_least; ///< limit for the lower end of the interval
     std::optional<double> at_most;  ///< limit for the upper end
     std::string note;
+    std::string not_measured; ///< why there is no value: the peer is not installed
     std::size_t pairs = 0;
     std::size_t repeated = 0;
     std::size_t disturbed = 0;
@@ -51,6 +53,7 @@ std::vector<Row> compare_fft(const Options& options);
 std::vector<Row> compare_stencil(const Options& options);
 std::vector<Row> compare_allreduce(const Options& options);
 std::vector<Row> compare_md(const Options& options);
+std::vector<Row> compare_latency(const Options& options);
 std::vector<Row> measure_own_cost(const Options& options);
 
 } // namespace assay::peers
