@@ -86,8 +86,10 @@ public:
           values_{dot_values(path_.shape, path_.format, operand_seed)}, a_{operand(values_.a)},
           b_{operand(values_.b)}, start_{sums()}, result_{sums()} {
         on_each_thread(threads_, [&](std::size_t thread, std::size_t /*team*/) {
+            const std::size_t at = thread * stride();
+            const std::span<std::uint32_t> own = start_.view({.first = at, .last = at + own_});
             for (std::size_t i = 0; i < own_; ++i)
-                start_[thread * stride() + i] = sum_bits(start(thread, i), path_.format);
+                own[i] = sum_bits(start(thread, i), path_.format);
         });
         poison();
         context.setting("isa", path_.name);
@@ -143,26 +145,29 @@ private:
     static constexpr std::uint64_t start_seed = 21;
     static constexpr std::uint64_t spoil_seed = 31;
 
-    /// The path that was asked for, or null and why not.
+    /// The first path of those asked for that can be used; null, and why not.
     static const DotPath* find(const Params& p, const Machine& machine, std::string& why) {
         static const std::vector<DotPath> all = dot_paths();
+        why = nothing_for(p);
         for (const DotPath& path : all) {
             if (path.format != p.precision || (p.isa != DotIsa::best && p.isa != path.isa))
                 continue;
-            std::string reason = missing(path.features, machine);
-            if (reason.empty()) reason = refusal(path);
-            if (reason.empty()) return &path;
-            if (p.isa != DotIsa::best) why = std::move(reason);
+            const std::string lack = lacking(path, machine);
+            if (lack.empty()) return &path;
+            if (p.isa != DotIsa::best) why = lack;
         }
-        if (!why.empty()) return nullptr;
-        const bool is_int8 = p.precision == Format::int8;
-        if (p.isa != DotIsa::best)
-            why = std::string{"there is no such instruction for "} + (is_int8 ? "int8" : "bf16") +
-                  " in this instruction set or build";
-        else
-            why = is_int8 ? "needs avx2, avx_vnni, avx512_vnni, amx_int8, asimddp or i8mm"
-                          : "needs avx512_bf16, amx_bf16, or bf16 of Arm";
         return nullptr;
+    }
+    static std::string lacking(const DotPath& path, const Machine& machine) {
+        std::string why = missing(path.features, machine);
+        return why.empty() ? refusal(path) : why;
+    }
+    static const char* nothing_for(const Params& p) {
+        if (p.isa != DotIsa::best)
+            return "this instruction set, or this build, has no such instruction for the precision";
+        return p.precision == Format::int8
+                   ? "needs avx2, avx_vnni, avx512_vnni, amx_int8, asimddp or i8mm"
+                   : "needs avx512_bf16, amx_bf16, or bf16 of Arm";
     }
     static const DotPath& path_for(const Params& p, const Machine& machine) {
         std::string why;

@@ -37,7 +37,7 @@ struct Sdot : Integers {
         return vdotq_s32(sum, a, b);
     }
 };
-#include "dot_chains.hpp"
+#include "dot_chains.hpp" // NOLINT(readability-duplicate-include): once per instruction set
 } // namespace
 } // namespace assay::peak::neon_dot
 HWY_POP_ATTRIBUTES
@@ -50,7 +50,7 @@ struct Smmla : Integers {
         return vmmlaq_s32(sum, a, b);
     }
 };
-#include "dot_chains.hpp"
+#include "dot_chains.hpp" // NOLINT(readability-duplicate-include): once per instruction set
 } // namespace
 } // namespace assay::peak::neon_i8mm
 HWY_POP_ATTRIBUTES
@@ -79,7 +79,7 @@ struct Bfmmla : Floats {
         return vbfmmlaq_f32(sum, a, b);
     }
 };
-#include "dot_chains.hpp"
+#include "dot_chains.hpp" // NOLINT(readability-duplicate-include): once per instruction set
 } // namespace
 } // namespace assay::peak::neon_bf16
 HWY_POP_ATTRIBUTES

@@ -24,7 +24,7 @@ struct Vnni {
         return _mm512_dpbusd_epi32(sum, a, b);
     }
 };
-#include "dot_chains.hpp"
+#include "dot_chains.hpp" // NOLINT(readability-duplicate-include): once per instruction set
 } // namespace
 } // namespace assay::peak::avx512_vnni
 HWY_POP_ATTRIBUTES
@@ -46,7 +46,7 @@ struct Bf16 {
         return _mm512_dpbf16_ps(sum, a, b);
     }
 };
-#include "dot_chains.hpp"
+#include "dot_chains.hpp" // NOLINT(readability-duplicate-include): once per instruction set
 } // namespace
 } // namespace assay::peak::avx512_bf16
 HWY_POP_ATTRIBUTES
@@ -66,7 +66,7 @@ struct Vnni {
         return _mm256_dpbusd_avx_epi32(sum, a, b);
     }
 };
-#include "dot_chains.hpp"
+#include "dot_chains.hpp" // NOLINT(readability-duplicate-include): once per instruction set
 } // namespace
 } // namespace assay::peak::avx_vnni
 HWY_POP_ATTRIBUTES
@@ -95,7 +95,7 @@ struct Pairs {
         return sum;
     }
 };
-#include "dot_chains.hpp"
+#include "dot_chains.hpp" // NOLINT(readability-duplicate-include): once per instruction set
 } // namespace
 } // namespace assay::peak::avx2
 HWY_POP_ATTRIBUTES

@@ -39,9 +39,10 @@ public:
           start_{buffer()}, result_{buffer()}, expected_{buffer()} {
         on_each_thread(threads_, [&](std::size_t thread, std::size_t /*team*/) {
             const Slice own{.first = thread * stride(), .last = thread * stride() + own_count()};
-            for (std::size_t i = own.first; i < own.last; ++i)
-                start_[i] = static_cast<T>(random_bits(start_seed, i));
-            std::ranges::copy(start_.view(own), expected_.view(own).begin());
+            const std::span<T> numbers = start_.view(own);
+            for (std::size_t i = 0; i < numbers.size(); ++i)
+                numbers[i] = static_cast<T>(random_bits(start_seed, own.first + i));
+            std::ranges::copy(numbers, expected_.view(own).begin());
             recompute(expected_.view(own));
         });
     }

@@ -177,8 +177,8 @@ struct Argument {
 /// A primitive and what it works on.
 class Step {
 public:
-    Step(const dnnl::primitive& primitive, std::span<const Argument> arguments)
-        : primitive_{primitive} {
+    Step(dnnl::primitive primitive, std::span<const Argument> arguments)
+        : primitive_{std::move(primitive)} {
         for (const Argument& argument : arguments) {
             memories_.push_back(argument.tensor.memory());
             arguments_.push_back({argument.which, memories_.back().get()});

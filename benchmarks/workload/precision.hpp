@@ -35,7 +35,7 @@ inline double roundoff_of(Precision precision) {
 inline float random_value(Precision precision, std::uint64_t seed, std::uint64_t index, float low,
                           float high) {
     constexpr int bf16_digits = 8;
-    const float value = random_uniform<float>(seed, index, low, high);
+    const auto value = random_uniform<float>(seed, index, low, high);
     return precision == Precision::bf16 ? gemm::round_to_bits(value, bf16_digits) : value;
 }
 

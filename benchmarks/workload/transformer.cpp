@@ -35,8 +35,8 @@ struct Plans {
 
 class Planner {
 public:
-    Planner(const TransformerShape& shape, Precision precision, const dnnl::engine& engine)
-        : s_{shape}, type_{type_of(precision)}, engine_{engine} {}
+    Planner(const TransformerShape& shape, Precision precision, dnnl::engine engine)
+        : s_{shape}, type_{type_of(precision)}, engine_{std::move(engine)} {}
 
     Plans plans() const {
         const std::int64_t h = s_.hidden;
