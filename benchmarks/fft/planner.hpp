@@ -7,6 +7,7 @@
 
 #include "fftw_library.hpp"
 #include "wisdom_file.hpp"
+#include "wisdom_text.hpp"
 
 #include <assay/benchmark.hpp>
 
@@ -97,7 +98,7 @@ private:
         if (wisdom.text.empty()) {
             known.how = cut_short;
             known.plan = make_(FFTW_ESTIMATE);
-        } else if (F::import(wisdom.text.c_str()) != 0) {
+        } else if (WisdomText{wisdom.text}.is_sound() && F::import(wisdom.text.c_str()) != 0) {
             known.plan = make_(FFTW_MEASURE | FFTW_WISDOM_ONLY);
         }
         if (!known.plan) F::forget(); // whatever of it was taken in

@@ -110,7 +110,9 @@ bool is_printable(std::string_view text) {
     return std::ranges::all_of(text, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
 }
 
-Reading ignored(std::string why) { return {.problem = std::move(why)}; }
+Reading ignored(std::string why) {
+    return {.found = false, .wisdom = {}, .problem = std::move(why)};
+}
 
 Reading understand(std::string_view text, const std::string& key) {
     if (text.size() > largest_wisdom) return ignored("is larger than any wisdom");

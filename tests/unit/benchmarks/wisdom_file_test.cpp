@@ -2,6 +2,7 @@
 //
 // Kept plans come back as they were, and nothing else that lies in their place does.
 #include "fft/wisdom_file.hpp"
+#include "fft/wisdom_text.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -143,6 +144,39 @@ TEST_F(WisdomFile, is_a_file_and_nothing_else) {
 
 TEST_F(WisdomFile, says_when_it_cannot_be_kept) {
     EXPECT_NE(keep_wisdom(folder_ / "absent", key, wisdom), "");
+}
+
+bool is_sound(const std::string& text) { return WisdomText{text}.is_sound(); }
+
+const std::string head = "(fftw-3.3.10 fftw_wisdom #x706526c0 #x2f8b6c85 #x8cd1bb1a #x7c96e03d\n";
+const std::string entry =
+    "  (fftw_codelet_n1fv_64_avx 0 #x10fdd #x11bdd #x0 #x3d805cbb #x1 #x2 #xff701d01)\n";
+
+TEST(WisdomText, is_what_the_library_writes) {
+    EXPECT_TRUE(is_sound(head + ")\n"));
+    EXPECT_TRUE(is_sound(head + entry + entry + ")\n"));
+}
+
+TEST(WisdomText, has_no_number_that_aborts_the_reader) {
+    const auto with = [](const std::string& flags) {
+        return head + "(solver 0 " + flags + " #x1 #x2 #x3 #x4)\n)\n";
+    };
+    EXPECT_TRUE(is_sound(with("#xfffff #xfffff #x1ff")));
+    for (const char* flags :
+         {"#x100000 #x0 #x0", "#x0 #x100000 #x0", "#x0 #x0 #x200", "#x0 #x0 #x0 #x0", "#x0 #x0",
+          "#x-1 #x0 #x0", "#x #x0 #x0", "#xfffffffffffffffff #x0 #x0", "0 0 0"})
+        EXPECT_FALSE(is_sound(with(flags))) << flags;
+    EXPECT_FALSE(is_sound(head + "(solver 4096 #x0 #x0 #x0 #x1 #x2 #x3 #x4))"));
+    EXPECT_FALSE(is_sound(head + "(solver -1 #x0 #x0 #x0 #x1 #x2 #x3 #x4))"));
+    EXPECT_FALSE(is_sound(head + "(" + std::string(61, 'x') + " 0 #x0 #x0 #x0 #x1 #x2 #x3 #x4))"));
+}
+
+TEST(WisdomText, is_whole) {
+    const std::string whole = head + entry + ")";
+    for (std::size_t length = 0; length < whole.size(); ++length)
+        EXPECT_FALSE(is_sound(whole.substr(0, length))) << length << " characters";
+    EXPECT_FALSE(is_sound(whole + ")"));
+    EXPECT_FALSE(is_sound(whole + entry));
 }
 
 } // namespace
