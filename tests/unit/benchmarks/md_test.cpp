@@ -298,7 +298,7 @@ TEST_F(MdCheck, RefusesDamage) {
     EXPECT_NE(check(damaged).detail.find("momentum"), std::string::npos);
     damaged = end;
     for (Vec3& v : damaged.velocity)
-        for (double& component : v) component *= 1.001;
+        for (double& component : v) component *= 1.002;
     EXPECT_NE(check(damaged).detail.find("energy"), std::string::npos);
     damaged = end;
     damaged.position[200][0] += 1e-9;
