@@ -11,11 +11,11 @@
 
 #include <fcntl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -139,7 +139,9 @@ public:
         context.setting("calls", count);
     }
     SystemCall(const SystemCall&) = delete;
+    SystemCall(SystemCall&&) = delete;
     SystemCall& operator=(const SystemCall&) = delete;
+    SystemCall& operator=(SystemCall&&) = delete;
     ~SystemCall() {
         if (zero_ >= 0) ::close(zero_);
     }

@@ -123,7 +123,9 @@ public:
             throw std::system_error{errno, std::generic_category(), "cannot make a pipe"};
     }
     Baton(const Baton&) = delete;
+    Baton(Baton&&) = delete;
     Baton& operator=(const Baton&) = delete;
+    Baton& operator=(Baton&&) = delete;
     ~Baton() {
         for (const int end : {there_[0], there_[1], back_[0], back_[1]})
             if (end >= 0) ::close(end);
@@ -200,7 +202,9 @@ public:
         partner_ = std::thread{[this] { answer(); }}; // inherits the core
     }
     ContextSwitch(const ContextSwitch&) = delete;
+    ContextSwitch(ContextSwitch&&) = delete;
     ContextSwitch& operator=(const ContextSwitch&) = delete;
+    ContextSwitch& operator=(ContextSwitch&&) = delete;
     ~ContextSwitch() {
         ends_ = true;
         baton_.give(0);

@@ -120,23 +120,38 @@ void trim(const Curve& curve, Segment& of) {
     for (; of.count > 1 && is_off(of.last - 1); --of.count) --of.last;
 }
 
+bool belongs(const Curve& curve, std::size_t i, const Segment& to) {
+    return std::fabs(curve.value[i] - to.value) <= alike;
+}
+
+/// How far `of` reaches before the curve arrives at `after`.
+std::size_t end_of(const Curve& curve, const Segment& of, const Segment* after) {
+    const std::size_t end = after == nullptr ? curve.value.size() : after->first;
+    std::size_t last = of.last;
+    for (std::size_t i = of.last; i < end; ++i) {
+        if (after != nullptr && belongs(curve, i, *after)) break;
+        if (belongs(curve, i, of)) last = i + 1;
+    }
+    return last;
+}
+
+std::size_t begin_of(const Curve& curve, const Segment& of, const Segment* before) {
+    const std::size_t begin = before == nullptr ? 0 : before->last;
+    std::size_t first = of.first;
+    for (std::size_t i = of.first; i > begin; --i) {
+        if (before != nullptr && belongs(curve, i - 1, *before)) break;
+        if (belongs(curve, i - 1, of)) first = i - 1;
+    }
+    return first;
+}
+
 /// A disturbed point may have hidden quiet ones beyond it: a level takes them in, as far as the curve
 /// has not arrived at the next level.
 void extend(const Curve& curve, std::vector<Segment>& levels) {
-    const auto belongs = [&](std::size_t i, const Segment& to) {
-        return std::fabs(curve.value[i] - to.value) <= alike;
-    };
     for (std::size_t n = 0; n < levels.size(); ++n) {
-        Segment& of = levels[n];
-        const Segment* const before = n == 0 ? nullptr : &levels[n - 1];
-        const Segment* const after = n + 1 == levels.size() ? nullptr : &levels[n + 1];
-        const std::size_t end = after == nullptr ? curve.value.size() : after->first;
-        for (std::size_t i = of.last; i < end && (after == nullptr || !belongs(i, *after)); ++i)
-            if (belongs(i, of)) of.last = i + 1;
-        const std::size_t begin = before == nullptr ? 0 : before->last;
-        for (std::size_t i = of.first; i > begin && (before == nullptr || !belongs(i - 1, *before));
-             --i)
-            if (belongs(i - 1, of)) of.first = i - 1;
+        levels[n].last =
+            end_of(curve, levels[n], n + 1 == levels.size() ? nullptr : &levels[n + 1]);
+        levels[n].first = begin_of(curve, levels[n], n == 0 ? nullptr : &levels[n - 1]);
     }
 }
 
@@ -182,6 +197,7 @@ std::vector<Level> find_levels(std::span<const CurvePoint> points, Trend trend) 
     settle(segments);
     extend(curve, segments);
     std::vector<Level> levels;
+    levels.reserve(segments.size());
     for (const Segment& segment : segments)
         levels.push_back(
             {.from = std::exp2(curve.size[segment.first]),

@@ -51,7 +51,9 @@ public:
         ::sched_setaffinity(0, sizeof own, &own);
     }
     OneCore(const OneCore&) = delete;
+    OneCore(OneCore&&) = delete;
     OneCore& operator=(const OneCore&) = delete;
+    OneCore& operator=(OneCore&&) = delete;
     ~OneCore() { ::sched_setaffinity(0, sizeof before_, &before_); }
 
 private:
