@@ -8,11 +8,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <latch>
 #include <limits>
+#include <semaphore>
 #include <thread>
 
 namespace assay::telemetry {
@@ -103,9 +104,10 @@ NoiseProfile profile_noise(const std::vector<int>& cpus, double seconds,
     NoiseProfile profile{.seconds = seconds};
     profile.cores.resize(cpus.size());
     const std::size_t bytes = buffer_bytes(last_level_bytes, cpus.size());
-    std::atomic<std::size_t> ready{0};
-    std::atomic<std::size_t> finished{0};
-    std::atomic<bool> go{false};
+    const auto count = static_cast<std::ptrdiff_t>(cpus.size());
+    std::latch ready{count};
+    std::latch go{1};
+    std::counting_semaphore<> finished{0};
     std::vector<std::jthread> threads;
     Window window{{.owner = ::getpid()}};
     for (std::size_t i = 0; i < cpus.size(); ++i)
@@ -116,22 +118,19 @@ NoiseProfile profile_noise(const std::vector<int>& cpus, double seconds,
                                  .arithmetic = [] { machine::chain_seconds(additions); },
                                  .memory = [&] { reader.read(); }};
             watch_core(work, seconds / 50); // caches and clock get warm
-            ++ready;
-            go.wait(false);
-            auto watch = watch_core(work, seconds);
-            watch.cpu = cpus[i];
-            profile.cores[i] = std::move(watch);
-            ++finished;
+            ready.count_down();
+            go.wait();
+            profile.cores[i] = watch_core(work, seconds);
+            profile.cores[i].cpu = cpus[i];
+            finished.release();
         });
-    constexpr auto beat = std::chrono::milliseconds{100};
-    while (ready < cpus.size()) std::this_thread::sleep_for(beat / 10);
+    ready.wait();
     window.begin();
     const double begin = steady_seconds();
-    go = true;
-    go.notify_all();
-    while (finished < cpus.size()) {
-        std::this_thread::sleep_for(std::min<std::chrono::duration<double>>(
-            beat, std::chrono::duration<double>{seconds / 10}));
+    go.count_down();
+    const std::chrono::duration<double> beat{std::min(0.1, seconds / 10)};
+    for (auto left = count; left > 0;) {
+        if (finished.try_acquire_for(beat)) --left;
         if (progress) progress(std::min(1.0, (steady_seconds() - begin) / seconds));
     }
     profile.telemetry = window.end();
