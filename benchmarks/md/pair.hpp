@@ -4,13 +4,7 @@
 
 #pragma once
 
-#ifndef ASSAY_HOST_DEVICE
-#ifdef __CUDACC__
-#define ASSAY_HOST_DEVICE __host__ __device__
-#else
-#define ASSAY_HOST_DEVICE
-#endif
-#endif
+#include <assay/host_device.hpp>
 
 namespace assay::md {
 
