@@ -42,8 +42,9 @@ constexpr std::array families{
 };
 
 /// Parameters whose value says it all.
-constexpr std::array self_explaining{"precision", "operation", "kernel", "isa",      "type",
-                                     "datatype",  "mode",      "stores", "algorithm"};
+constexpr std::array self_explaining{"precision", "operation",  "kernel", "isa",
+                                     "type",      "datatype",   "mode",   "stores",
+                                     "algorithm", "dimensions", "stencil"};
 /// Parameters that are a number of bytes.
 constexpr std::array sizes_in_bytes{"footprint", "bytes", "message", "working_set"};
 
