@@ -6,7 +6,22 @@ if(NOT HWY_FOUND)
     return()
 endif()
 
-assay_module(host LINK $<$<BOOL:${OpenMP_CXX_FOUND}>:OpenMP::OpenMP_CXX> hwy::hwy)
+# Kernels that unit tests call as well as the module: compiled once, as the module is.
+function(assay_host_kernels name)
+    add_library(assay_kernels_${name} OBJECT ${ARGN})
+    target_link_libraries(assay_kernels_${name} PRIVATE assay_counter assay_warnings assay_sanitizers
+        hwy::hwy $<$<BOOL:${OpenMP_CXX_FOUND}>:OpenMP::OpenMP_CXX>)
+    target_include_directories(assay_kernels_${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}") # for Highway
+    target_compile_options(assay_kernels_${name} PRIVATE -O3 -ffp-contract=off)
+    set_target_properties(assay_kernels_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON
+        CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+endfunction()
+assay_host_kernels(md md/lattice.cpp md/clusters.cpp md/candidates.cpp md/kernels.cpp
+    md/simulation.cpp md/reference.cpp md/check.cpp)
+assay_host_kernels(stencil stencil/heat_kernels.cpp stencil/window_kernels.cpp)
+
+assay_module(host LINK assay_kernels_md assay_kernels_stencil
+     $<$<BOOL:${OpenMP_CXX_FOUND}>:OpenMP::OpenMP_CXX> hwy::hwy)
 target_include_directories(assay_module_host PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}") # for Highway
 assay_benchmark(host memory::stream memory/stream.cpp memory/stream_kernels.cpp)
 assay_benchmark(host memory::hierarchy memory/hierarchy.cpp memory/sweep_kernels.cpp
@@ -24,11 +39,10 @@ assay_benchmark(host transfer::numa_latency transfer/numa_latency.cpp)
 assay_benchmark(host peak::fma peak/fma.cpp peak/fma_kernels.cpp)
 assay_benchmark(host peak::dot peak/dot.cpp peak/dot_x86.cpp peak/dot_amx.cpp peak/dot_arm.cpp)
 assay_benchmark(host peak::integer_add peak/integer_add.cpp peak/integer_kernels.cpp)
-assay_benchmark(host md::lennard_jones md/lennard_jones.cpp md/lattice.cpp md/clusters.cpp
-    md/candidates.cpp md/kernels.cpp md/simulation.cpp md/reference.cpp md/check.cpp)
+assay_benchmark(host md::lennard_jones md/lennard_jones.cpp)
 assay_benchmark(host workload::attention workload/attention.cpp workload/attention_kernels.cpp)
-assay_benchmark(host stencil::heat3d stencil/heat3d.cpp stencil/heat_kernels.cpp)
-assay_benchmark(host stencil::window stencil/window.cpp stencil/window_kernels.cpp)
+assay_benchmark(host stencil::heat3d stencil/heat3d.cpp)
+assay_benchmark(host stencil::window stencil/window.cpp)
 assay_finish_module(host)
 # Results are recomputed to the last bit, so only the multiply-adds that are written as such may fuse.
 target_compile_options(assay_module_host PRIVATE -ffp-contract=off)
