@@ -10,6 +10,8 @@
 
 #include "sweep_kernels.hpp"
 
+#include <numeric>
+
 HWY_BEFORE_NAMESPACE();
 namespace assay::memory::HWY_NAMESPACE {
 namespace {
@@ -39,7 +41,10 @@ std::uint64_t read(const Words& words, std::size_t first, std::size_t last) {
         sum3 = hn::Add(sum3, hn::Load(d, in + i + 7 * n));
     }
     for (; i < last; i += n) sum0 = hn::Add(sum0, hn::Load(d, in + i));
-    return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
+    // Lane by lane: the intrinsic that adds them up is signed, and these sums are meant to wrap.
+    HWY_ALIGN std::uint64_t lanes[sweep_granule]; // NOLINT: aligned storage for one vector
+    hn::Store(hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3)), d, lanes);
+    return std::accumulate(lanes, lanes + n, std::uint64_t{0});
 }
 
 std::uint64_t write(const Words& words, std::size_t first, std::size_t last) {
