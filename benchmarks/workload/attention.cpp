@@ -27,6 +27,9 @@ namespace {
 inline float widen(float value) { return value; }
 inline float widen(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16U); }
 
+/// Numbers of variance 1, uniform.
+constexpr float root3 = std::numbers::sqrt3_v<float>;
+
 /// Keys and values of all sequences and heads: a pair of those has `context` rows of `size` numbers.
 template <class T>
 struct Cache {
@@ -37,18 +40,74 @@ struct Cache {
         fill(values.view(), 62, threads);
     }
 
+    const T* keys_from(std::size_t row, std::size_t size) const { return keys.data() + row * size; }
+    const T* values_from(std::size_t row, std::size_t size) const {
+        return values.data() + row * size;
+    }
+    float key(std::size_t row, std::size_t i, std::size_t size) const {
+        return widen(keys[row * size + i]);
+    }
+    float value(std::size_t row, std::size_t i, std::size_t size) const {
+        return widen(values[row * size + i]);
+    }
+    std::size_t bytes() const { return keys.bytes() + values.bytes(); }
+
     HostBuffer<T> keys;
     HostBuffer<T> values;
 
 private:
     static void fill(std::span<T> to, std::uint64_t seed, int threads) {
-        constexpr float root3 = std::numbers::sqrt3_v<float>; // a uniform number of variance 1
         assay::detail::fill(to, threads, [seed](std::size_t i) {
             if constexpr (std::is_same_v<T, float>)
                 return random_value(Precision::fp32, seed, i, -root3, root3);
             else
                 return gemm::to_bfloat16(random_value(Precision::bf16, seed, i, -root3, root3))
                     .bits;
+        });
+    }
+};
+
+/// The same in 8 bits, with a scale for each row: the largest number of a row is 127 times it. Rows
+/// differ in size, or a kernel that took a neighbour's scale would pass.
+struct ScaledCache {
+    ScaledCache(std::size_t rows, std::size_t size, int threads)
+        : keys{rows * size, {.threads = threads}},
+          values{rows * size, {.threads = threads, .offset = 17 * cache_line}},
+          key_scales{rows, {.threads = threads, .offset = 5 * cache_line}},
+          value_scales{rows, {.threads = threads, .offset = 9 * cache_line}} {
+        fill(keys, key_scales, 61, threads);
+        fill(values, value_scales, 62, threads);
+    }
+    ScaledRows keys_from(std::size_t row, std::size_t size) const {
+        return {.numbers = keys.data() + row * size, .scales = key_scales.data() + row};
+    }
+    ScaledRows values_from(std::size_t row, std::size_t size) const {
+        return {.numbers = values.data() + row * size, .scales = value_scales.data() + row};
+    }
+    double key(std::size_t row, std::size_t i, std::size_t size) const {
+        return double{key_scales[row]} * keys[row * size + i];
+    }
+    double value(std::size_t row, std::size_t i, std::size_t size) const {
+        return double{value_scales[row]} * values[row * size + i];
+    }
+    std::size_t bytes() const {
+        return keys.bytes() + values.bytes() + key_scales.bytes() + value_scales.bytes();
+    }
+
+    HostBuffer<std::int8_t> keys;
+    HostBuffer<std::int8_t> values;
+    HostBuffer<float> key_scales;
+    HostBuffer<float> value_scales;
+
+private:
+    static constexpr int most = 127; // symmetric: -128 is not used
+    static void fill(HostBuffer<std::int8_t>& numbers, HostBuffer<float>& scales,
+                     std::uint64_t seed, int threads) {
+        assay::detail::fill(numbers.view(), threads, [seed](std::size_t i) {
+            return random_integer<std::int8_t>(seed, i, -most, most);
+        });
+        assay::detail::fill(scales.view(), threads, [seed](std::size_t row) {
+            return random_uniform<float>(seed + 10, row, 0.75F, 1.25F) * (root3 / most);
         });
     }
 };
@@ -69,12 +128,18 @@ public:
         .method =
             "The attention of one decoding step: for each sequence and head one query against all "
             "`context` cached keys and values, softmax between them, in one pass that reads every "
-            "row once (the way of FlashDecoding). The cache is fp32 or bf16, arithmetic fp32. Rows "
+            "row once (the way of FlashDecoding). The cache is fp32, bf16, or 8 bits with "
+            "one fp32 scale for each key and each value (a head of a token), widened in registers; "
+            "queries and arithmetic are fp32. Rows "
             "are divided evenly among the threads, wherever a sequence ends; the parts are joined. "
-            "For a sample of heads all outputs are recomputed in fp64 and must agree within the "
+            "For a sample of heads all outputs are recomputed in fp64, from the numbers as "
+            "they are cached, and must agree within the "
             "rounding of fp32. A call makes one token for each sequence.",
         .caveats =
-            "Bytes are those of the cached keys and values, each once. A cache that fits into the "
+            "Bytes are those of the cached keys and values and their scales, each once. int8: "
+            "a step of decoding would also quantise one new row per head, which is not in it; "
+            "more arithmetic per byte, so one core alone is limited by instructions. A cache that "
+            "fits into the "
             "processor's is faster than memory. Multi-head attention: where several "
             "queries share a key (grouped queries), there is more arithmetic per byte. The rest of "
             "the model, whose weights are read for every token as well, is not in it.",
@@ -90,8 +155,9 @@ public:
         integer("head_size", "numbers of a key or value, a multiple of 16", "", &Params::head_size,
                 {128}, {16, 1024}),
         choice("precision", "type of the cache", &Params::precision,
-               {Name{"fp32", Precision::fp32}, Name{"bf16", Precision::bf16}},
-               {Precision::fp32, Precision::bf16}),
+               {Name{"fp32", Precision::fp32}, Name{"bf16", Precision::bf16},
+                Name{"int8", Precision::int8}},
+               {Precision::fp32, Precision::bf16, Precision::int8}),
         symbolic("threads", "cores used", "", &Params::threads, {Symbolic{Symbol::all}}, {1, 4096},
                  {Symbol::one, Symbol::all}),
     };
@@ -102,7 +168,8 @@ public:
             return Fit::no("head_size must be a multiple of 16, the widest vector");
         if (m.workers(p.threads) > 1 && !has_threads()) return Fit::no("needs a build with OpenMP");
         const std::int64_t rows = p.batch * p.heads * p.context;
-        return fits(m, p.threads, 2 * rows * p.head_size * bytes_of(p.precision));
+        const std::int64_t scale = p.precision == Precision::int8 ? 4 : 0;
+        return fits(m, p.threads, 2 * rows * (p.head_size * bytes_of(p.precision) + scale));
     }
 
     Attention(const Params& p, const Context& context)
@@ -124,11 +191,13 @@ public:
     void run() noexcept {
         if (const auto* fp32 = std::get_if<Cache<float>>(&cache_)) run_on(*fp32);
         if (const auto* bf16 = std::get_if<Cache<std::uint16_t>>(&cache_)) run_on(*bf16);
+        if (const auto* int8 = std::get_if<ScaledCache>(&cache_)) run_on(*int8);
     }
     Work work() const {
         const double numbers = 2 * static_cast<double>(pairs_ * context_ * size_);
         return {.flops = 2 * numbers,
-                .bytes = numbers * (std::holds_alternative<Cache<float>>(cache_) ? 4 : 2),
+                .bytes = std::visit(
+                    [](const auto& cache) { return static_cast<double>(cache.bytes()); }, cache_),
                 .items = batch_};
     }
     Check verify() const {
@@ -150,13 +219,15 @@ public:
 
 private:
     static constexpr std::uint64_t spoil_seed = 64;
-    using Any = std::variant<Cache<float>, Cache<std::uint16_t>>;
+    using Any = std::variant<Cache<float>, Cache<std::uint16_t>, ScaledCache>;
 
     static Any make(const Params& p, int threads) {
         const auto rows = static_cast<std::size_t>(p.batch * p.heads * p.context);
         const auto size = static_cast<std::size_t>(p.head_size);
         if (p.precision == Precision::fp32)
             return Any{std::in_place_type<Cache<float>>, rows, size, threads};
+        if (p.precision == Precision::int8)
+            return Any{std::in_place_type<ScaledCache>, rows, size, threads};
         return Any{std::in_place_type<Cache<std::uint16_t>>, rows, size, threads};
     }
 
@@ -167,8 +238,8 @@ private:
         Attended attended{};
     };
 
-    template <class T>
-    void run_on(const Cache<T>& cache) noexcept {
+    template <class Rows>
+    void run_on(const Rows& cache) noexcept {
         on_each_thread(threads_, [&](std::size_t thread, std::size_t team) {
             // The cache was touched in the same slices.
             const Slice own = slice_of(pairs_ * context_, thread, team);
@@ -183,8 +254,8 @@ private:
                 float* to =
                     is_whole ? results_.data() + pair * size_ : part_results_.data() + slot * size_;
                 const Attended attended =
-                    attend(queries_.data() + pair * size_, cache.keys.data() + at * size_,
-                           cache.values.data() + at * size_, rows, size_, to);
+                    attend(queries_.data() + pair * size_, cache.keys_from(at, size_),
+                           cache.values_from(at, size_), rows, size_, to);
                 if (is_whole)
                     scale(to, 1 / attended.sum);
                 else
@@ -222,17 +293,17 @@ private:
         constexpr std::size_t heads = 16; // each reads the whole cache of its pair
         return {pairs_, heads, round_};
     }
-    template <class T>
-    Check verify_on(const Cache<T>& cache) const {
+    template <class Rows>
+    Check verify_on(const Rows& cache) const {
         const Samples which = samples();
         std::vector<AttentionReference> references(which.size());
         on_each_slice(threads_, which.size(), 1, [&](Slice slice) {
             for (std::size_t i = slice.first; i < slice.last; ++i) {
                 const float* query = queries_.data() + which[i] * size_;
-                const T* keys = cache.keys.data() + which[i] * context_ * size_;
-                references[i] =
-                    AttentionReference{context_, size_, [&](auto d) { return query[d]; },
-                                       [&](auto j, auto d) { return widen(keys[j * size_ + d]); }};
+                const std::size_t first = which[i] * context_;
+                references[i] = AttentionReference{
+                    context_, size_, [&](auto d) { return query[d]; },
+                    [&](auto j, auto d) { return cache.key(first + j, d, size_); }};
             }
         });
         return check_each(
@@ -240,9 +311,9 @@ private:
             [&](std::size_t i) {
                 const std::size_t pair = which[i / size_];
                 const std::size_t d = i % size_;
-                const T* values = cache.values.data() + pair * context_ * size_ + d;
                 return references[i / size_]
-                    .expect(Precision::fp32, [&](auto j) { return widen(values[j * size_]); })
+                    .expect(Precision::fp32,
+                            [&](auto j) { return cache.value(pair * context_ + j, d, size_); })
                     .error(results_[pair * size_ + d]);
             },
             1,

@@ -31,6 +31,11 @@ HWY_INLINE Vector load(const std::uint16_t* from) {
     const hn::Rebind<std::uint32_t, Floats> whole;
     return hn::BitCast(Floats{}, hn::ShiftLeft<16>(hn::PromoteTo(whole, hn::LoadU(half, from))));
 }
+HWY_INLINE Vector load(const std::int8_t* from) {
+    const hn::Rebind<std::int8_t, Floats> byte;
+    const hn::Rebind<std::int32_t, Floats> whole;
+    return hn::ConvertTo(Floats{}, hn::PromoteTo(whole, hn::LoadU(byte, from)));
+}
 
 /// Rows between two looks at the largest score.
 constexpr std::size_t block = 64;
@@ -53,20 +58,77 @@ HWY_INLINE float score(const float* query, const T* key, std::size_t size) {
     return hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
 }
 
+/// Adds rows, each times its weight, to eight vectors of the result, which stay in registers meanwhile.
+/// (No array: vectors of unknown length, as SVE has, fit into none.)
 template <class T>
-HWY_INLINE void add_row(float weight, const T* value, std::size_t size, float* result) {
+HWY_INLINE void add_eight(const float* weights, const T* values, std::size_t rows, std::size_t size,
+                          float* result) {
     const Floats d;
     const std::size_t lanes = hn::Lanes(d);
-    const Vector w = hn::Set(d, weight);
-    for (std::size_t i = 0; i < size; i += lanes)
-        hn::StoreU(hn::MulAdd(w, load(value + i), load(result + i)), d, result + i);
+    Vector a = load(result);
+    Vector b = load(result + lanes);
+    Vector c = load(result + 2 * lanes);
+    Vector e = load(result + 3 * lanes);
+    Vector f = load(result + 4 * lanes);
+    Vector g = load(result + 5 * lanes);
+    Vector h = load(result + 6 * lanes);
+    Vector i = load(result + 7 * lanes);
+    for (std::size_t row = 0; row < rows; ++row) {
+        const Vector weight = hn::Set(d, weights[row]);
+        const T* value = values + row * size;
+        a = hn::MulAdd(weight, load(value), a);
+        b = hn::MulAdd(weight, load(value + lanes), b);
+        c = hn::MulAdd(weight, load(value + 2 * lanes), c);
+        e = hn::MulAdd(weight, load(value + 3 * lanes), e);
+        f = hn::MulAdd(weight, load(value + 4 * lanes), f);
+        g = hn::MulAdd(weight, load(value + 5 * lanes), g);
+        h = hn::MulAdd(weight, load(value + 6 * lanes), h);
+        i = hn::MulAdd(weight, load(value + 7 * lanes), i);
+    }
+    hn::StoreU(a, d, result);
+    hn::StoreU(b, d, result + lanes);
+    hn::StoreU(c, d, result + 2 * lanes);
+    hn::StoreU(e, d, result + 3 * lanes);
+    hn::StoreU(f, d, result + 4 * lanes);
+    hn::StoreU(g, d, result + 5 * lanes);
+    hn::StoreU(h, d, result + 6 * lanes);
+    hn::StoreU(i, d, result + 7 * lanes);
+}
+
+template <class T>
+HWY_INLINE void add_one(const float* weights, const T* values, std::size_t rows, std::size_t size,
+                        float* result) {
+    const Floats d;
+    Vector sum = load(result);
+    for (std::size_t row = 0; row < rows; ++row)
+        sum = hn::MulAdd(hn::Set(d, weights[row]), load(values + row * size), sum);
+    hn::StoreU(sum, d, result);
+}
+
+template <class T>
+HWY_INLINE void add_rows(const float* weights, const T* values, std::size_t rows, std::size_t size,
+                         float* result) {
+    const std::size_t lanes = hn::Lanes(Floats{});
+    std::size_t i = 0;
+    for (; i + 8 * lanes <= size; i += 8 * lanes)
+        add_eight(weights, values + i, rows, size, result + i);
+    for (; i < size; i += lanes) add_one(weights, values + i, rows, size, result + i);
+}
+
+/// Numbers in 8 bits are multiples of a scale that each row has; others are what they are.
+struct NoScales {};
+HWY_INLINE void multiply(float* /*numbers*/, NoScales /*scales*/, std::size_t /*first*/,
+                         std::size_t /*count*/) {}
+HWY_INLINE void multiply(float* numbers, const float* scales, std::size_t first,
+                         std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) numbers[i] *= scales[first + i];
 }
 
 /// Milakov and Gimelshein 2018: softmax in one pass. What was added under a smaller maximum is scaled
 /// down when a larger one comes.
-template <class T>
-Attended attend_rows(const float* query, const T* keys, const T* values, std::size_t rows,
-                     std::size_t size, float* result) {
+template <class T, class Scales>
+Attended attend_rows(const float* query, const T* keys, Scales key_scales, const T* values,
+                     Scales value_scales, std::size_t rows, std::size_t size, float* result) {
     const Floats d;
     const std::size_t lanes = hn::Lanes(d);
     Attended state{.largest = -std::numeric_limits<float>::infinity(), .sum = 0};
@@ -76,6 +138,7 @@ Attended attend_rows(const float* query, const T* keys, const T* values, std::si
         const std::size_t count = std::min(block, rows - first);
         for (std::size_t row = 0; row < count; ++row)
             scores[row] = score(query, keys + (first + row) * size, size);
+        multiply(scores, key_scales, first, count);
         // Padding: exp() of it is zero.
         std::fill(scores + count, scores + block, -std::numeric_limits<float>::max());
         const float largest = std::max(state.largest, *std::max_element(scores, scores + count));
@@ -93,19 +156,24 @@ Attended attend_rows(const float* query, const T* keys, const T* values, std::si
             sum = hn::Add(sum, weight);
         }
         state.sum += hn::GetLane(hn::SumOfLanes(d, sum));
-        for (std::size_t row = 0; row < count; ++row)
-            add_row(scores[row], values + (first + row) * size, size, result);
+        multiply(scores, value_scales, first, count);
+        add_rows(scores, values + first * size, count, size, result);
     }
     return state;
 }
 
 Attended attend_fp32(const float* query, const float* keys, const float* values, std::size_t rows,
                      std::size_t size, float* result) {
-    return attend_rows(query, keys, values, rows, size, result);
+    return attend_rows(query, keys, NoScales{}, values, NoScales{}, rows, size, result);
 }
 Attended attend_bf16(const float* query, const std::uint16_t* keys, const std::uint16_t* values,
                      std::size_t rows, std::size_t size, float* result) {
-    return attend_rows(query, keys, values, rows, size, result);
+    return attend_rows(query, keys, NoScales{}, values, NoScales{}, rows, size, result);
+}
+Attended attend_int8(const float* query, const ScaledRows& keys, const ScaledRows& values,
+                     std::size_t rows, std::size_t size, float* result) {
+    return attend_rows(query, keys.numbers, keys.scales, values.numbers, values.scales, rows, size,
+                       result);
 }
 const char* instructions() { return hwy::TargetName(HWY_TARGET); }
 
@@ -118,6 +186,7 @@ namespace assay::workload {
 
 HWY_EXPORT(attend_fp32);
 HWY_EXPORT(attend_bf16);
+HWY_EXPORT(attend_int8);
 HWY_EXPORT(instructions);
 
 Attended attend(const float* query, const float* keys, const float* values, std::size_t rows,
@@ -127,6 +196,10 @@ Attended attend(const float* query, const float* keys, const float* values, std:
 Attended attend(const float* query, const std::uint16_t* keys, const std::uint16_t* values,
                 std::size_t rows, std::size_t size, float* result) {
     return HWY_DYNAMIC_DISPATCH(attend_bf16)(query, keys, values, rows, size, result);
+}
+Attended attend(const float* query, const ScaledRows& keys, const ScaledRows& values,
+                std::size_t rows, std::size_t size, float* result) {
+    return HWY_DYNAMIC_DISPATCH(attend_int8)(query, keys, values, rows, size, result);
 }
 const char* attention_instructions() { return HWY_DYNAMIC_DISPATCH(instructions)(); }
 

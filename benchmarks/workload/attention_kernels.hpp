@@ -16,11 +16,19 @@ struct Attended {
     float sum;
 };
 
-/// `query` is scaled already. Keys and values are rows of `size` numbers, a multiple of 16, in fp32 or
-/// bf16; sums are fp32. Each row is read once. Writes `size` numbers to `result`.
+/// Rows in 8 bits: a number is numbers[row * size + i] * scales[row].
+struct ScaledRows {
+    const std::int8_t* numbers;
+    const float* scales;
+};
+
+/// `query` is scaled already. Keys and values are rows of `size` numbers, a multiple of 16, in fp32,
+/// bf16 or 8 bits; sums are fp32. Each row is read once. Writes `size` numbers to `result`.
 Attended attend(const float* query, const float* keys, const float* values, std::size_t rows,
                 std::size_t size, float* result);
 Attended attend(const float* query, const std::uint16_t* keys, const std::uint16_t* values,
+                std::size_t rows, std::size_t size, float* result);
+Attended attend(const float* query, const ScaledRows& keys, const ScaledRows& values,
                 std::size_t rows, std::size_t size, float* result);
 
 const char* attention_instructions();

@@ -64,18 +64,28 @@ void compare_transformers(const Workload& workload, std::vector<Row>& rows) {
 
 /// 128 MiB of keys and values, and a dot product over as many bytes.
 void compare_attention(const Workload& workload, std::vector<Row>& rows) {
-    const ChildPtr ours = workload.ours("host", {"workload.attention", "batch=1", "context=4096",
-                                                 "heads=32", "head_size=128", "precision=fp32"});
-    const ChildPtr read = workload.ours(
-        "host", {"memory.stream", "kernel=dot", "stores=plain", "footprint=134217728"});
-    Row row =
-        workload.compare("attention, fp32 cache, ours / memory.stream dot", *ours, *read, 0.9);
-    // Rows are per floating point operation: 2 bytes each of ours, 8 of the dot product's.
-    constexpr double per_byte = 0.25;
-    row.value *= per_byte;
-    *row.low *= per_byte;
-    *row.high *= per_byte;
-    rows.push_back(row);
+    struct Cache {
+        const char* precision;
+        const char* context; // tokens that fill so many bytes
+        double bytes;        // of a number, and its share of the scale of a row
+    };
+    for (const Cache& cache : {Cache{"fp32", "4096", 4}, Cache{"int8", "16384", 1 + 4.0 / 128}}) {
+        const ChildPtr ours = workload.ours(
+            "host", {"workload.attention", "batch=1", std::string{"context="} + cache.context,
+                     "heads=32", "head_size=128", std::string{"precision="} + cache.precision});
+        const ChildPtr read = workload.ours(
+            "host", {"memory.stream", "kernel=dot", "stores=plain", "footprint=134217728"});
+        Row row = workload.compare(std::string{"attention, "} + cache.precision +
+                                       " cache, ours / memory.stream dot",
+                                   *ours, *read, 0.9);
+        // Rows are per floating point operation: two for each of our numbers, 8 bytes for each of the dot
+        // product's.
+        const double per_byte = cache.bytes / 2 / 8;
+        row.value *= per_byte;
+        *row.low *= per_byte;
+        *row.high *= per_byte;
+        rows.push_back(row);
+    }
 }
 
 } // namespace
