@@ -27,7 +27,7 @@ namespace {
 inline float widen(float value) { return value; }
 inline float widen(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16U); }
 
-/// Numbers of variance 1, uniform.
+/// The largest of uniform numbers of variance 1.
 constexpr float root3 = std::numbers::sqrt3_v<float>;
 
 /// Keys and values of all sequences and heads: a pair of those has `context` rows of `size` numbers.
@@ -137,10 +137,9 @@ public:
             "rounding of fp32. A call makes one token for each sequence.",
         .caveats =
             "Bytes are those of the cached keys and values and their scales, each once. int8: "
-            "a step of decoding would also quantise one new row per head, which is not in it; "
-            "more arithmetic per byte, so one core alone is limited by instructions. A cache that "
-            "fits into the "
-            "processor's is faster than memory. Multi-head attention: where several "
+            "a decoding step would also quantise a new row per head, which is not in it; there is "
+            "more arithmetic per byte than in the others. A cache that fits into the processor's "
+            "is faster than memory. Multi-head attention: where several "
             "queries share a key (grouped queries), there is more arithmetic per byte. The rest of "
             "the model, whose weights are read for every token as well, is not in it.",
         .headline = "bandwidth",
