@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A box of cells with a shell of fixed ones around it, how it lies in memory, and how a sweep walks
-// over it. Columns run fastest. Rows begin on a cache line, behind one line that holds the shell, and
-// are a multiple of every vector long, so that sweeps have no remainder.
+// over it. Columns run fastest. Rows begin on a cache line and are a multiple of every vector long, so
+// that sweeps have no remainder. One line between two rows holds the shell of both.
 
 #pragma once
 
@@ -29,21 +29,21 @@ struct Extent {
 /// Elements from one row, or plane, to the next; shell and padding included.
 struct Layout {
     Layout(const Extent& extent, std::size_t element_size)
-        : shell{line / element_size}, row{extent.columns + 2 * shell},
-          plane{row * (extent.rows + 2)}, count{plane * (extent.planes + 2)} {}
+        : shell{line / element_size}, row{extent.columns + shell}, plane{row * (extent.rows + 2)},
+          count{plane * (extent.planes + 2) + shell} {}
     /// Element of a cell: column, row and plane count from the first cell that is not of the shell.
     std::size_t at(std::size_t x, std::size_t y, std::size_t z) const {
         return (z + 1) * plane + (y + 1) * row + shell + x;
     }
-    std::size_t shell; ///< before and behind each row
+    std::size_t shell; ///< before each row, and behind the last
     std::size_t row;
     std::size_t plane;
     std::size_t count;
 };
 
 /// About a cube of so many bytes. A thread gets whole planes, and reads two more than it writes, so
-/// with many threads there are more planes than rows. Rows, and planes of each thread, are even
-/// numbers: sweeps take two of each at once.
+/// with many threads there are more planes than rows. Planes of each thread are an even number: sweeps
+/// take two at once.
 inline Extent extent_for(std::int64_t bytes, std::size_t element_size, int threads) {
     constexpr std::size_t planes_each = 16; // an eighth more to read
     const std::size_t cells = static_cast<std::size_t>(bytes) / element_size;
@@ -55,7 +55,7 @@ inline Extent extent_for(std::int64_t bytes, std::size_t element_size, int threa
     const std::size_t rest = cells / e.columns;
     const auto square = static_cast<std::size_t>(std::sqrt(static_cast<double>(rest)));
     e.planes = multiple(std::max(square, planes_each / 2 * pairs), pairs);
-    e.rows = multiple(rest / e.planes, 2);
+    e.rows = std::max<std::size_t>(rest / e.planes, 1);
     return e;
 }
 
@@ -76,7 +76,7 @@ inline std::size_t tile_rows(const Extent& extent, std::size_t element_size,
     const std::int64_t half = (second_level > 0 ? second_level : usual) / 2;
     const std::size_t row_bytes = Layout{extent, element_size}.row * element_size;
     const std::size_t rows = static_cast<std::size_t>(half) / (8 * row_bytes);
-    return std::max<std::size_t>(rows / 8 * 8, 8); // sweeps take two or eight at once
+    return std::max<std::size_t>(rows / 8 * 8, 8); // sweeps take one or eight at once
 }
 
 /// The blocks of one thread, one tile of rows after the other; in each, plane by plane ("2.5-D").
