@@ -6,11 +6,7 @@
 
 #pragma once
 
-#ifdef __CUDACC__
-#define ASSAY_HOST_DEVICE __host__ __device__
-#else
-#define ASSAY_HOST_DEVICE
-#endif
+#include <assay/host_device.hpp>
 
 namespace assay::stencil {
 

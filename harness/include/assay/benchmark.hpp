@@ -29,7 +29,7 @@ struct Info {
     const char* question;      ///< what the reader wants to know, as a question
     const char* method;        ///< what is run, on which data, and how it is checked
     const char* caveats;       ///< what the number does not say
-    const char* headline;     ///< the metric a reader wants first: "bandwidth", "flop_rate", "time"
+    const char* headline; ///< the metric a reader wants first: "bandwidth", "flop_rate", "time"
     /// Ids of the benchmarks that measure its limit, blank-separated; "" for none. The best one with
     /// the same unit and the same values of shared parameters counts: "peak.fma peak.dot".
     const char* ceiling = "";
