@@ -36,6 +36,14 @@ std::string title_of_metric(std::string_view name) {
     return std::string{definition != nullptr ? definition->title : name};
 }
 
+/// What people ask of a service: how long half of the calls take, and all but one in a hundred.
+std::string with_percentiles(const record::Metric& metric) {
+    const std::string value = record::human(*metric.value, metric.unit);
+    if (!metric.p99 || !metric.median) return value;
+    return fmt::format("{} (p50 {}, p99 {})", value, record::human(*metric.median, metric.unit),
+                       record::human(*metric.p99, metric.unit));
+}
+
 void add_figures(const Case& c, Row& row) {
     const record::Metric* first = headline(c);
     if (first == nullptr) return;
@@ -54,8 +62,7 @@ void add_figures(const Case& c, Row& row) {
     }
     for (std::size_t i = 1; i < c.metrics.size(); ++i)
         if (const auto& metric = c.metrics[i]; metric.value)
-            row.figures.push_back(
-                {title_of_metric(metric.name), record::human(*metric.value, metric.unit)});
+            row.figures.push_back({title_of_metric(metric.name), with_percentiles(metric)});
 }
 
 /// Replicas say the same sentence with figures of their own; one of each is enough to read.

@@ -51,6 +51,17 @@ TEST(View, SaysWhatACaseIsInWords) {
     EXPECT_EQ(row.settings, "core type SkylakeX");
 }
 
+TEST(View, SaysHowLongTheSlowCallsTakeWhereSingleOnesWereTimed) {
+    auto run = test::golden_run();
+    auto& time = case_named(run, fp64).metrics.at(1);
+    ASSERT_EQ(time.name, "time");
+    time.median = 1e-3;
+    EXPECT_THAT(row_of(make_report(run), fp64).figures.at(0).text, Not(HasSubstr("p50")));
+    time.p99 = 2e-3;
+    EXPECT_THAT(row_of(make_report(run), fp64).figures.at(0).text,
+                HasSubstr("(p50 1.00 ms, p99 2.00 ms)"));
+}
+
 TEST(View, SectionsFollowTheRun) {
     const auto report = make_report(test::golden_run());
     std::vector<std::string> families;
