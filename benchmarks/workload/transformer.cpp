@@ -3,13 +3,15 @@
 #include "onednn.hpp"
 #include "samples.hpp"
 #include "transformer_data.hpp"
+#include "transformer_plans.hpp"
 
 #include <assay/define.hpp>
 #include <assay/verify.hpp>
 
-#include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -18,94 +20,6 @@
 
 namespace assay::workload {
 namespace {
-
-/// Descriptions of the primitives. Activations lie token by token, as every framework has them; heads
-/// are slices of a token's row, so they are addressed by strides and never moved. Weights are in
-/// oneDNN's layout.
-struct Plans {
-    dnnl::matmul::primitive_desc qkv;
-    dnnl::matmul::primitive_desc scores;
-    dnnl::softmax_v2_forward::primitive_desc softmax;
-    dnnl::matmul::primitive_desc context;
-    dnnl::matmul::primitive_desc output;
-    dnnl::layer_normalization_forward::primitive_desc norm;
-    dnnl::matmul::primitive_desc inner;
-    dnnl::matmul::primitive_desc outer;
-};
-
-class Planner {
-public:
-    Planner(const TransformerShape& shape, Precision precision, dnnl::engine engine)
-        : s_{shape}, type_{type_of(precision)}, engine_{std::move(engine)} {}
-
-    Plans plans() const {
-        const std::int64_t h = s_.hidden;
-        return {
-            .qkv = dense(h, 3 * h, {}),
-            .scores = scores(),
-            .softmax = {{dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate,
-                         scores_desc(), scores_desc(), 3},
-                        engine_},
-            .context = {{scores_desc(), heads(3 * h, false), heads(h, false)}, engine_},
-            .output = dense(h, h, adding()),
-            .norm = {{dnnl::prop_kind::forward_inference, rows(h), norm_epsilon,
-                      dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift},
-                     engine_},
-            .inner = dense(h, s_.inner(), gelu()),
-            .outer = dense(s_.inner(), h, adding())};
-    }
-    dnnl::memory::desc rows(std::int64_t width) const {
-        return {{s_.tokens(), width}, type_, Layout::ab};
-    }
-    dnnl::memory::desc scores_desc() const {
-        return {{s_.batch, s_.heads(), s_.sequence, s_.sequence}, type_, Layout::abcd};
-    }
-    /// batch x heads x sequence x head, or with the last two swapped, in rows of `width` elements.
-    dnnl::memory::desc heads(std::int64_t width, bool swapped) const {
-        const std::int64_t per_sequence = s_.sequence * width;
-        if (swapped)
-            return {{s_.batch, s_.heads(), head_size, s_.sequence},
-                    type_,
-                    Dimensions{per_sequence, head_size, 1, width}};
-        return {{s_.batch, s_.heads(), s_.sequence, head_size},
-                type_,
-                Dimensions{per_sequence, head_size, width, 1}};
-    }
-
-private:
-    dnnl::matmul::primitive_desc dense(std::int64_t from, std::int64_t to,
-                                       const dnnl::post_ops& after) const {
-        dnnl::primitive_attr attributes;
-        attributes.set_post_ops(after);
-        return {{rows(from),
-                 {{from, to}, type_, Layout::any},
-                 {{1, to}, Data::f32, Layout::ab},
-                 rows(to)},
-                attributes,
-                engine_};
-    }
-    dnnl::matmul::primitive_desc scores() const {
-        dnnl::primitive_attr attributes;
-        attributes.set_output_scales(0, {0.125F}); // 1 / sqrt(head_size)
-        return {{heads(3 * s_.hidden, false), heads(3 * s_.hidden, true), scores_desc()},
-                attributes,
-                engine_};
-    }
-    static dnnl::post_ops gelu() {
-        dnnl::post_ops after;
-        after.append_eltwise(1, dnnl::algorithm::eltwise_gelu_erf, 0, 0);
-        return after;
-    }
-    dnnl::post_ops adding() const {
-        dnnl::post_ops after;
-        after.append_binary(dnnl::algorithm::binary_add, rows(s_.hidden));
-        return after;
-    }
-
-    TransformerShape s_;
-    Data type_;
-    dnnl::engine engine_;
-};
 
 class TransformerLayer {
 public:
@@ -129,8 +43,11 @@ public:
         .caveats =
             "FLOP are those of the matrix products. Weights of one layer stay in the caches where "
             "they fit; a whole model streams them from memory. bf16: everything between the stages "
-            "is bf16, sums are fp32. No padding, no mask. int8 is not offered: what it "
-            "would cost depends on where a model quantises.",
+            "is bf16, sums are fp32. int8: the four products with weights, with static scales, one "
+            "for each output; their inputs are quantised in the time that counts; attention, "
+            "residuals and norms stay in bf16 where the CPU computes with it, else in fp32 "
+            "(setting "
+            "`between`), and are not counted as operations. No padding, no mask.",
         .headline = "flop_rate",
         .ceiling = "peak.fma peak.dot",
     };
@@ -140,8 +57,9 @@ public:
         integer("hidden", "width of the layer, a multiple of 64", "", &Params::hidden, {768},
                 {64, 32768}),
         choice("precision", "type of weights and activations", &Params::precision,
-               {Name{"fp32", Precision::fp32}, Name{"bf16", Precision::bf16}},
-               {Precision::fp32, Precision::bf16}),
+               {Name{"fp32", Precision::fp32}, Name{"bf16", Precision::bf16},
+                Name{"int8", Precision::int8}},
+               {Precision::fp32, Precision::bf16, Precision::int8}),
         symbolic("threads", "cores used", "", &Params::threads, {Symbolic{Symbol::all}}, {1, 4096},
                  {Symbol::one, Symbol::all}),
     };
@@ -150,133 +68,178 @@ public:
     static Fit fit(const Params& p, const Machine& m) {
         if (p.hidden % head_size != 0)
             return Fit::no("hidden must be a multiple of 64, the size of a head");
+        // Without VNNI sums of two products saturate in 16 bits, and results depend on the kernel.
+        if (p.precision == Precision::int8 && !m.has("avx512_vnni") && !m.has("avx_vnni") &&
+            !m.has("asimddp"))
+            return Fit::no(
+                "needs instructions for int8 dot products: avx512_vnni, avx_vnni or asimddp");
         const TransformerShape shape{p.batch, p.sequence, p.hidden};
         // The largest weights also exist in fp32 while they are packed.
-        const std::int64_t bytes = bytes_of(p.precision) * (shape.activations() + shape.weights()) +
+        const std::int64_t bytes = bytes_of(stored(p.precision, m)) * shape.activations() +
+                                   bytes_of(p.precision) * shape.weights() +
                                    4 * shape.weights() / 3;
         if (Fit room = fits(m, p.threads, bytes); !room) return room;
-        return fits_kernels(
-            [&](Kernels& kernels) { kernels = names(Planner{shape, p.precision, cpu()}.plans()); });
+        return fits_kernels([&](Kernels& kernels) {
+            const TransformerData data{shape, p.precision, stored(p.precision, m)};
+            kernels = Planner{data, cpu()}.plans().names();
+        });
     }
 
     TransformerLayer(const Params& p, const Context& context)
-        : shape_{p.batch, p.sequence, p.hidden}, precision_{p.precision},
+        : shape_{p.batch, p.sequence, p.hidden}, stored_{stored(p.precision, context.machine())},
           threads_{use_threads(context.machine(), p.threads)}, engine_{cpu()}, steps_{engine_},
-          data_{shape_, precision_}, planner_{shape_, precision_, engine_},
-          plans_{planner_.plans()} {
-        const std::int64_t h = shape_.hidden;
-        input_ = filled(planner_.rows(h), [&](auto i) { return data_.activation(i); });
-        for (const Stage& stage : stages())
-            *stage.tensor = Tensor{planner_.rows(stage.width), engine_};
+          data_{shape_, p.precision, stored_}, planner_{data_, engine_}, plans_{planner_.plans()} {
+        input_ = filled(planner_.rows(shape_.hidden), [&](auto i) { return data_.activation(i); });
+        add_stages();
         scores_ = Tensor{planner_.scores_desc(), engine_};
         add_steps();
         poison();
-        context.setting("implementation", names(plans_).words());
+        context.setting("implementation", plans_.names().words());
+        context.setting("between", stored_ == Precision::bf16 ? "bf16" : "fp32");
         context.setting("heads", static_cast<double>(shape_.heads()));
         context.setting("threads", threads_);
     }
 
     void run() noexcept { steps_.run(); }
     Work work() const {
-        return {.flops = shape_.flops(), .items = static_cast<double>(shape_.tokens())};
+        const auto tokens = static_cast<double>(shape_.tokens());
+        const double products = 2 * tokens * static_cast<double>(shape_.weights());
+        if (data_.is_int8()) return {.operations = products, .items = tokens};
+        return {.flops = shape_.flops(), .items = tokens};
     }
 
     Check verify() const {
         steps_.check();
-        std::array<std::size_t, stage_count + 1> ends{}; // of each stage's share of the samples
-        for (std::size_t stage = 0; stage < stage_count; ++stage)
-            ends[stage + 1] = ends[stage] + samples(stage).size();
+        std::vector<std::size_t> ends{0}; // of each stage's share of the samples
+        for (const Stage& stage : stages_) ends.push_back(ends.back() + samples(stage).size());
         return check_each(
             ends.back(),
             [&](std::size_t i) {
-                std::size_t stage = 0;
-                while (i >= ends[stage + 1]) ++stage;
-                const std::size_t at = samples(stage)[i - ends[stage]];
-                return expected(stage, at).error(stages()[stage].tensor->element(at));
+                std::size_t number = 0;
+                while (i >= ends[number + 1]) ++number;
+                const Stage& stage = stages_[number];
+                const std::size_t at = samples(stage)[i - ends[number]];
+                return stage.expect(at).error(stage.tensor->element(at));
             },
             1,
-            "a sample of what each of seven stages stored, recomputed in fp64 from what the stage "
-            "before has stored; 1 is several standard deviations of rounding in fp32, and one "
-            "rounding where it is stored");
+            "a sample of what each stage stored, recomputed in fp64 from what the stage before "
+            "has stored; 1 is several standard deviations of rounding in fp32, and one rounding "
+            "where it is stored, half a step in int8");
     }
     void poison() {
-        for (const Stage& stage : stages()) stage.tensor->poison();
+        for (const Stage& stage : stages_) stage.tensor->poison();
         scores_.poison();
         ++round_;
     }
     /// Results of one stage, as many in a row as surely hold a sample.
     void spoil() {
         const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
-        const std::size_t stage = pick % stage_count;
-        Tensor& tensor = *stages()[stage].tensor;
+        const Stage& stage = stages_[pick % stages_.size()];
         const Slice damage = samples(stage).damage(pick >> 16U);
         for (std::size_t i = damage.first; i < damage.last; ++i)
-            tensor.set_element(i, damaged(precision_, tensor.element(i)));
+            stage.tensor->set_element(i, damaged(stage.precision, stage.tensor->element(i)));
     }
 
 private:
     using Kind = TransformerData::Kind;
     static constexpr std::uint64_t spoil_seed = 51;
-    static constexpr std::size_t stage_count = 7;
+    static constexpr std::size_t many = 256; // samples of a stage
+    static constexpr std::size_t few = 64;   // each reads a whole sequence
 
-    /// What is stored, in the order of the stages.
+    /// What is stored, how much of it is looked at, and what it must be.
     struct Stage {
         Tensor* tensor;
         std::int64_t width;
         std::size_t samples;
+        Precision precision; ///< it is stored in
+        std::function<Expected(std::size_t at)> expect;
     };
-    std::array<Stage, stage_count> stages() const {
-        auto* self = const_cast<TransformerLayer*>(this); // NOLINT: the tensors are ours
-        const std::int64_t h = shape_.hidden;
-        constexpr std::size_t many = 256;
-        constexpr std::size_t few = 64; // each reads a whole sequence
-        return {{{&self->qkv_, 3 * h, many},
-                 {&self->context_, h, few},
-                 {&self->attended_, h, many},
-                 {&self->middle_, h, many},
-                 {&self->inner_, 4 * h, many},
-                 {&self->summed_, h, many},
-                 {&self->result_, h, many}}};
+    /// bf16 between the products in int8, where the CPU computes with it.
+    static Precision stored(Precision precision, const Machine& machine) {
+        if (precision != Precision::int8) return precision;
+        return machine.has("avx512_bf16") || machine.has("bf16") ? Precision::bf16
+                                                                 : Precision::fp32;
     }
-    Samples samples(std::size_t stage) const {
-        const Stage s = stages()[stage];
-        return {static_cast<std::size_t>(shape_.tokens() * s.width), s.samples, round_};
+    Samples samples(const Stage& stage) const {
+        return {static_cast<std::size_t>(shape_.tokens() * stage.width), stage.samples, round_};
     }
 
-    Expected expected(std::size_t stage, std::size_t at) const {
-        const auto h = static_cast<std::size_t>(shape_.hidden);
-        const auto width = static_cast<std::size_t>(stages()[stage].width);
+    void add_stage(Tensor& tensor, std::int64_t width, std::size_t samples,
+                   std::function<Expected(std::size_t at)> expect) {
+        tensor = Tensor{planner_.rows(width), engine_};
+        stages_.push_back({&tensor, width, samples, stored_, std::move(expect)});
+    }
+    void add_int8_stage(Tensor& tensor, std::int64_t width,
+                        std::function<Expected(std::size_t at)> expect) {
+        tensor = Tensor{planner_.inputs(width), engine_};
+        stages_.push_back({&tensor, width, many, Precision::int8, std::move(expect)});
+    }
+    /// What a product takes is what was stored, or in int8 a copy of it in steps.
+    const Tensor& quantised(const Tensor& from, Tensor& to, Kind kind) {
+        if (!data_.is_int8()) return from;
+        add_int8_stage(to, shape_.hidden, [this, &from, kind](std::size_t at) {
+            return expect_steps({.value = from.element(at), .allowed = 0}, data_.step(kind));
+        });
+        return to;
+    }
+    /// Result `at` of a product with weights, before it is stored.
+    Expected product(const Tensor& in, std::int64_t from, std::int64_t to, Kind kind,
+                     std::size_t at) const {
+        const auto terms = static_cast<std::size_t>(from);
+        const auto width = static_cast<std::size_t>(to);
         const std::size_t token = at / width;
         const std::size_t column = at % width;
-        const auto product = [&](const Tensor& in, std::size_t terms, Kind kind) {
-            return expect_product(
-                terms, [&](auto k) { return in.element(token * terms + k); },
-                [&](auto k) { return data_.weight(kind, k * width + column); },
-                data_.bias(kind, column));
-        };
-        const auto norm = [&](const Tensor& in, Kind kind) {
-            return expect_norm(
-                h, precision_, [&](auto k) { return in.element(token * h + k); }, column,
-                data_.scale(kind, column), data_.bias(kind, column));
-        };
-        switch (stage) {
-        case 0:
-            return expect_stored(product(input_, h, Kind::qkv), precision_);
-        case 1:
-            return attention(token, column);
-        case 2:
-            return expect_stored(product(context_, h, Kind::output), precision_,
+        const auto input = [&](auto k) { return in.element(token * terms + k); };
+        const auto weight = [&](auto k) { return data_.weight(kind, k * width + column); };
+        const float bias = data_.bias(kind, column);
+        if (data_.is_int8())
+            return expect_int8_product(terms, input, weight, bias,
+                                       data_.product_scale(kind, column));
+        return expect_product(terms, input, weight, bias);
+    }
+    Expected norm(const Tensor& in, Kind kind, std::size_t at) const {
+        const auto h = static_cast<std::size_t>(shape_.hidden);
+        const std::size_t first = at / h * h;
+        const std::size_t column = at % h;
+        return expect_norm(
+            h, stored_, [&](auto k) { return in.element(first + k); }, column,
+            data_.scale(kind, column), data_.bias(kind, column));
+    }
+    void add_stages() {
+        const std::int64_t h = shape_.hidden;
+        const Tensor& input = quantised(input_, input8_, Kind::qkv);
+        add_stage(qkv_, 3 * h, many, [this, &input, h](std::size_t at) {
+            return expect_stored(product(input, h, 3 * h, Kind::qkv, at), stored_);
+        });
+        add_stage(context_, h, few, [this, h](std::size_t at) {
+            const auto width = static_cast<std::size_t>(h);
+            return attention(at / width, at % width);
+        });
+        const Tensor& context = quantised(context_, context8_, Kind::output);
+        add_stage(attended_, h, many, [this, &context, h](std::size_t at) {
+            return expect_stored(product(context, h, h, Kind::output, at), stored_,
                                  input_.element(at));
-        case 3:
-            return norm(attended_, Kind::norm_one);
-        case 4:
-            return expect_gelu(product(middle_, h, Kind::inner), precision_);
-        case 5:
-            return expect_stored(product(inner_, 4 * h, Kind::outer), precision_,
+        });
+        add_stage(middle_, h, many,
+                  [this](std::size_t at) { return norm(attended_, Kind::norm_one, at); });
+        const Tensor& middle = quantised(middle_, middle8_, Kind::inner);
+        const auto gelu = [this, &middle, h](std::size_t at) {
+            return expect_gelu(product(middle, h, 4 * h, Kind::inner, at), Precision::fp32);
+        };
+        if (data_.is_int8())
+            add_int8_stage(inner_, 4 * h, [this, gelu](std::size_t at) {
+                return expect_steps(gelu(at), data_.step(Kind::outer));
+            });
+        else
+            add_stage(inner_, 4 * h, many, [this, &middle, h](std::size_t at) {
+                return expect_gelu(product(middle, h, 4 * h, Kind::inner, at), stored_);
+            });
+        add_stage(summed_, h, many, [this, h](std::size_t at) {
+            return expect_stored(product(inner_, 4 * h, h, Kind::outer, at), stored_,
                                  middle_.element(at));
-        default:
-            return norm(summed_, Kind::norm_two);
-        }
+        });
+        add_stage(result_, h, many,
+                  [this](std::size_t at) { return norm(summed_, Kind::norm_two, at); });
     }
     Expected attention(std::size_t token, std::size_t column) const {
         const auto h = static_cast<std::size_t>(shape_.hidden);
@@ -289,7 +252,7 @@ private:
             [&](auto d) { return scale * qkv_.element(token * 3 * h + head + d); },
             [&](auto j, auto d) { return qkv_.element((first + j) * 3 * h + h + head + d); }};
         return reference.expect(
-            precision_, [&](auto j) { return qkv_.element((first + j) * 3 * h + 2 * h + column); });
+            stored_, [&](auto j) { return qkv_.element((first + j) * 3 * h + 2 * h + column); });
     }
 
     template <class Make>
@@ -325,8 +288,11 @@ private:
         return constant(plan.weights_desc(), [&](auto i) { return data_.weight(kind, i); });
     }
     const Tensor& bias(const dnnl::matmul::primitive_desc& plan, Kind kind) {
-        return constant(plan.query_md(dnnl::query::weights_md, 1),
-                        [&](auto i) { return data_.bias(kind, i); });
+        // oneDNN adds it to the sum of integers, before the scale.
+        return constant(plan.query_md(dnnl::query::weights_md, 1), [&](auto i) {
+            const float value = data_.bias(kind, i);
+            return data_.is_int8() ? value / data_.product_scale(kind, i) : value;
+        });
     }
     void add_norm(Kind kind, const Tensor& from, const Tensor& to) {
         const dnnl::memory::desc row{{shape_.hidden}, Data::f32, Layout::a};
@@ -335,6 +301,13 @@ private:
                     {DNNL_ARG_SCALE, constant(row, [&](auto i) { return data_.scale(kind, i); })},
                     {DNNL_ARG_SHIFT, constant(row, [&](auto i) { return data_.bias(kind, i); })},
                     {DNNL_ARG_DST, to}});
+    }
+    /// The product's input: from itself, or in 8 bits by a step before.
+    const Tensor& quantise(const std::optional<dnnl::reorder::primitive_desc>& plan,
+                           const Tensor& from, const Tensor& to) {
+        if (!plan) return from;
+        steps_.add(dnnl::reorder{*plan}, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+        return to;
     }
     void add_steps() {
         const std::int64_t h = shape_.hidden;
@@ -345,31 +318,23 @@ private:
         keys_ = part(1, true);
         values_ = part(2, false);
         heads_ = context_.part(planner_.heads(h, false), 0);
-        add_product(plans_.qkv, Kind::qkv, input_, qkv_);
+        add_product(plans_.qkv, Kind::qkv, quantise(plans_.input_to_int8, input_, input8_), qkv_);
         steps_.add(dnnl::matmul{plans_.scores},
                    {{DNNL_ARG_SRC, queries_}, {DNNL_ARG_WEIGHTS, keys_}, {DNNL_ARG_DST, scores_}});
         steps_.add(dnnl::softmax_v2_forward{plans_.softmax},
                    {{DNNL_ARG_SRC, scores_}, {DNNL_ARG_DST, scores_}});
         steps_.add(dnnl::matmul{plans_.context},
                    {{DNNL_ARG_SRC, scores_}, {DNNL_ARG_WEIGHTS, values_}, {DNNL_ARG_DST, heads_}});
-        add_product(plans_.output, Kind::output, context_, attended_, input_);
+        add_product(plans_.output, Kind::output,
+                    quantise(plans_.context_to_int8, context_, context8_), attended_, input_);
         add_norm(Kind::norm_one, attended_, middle_);
-        add_product(plans_.inner, Kind::inner, middle_, inner_);
+        add_product(plans_.inner, Kind::inner, quantise(plans_.middle_to_int8, middle_, middle8_),
+                    inner_);
         add_product(plans_.outer, Kind::outer, inner_, summed_, middle_);
         add_norm(Kind::norm_two, summed_, result_);
     }
-    static Kernels names(const Plans& p) {
-        Kernels kernels;
-        for (const char* name :
-             {p.qkv.impl_info_str(), p.scores.impl_info_str(), p.softmax.impl_info_str(),
-              p.context.impl_info_str(), p.output.impl_info_str(), p.norm.impl_info_str(),
-              p.inner.impl_info_str(), p.outer.impl_info_str(), p.norm.impl_info_str()})
-            kernels.add(name);
-        return kernels;
-    }
-
     TransformerShape shape_;
-    Precision precision_;
+    Precision stored_; // between the products
     int threads_;
     dnnl::engine engine_;
     Steps steps_;
@@ -377,8 +342,10 @@ private:
     Planner planner_;
     Plans plans_;
     std::deque<Tensor> constants_; // weights, biases, scales
+    std::vector<Stage> stages_;
     Tensor input_;
-    Tensor qkv_; // queries, keys and values of a token side by side
+    Tensor input8_, context8_, middle8_; // what products in int8 take
+    Tensor qkv_;                         // queries, keys and values of a token side by side
     Tensor queries_, keys_, values_;
     Tensor scores_;
     Tensor context_; // what the heads found

@@ -39,18 +39,28 @@ struct TransformerShape {
 
 /// Numbers of the layer, each kind with a seed of its own. Weights keep the variance: an output is as
 /// large as an input.
+///
+/// In int8, products with weights are between integers: x ~ step q, w ~ channel_scale k, so that
+/// sum(x w) ~ step channel_scale sum(q k). Steps are chosen once from what is known of the numbers
+/// (static quantisation), weights have a scale for each output. `stored` says what everything
+/// between the products is stored in.
 class TransformerData {
 public:
-    TransformerData(const TransformerShape& shape, Precision precision)
-        : hidden_{static_cast<float>(shape.hidden)}, precision_{precision} {}
+    TransformerData(const TransformerShape& shape, Precision precision, Precision stored)
+        : shape_{shape}, precision_{precision}, stored_{stored} {}
 
     enum Kind : std::uint8_t { input, qkv, output, inner, outer, norm_one, norm_two };
 
+    const TransformerShape& shape() const { return shape_; }
+    Precision stored() const { return stored_; }
+    bool is_int8() const { return precision_ == Precision::int8; }
+
     /// Element i of the input: variance 1.
     float activation(std::uint64_t i) const { return value(input, i, root3); }
+    /// In int8 an integer.
     float weight(Kind kind, std::uint64_t i) const {
-        const float terms = kind == outer ? 4 * hidden_ : hidden_;
-        return value(kind, i, root3 / std::sqrt(terms));
+        if (!is_int8()) return value(kind, i, root3 / std::sqrt(terms(kind)));
+        return std::floor(random_uniform<float>(seed_of(kind), i, -largest, largest + 1));
     }
     // In fp32 in every precision.
     float bias(Kind kind, std::uint64_t i) const {
@@ -60,14 +70,38 @@ public:
         return random_uniform<float>(seed_of(kind), i, 0.5F, 1.5F);
     }
 
+    /// One step of the 8 bits that this product takes. Inputs are uniform; what heads find is a mean
+    /// over about a third of the tokens, because of the scores; norms are normal with a scale of up
+    /// to 1.5; GELU passes what is positive. Four deviations and more are saturated, as elsewhere.
+    float step(Kind kind) const {
+        const auto tokens = static_cast<float>(shape_.sequence);
+        const float most = kind == qkv      ? root3
+                           : kind == output ? 4 * std::fmin(1.0F, std::sqrt(3 / tokens))
+                           : kind == inner  ? 5.0F
+                                            : 4.5F;
+        return most / largest;
+    }
+    /// What one unit of a product's sum is worth, by output. The scales of neighbours differ, so that
+    /// one that is missing or misplaced is noticed.
+    float product_scale(Kind kind, std::uint64_t column) const {
+        const float channel = random_uniform<float>(seed_of(kind) + 1000, column, 0.75F, 1.25F);
+        return step(kind) * channel * root3 / (std::sqrt(terms(kind)) * largest);
+    }
+
 private:
     static constexpr float root3 = std::numbers::sqrt3_v<float>; // a uniform number of variance 1
+    static constexpr float largest = 127;
     static std::uint64_t seed_of(Kind kind) { return 100 + 2 * std::uint64_t{kind}; }
-    float value(Kind kind, std::uint64_t i, float most) const {
-        return random_value(precision_, seed_of(kind), i, -most, most);
+    float terms(Kind kind) const {
+        const auto hidden = static_cast<float>(shape_.hidden);
+        return kind == outer ? 4 * hidden : hidden;
     }
-    float hidden_;
+    float value(Kind kind, std::uint64_t i, float most) const {
+        return random_value(stored_, seed_of(kind), i, -most, most);
+    }
+    TransformerShape shape_;
     Precision precision_;
+    Precision stored_;
 };
 
 /// What a result must be, and how far off it may be.
@@ -91,6 +125,25 @@ Expected expect_product(std::size_t terms, In&& in, Weight&& weight, double bias
     return {.value = sum,
             .allowed = allowed_error(Precision::fp32, static_cast<double>(terms),
                                      std::sqrt(squares), sum)};
+}
+
+/// scale (bias / scale + sum of in(k) weight(k)) of integers. The sum is exact in 32 bits; it is
+/// rounded to fp32, the bias is added, and the scale multiplied: eight roundings are more.
+template <class In, class Weight>
+Expected expect_int8_product(std::size_t terms, In&& in, Weight&& weight, double bias,
+                             double scale) {
+    double sum = 0;
+    for (std::size_t k = 0; k < terms; ++k) sum += double{in(k)} * double{weight(k)};
+    return {.value = scale * sum + bias,
+            .allowed = 8 * 0x1p-24 * (std::fabs(scale * sum) + std::fabs(bias))};
+}
+
+/// The nearest of the steps of 8 bits, the outermost ones for what lies beyond: half a step, and
+/// what the number itself and the division may be off.
+inline Expected expect_steps(const Expected& number, double step) {
+    const double steps = number.value / step;
+    return {.value = std::fmin(std::fmax(steps, -128.0), 127.0),
+            .allowed = 0.5 + number.allowed / step + 4 * 0x1p-24 * std::fabs(steps)};
 }
 
 /// The sum with something added, stored once.
@@ -185,8 +238,10 @@ Expected expect_norm(std::size_t length, Precision precision, Row&& row, std::si
 }
 
 /// The smallest damage that is promised to be seen, of a stored number whose kind is of size one or a
-/// tenth: in fp32 what inputs rounded to bf16 would do, in bf16 a sixteenth.
+/// tenth: in fp32 what inputs rounded to bf16 would do, in bf16 a sixteenth, and two steps of 8 bits
+/// (one may be a tie).
 inline float damaged(Precision precision, float value) {
+    if (precision == Precision::int8) return value > 0 ? value - 2 : value + 2;
     if (precision == Precision::bf16) return value + 0x1p-4F * std::fmax(std::fabs(value), 0.5F);
     return value + 0x1p-9F * std::fmax(std::fabs(value), 0.1F);
 }

@@ -53,6 +53,42 @@ TEST(Transformer, ProductsInFp32AreAcceptedAndOfBf16NotInItsPlace) {
     EXPECT_GT(seen, 45);
 }
 
+TEST(Transformer, Int8IsHeldToTheStepAndToItsOwnScale) {
+    const TransformerShape shape{1, 16, 256};
+    const TransformerData data{shape, Precision::int8, Precision::bf16};
+    using Kind = TransformerData::Kind;
+    EXPECT_NEAR(data.step(Kind::qkv) * 127, std::sqrt(3.0), 1e-6) << "the largest input";
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+        const float weight = data.weight(Kind::inner, i);
+        ASSERT_EQ(weight, std::floor(weight));
+        ASSERT_LE(std::fabs(weight), 127);
+    }
+    // What is stored differs from the sum by rounding only; a neighbour's scale is far off.
+    const auto in = [](auto k) { return static_cast<float>(k % 255) - 127; };
+    const auto weight = [&](auto k) { return data.weight(Kind::qkv, k); };
+    const double scale = data.product_scale(Kind::qkv, 5);
+    const auto right = expect_int8_product(256, in, weight, 0.05, scale);
+    const auto neighbour =
+        expect_int8_product(256, in, weight, 0.05, data.product_scale(Kind::qkv, 6));
+    EXPECT_GT(std::fabs(right.error(neighbour.value)), 1000);
+    EXPECT_LT(std::fabs(right.error(right.value * (1 + 0x1p-24))), 1);
+}
+
+TEST(Transformer, StepsAreTheNearestAndTwoStepsOffAreSeen) {
+    const auto at = [](double value) { return expect_steps({.value = value, .allowed = 0}, 0.25); };
+    EXPECT_LE(std::fabs(at(0.30).error(1)), 1);
+    EXPECT_GT(std::fabs(at(0.30).error(2)), 1);
+    EXPECT_LE(std::fabs(at(0.375).error(1)), 1) << "a tie may go either way";
+    EXPECT_LE(std::fabs(at(0.375).error(2)), 1);
+    EXPECT_LE(std::fabs(at(1000).error(127)), 1) << "saturated";
+    EXPECT_GT(std::fabs(at(1000).error(125)), 1);
+    for (const float step : {-128.0F, -3.0F, 0.0F, 1.0F, 127.0F}) {
+        const float wrong = damaged(Precision::int8, step);
+        EXPECT_GT(std::fabs(at(0.25 * double{step}).error(wrong)), 1);
+        EXPECT_LE(std::fabs(wrong), 128);
+    }
+}
+
 TEST(Transformer, GeluIsTheOneWithTheErrorFunction) {
     const auto gelu = [](double x) {
         return expect_gelu({.value = x, .allowed = 0}, Precision::fp32).value;
