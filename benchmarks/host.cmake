@@ -12,7 +12,8 @@ function(assay_host_kernels name)
     target_link_libraries(assay_kernels_${name} PRIVATE assay_counter assay_warnings assay_sanitizers
         hwy::hwy $<$<BOOL:${OpenMP_CXX_FOUND}>:OpenMP::OpenMP_CXX>)
     target_include_directories(assay_kernels_${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}") # for Highway
-    target_compile_options(assay_kernels_${name} PRIVATE -O3 -ffp-contract=off)
+    target_compile_options(assay_kernels_${name} PRIVATE
+        $<IF:$<BOOL:${ASSAY_SANITIZE}>,-O1,-O3> -ffp-contract=off)
     set_target_properties(assay_kernels_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON
         CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
