@@ -51,10 +51,11 @@ struct Bf16 {
 } // namespace assay::peak::avx512_bf16
 HWY_POP_ATTRIBUTES
 
-HWY_PUSH_ATTRIBUTES("avx2,avxvnni")
-namespace assay::peak::avx_vnni {
+HWY_PUSH_ATTRIBUTES("avx2")
+namespace assay::peak {
 namespace {
-struct Vnni {
+/// Operands and sums of the sets with vectors of 32 bytes.
+struct Integers256 {
     static HWY_INLINE __m256i load(const void* from, std::size_t i) {
         return _mm256_loadu_si256(static_cast<const __m256i*>(from) + i);
     }
@@ -62,6 +63,15 @@ struct Vnni {
     static HWY_INLINE void store_sum(void* to, std::size_t i, __m256i sum) {
         _mm256_storeu_si256(static_cast<__m256i*>(to) + i, sum);
     }
+};
+} // namespace
+} // namespace assay::peak
+HWY_POP_ATTRIBUTES
+
+HWY_PUSH_ATTRIBUTES("avx2,avxvnni")
+namespace assay::peak::avx_vnni {
+namespace {
+struct Vnni : Integers256 {
     static HWY_INLINE __m256i add(__m256i sum, __m256i a, __m256i b) {
         return _mm256_dpbusd_avx_epi32(sum, a, b);
     }
@@ -74,14 +84,7 @@ HWY_POP_ATTRIBUTES
 HWY_PUSH_ATTRIBUTES("avx2")
 namespace assay::peak::avx2 {
 namespace {
-struct Pairs {
-    static HWY_INLINE __m256i load(const void* from, std::size_t i) {
-        return _mm256_loadu_si256(static_cast<const __m256i*>(from) + i);
-    }
-    static HWY_INLINE __m256i load_sum(const void* from, std::size_t i) { return load(from, i); }
-    static HWY_INLINE void store_sum(void* to, std::size_t i, __m256i sum) {
-        _mm256_storeu_si256(static_cast<__m256i*>(to) + i, sum);
-    }
+struct Pairs : Integers256 {
     /// What matrix products do without VNNI: pairs of products in 16 bits, pairs of those in 32, a
     /// sum. Written as instructions, because a compiler multiplies only once what does not change.
     static HWY_INLINE __m256i add(__m256i sum, __m256i a, __m256i b) {

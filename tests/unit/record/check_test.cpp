@@ -55,10 +55,12 @@ bool is_summary(const std::string& place, const json::Value& document) {
     const auto index = place.substr(slash + 1, place.find('/', slash + 1) - slash - 1);
     const auto status = document["cases"][std::stoul(index)]["status"].get<std::string>();
     const bool shown = status == "ok" || status == "unstable";
-    if (place.find("/metrics/") != place.npos) return true;
-    if (place.find("/values/") != place.npos) return true;
-    if (place.find("/work/") != place.npos || place.find("/extra/") != place.npos) return shown;
-    if (place.find("/replicas/") != place.npos && place.find("/telemetry/") == place.npos)
+    const auto passes = [&](const std::string& key) {
+        return place.find("/" + key + "/") != place.npos;
+    };
+    if (passes("metrics") || passes("values")) return true;
+    if (passes("work") || passes("extra")) return shown;
+    if (passes("replicas") && !passes("telemetry"))
         return has_last_key(place, {"seconds", "low", "high"});
     const auto telemetry = "/cases/" + index + "/telemetry/";
     return place.starts_with(telemetry);
