@@ -25,15 +25,6 @@ namespace {
 
 enum class Precision : std::uint8_t { fp64, fp32 };
 
-/// The code for `isa`; null when this build or this machine does not have it.
-const Chain* find_chain(Isa isa, const Machine& machine) {
-    for (const Chain& chain : fma_chains()) // widest first
-        if ((isa == Isa::best || isa == chain.isa) && is_supported(chain) &&
-            missing(requirement(chain.isa).features, machine).empty())
-            return &chain;
-    return nullptr;
-}
-
 /// The steps again, one number after the other, in plain C++. With the target named, std::fma() is an
 /// instruction and not a call, which makes this thirty times faster.
 template <class T>
@@ -155,11 +146,7 @@ public:
         choice("precision", "format of the values", &Params::precision,
                {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
                {Precision::fp64, Precision::fp32}),
-        choice("isa", "instruction set; best is the widest that this machine has", &Params::isa,
-               {Name{"best", Isa::best}, Name{"sse4", Isa::sse4}, Name{"avx2", Isa::avx2},
-                Name{"avx512", Isa::avx512}, Name{"neon", Isa::neon}, Name{"sve", Isa::sve},
-                Name{"sve2", Isa::sve2}},
-               {Isa::best}),
+        isa_axis<Params>(),
         symbolic("threads", "cores used", "", &Params::threads,
                  {Symbolic{Symbol::one}, Symbolic{Symbol::all}}, {1, 4096},
                  {Symbol::one, Symbol::all}),
@@ -167,16 +154,11 @@ public:
     static constexpr bool is_ceiling = true;
 
     static Fit fit(const Params& p, const Machine& m) {
-        if (Fit cores = fits_cores(p.threads, m); !cores) return cores;
-        if (find_chain(p.isa, m) != nullptr) return Fit::yes();
-        if (p.isa == Isa::best) return Fit::no("needs sse4_1, avx2, avx512f, asimd or sve");
-        if (std::string why = missing(requirement(p.isa).features, m); !why.empty())
-            return Fit::no(std::move(why));
-        return Fit::no(std::string{"needs a build with "} + requirement(p.isa).name);
+        return fits_chains(fma_chains(), p.isa, p.threads, m);
     }
 
     Fma(const Params& p, const Context& context) : values_{make(p, context.machine())} {
-        const Chain& chain = *find_chain(p.isa, context.machine());
+        const Chain& chain = *find_chain(fma_chains(), p.isa, context.machine());
         context.setting("isa", requirement(chain.isa).name);
         context.setting("chains", static_cast<double>(chain.chains));
         context.setting("threads", static_cast<double>(context.machine().workers(p.threads)));
@@ -209,7 +191,7 @@ private:
     using AnyValues = std::variant<Values<double>, Values<float>>;
 
     static AnyValues make(const Params& p, const Machine& machine) {
-        const Chain* chain = find_chain(p.isa, machine);
+        const Chain* chain = find_chain(fma_chains(), p.isa, machine);
         if (chain == nullptr) throw std::invalid_argument{"this machine lacks the instruction set"};
         const int threads = static_cast<int>(machine.workers(p.threads));
         if (p.precision == Precision::fp64) return Values<double>{*chain, chain->fp64, threads};

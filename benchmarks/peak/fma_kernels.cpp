@@ -96,7 +96,7 @@ std::span<const Chain> fma_chains() {
     return chains;
 }
 
-bool is_supported(const Chain& chain) { return (hwy::SupportedTargets() & chain.target) != 0; }
+bool is_supported(std::int64_t target) { return (hwy::SupportedTargets() & target) != 0; }
 
 } // namespace assay::peak
 #endif

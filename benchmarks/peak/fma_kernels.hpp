@@ -42,7 +42,8 @@ struct Chain {
 /// Widest first.
 std::span<const Chain> fma_chains();
 
-/// Can this CPU run it (and does the operating system save its registers)?
-bool is_supported(const Chain& chain);
+/// Can this CPU run code for this target of Highway's (and does the operating system save its
+/// registers)?
+bool is_supported(std::int64_t target);
 
 } // namespace assay::peak

@@ -21,15 +21,6 @@ namespace {
 
 enum class Width : std::uint8_t { int32, int64 };
 
-/// The code for `isa`; null when this build or this machine does not have it.
-const AdditionChain* find_chain(Isa isa, const Machine& machine) {
-    for (const AdditionChain& chain : addition_chains()) // widest first
-        if ((isa == Isa::best || isa == chain.isa) && is_supported(chain) &&
-            missing(requirement(chain.isa).features, machine).empty())
-            return &chain;
-    return nullptr;
-}
-
 /// The rings of all threads, of one type.
 template <class T>
 class Rings {
@@ -134,11 +125,7 @@ public:
         choice("width", "size of a number", &Params::width,
                {Name{"int32", Width::int32}, Name{"int64", Width::int64}},
                {Width::int32, Width::int64}),
-        choice("isa", "instruction set; best is the widest that this machine has", &Params::isa,
-               {Name{"best", Isa::best}, Name{"sse4", Isa::sse4}, Name{"avx2", Isa::avx2},
-                Name{"avx512", Isa::avx512}, Name{"neon", Isa::neon}, Name{"sve", Isa::sve},
-                Name{"sve2", Isa::sve2}},
-               {Isa::best}),
+        isa_axis<Params>(),
         symbolic("threads", "cores used", "", &Params::threads,
                  {Symbolic{Symbol::one}, Symbolic{Symbol::all}}, {1, 4096},
                  {Symbol::one, Symbol::all}),
@@ -146,16 +133,11 @@ public:
     static constexpr bool is_ceiling = true;
 
     static Fit fit(const Params& p, const Machine& m) {
-        if (Fit cores = fits_cores(p.threads, m); !cores) return cores;
-        if (find_chain(p.isa, m) != nullptr) return Fit::yes();
-        if (p.isa == Isa::best) return Fit::no("needs sse4_1, avx2, avx512f, asimd or sve");
-        if (std::string why = missing(requirement(p.isa).features, m); !why.empty())
-            return Fit::no(std::move(why));
-        return Fit::no(std::string{"needs a build with "} + requirement(p.isa).name);
+        return fits_chains(addition_chains(), p.isa, p.threads, m);
     }
 
     IntegerAdd(const Params& p, const Context& context) : rings_{make(p, context.machine())} {
-        const AdditionChain& chain = *find_chain(p.isa, context.machine());
+        const AdditionChain& chain = *find_chain(addition_chains(), p.isa, context.machine());
         poison();
         context.setting("isa", requirement(chain.isa).name);
         context.setting("vectors", static_cast<double>(chain.vectors));
@@ -190,7 +172,7 @@ private:
     using Any = std::variant<Rings<std::uint32_t>, Rings<std::uint64_t>>;
 
     static Any make(const Params& p, const Machine& machine) {
-        const AdditionChain* chain = find_chain(p.isa, machine);
+        const AdditionChain* chain = find_chain(addition_chains(), p.isa, machine);
         if (chain == nullptr) throw std::invalid_argument{"this machine lacks the instruction set"};
         const int threads = static_cast<int>(machine.workers(p.threads));
         if (p.width == Width::int32) return Rings<std::uint32_t>{*chain, chain->int32, threads};

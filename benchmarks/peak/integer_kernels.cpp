@@ -104,9 +104,5 @@ std::span<const AdditionChain> addition_chains() {
     return chains;
 }
 
-bool is_supported(const AdditionChain& chain) {
-    return (hwy::SupportedTargets() & chain.target) != 0;
-}
-
 } // namespace assay::peak
 #endif

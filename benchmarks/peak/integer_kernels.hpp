@@ -34,7 +34,4 @@ struct AdditionChain {
 /// Widest first.
 std::span<const AdditionChain> addition_chains();
 
-/// Can this CPU run it (and does the operating system save its registers)?
-bool is_supported(const AdditionChain& chain);
-
 } // namespace assay::peak

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace assay::peak {
 
@@ -55,6 +56,37 @@ inline Fit fits_cores(Symbolic wanted, const Machine& machine) {
                        std::to_string(most));
     if (threads > 1 && !has_threads()) return Fit::no("needs a build with OpenMP");
     return Fit::yes();
+}
+
+/// The first of `chains`, which come widest first, that is for `isa` and runs here; null where this
+/// build or this machine has none. A Chain has an `isa` and Highway's `target`.
+template <class Chain>
+const Chain* find_chain(std::span<const Chain> chains, Isa isa, const Machine& machine) {
+    for (const Chain& chain : chains)
+        if ((isa == Isa::best || isa == chain.isa) && is_supported(chain.target) &&
+            missing(requirement(chain.isa).features, machine).empty())
+            return &chain;
+    return nullptr;
+}
+
+/// Are there a chain and enough cores?
+template <class Chain>
+Fit fits_chains(std::span<const Chain> chains, Isa isa, Symbolic threads, const Machine& machine) {
+    if (Fit cores = fits_cores(threads, machine); !cores) return cores;
+    if (find_chain(chains, isa, machine) != nullptr) return Fit::yes();
+    if (isa == Isa::best) return Fit::no("needs sse4_1, avx2, avx512f, asimd or sve");
+    if (std::string why = missing(requirement(isa).features, machine); !why.empty())
+        return Fit::no(std::move(why));
+    return Fit::no(std::string{"needs a build with "} + requirement(isa).name);
+}
+
+template <class Params>
+consteval auto isa_axis() {
+    return choice("isa", "instruction set; best is the widest that this machine has", &Params::isa,
+                  {Name{"best", Isa::best}, Name{"sse4", Isa::sse4}, Name{"avx2", Isa::avx2},
+                   Name{"avx512", Isa::avx512}, Name{"neon", Isa::neon}, Name{"sve", Isa::sve},
+                   Name{"sve2", Isa::sve2}},
+                  {Isa::best});
 }
 
 } // namespace assay::peak
