@@ -169,6 +169,14 @@ void each_field(Visit&& visit, Maybe<Machine> auto& machine) {
     visit("software", machine.software);
 }
 
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Pairing> auto& pairing) {
+    visit("id", pairing.id);
+    visit("setting", pairing.setting);
+    visit("order", pairing.order);
+    visit("changes", pairing.changes);
+}
+
 /// The keys of `run`; the machine and the cases stand beside it.
 template <class Visit>
 void each_field(Visit&& visit, Maybe<Run> auto& run) {
@@ -179,6 +187,7 @@ void each_field(Visit&& visit, Maybe<Run> auto& run) {
     visit("status", run.status);
     visit("version", run.version);
     visit("digest", run.digest);
+    visit("pairing", run.pairing);
 }
 
 /// Has fields of its own, so it is an object in JSON.

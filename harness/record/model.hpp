@@ -211,6 +211,15 @@ struct Machine {
     NamedList software;   ///< library versions and choices: "openblas.corename"
 };
 
+/// Runs that took turns on one machine (`assay run --interleave`), so that drift meets all alike. Replicas
+/// with the same index belong together.
+struct Pairing {
+    std::string id;      ///< the same in all runs of it
+    std::string setting; ///< this run's label: "old"
+    std::string order;   ///< "ABBA"
+    NamedList changes; ///< what this setting changed: "environment.OMP_WAIT_POLICY", "library", ...
+};
+
 struct Run {
     std::string id;
     std::string suite;
@@ -219,6 +228,7 @@ struct Run {
     std::string status;  ///< "done", "interrupted"
     std::string version; ///< of assay
     std::string digest;  ///< of plan and modules: runs with equal digests measure the same things
+    std::optional<Pairing> pairing; ///< absent unless the run took turns with others
     Machine machine;
     std::vector<Case> cases;
 };

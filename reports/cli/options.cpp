@@ -4,6 +4,8 @@
 
 #include "base/nearest.hpp"
 #include "base/version.hpp"
+#include "language/language.hpp"
+#include "verbs.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -47,21 +49,21 @@ void add_export(CLI::App& verb, Options& o) {
 
 struct VerbDefinition {
     const char* name;
-    Verb verb;
+    Result<ExitCode> (*perform)(const Options&);
     const char* help;
     const char* example;
     void (*add)(CLI::App&, Options&);
 };
 constexpr std::array<VerbDefinition, 3> verbs{{
-    {"report", Verb::report, "Show what a run found: on the terminal, as a page, as Markdown",
+    {"report", &report, "Show what a run found: on the terminal, as a page, as Markdown",
      "assay-report report results\n"
      "  assay-report report results --html report.html --md report.md\n"
      "  assay-report report old=results/2025 new=results/2026",
      &add_report},
-    {"verify", Verb::verify,
+    {"verify", &verify,
      "Check a result file: its schema, and every summary computed again from the batch values",
      "assay-report verify results/default/aws/c7a.large/m-5f1c/20260131/run.json", &add_inputs},
-    {"export", Verb::export_run, "Convert a result for other tools",
+    {"export", &export_run, "Convert a result for other tools",
      "assay-report export --to gbench results --out now.json   (then compare.py old.json "
      "now.json)\n"
      "  assay-report export --to csv results --out figures.csv",
@@ -99,8 +101,11 @@ public:
             verb->allow_extras(); // so that the message is ours
             definition.add(*verb, options_);
             verb->add_flag("--json", options_.json, "One JSON document on stdout");
+            verb->add_option("--lang", options_.language, "Language of what is shown")
+                ->type_name("en|zh")
+                ->capture_default_str();
             verb->callback([this, verb, &definition] {
-                options_.verb = definition.verb;
+                options_.perform = definition.perform;
                 chosen_ = verb;
             });
             examples += std::string{"  "} + definition.example + "\n";
@@ -135,7 +140,11 @@ private:
                            chosen_->get_name());
     }
     Parsed checked() const {
-        if (options_.verb == Verb::export_run && std::ranges::count(formats, options_.format) == 0)
+        if (!language_from(options_.language))
+            return usage_error(
+                fmt::format("--lang \"{}\" is no language; there are en and zh", options_.language),
+                chosen_->get_name());
+        if (options_.perform == &export_run && std::ranges::count(formats, options_.format) == 0)
             return usage_error(fmt::format("--to \"{}\" is no known format{}", options_.format,
                                            suggestion(options_.format, formats)),
                                "export");

@@ -14,16 +14,15 @@
 
 namespace assay::report {
 
-enum class Verb : std::uint8_t { report, verify, export_run };
-
 struct Options {
-    Verb verb = Verb::report;
+    Result<ExitCode> (*perform)(const Options&) = nullptr; ///< the verb, from verbs.hpp
     std::vector<std::string> inputs;
     std::filesystem::path html; ///< "-" is stdout
     std::filesystem::path markdown;
     std::filesystem::path out;
     std::string format; ///< of export: "gbench", "csv"
     bool json = false;
+    std::string language = "en";
 };
 
 /// Options to act on; or, without them, what to print and the code to end with (help, version, errors).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verbs of assay-report. Each reads, renders by reports/render, and prints or writes.
+// The verbs of assay-report, a file each. Each reads, renders by reports/render, and prints or writes.
 
 #pragma once
 
@@ -9,6 +9,11 @@
 
 namespace assay::report {
 
+Result<ExitCode> report(const Options& options);
+Result<ExitCode> verify(const Options& options);
+Result<ExitCode> export_run(const Options& options);
+
+/// Does what was asked for, and says on stderr why it could not.
 ExitCode perform(const Options& options);
 
 } // namespace assay::report

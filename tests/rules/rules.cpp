@@ -88,9 +88,17 @@ const std::map<std::string, std::set<std::string>> allowed{
      {"assay", "base", "stats", "json", "record", "machine", "telemetry", "measure"}},
     {"harness/cli", {"base", "stats", "json", "record", "machine", "telemetry", "measure", "core"}},
     {"harness/include", {"assay"}},
-    {"reports/model", {"base", "json", "record", "stats"}},
-    {"reports/render", {"base", "json", "record", "stats", "model"}},
-    {"reports/cli", {"base", "json", "record", "stats", "model", "render"}},
+    {"reports/language", {"base"}},
+    {"reports/model", {"base", "json", "record", "stats", "language"}},
+    {"reports/store", {"base", "json", "record", "stats", "language", "model"}},
+    {"reports/compare", {"base", "json", "record", "stats", "language", "model", "store"}},
+    {"reports/history", {"base", "json", "record", "stats", "language", "model", "store"}},
+    {"reports/import", {"base", "json", "record", "stats", "language", "model"}},
+    {"reports/render",
+     {"base", "json", "record", "stats", "language", "model", "store", "compare", "history"}},
+    {"reports/cli",
+     {"base", "json", "record", "stats", "language", "model", "store", "compare", "history",
+      "import", "render"}},
 };
 
 TEST(Rules, EveryRoomIncludesOnlyRoomsBelowIt) {

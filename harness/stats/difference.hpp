@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Is B faster than A, and what could we have seen at all? Student's t on logarithms of ratios, with the
+// variance of each series moderated by those of all series (empirical Bayes: Smyth 2004, Statistical
+// Applications in Genetics and Molecular Biology 3, article 3; the R package limma is the reference).
+//
+// Everything here works on natural logarithms: a difference of logarithms is the logarithm of a ratio.
+
+#pragma once
+
+#include "stats/summary.hpp"
+
+#include <span>
+#include <vector>
+
+namespace assay::stats {
+
+/// A variance estimated with so many degrees of freedom.
+struct VarianceEstimate {
+    double variance;
+    double degrees;
+};
+
+/// What all series together say of the variance of one: worth `degrees` degrees of freedom. Infinite
+/// degrees: the series differ no more than chance makes them. Zero: nothing is known.
+struct Prior {
+    double variance = 0;
+    double degrees = 0;
+};
+/// From the series' own variances (limma's fitFDist); series with no degrees of freedom do not count.
+Prior fit_prior(std::span<const VarianceEstimate> series);
+
+/// (d0 s0^2 + d s^2) / (d0 + d) with d0 + d degrees of freedom.
+VarianceEstimate moderate(const VarianceEstimate& own, const Prior& prior);
+
+/// Logarithm of B over A.
+struct Difference {
+    double log_ratio;
+    double standard_error;
+    double degrees; ///< of Student's t; infinite means the normal distribution
+    double p;       ///< two-sided, of no difference; NaN where it cannot be tested
+    double low;     ///< interval of log_ratio
+    double high;
+};
+/// The pooled variance of two sides, n_a + n_b - 2 degrees of freedom.
+VarianceEstimate pooled_variance(Values log_a, Values log_b);
+/// Mean of log_b minus mean of log_a. `variance` is the moderated, pooled one.
+Difference difference(Values log_a, Values log_b, const VarianceEstimate& variance,
+                      double confidence = 0.95);
+/// Mean of differences of pairs, whose (moderated) variance is given.
+Difference paired_difference(Values log_differences, const VarianceEstimate& variance,
+                             double confidence = 0.95);
+
+/// The smallest true |log ratio| that a test at level `alpha` finds with probability `power`, given
+/// the standard error and degrees of freedom it would have (noncentral t).
+double detectable_difference(double standard_error, double degrees, double alpha = 0.01,
+                             double power = 0.95);
+
+/// P values adjusted for their number, in the order they came; NaN stays NaN and does not count.
+/// False discovery rate (Benjamini and Hochberg 1995), and the stricter family-wise rate (Holm 1979).
+std::vector<double> benjamini_hochberg(Values p);
+std::vector<double> holm(Values p);
+
+} // namespace assay::stats

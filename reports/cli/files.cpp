@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "files.hpp"
+
+#include "base/file.hpp"
+
+#include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace assay::report {
+namespace {
+
+/// Terminals wider than this are not filled: long lines are hard to read.
+constexpr std::size_t widest = 100;
+
+} // namespace
+
+Result<void> print(std::string_view text) {
+    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+    if (written && std::fflush(stdout) == 0) return {};
+    return fail(fmt::format("cannot write to standard output: {}", std::strerror(errno)),
+                Fault::environment);
+}
+
+Result<void> write(const std::filesystem::path& path, std::string_view content) {
+    return path == "-" ? print(content) : write_atomically(path, content);
+}
+
+TerminalStyle terminal_style() {
+    TerminalStyle style;
+    if (isatty(STDOUT_FILENO) == 0) return style;
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        style.width = std::min<std::size_t>(size.ws_col, widest);
+    const char* no_colour = std::getenv("NO_COLOR"); // no-color.org: set and not empty
+    const char* kind = std::getenv("TERM");
+    const bool dumb = kind == nullptr || std::string_view{kind} == "dumb";
+    style.colour = !dumb && (no_colour == nullptr || *no_colour == '\0');
+    return style;
+}
+
+} // namespace assay::report

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "files.hpp"
+#include "json/json.hpp"
+#include "model/input.hpp"
+#include "model/text.hpp"
+#include "record/check.hpp"
+#include "verbs.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is wrong with one file, in words and as JSON.
+struct Verdict {
+    std::string text;
+    json::Value value;
+    bool passed = true;
+};
+
+Verdict verdict_of(const fs::path& file, const std::vector<record::Finding>& findings) {
+    const std::string name = plain(file.string());
+    Verdict verdict{.passed = findings.empty()};
+    json::Value list = json::Value::array();
+    for (const auto& finding : findings)
+        list.push_back({{"path", plain(finding.path)}, {"text", plain(finding.text)}});
+    verdict.value = {{"file", name}, {"passed", verdict.passed}, {"findings", std::move(list)}};
+    if (findings.empty()) {
+        verdict.text = fmt::format(
+            "{}: consistent. It fits the schema, and its figures follow from its batch values.\n",
+            name);
+        return verdict;
+    }
+    verdict.text = fmt::format("{}: {}\n", name,
+                               count_of(findings.size(), "thing is wrong", "things are wrong"));
+    constexpr std::size_t shown = 50; // lines; --json has all
+    for (std::size_t i = 0; i < std::min(findings.size(), shown); ++i)
+        verdict.text += fmt::format("  {}: {}\n", plain(findings[i].path), plain(findings[i].text));
+    if (findings.size() > shown)
+        verdict.text += fmt::format("  and {} more (--json lists all)\n", findings.size() - shown);
+    return verdict;
+}
+
+} // namespace
+
+Result<ExitCode> verify(const Options& options) {
+    const auto inputs = find_inputs(options.inputs);
+    if (!inputs) return tl::unexpected{inputs.error()};
+    json::Value list = json::Value::array();
+    std::string text;
+    bool passed = true;
+    for (const auto& input : *inputs) {
+        const auto findings = record::verify_run(input.file);
+        if (!findings) return tl::unexpected{findings.error()};
+        auto verdict = verdict_of(input.file, *findings);
+        passed = passed && verdict.passed;
+        text += verdict.text;
+        list.push_back(std::move(verdict.value));
+    }
+    if (options.json)
+        text = json::to_text(
+            {{"schema", "assay.verify/1"}, {"passed", passed}, {"files", std::move(list)}});
+    if (auto done = print(text); !done) return tl::unexpected{done.error()};
+    return passed ? ExitCode::done : ExitCode::failed;
+}
+
+} // namespace assay::report

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// "Is B really faster than A, and by how much?", answered for every series that both sides have: a model
+// that terminal, Markdown, CSV, JSON, workbook and page are drawn from.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "store/collection.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+
+enum class Outcome : std::uint8_t {
+    better,
+    worse,
+    same,        // a difference of the minimum effect would have been seen, and there is none
+    cannot_tell, // too few or too noisy data: `detectable` says below what
+    missing,     // no figure on one of the sides
+};
+std::string_view to_string(Outcome outcome);
+
+/// One side against the first.
+struct Contrast {
+    Outcome outcome = Outcome::missing;
+    /// Times as good: above 1 is better, also where a low figure is (half the latency is 2).
+    std::optional<double> ratio;
+    std::optional<double> low; ///< 95% interval
+    std::optional<double> high;
+    std::optional<double> p;          ///< adjusted for the number of series in the table
+    std::optional<double> detectable; ///< the smallest change that would be found: 0.03 is 3%
+    bool paired = false;
+};
+
+/// A series on one side.
+struct Cell {
+    std::optional<double> value; ///< geometric mean over its units of replication
+    std::optional<double> low;   ///< 95% interval
+    std::optional<double> high;
+    std::size_t count = 0;      ///< units of replication behind it
+    std::vector<double> values; ///< one for each unit, in time order; at most 200
+    std::string library;        ///< of the best one, in tables by question
+    std::optional<double> share_of_ceiling;
+    std::optional<Contrast> contrast; ///< absent on the first side
+    std::vector<std::string> notes;   ///< "unstable in 2 of 6 runs"
+};
+
+struct ComparedRow {
+    std::string identity; ///< the series in words, whole: unique in its table
+    std::string family;   ///< gemm
+    std::string benchmark;
+    std::string what;    ///< "fp64, size 1024, all threads"
+    std::string library; ///< empty in tables by question
+    record::NamedList parameters;
+    std::string metric; ///< title: "floating point rate"
+    std::string unit;
+    bool higher_is_better = true;
+    std::vector<Cell> cells; ///< one for each side
+};
+
+/// Geometric mean of the ratios of the rows that every side has.
+struct MeanRatio {
+    std::optional<double> ratio;
+    std::optional<double> low;
+    std::optional<double> high;
+    std::size_t count = 0; ///< rows behind it
+};
+
+struct Tally {
+    std::size_t better = 0;
+    std::size_t worse = 0;
+    std::size_t same = 0;
+    std::size_t cannot_tell = 0;
+    std::size_t missing = 0;
+};
+
+struct ComparedTable {
+    std::string name;  ///< the value of the table's key: a family
+    std::string title; ///< "Matrix multiplication"
+    std::string question;
+    std::vector<ComparedRow> rows;
+    std::vector<MeanRatio> means; ///< one for each side; the first is 1
+    std::vector<Tally> tallies;
+};
+
+struct ComparedSide {
+    std::string label;
+    std::string
+        what; ///< "AMD EPYC 9R14, c7a.large: 12 runs on 4 machines, 2026-01-03 to 2026-02-11"
+    std::size_t runs = 0;
+    std::size_t machines = 0;
+    std::size_t measured = 0; ///< series with a figure: coverage is this of all series
+    std::vector<std::string> files;
+};
+
+/// What could not be compared, and why: unlike parameters, other versions, unreadable files, ...
+struct NotCompared {
+    std::string what;
+    std::string reason;
+    std::vector<std::string> where;
+};
+
+enum class Correction : std::uint8_t { false_discovery, family_wise };
+/// What one independent value is: a process, a run (of several on one machine), a machine (of several).
+enum class Unit : std::uint8_t { replica, run, machine };
+
+struct Comparison {
+    std::vector<ComparedSide> sides;      ///< the first is what the others are held against
+    std::vector<ComparedTable> tables;    ///< library by library
+    std::vector<ComparedTable> questions; ///< the best library of each side
+    std::vector<MeanRatio> means;         ///< over all tables, one for each side
+    std::vector<Tally> tallies;
+    std::size_t series = 0; ///< in the union of all sides
+    double alpha = 0.01;
+    Correction correction = Correction::false_discovery;
+    double minimum_effect = 0.01;
+    Unit unit = Unit::replica;
+    bool paired = false;
+    std::vector<std::string> notes;
+    std::vector<NotCompared> not_compared;
+};
+
+struct CompareOptions {
+    double alpha = 0.01;
+    Correction correction = Correction::false_discovery;
+    double minimum_effect = 0.01; ///< smaller changes are never called
+    /// Keys that make tables, rows and columns, as in benchstat; see keys.hpp.
+    std::vector<std::string> table{"family"};
+    std::vector<std::string> row;
+    std::vector<std::string> column{"label"};
+    std::vector<std::string> filter; ///< "library=openblas", "family!=md"
+};
+/// Fails where the options make no sense or fewer than two sides are left.
+Result<Comparison> compare(const Collection& collection, const CompareOptions& options = {});
+
+} // namespace assay::report

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Says a text of the catalogue in the language in use.
+
+#pragma once
+
+#include "language/texts.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace assay::report {
+
+enum class Language : std::uint8_t { en, zh };
+/// "en", "zh".
+std::string_view to_string(Language language);
+std::optional<Language> language_from(std::string_view name);
+
+/// Of the whole program, from here on; English until then. Not while other threads say something.
+void use_language(Language language);
+Language language_in_use();
+
+/// E with its places filled. Arguments that do not fit a language's text do not compile.
+template <const Entry& E, class... Args>
+std::string say(const Args&... args) {
+    constexpr fmt::format_string<const Args&...> en{E.en};
+    constexpr fmt::format_string<const Args&...> zh{E.zh};
+    return fmt::format(language_in_use() == Language::zh ? zh : en, args...);
+}
+
+/// The same of a number of things, which is {0}: "1 case", "3 cases".
+template <const Entry& E, class... Args>
+std::string say_count(std::size_t count, const Args&... args) {
+    constexpr fmt::format_string<const std::size_t&, const Args&...> one{E.one};
+    if (count == 1 && language_in_use() == Language::en) return fmt::format(one, count, args...);
+    return say<E>(count, args...);
+}
+
+} // namespace assay::report

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the page is given: exactly what `assay report|compare|history --json` print, in one envelope.
+// Figures are SI base units; a figure that is not known is null, never 0.
+
+export interface Page {
+  schema: "assay.page/1";
+  language: "en" | "zh";
+  version: string; // of assay
+  created: string; // UTC, ISO 8601
+  title: string;
+  reports: Report[]; // assay.report/1; empty for comparisons and histories
+  comparison: Comparison | null; // assay.comparison/1
+  history: History | null; // assay.history/1
+}
+
+type Maybe = number | null;
+
+// --- assay compare -------------------------------------------------------------------------------------
+
+export type Outcome = "better" | "worse" | "same" | "cannot_tell" | "missing";
+
+export interface Contrast {
+  outcome: Outcome;
+  ratio: Maybe; // times as good as the first side: above 1 is better, also where low figures are
+  low: Maybe; // 95% interval
+  high: Maybe;
+  p: Maybe; // adjusted for the number of series
+  detectable: Maybe; // smallest change that would be found: 0.03 is 3%
+  paired: boolean;
+  text: string; // "1.08x [1.05, 1.11]", "~ cannot tell below 4%"
+}
+
+export interface Cell {
+  value: Maybe;
+  low: Maybe;
+  high: Maybe;
+  count: number; // independent values behind it
+  values: number[]; // one each, in time order; at most 200
+  library: string; // of the best, in tables by question
+  share_of_ceiling: Maybe;
+  text: string; // "505 GFLOP/s"
+  interval: string; // "±0.4%"
+  contrast: Contrast | null; // null on the first side
+  notes: string[];
+}
+
+export interface ComparedRow {
+  identity: string;
+  family: string;
+  benchmark: string;
+  what: string;
+  library: string;
+  parameters: Record<string, string | number | boolean>;
+  metric: string;
+  unit: string;
+  higher_is_better: boolean;
+  cells: Cell[]; // one for each side
+}
+
+export interface MeanRatio {
+  ratio: Maybe;
+  low: Maybe;
+  high: Maybe;
+  count: number;
+  text: string;
+}
+
+export interface Tally {
+  better: number;
+  worse: number;
+  same: number;
+  cannot_tell: number;
+  missing: number;
+}
+
+export interface ComparedTable {
+  name: string;
+  title: string;
+  question: string;
+  rows: ComparedRow[];
+  means: MeanRatio[];
+  tallies: Tally[];
+}
+
+export interface Comparison {
+  schema: "assay.comparison/1";
+  sides: { label: string; what: string; runs: number; machines: number; measured: number; files: string[] }[];
+  tables: ComparedTable[]; // library by library
+  questions: ComparedTable[]; // the best library of each side
+  means: MeanRatio[];
+  tallies: Tally[];
+  series: number; // in the union of all sides
+  method: { alpha: number; correction: string; minimum_effect: number; unit: string; paired: boolean; text: string };
+  notes: string[];
+  not_compared: { what: string; reason: string; where: string[] }[];
+}
+
+// --- assay history -------------------------------------------------------------------------------------
+
+export interface HistoryPoint {
+  seconds: number; // since 1970
+  value: number;
+  low: Maybe;
+  high: Maybe;
+  runs: number;
+  machine: string;
+  files: string[];
+}
+
+export interface HistoryStep {
+  seconds: number;
+  before: number;
+  after: number;
+  ratio: number; // times as good
+  low: Maybe;
+  high: Maybe;
+  p: number;
+  cause: "instance" | "software" | "unexplained";
+  facts: { cause: string; name: string; before: string; after: string }[];
+  text: string;
+}
+
+export interface HistorySeries {
+  identity: string;
+  family: string;
+  benchmark: string;
+  what: string;
+  library: string;
+  metric: string;
+  unit: string;
+  higher_is_better: boolean;
+  points: HistoryPoint[];
+  steps: HistoryStep[];
+  breaks: { seconds: number; machine: string; text: string }[];
+  trend: { per_year: number; low: number; high: number; text: string } | null;
+  spread: {
+    machines: number;
+    p05: number;
+    p50: number;
+    p95: number;
+    tolerance: Maybe;
+    slowest: { machines: number; value: number }[];
+    text: string;
+  } | null;
+}
+
+export interface History {
+  schema: "assay.history/1";
+  groups: {
+    name: string;
+    what: string;
+    runs: number;
+    machines: number;
+    from: number;
+    to: number;
+    series: HistorySeries[];
+  }[];
+  notes: string[];
+  not_used: { where: string; reason: string }[];
+  runs: number;
+}
+
+// --- assay report --------------------------------------------------------------------------------------
+
+export interface Report {
+  label: string;
+  title: string;
+  source: string;
+  run: Record<string, string>;
+  machine: Record<string, string>;
+  libraries: Record<string, string>;
+  summary: Record<string, string>;
+  findings: { severity: "note" | "caution" | "serious"; what: string; action: string }[];
+  sections: Section[];
+  not_measured: { status: string; reason: string; cases: string[] }[];
+  checks: { benchmark: string; method: string; passed: number; total: number }[];
+}
+
+export interface Section {
+  family: string;
+  title: string;
+  question: string;
+  ceilings: string[];
+  cases: Case[];
+  curves: Curve[];
+  maps: HeatMap[];
+}
+
+export interface Case {
+  identity: string;
+  benchmark: string;
+  case: string;
+  library: string;
+  status: string;
+  text: string;
+  value: Maybe;
+  low: Maybe;
+  high: Maybe;
+  unit: string;
+  interval: string;
+  covers: string;
+  of_ceiling: string;
+  ceiling: Maybe;
+  notes: string[];
+  figures: Record<string, string>;
+  settings: string;
+}
+
+export interface Curve {
+  benchmark: string;
+  curve: string;
+  x: string;
+  y: string;
+  unit: string;
+  points: [number, number][];
+  levels: string[];
+}
+
+export interface HeatMap {
+  benchmark: string;
+  case: string;
+  metric: string;
+  unit: string;
+  row_title: string;
+  column_title: string;
+  rows: string[];
+  columns: string[];
+  merged: number;
+  values: Maybe[];
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Many runs, as what comparing them needs and no more: who ran when and where, and the headline of each
+// case with its replicas. Ten thousand runs fit into a few hundred megabytes.
+//
+// Nothing is dropped in silence: a file that cannot be read, is there twice or contradicts itself is a
+// Problem, and whoever shows a Collection shows its problems.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "record/model.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+
+/// What runs match by: a question asked of a kind of place through a library, and its headline metric.
+struct Series {
+    std::string benchmark;
+    std::uint32_t version = 1;
+    std::string place; ///< kind: "host", "cuda"
+    std::string library;
+    record::NamedList parameters;
+    std::string metric;
+    std::string unit;
+    bool higher_is_better = true;
+    std::string question; ///< all of the above but the library, in words: equal for equal questions
+    std::string what;     ///< the parameters as people read them: "fp64, size 1024, all threads"
+};
+
+/// The headline of one replica (one process), in the metric's unit.
+struct ReplicaValue {
+    int index; ///< pairs with the same index of another run that took turns with this one
+    double value;
+};
+
+/// One case of one run.
+struct Observation {
+    std::uint32_t run = 0;    ///< index into Collection::runs
+    std::uint32_t series = 0; ///< index into Collection::series
+    record::Status status = record::Status::ok;
+    std::string reason;          ///< where the status is not ok
+    std::optional<double> value; ///< as published; absent unless ok or unstable
+    std::optional<double> low;
+    std::optional<double> high;
+    record::IntervalScope scope = record::IntervalScope::none;
+    std::vector<ReplicaValue> replicas;
+    std::optional<double> ceiling;
+    bool disturbed = false;     ///< the telemetry of its window says so
+    std::uint32_t settings = 0; ///< index into Collection::settings
+};
+
+/// One run without its cases.
+struct RunInfo {
+    std::string label; ///< of the input it came by; may be empty
+    std::filesystem::path file;
+    std::string id;
+    std::string suite;
+    std::string started; ///< UTC, ISO 8601
+    std::string ended;
+    double started_seconds = 0; ///< since 1970, of `started`
+    std::string status;
+    std::string version; ///< of assay
+    std::string digest;
+    std::optional<double> core_clock_hz;
+    std::uint32_t machine = 0; ///< index into Collection::machines
+    std::optional<record::Pairing> pairing;
+};
+
+/// A file, or a case, that takes no part, and why.
+struct Problem {
+    std::string where; ///< file, and case where it is one
+    std::string reason;
+};
+
+struct Collection {
+    std::vector<RunInfo> runs; ///< by input, then by time
+    /// Machines in a state of theirs: a new kernel makes another entry with the same id. Without what
+    /// differs from run to run (the measured clock).
+    std::vector<record::Machine> machines;
+    std::vector<Series> series;
+    std::vector<record::NamedList>
+        settings;                          ///< what parameters resolved to; shared by observations
+    std::vector<Observation> observations; ///< by run, then in the order of its cases
+    std::vector<Problem> problems;
+};
+
+struct CollectOptions {
+    bool index = true;           ///< keep an index of large folders, outside them, and use it
+    std::size_t index_from = 50; ///< files in a folder that are worth an index
+};
+
+/// Inputs are what people type: a run.json, a folder (every run below it, at any depth), a glob, each
+/// with LABEL= in front or not. Fails only where an input names nothing at all.
+Result<Collection> collect(const std::vector<std::string>& inputs,
+                           const CollectOptions& options = {});
+
+} // namespace assay::report
