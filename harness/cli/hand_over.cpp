@@ -6,15 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 namespace assay::cli {
 
 bool is_report_verb(std::string_view name) {
-    constexpr std::array<std::string_view, 3> verbs{"report", "verify", "export"};
-    return std::ranges::find(verbs, name) != verbs.end();
+    return std::ranges::find(report_verbs, name) != report_verbs.end();
 }
 
 ExitCode hand_over(const std::vector<std::string>& arguments) {

@@ -3,6 +3,7 @@
 
 #include "base/nearest.hpp"
 #include "base/version.hpp"
+#include "cli/verbs.hpp"
 #include "core/plan.hpp"
 
 #include <CLI/CLI.hpp>
@@ -27,7 +28,8 @@ constexpr const char* examples =
     "  assay doctor                      what is this machine, and what can run here\n"
     "  assay run quick --out results     a first look in a minute, with a report\n"
     "  assay describe gemm.square        what a number means\n"
-    "Reports: assay report, assay verify and assay export are verbs of assay-report.\n";
+    "Reports: assay report, compare, history, import, export and verify are verbs of "
+    "assay-report.\n";
 
 void add_request(CLI::App& verb, Options& o) {
     verb.add_option("what", o.what,
@@ -134,7 +136,7 @@ constexpr std::array<VerbDefinition, 6> verbs{{
 
 /// Verbs that people may type: all but the hidden ones.
 std::vector<std::string> verb_names() {
-    std::vector<std::string> names{"report", "verify", "export"};
+    std::vector<std::string> names{report_verbs.begin(), report_verbs.end()};
     for (const auto& verb : verbs)
         if (!verb.hidden) names.emplace_back(verb.name);
     return names;

@@ -9,6 +9,7 @@
 #include "core/manifest.hpp"
 #include "core/plan.hpp"
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ ExitCode plan(const Options& options);
 ExitCode run(const Options& options);
 ExitCode write_manifest(const Options& options);
 
+/// Verbs of assay-report, which people may type after `assay` as well.
+inline constexpr std::array<std::string_view, 6> report_verbs{"report", "compare", "history",
+                                                              "import", "export",  "verify"};
 /// Replaces this program by assay-report, which lies beside it, with the same arguments. Returns only
 /// when that fails.
 ExitCode hand_over(const std::vector<std::string>& arguments);
