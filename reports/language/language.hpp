@@ -35,10 +35,14 @@ std::string say(const Args&... args) {
 
 /// The same of a number of things, which is {0}: "1 case", "3 cases".
 template <const Entry& E, class... Args>
-std::string say_count(std::size_t count, const Args&... args) {
+std::string say_count(const std::size_t count, const Args&... args) {
     constexpr fmt::format_string<const std::size_t&, const Args&...> one{E.one};
     if (count == 1 && language_in_use() == Language::en) return fmt::format(one, count, args...);
     return say<E>(count, args...);
 }
+
+/// A text named by what a result file holds: find_text("metric", "bandwidth"). Nothing where the
+/// catalogue has none; people outside have metrics and families of their own.
+std::optional<std::string_view> find_text(std::string_view area, std::string_view name);
 
 } // namespace assay::report

@@ -2,6 +2,7 @@
 
 #include "model/curves.hpp"
 
+#include "model/text.hpp"
 #include "model/words.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
@@ -9,7 +10,6 @@
 #include "stats/summary.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -105,9 +105,9 @@ std::string label_curves(std::vector<Curve>& curves, const Groups& groups) {
         std::vector<std::string> own;
         for (const auto& part : group.first)
             if (groups.size() == 1 || !has(common, part)) own.push_back(part);
-        (curve++)->label = fmt::format("{}", fmt::join(own, ", "));
+        (curve++)->label = join(own);
     }
-    return groups.size() == 1 ? "" : fmt::format("{}", fmt::join(common, ", "));
+    return groups.size() == 1 ? "" : join(common);
 }
 
 /// Where the declared caches of one core end.
@@ -144,10 +144,9 @@ std::vector<std::string> levels_in_words(const Curve& curve, const CurveChart& c
 CurveChart chart_of(const record::Run& run, std::size_t swept, const Groups& groups) {
     const auto& first = run.cases[groups.begin()->second.begin()->second];
     const auto& metric = *headline(first);
-    const auto* definition = record::find_metric(metric.name);
     const std::string& parameter = first.parameters[swept].name;
     CurveChart chart{.benchmark = first.benchmark,
-                     .title = std::string{definition != nullptr ? definition->title : metric.name},
+                     .title = metric_title(metric.name),
                      .unit = metric.unit,
                      .higher_is_better = metric.higher_is_better,
                      .x_title = with_blanks(parameter),
@@ -208,7 +207,7 @@ std::vector<HeatMap> heat_maps(const Case& c) {
         const std::size_t longest = std::max(table.rows.size(), table.columns.size());
         HeatMap map{.benchmark = c.benchmark,
                     .what = parameters_in_words(c),
-                    .title = std::string{definition != nullptr ? definition->title : table.metric},
+                    .title = metric_title(table.metric),
                     .unit = table.unit,
                     .higher_is_better = definition == nullptr || definition->higher_is_better,
                     .row_title = table.row_title,

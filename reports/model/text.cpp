@@ -2,7 +2,10 @@
 
 #include "model/text.hpp"
 
-#include <fmt/core.h>
+#include "language/language.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -189,6 +192,42 @@ std::string cut(std::string_view text, std::size_t columns) {
     return std::string{front_of(text, columns - 1)} + "…";
 }
 
+/// Punctuation that does not begin a line, and that which does not end one.
+bool is_closing(char32_t code) {
+    return std::u32string_view{U"，。、；：？！）】」』》”’…,.;:?!)]%"}.find(code) !=
+           std::u32string_view::npos;
+}
+bool is_opening(char32_t code) {
+    return std::u32string_view{U"（【「『《“‘(["}.find(code) != std::u32string_view::npos;
+}
+
+/// The front of a text up to where a line may be broken: at a blank, or beside a wide character
+/// (Chinese has no blanks between its words). A small part of Unicode's annex 14.
+std::string_view front_word(std::string_view text) {
+    std::string_view rest = text;
+    char32_t before = 0;
+    while (!rest.empty() && rest.front() != ' ') {
+        std::string_view after = rest;
+        const char32_t code = take(after);
+        const bool wide = width_of(before) == 2 || width_of(code) == 2;
+        if (before != 0 && wide && !is_closing(code) && !is_opening(before)) break;
+        rest = after;
+        before = code;
+    }
+    return text.substr(0, text.size() - rest.size());
+}
+
+/// " and "; the Chinese one has blanks only towards Latin letters and digits.
+std::string last_separator(std::string_view before, std::string_view after) {
+    const std::string last = say<text::list::last>();
+    const auto gap = [](std::string_view neighbour) {
+        return neighbour.empty() || static_cast<unsigned char>(neighbour.front()) >= 0x80 ? ""
+                                                                                          : " ";
+    };
+    if (language_in_use() != Language::zh || before.empty()) return last;
+    return fmt::format("{}{}{}", gap(before.substr(before.size() - 1)), last, gap(after));
+}
+
 } // namespace
 
 std::string plain(std::string_view text, std::size_t limit) {
@@ -249,12 +288,17 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
         lines.push_back(std::exchange(line, {}));
         width = 0;
     };
+    bool blank = false; // before the next word
     while (!text.empty()) {
-        const auto end = std::min(text.find(' '), text.size());
-        std::string_view word = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        if (word.empty()) continue;
-        if (width > 0 && width + 1 + display_width(word) > columns) flush();
+        if (text.front() == ' ') {
+            text.remove_prefix(1);
+            blank = true;
+            continue;
+        }
+        std::string_view word = front_word(text);
+        text.remove_prefix(word.size());
+        const std::size_t gap = std::exchange(blank, false) ? 1 : 0;
+        if (width > 0 && width + gap + display_width(word) > columns) flush();
         while (display_width(word) > columns) {
             const std::string_view part = front_of(word, columns);
             line = part;
@@ -262,7 +306,7 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
             word.remove_prefix(part.size());
         }
         if (word.empty()) continue;
-        if (width > 0) line += ' ';
+        if (width > 0) line.append(gap, ' ');
         line += word;
         width = display_width(line);
     }
@@ -278,15 +322,25 @@ std::string count_of(std::size_t count, std::string_view one, std::string_view m
 }
 
 std::string list_of(const std::vector<std::string>& items, std::size_t shown) {
-    std::string out;
     const std::size_t count = std::min(items.size(), shown);
     const std::size_t left = items.size() - count;
+    std::string out;
     for (std::size_t i = 0; i < count; ++i) {
-        if (i > 0) out += i + 1 == count && left == 0 ? " and " : ", ";
+        if (i > 0 && i + 1 == count && left == 0)
+            out += last_separator(out, items[i]);
+        else if (i > 0)
+            out += say<text::list::separator>();
         out += items[i];
     }
-    if (left > 0) out += fmt::format(" and {} more", left);
-    return out;
+    return left > 0 ? say<text::list::more>(out, left) : out;
+}
+
+std::string join(const std::vector<std::string>& parts) {
+    return fmt::format("{}", fmt::join(parts, say<text::list::comma>()));
+}
+
+std::string sentences(const std::vector<std::string>& parts) {
+    return fmt::format("{}", fmt::join(parts, language_in_use() == Language::zh ? "" : " "));
 }
 
 } // namespace assay::report

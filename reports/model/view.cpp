@@ -8,7 +8,6 @@
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "record/format.hpp"
-#include "record/metrics.hpp"
 
 #include <fmt/core.h>
 
@@ -31,11 +30,6 @@ constexpr std::size_t values_per_strip =
 
 constexpr std::size_t strips_per_row = 12; // panels that can still be told apart in a table cell
 
-std::string title_of_metric(std::string_view name) {
-    const auto* definition = record::find_metric(name);
-    return std::string{definition != nullptr ? definition->title : name};
-}
-
 /// What people ask of a service: how long half of the calls take, and all but one in a hundred.
 std::string with_percentiles(const record::Metric& metric) {
     const std::string value = record::human(*metric.value, metric.unit);
@@ -48,7 +42,7 @@ void add_figures(const Case& c, Row& row) {
     const record::Metric* first = headline(c);
     if (first == nullptr) return;
     row.value = record::human(*first->value, first->unit);
-    row.title = title_of_metric(first->name);
+    row.title = metric_title(first->name);
     row.interval = interval_in_words(*first);
     row.covers = covers_in_words(c, *first);
     row.number = first->value;
@@ -62,7 +56,7 @@ void add_figures(const Case& c, Row& row) {
     }
     for (std::size_t i = 1; i < c.metrics.size(); ++i)
         if (const auto& metric = c.metrics[i]; metric.value)
-            row.figures.push_back({title_of_metric(metric.name), with_percentiles(metric)});
+            row.figures.push_back({metric_title(metric.name), with_percentiles(metric)});
 }
 
 /// Replicas say the same sentence with figures of their own; one of each is enough to read.

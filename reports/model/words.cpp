@@ -2,12 +2,11 @@
 
 #include "model/words.hpp"
 
+#include "language/language.hpp"
 #include "model/text.hpp"
 #include "record/format.hpp"
-#include "record/metrics.hpp"
 #include "record/summary.hpp"
 
-#include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,29 +16,6 @@
 
 namespace assay::report {
 namespace {
-
-struct Family {
-    std::string_view name;
-    std::string_view title;
-    std::string_view question;
-};
-constexpr std::array families{
-    Family{"gemm", "Matrix multiplication",
-           "How fast are dense matrices multiplied, and how near is that to the peak?"},
-    Family{"peak", "Peak arithmetic",
-           "How many operations per second can the cores do when nothing else holds them up?"},
-    Family{"memory", "Memory", "How fast does data move between memory and the cores?"},
-    Family{"fft", "Fourier transforms", "How fast are Fourier transforms of the usual sizes?"},
-    Family{"md", "Molecular dynamics", "How many atom steps per second does a simulation make?"},
-    Family{"stencil", "Stencils", "How fast are grid cells updated from their neighbours?"},
-    Family{"transfer", "Transfers", "How fast do the parts of this machine exchange data?"},
-    Family{"collective", "Collective communication",
-           "How fast do several processes combine and exchange data?"},
-    Family{"network", "Network", "How fast do machines exchange data?"},
-    Family{"latency", "Latency", "How long do the smallest operations take?"},
-    Family{"workload", "Workloads", "How fast are typical pieces of real work?"},
-    Family{"external", "External programs", "What do other people's benchmarks say?"},
-};
 
 /// Parameters whose value says it all.
 constexpr std::array self_explaining{"precision", "operation",  "kernel", "isa",
@@ -63,14 +39,17 @@ std::string number_in_words(std::string_view name, const record::Value& value) {
     return record::to_string(value);
 }
 
-std::string workers_in_words(std::string_view name, const std::string& value,
-                             const std::string& resolved) {
-    const std::string_view plural = name;
-    const std::string_view singular = name.substr(0, name.size() - 1);
-    if (value == "one" || value == "1") return fmt::format("one {}", singular);
+std::string with_resolved(const std::string& text, const std::string& resolved) {
+    return resolved.empty() ? text : say<text::words::in_brackets>(text, resolved);
+}
+
+std::string workers_in_words(bool threads, const std::string& value, const std::string& resolved) {
+    if (value == "one" || value == "1")
+        return threads ? say<text::words::one_thread>() : say<text::words::one_rank>();
     if (value == "all")
-        return fmt::format("all {}{}", plural, resolved.empty() ? "" : " (" + resolved + ")");
-    return fmt::format("{} {}", value, plural);
+        return with_resolved(
+            threads ? say<text::words::all_threads>() : say<text::words::all_ranks>(), resolved);
+    return threads ? say<text::words::some_threads>(value) : say<text::words::some_ranks>(value);
 }
 
 std::string parameter_in_words(const record::Case& c, const record::Named& parameter) {
@@ -78,14 +57,13 @@ std::string parameter_in_words(const record::Case& c, const record::Named& param
     const record::Value* setting = record::find(c.settings, name);
     const std::string value = number_in_words(name, parameter.value);
     const std::string resolved = setting == nullptr ? "" : number_in_words(name, *setting);
-    if (name == "threads" || name == "ranks") return workers_in_words(name, value, resolved);
+    if (name == "threads" || name == "ranks")
+        return workers_in_words(name == "threads", value, resolved);
     if (const auto* yes = std::get_if<bool>(&parameter.value))
-        return (*yes ? "" : "not ") + with_blanks(name);
+        return *yes ? with_blanks(name) : say<text::words::not_so>(with_blanks(name));
     const bool symbolic = std::holds_alternative<std::string>(parameter.value);
-    if (value == "beyond_cache")
-        return "beyond the caches" + (resolved.empty() ? "" : " (" + resolved + ")");
-    const bool says_more = !resolved.empty() && resolved != value;
-    const std::string text = with_blanks(value) + (says_more ? " (" + resolved + ")" : "");
+    if (value == "beyond_cache") return with_resolved(say<text::words::beyond_caches>(), resolved);
+    const std::string text = with_resolved(with_blanks(value), resolved == value ? "" : resolved);
     if (contains(self_explaining, name) || (is_bytes(name) && !symbolic)) return text;
     return with_blanks(name) + " " + text;
 }
@@ -108,10 +86,13 @@ std::string family_of(std::string_view benchmark) {
 }
 
 FamilyWords family_words(std::string_view family) {
-    for (const auto& known : families)
-        if (known.name == family)
-            return {.title = std::string{known.title}, .question = std::string{known.question}};
-    return {.title = family.empty() ? "Other" : std::string{family}, .question = ""};
+    if (family.empty()) return {.title = say<text::words::other_family>(), .question = ""};
+    return {.title = std::string{find_text("family", family).value_or(family)},
+            .question = std::string{find_text("question", family).value_or("")}};
+}
+
+std::string metric_title(std::string_view name) {
+    return std::string{find_text("metric", name).value_or(name)};
 }
 
 std::vector<std::string> parameter_parts(const record::Case& c) {
@@ -122,19 +103,19 @@ std::vector<std::string> parameter_parts(const record::Case& c) {
 
 std::string parameters_in_words(const record::Case& c) {
     const auto parts = parameter_parts(c);
-    return parts.empty() ? "as it is" : fmt::format("{}", fmt::join(parts, ", "));
+    return parts.empty() ? say<text::words::no_parameters>() : join(parts);
 }
 
 std::string settings_in_words(const record::Case& c) {
-    std::string out;
+    std::vector<std::string> parts;
     for (const auto& setting : c.settings) {
         if (record::find(c.parameters, setting.name) != nullptr) continue;
         // The worker's environment is in run.json; it follows from threads and tuning.
         if (setting.name.starts_with("environment.")) continue;
-        if (!out.empty()) out += ", ";
-        out += with_blanks(setting.name) + " " + number_in_words(setting.name, setting.value);
+        parts.push_back(with_blanks(setting.name) + " " +
+                        number_in_words(setting.name, setting.value));
     }
-    return out;
+    return join(parts);
 }
 
 std::string interval_in_words(const record::Metric& metric) {
@@ -157,13 +138,13 @@ std::size_t measured_replicas(const record::Case& c) {
 std::string covers_in_words(const record::Case& c, const record::Metric& metric) {
     switch (metric.interval_scope) {
     case record::IntervalScope::between_replicas:
-        return fmt::format("between {} processes", measured_replicas(c));
+        return say<text::words::between_processes>(measured_replicas(c));
     case record::IntervalScope::within_process:
-        return "within one process only: the next run may differ more";
+        return say<text::words::within_process>();
     case record::IntervalScope::none:
         break;
     }
-    return "no interval: too little data";
+    return say<text::words::no_interval>();
 }
 
 const record::Metric* headline(const record::Case& c) {
@@ -182,35 +163,18 @@ std::optional<double> ceiling_share(const record::Case& c) {
 std::string ceiling_in_words(const record::Case& c) {
     const std::string& source = c.ceiling.source;
     if (!c.ceiling.value || c.ceiling.kind == record::CeilingKind::none)
-        return source.empty() ? "" : "no ceiling: " + source;
+        return source.empty() ? "" : say<text::words::no_ceiling>(source);
     const record::Metric* metric = headline(c);
     const std::string value =
         record::human(*c.ceiling.value, metric != nullptr ? metric->unit : "");
     if (c.ceiling.kind == record::CeilingKind::datasheet)
-        return fmt::format("{} from the data sheet: {}", value, source);
-    return source.empty() ? value + ", measured" : value + ", " + source;
+        return say<text::words::from_data_sheet>(value, source);
+    return join({value, source.empty() ? say<text::words::measured>() : source});
 }
 
 std::string_view status_in_words(record::Status status) {
-    switch (status) {
-    case record::Status::ok:
-        return "ok";
-    case record::Status::unstable:
-        return "unstable";
-    case record::Status::incorrect:
-        return "incorrect";
-    case record::Status::skipped:
-        return "not applicable";
-    case record::Status::failed:
-        return "failed";
-    case record::Status::timed_out:
-        return "timed out";
-    case record::Status::crashed:
-        return "crashed";
-    case record::Status::interrupted:
-        break;
-    }
-    return "not reached";
+    // Those that were interrupted and those that were never begun are the same to a reader.
+    return find_text("status", record::to_string(status)).value_or("");
 }
 
 } // namespace assay::report

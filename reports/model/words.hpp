@@ -19,6 +19,8 @@ struct FamilyWords {
 };
 /// By the part of a benchmark's id before the dot. Families of other people get their own name.
 FamilyWords family_words(std::string_view family);
+/// "bandwidth": a metric by the name that a result has for it; unknown ones keep that name.
+std::string metric_title(std::string_view name);
 std::string family_of(std::string_view benchmark);
 
 /// "working_set" as "working set".

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "language/language.hpp"
+#include "model/text.hpp"
+#include "model/words.hpp"
+#include "record/metrics.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace assay::report {
+namespace {
+
+using testing::ElementsAre;
+
+class InALanguage : public testing::Test {
+protected:
+    void TearDown() override { use_language(Language::en); }
+};
+
+TEST_F(InALanguage, MetricsHaveTheTitleOfTheirTableInEnglishAndOneInChinese) {
+    for (const auto& metric : record::metric_table)
+        EXPECT_EQ(metric_title(metric.name), metric.title);
+    use_language(Language::zh);
+    for (const auto& metric : record::metric_table)
+        EXPECT_NE(metric_title(metric.name), metric.title);
+}
+
+TEST_F(InALanguage, WhatTheCatalogueDoesNotKnowKeepsItsName) {
+    use_language(Language::zh);
+    EXPECT_EQ(metric_title("queries"), "queries");
+    EXPECT_EQ(family_words("database").title, "database");
+    EXPECT_EQ(family_words("database").question, "");
+    EXPECT_EQ(find_text("metric", "band"), std::nullopt);
+    EXPECT_EQ(find_text("metric", ""), std::nullopt);
+    EXPECT_EQ(find_text("", "bandwidth"), std::nullopt);
+}
+
+TEST_F(InALanguage, EveryStatusHasWords) {
+    for (const auto language : {Language::en, Language::zh}) {
+        use_language(language);
+        for (int i = 0; i <= static_cast<int>(record::Status::interrupted); ++i)
+            EXPECT_NE(status_in_words(static_cast<record::Status>(i)), "") << i;
+    }
+}
+
+TEST_F(InALanguage, ListsAreChinese) {
+    use_language(Language::zh);
+    EXPECT_EQ(list_of({"带宽", "延迟"}, 3), "带宽和延迟");
+    EXPECT_EQ(list_of({"avx2", "fma", "sve"}, 3), "avx2、fma 和 sve");
+    EXPECT_EQ(list_of({"a", "b", "c"}, 2), "a、b 等（另有 1 项）");
+    EXPECT_EQ(join({"fp64", "全部线程"}), "fp64，全部线程");
+    EXPECT_EQ(sentences({"一。", "二。"}), "一。二。");
+    EXPECT_EQ(say_count<text::count::cores>(1), "1 个核心");
+}
+
+TEST_F(InALanguage, EnglishHasASingular) {
+    EXPECT_EQ(say_count<text::count::cores>(1), "1 core");
+    EXPECT_EQ(say_count<text::count::cores>(0), "0 cores");
+    EXPECT_EQ(sentences({"One.", "Two."}), "One. Two.");
+}
+
+TEST_F(InALanguage, LinesBreakBetweenChineseCharactersButNotBeforePunctuation) {
+    EXPECT_THAT(wrap("内存带宽，很高。", 8), ElementsAre("内存带", "宽，很", "高。"));
+    EXPECT_THAT(wrap("测得（实测）", 6), ElementsAre("测得", "（实", "测）"));
+    EXPECT_THAT(wrap("最高 45.1 GB/s。", 8), ElementsAre("最高", "45.1", "GB/s。"));
+    EXPECT_THAT(wrap("延迟latency值", 11), ElementsAre("延迟latency", "值"));
+}
+
+} // namespace
+} // namespace assay::report
