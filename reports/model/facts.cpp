@@ -2,11 +2,11 @@
 
 #include "model/facts.hpp"
 
+#include "language/language.hpp"
 #include "model/findings.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "record/format.hpp"
-#include "record/metrics.hpp"
 
 #include <fmt/core.h>
 
@@ -21,22 +21,35 @@ using record::Machine;
 using record::Run;
 using record::Status;
 
-void add(std::vector<Fact>& facts, std::string name, std::string text) {
-    if (!text.empty()) facts.push_back({std::move(name), std::move(text)});
+template <const Entry& Name>
+Fact fact(std::string text) {
+    return {.name = say<Name>(), .text = std::move(text), .key = Name.en};
+}
+template <const Entry& Name>
+void add(std::vector<Fact>& facts, std::string text) {
+    if (!text.empty()) facts.push_back(fact<Name>(std::move(text)));
+}
+
+/// The parts that are known.
+std::string join_known(std::vector<std::string> parts) {
+    std::erase_if(parts, [](const auto& part) { return part.empty() || part == "unknown"; });
+    return join(parts);
 }
 
 std::size_t to_count(int value) { return static_cast<std::size_t>(std::max(value, 0)); }
 
 std::string cores_in_words(const Machine& machine) {
-    std::string text;
-    if (machine.sockets > 0) text += count_of(to_count(machine.sockets), "socket") + ", ";
-    text += count_of(to_count(machine.cores), "core");
+    std::vector<std::string> parts;
+    if (machine.sockets > 0)
+        parts.push_back(say_count<text::count::sockets>(to_count(machine.sockets)));
+    parts.push_back(say_count<text::count::cores>(to_count(machine.cores)));
     if (machine.threads > machine.cores)
-        text += ", " + count_of(to_count(machine.threads), "hardware thread");
+        parts.push_back(say_count<text::count::hardware_threads>(to_count(machine.threads)));
     if (machine.usable_cores > 0 && machine.usable_cores < machine.cores)
-        text += fmt::format(" (only {} usable here)", machine.usable_cores);
-    if (machine.numa_nodes > 1) text += ", " + count_of(to_count(machine.numa_nodes), "NUMA node");
-    return text;
+        parts.back() = say<text::facts::only_usable>(parts.back(), machine.usable_cores);
+    if (machine.numa_nodes > 1)
+        parts.push_back(say_count<text::count::numa_nodes>(to_count(machine.numa_nodes)));
+    return join(parts);
 }
 
 std::string caches_in_words(const Machine& machine) {
@@ -54,10 +67,10 @@ std::string memory_in_words(const Machine& machine) {
     if (machine.memory_bytes <= 0) return "";
     std::string text = record::human_bytes(static_cast<double>(machine.memory_bytes));
     if (machine.memory_limit_bytes && *machine.memory_limit_bytes < machine.memory_bytes)
-        text += fmt::format(" (limited to {} here)",
-                            record::human_bytes(static_cast<double>(*machine.memory_limit_bytes)));
-    if (!machine.huge_pages.empty()) text += ", huge pages " + machine.huge_pages;
-    return text;
+        text = say<text::facts::limited_to>(
+            text, record::human_bytes(static_cast<double>(*machine.memory_limit_bytes)));
+    if (machine.huge_pages.empty()) return text;
+    return join({text, say<text::facts::huge_pages>(machine.huge_pages)});
 }
 
 /// The instruction sets that decide how fast arithmetic is; the whole list is in the file.
@@ -69,23 +82,15 @@ std::string isa_in_words(const Machine& machine) {
     std::vector<std::string> found;
     for (const char* name : telling)
         if (std::ranges::find(machine.isa, name) != machine.isa.end()) found.emplace_back(name);
-    return fmt::format("{}{}{}", machine.architecture, found.empty() ? "" : ", ",
-                       list_of(found, found.size()));
-}
-
-std::string where(const Machine& machine) {
-    const auto known = [](const std::string& text) { return !text.empty() && text != "unknown"; };
-    std::string text = known(machine.provider) ? machine.provider : "";
-    if (known(machine.instance)) text += (text.empty() ? "" : ", ") + machine.instance;
-    return text;
+    return found.empty() ? machine.architecture
+                         : join({machine.architecture, list_of(found, found.size())});
 }
 
 std::string virtual_in_words(const Machine& machine) {
-    std::string text =
-        machine.virtualization == "none" ? "none: bare metal" : machine.virtualization;
-    if (!machine.container.empty() && machine.container != "none")
-        text += (text.empty() ? "" : ", ") + std::string{"in container "} + machine.container;
-    return text;
+    const bool contained = !machine.container.empty() && machine.container != "none";
+    return join_known(
+        {machine.virtualization == "none" ? say<text::facts::bare_metal>() : machine.virtualization,
+         contained ? say<text::facts::in_container>(machine.container) : ""});
 }
 
 std::string devices_in_words(const Machine& machine) {
@@ -94,8 +99,10 @@ std::string devices_in_words(const Machine& machine) {
         if (device.kind == "display") continue;
         const std::string name =
             device.name.empty() ? device.vendor_id + ":" + device.device_id : device.name;
-        names.push_back(
-            fmt::format("{} {}{}", device.kind, name, device.driver.empty() ? " (no driver)" : ""));
+        const std::string text = device.kind + " " + name;
+        names.push_back(device.driver.empty()
+                            ? say<text::words::in_brackets>(text, say<text::facts::no_driver>())
+                            : text);
     }
     std::map<std::string, std::size_t> counts;
     for (const auto& name : names) ++counts[name];
@@ -124,12 +131,14 @@ const Row* best_row(const Section& section) {
 std::string best_figures(const Report& report) {
     std::vector<std::string> parts;
     for (const auto& section : report.sections)
-        if (const Row* row = best_row(section); row != nullptr)
-            parts.push_back(
-                fmt::format("{} {} ({}{})", section.family, row->value, row->what,
-                            row->share.empty() ? "" : ", " + row->share + " of ceiling"));
+        if (const Row* row = best_row(section); row != nullptr) {
+            std::vector<std::string> about{row->what};
+            if (!row->share.empty()) about.push_back(say<text::facts::of_ceiling>(row->share));
+            parts.push_back(say<text::facts::best_figure>(section.family, row->value, join(about)));
+        }
     constexpr std::size_t shown = 4; // families in one line
-    return parts.empty() ? "None: no case gave a figure." : list_of(parts, shown) + ".";
+    return parts.empty() ? say<text::facts::no_figure>()
+                         : say<text::words::sentence>(list_of(parts, shown));
 }
 
 std::string case_counts(const Run& run) {
@@ -144,91 +153,94 @@ std::string case_counts(const Run& run) {
     }
     std::vector<std::string> parts;
     for (const auto& [status, count] : counts)
-        parts.push_back(fmt::format("{} {}", count, status_in_words(status)));
-    std::string text =
-        fmt::format("{}: {}.", count_of(run.cases.size(), "case"),
-                    parts.empty() ? "nothing was run" : list_of(parts, parts.size()));
-    if (figures > 0 && checked == figures) text += " Every figure shown was verified.";
-    if (checked < figures)
-        text += fmt::format(" {} not verified.",
-                            count_of(figures - checked, "figure was", "figures were"));
-    return text;
+        parts.push_back(say<text::facts::in_state>(count, status_in_words(status)));
+    std::vector<std::string> said{say<text::words::sentence>(say<text::words::labelled>(
+        say_count<text::count::cases>(run.cases.size()),
+        parts.empty() ? say<text::facts::nothing_run>() : list_of(parts, parts.size())))};
+    if (figures > 0 && checked == figures) said.push_back(say<text::facts::all_verified>());
+    if (checked < figures) said.push_back(say_count<text::facts::unverified>(figures - checked));
+    return sentences(said);
 }
 
 std::string not_measured(const Report& report) {
     std::vector<std::string> parts;
     for (const auto& group : report.missing) {
-        const std::string first = group.cases.empty() ? "" : group.cases.front();
-        parts.push_back(fmt::format(
-            "{} ({}{})", group.cases.size() == 1 ? first : count_of(group.cases.size(), "case"),
-            status_in_words(group.status), group.reason.empty() ? "" : ": " + group.reason));
+        const std::string status{status_in_words(group.status)};
+        parts.push_back(say<text::words::in_brackets>(
+            group.cases.size() == 1 ? group.cases.front()
+                                    : say_count<text::count::cases>(group.cases.size()),
+            group.reason.empty() ? status : say<text::words::labelled>(status, group.reason)));
     }
     constexpr std::size_t shown = 3; // reasons in one line; the section below has them all
-    return parts.empty() ? "Nothing was left out." : list_of(parts, shown) + ".";
+    return parts.empty() ? say<text::facts::nothing_left_out>()
+                         : say<text::words::sentence>(list_of(parts, shown));
 }
 
 } // namespace
 
 std::string title_of(const Run& run) {
     const auto& machine = run.machine;
-    const std::string cpu = machine.cpu_model.empty() ? "Unknown processor" : machine.cpu_model;
-    return machine.cores > 0 ? fmt::format("{}, {}", cpu, count_of(to_count(machine.cores), "core"))
+    const std::string cpu =
+        machine.cpu_model.empty() ? say<text::facts::unknown_processor>() : machine.cpu_model;
+    return machine.cores > 0 ? join({cpu, say_count<text::count::cores>(to_count(machine.cores))})
                              : cpu;
 }
 
 std::vector<Fact> run_facts(const Run& run, const std::string& source) {
     std::vector<Fact> facts;
-    add(facts, "Suite", run.suite);
-    add(facts, "Started", run.started);
-    add(facts, "Ended", run.ended);
-    add(facts, "Run", run.id);
-    add(facts, "Status", run.status);
-    add(facts, "assay", run.version);
-    add(facts, "Digest", run.digest);
-    add(facts, "File", source);
+    add<text::facts::suite>(facts, run.suite);
+    add<text::facts::started>(facts, run.started);
+    add<text::facts::ended>(facts, run.ended);
+    add<text::facts::run>(facts, run.id);
+    add<text::facts::status>(facts, run.status);
+    add<text::facts::version>(facts, run.version);
+    add<text::facts::digest>(facts, run.digest);
+    add<text::facts::file>(facts, source);
     return facts;
 }
 
 std::vector<Fact> machine_facts(const Machine& machine) {
     std::vector<Fact> facts;
-    add(facts, "Processor", machine.cpu_model);
-    add(facts, "Cores", machine.cores > 0 ? cores_in_words(machine) : "");
-    add(facts, "Measured clock",
-        machine.core_clock_hz ? record::human(*machine.core_clock_hz, "Hz") : "");
-    add(facts, "Instructions", isa_in_words(machine));
-    add(facts, "Caches", caches_in_words(machine));
-    add(facts, "Memory", memory_in_words(machine));
-    add(facts, "System", machine.system);
-    add(facts, "Provider", where(machine));
-    add(facts, "Virtualisation", virtual_in_words(machine));
-    add(facts, "Operating system",
-        machine.os + (machine.kernel.empty() ? "" : ", kernel " + machine.kernel));
-    add(facts, "Devices", devices_in_words(machine));
-    add(facts, "Host name", machine.hostname);
-    add(facts, "Machine", machine.id);
+    add<text::facts::processor>(facts, machine.cpu_model);
+    add<text::facts::cores>(facts, machine.cores > 0 ? cores_in_words(machine) : "");
+    add<text::facts::measured_clock>(
+        facts, machine.core_clock_hz ? record::human(*machine.core_clock_hz, "Hz") : "");
+    add<text::facts::instructions>(facts, isa_in_words(machine));
+    add<text::facts::caches>(facts, caches_in_words(machine));
+    add<text::facts::memory>(facts, memory_in_words(machine));
+    add<text::facts::system>(facts, machine.system);
+    add<text::facts::provider>(facts, join_known({machine.provider, machine.instance}));
+    add<text::facts::virtualisation>(facts, virtual_in_words(machine));
+    add<text::facts::operating_system>(
+        facts,
+        join_known(
+            {machine.os, machine.kernel.empty() ? "" : say<text::facts::kernel>(machine.kernel)}));
+    add<text::facts::devices>(facts, devices_in_words(machine));
+    add<text::facts::host_name>(facts, machine.hostname);
+    add<text::facts::machine>(facts, machine.id);
     return facts;
 }
 
 std::vector<Fact> software_facts(const Machine& machine) {
     std::vector<Fact> facts;
     for (const auto& entry : machine.software)
-        add(facts, entry.name, record::to_string(entry.value));
+        if (std::string text = record::to_string(entry.value); !text.empty())
+            facts.push_back({.name = entry.name, .text = std::move(text), .key = entry.name});
     return facts;
 }
 
 std::vector<Fact> summarise(const Run& run, const Report& report) {
-    std::string worst = "None: nothing in this run asks for action.";
+    std::string worst = say<text::facts::nothing_to_do>();
     if (!report.findings.empty()) {
         worst = report.findings.front().what;
-        if (report.findings.size() > 1)
-            worst += fmt::format(" {} below.", count_of(report.findings.size() - 1,
-                                                        "more finding is", "more findings are"));
+        if (const std::size_t more = report.findings.size() - 1; more > 0)
+            worst = sentences({worst, say_count<text::facts::more_findings>(more)});
     }
-    return {{"Best figures", best_figures(report)},
-            {"Worst finding", worst},
-            {"Cases", case_counts(run)},
-            {"Not measured", not_measured(report)},
-            {"Machine", quietness(run)}};
+    return {fact<text::facts::best_figures>(best_figures(report)),
+            fact<text::facts::worst_finding>(std::move(worst)),
+            fact<text::facts::cases>(case_counts(run)),
+            fact<text::facts::not_measured>(not_measured(report)),
+            fact<text::facts::quietness>(quietness(run))};
 }
 
 } // namespace assay::report

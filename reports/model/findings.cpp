@@ -2,11 +2,10 @@
 
 #include "model/findings.hpp"
 
+#include "language/language.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "record/format.hpp"
-
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>
@@ -57,14 +56,9 @@ void wrong_results(const Run& run, Findings& out) {
     const auto names =
         names_where(run, [](const Case& c) { return c.status == Status::incorrect; });
     if (names.empty()) return;
-    out.push_back(
-        {Severity::serious,
-         fmt::format("{}: {}.",
-                     count_of(names.size(), "case computed a wrong result and shows no rate",
-                              "cases computed wrong results and show no rate"),
-                     list_of(names, names_shown)),
-         "Do not use this library with this hardware before the cause is known; run the "
-         "case again alone, and check memory errors in the kernel log."});
+    out.push_back({Severity::serious,
+                   say_count<text::finding::wrong>(names.size(), list_of(names, names_shown)),
+                   say<text::finding::wrong_do>()});
 }
 
 void broken_cases(const Run& run, Findings& out) {
@@ -73,12 +67,9 @@ void broken_cases(const Run& run, Findings& out) {
                c.status == Status::timed_out;
     });
     if (names.empty()) return;
-    out.push_back(
-        {Severity::serious,
-         fmt::format("{} failed, crashed or ran out of time: {}.", count_of(names.size(), "case"),
-                     list_of(names, names_shown)),
-         "The reasons are under \"Not measured\", the worker's output in the run's folder "
-         "logs/; the same run with --resume tries them again."});
+    out.push_back({Severity::serious,
+                   say_count<text::finding::broken>(names.size(), list_of(names, names_shown)),
+                   say<text::finding::broken_do>()});
 }
 
 void not_finished(const Run& run, Findings& out) {
@@ -86,11 +77,9 @@ void not_finished(const Run& run, Findings& out) {
         names_where(run, [](const Case& c) { return c.status == Status::interrupted; });
     if (names.empty() && run.status != "interrupted") return;
     out.push_back({Severity::caution,
-                   names.empty()
-                       ? "The run was stopped before its end."
-                       : fmt::format("The run was stopped before its end: {} not reached.",
-                                     count_of(names.size(), "case was", "cases were")),
-                   "Continue it with the same command and --resume."});
+                   names.empty() ? say<text::finding::stopped>()
+                                 : say_count<text::finding::not_reached>(names.size()),
+                   say<text::finding::stopped_do>()});
 }
 
 void above_ceiling(const Run& run, Findings& out) {
@@ -100,74 +89,56 @@ void above_ceiling(const Run& run, Findings& out) {
     double largest = 0;
     for (const auto& c : run.cases) largest = std::max(largest, ceiling_share(c).value_or(0));
     out.push_back({Severity::caution,
-                   fmt::format("{} above the ceiling, up to {} of it: {}.",
-                               count_of(names.size(), "figure is", "figures are"),
-                               record::human_percent(largest), list_of(names, names_shown)),
-                   "The ceiling was measured too low (a disturbed window, a lower clock) or names "
-                   "another thing: do not quote these percentages."});
+                   say_count<text::finding::above_ceiling>(
+                       names.size(), record::human_percent(largest), list_of(names, names_shown)),
+                   say<text::finding::above_ceiling_do>()});
 }
 
 void unstable_cases(const Run& run, Findings& out) {
     const auto names = names_where(run, [](const Case& c) { return c.status == Status::unstable; });
     if (names.empty()) return;
     out.push_back({Severity::caution,
-                   fmt::format("{} too noisy or drifting to believe to the target: {}.",
-                               count_of(names.size(), "figure is", "figures are"),
-                               list_of(names, names_shown)),
-                   "Their figures are marked; see the strips of batch values for drift and modes, "
-                   "then measure again on a quiet machine or with more time (--budget)."});
+                   say_count<text::finding::unstable>(names.size(), list_of(names, names_shown)),
+                   say<text::finding::unstable_do>()});
 }
 
 void disturbed(const Run& run, Findings& out) {
     using record::Telemetry;
     if (const auto share = worst(run, &Telemetry::foreign_cpu); share.value_or(0) > foreign_limit)
-        out.push_back(
-            {Severity::caution,
-             fmt::format("Other programs used up to {} of the CPU while {} measured.",
-                         record::human_percent(*share),
-                         count_of(windows_above(run, &Telemetry::foreign_cpu, foreign_limit),
-                                  "case was", "cases were")),
-             "Stop them (top shows who they are) and run again."});
+        out.push_back({Severity::caution,
+                       say_count<text::finding::other_programs>(
+                           windows_above(run, &Telemetry::foreign_cpu, foreign_limit),
+                           record::human_percent(*share)),
+                       say<text::finding::other_programs_do>()});
     if (const auto share = worst(run, &Telemetry::steal); share.value_or(0) > steal_limit)
-        out.push_back(
-            {Severity::caution,
-             fmt::format("The hypervisor took up to {} of the CPU time from this machine.",
-                         record::human_percent(*share)),
-             "The host is shared with others: run at another time of day and compare, or ask for a "
-             "dedicated host."});
+        out.push_back({Severity::caution, say<text::finding::steal>(record::human_percent(*share)),
+                       say<text::finding::steal_do>()});
     if (const auto events = worst(run, &Telemetry::throttle_events); events.value_or(0) > 0)
-        out.push_back(
-            {Severity::caution,
-             fmt::format("The processor throttled itself because of heat or power, in {}.",
-                         count_of(windows_above(run, &Telemetry::throttle_events, 0), "case")),
-             "Check cooling and power limits; sustained rates are what this machine gives "
-             "until then."});
+        out.push_back({Severity::caution,
+                       say_count<text::finding::throttled>(
+                           windows_above(run, &Telemetry::throttle_events, 0)),
+                       say<text::finding::throttled_do>()});
 }
 
 void memory_settings(const Run& run, Findings& out) {
     using record::Telemetry;
     if (const auto pages = worst(run, &Telemetry::page_migrations); pages.value_or(0) > 0)
-        out.push_back(
-            {Severity::note,
-             fmt::format("The kernel moved memory pages between NUMA nodes in {}.",
-                         count_of(windows_above(run, &Telemetry::page_migrations, 0), "case")),
-             "For steady figures switch it off: sysctl kernel.numa_balancing=0."});
+        out.push_back({Severity::note,
+                       say_count<text::finding::migrations>(
+                           windows_above(run, &Telemetry::page_migrations, 0)),
+                       say<text::finding::migrations_do>()});
     if (run.machine.huge_pages == "never")
-        out.push_back(
-            {Severity::note,
-             "Transparent huge pages are off: large arrays cost more address translation.",
-             "Memory and matrix figures may be lower than this machine can do: echo madvise "
-             "> /sys/kernel/mm/transparent_hugepage/enabled."});
+        out.push_back({Severity::note, say<text::finding::no_huge_pages>(),
+                       say<text::finding::no_huge_pages_do>()});
 }
 
 void few_cores(const Run& run, Findings& out) {
     const auto& machine = run.machine;
     if (machine.usable_cores <= 0 || machine.usable_cores >= machine.cores) return;
     out.push_back({Severity::note,
-                   fmt::format("Only {} of {} may be used here (affinity or container limit).",
-                               machine.usable_cores,
-                               count_of(static_cast<std::size_t>(machine.cores), "core")),
-                   "\"All threads\" means those; lift the limit to measure the whole machine."});
+                   say_count<text::finding::few_cores>(static_cast<std::size_t>(machine.cores),
+                                                       machine.usable_cores),
+                   say<text::finding::few_cores_do>()});
 }
 
 void few_replicas(const Run& run, Findings& out) {
@@ -177,11 +148,8 @@ void few_replicas(const Run& run, Findings& out) {
                metric->interval_scope != record::IntervalScope::between_replicas;
     });
     if (names.empty()) return;
-    out.push_back({Severity::note,
-                   fmt::format("{} on one process: the interval does not cover how much the next "
-                               "run may differ.",
-                               count_of(names.size(), "figure rests", "figures rest")),
-                   "Use at least three replicas before comparing: --replicas 3."});
+    out.push_back({Severity::note, say_count<text::finding::one_process>(names.size()),
+                   say<text::finding::one_process_do>()});
 }
 
 /// Sentences that the harness wrote: the same one from many cases is said once.
@@ -204,17 +172,14 @@ void said_by_cases(const Run& run, Findings& out) {
     constexpr std::size_t sentences_shown = 12; // different ones; beyond that nobody reads on
     for (std::size_t i = 0; i < std::min(order.size(), sentences_shown); ++i) {
         const auto& names = by_text.at(order[i]);
-        out.push_back(
-            {Severity::caution, order[i],
-             fmt::format("Concerns {}.", names.size() == run.cases.size() && names.size() > 1
-                                             ? "every case"
-                                             : list_of(names, names_shown))});
+        const bool all = names.size() == run.cases.size() && names.size() > 1;
+        out.push_back({Severity::caution, order[i],
+                       all ? say<text::finding::concerns_all>()
+                           : say<text::finding::concerns>(list_of(names, names_shown))});
     }
     if (order.size() > sentences_shown)
         out.push_back({Severity::note,
-                       fmt::format("{} more warnings are shown beside their cases.",
-                                   order.size() - sentences_shown),
-                       ""});
+                       say<text::finding::more_warnings>(order.size() - sentences_shown), ""});
 }
 
 } // namespace
@@ -232,23 +197,38 @@ std::vector<Finding> find_findings(const Run& run) {
     return out;
 }
 
+std::string severity_in_words(Severity severity) {
+    switch (severity) {
+    case Severity::serious:
+        return say<text::finding::serious>();
+    case Severity::caution:
+        return say<text::finding::caution>();
+    case Severity::note:
+        break;
+    }
+    return say<text::finding::note>();
+}
+
 std::string quietness(const Run& run) {
     using record::Telemetry;
     const auto foreign = worst(run, &Telemetry::foreign_cpu);
     const auto steal = worst(run, &Telemetry::steal);
     const auto throttled = worst(run, &Telemetry::throttle_events);
-    if (!foreign && !steal && !throttled) return "Not known: this run holds no telemetry.";
+    if (!foreign && !steal && !throttled) return say<text::finding::no_telemetry>();
     std::vector<std::string> parts;
     if (foreign)
-        parts.push_back("other programs used at most " + record::human_percent(*foreign) +
-                        " of the CPU");
+        parts.push_back(say<text::finding::foreign_at_most>(record::human_percent(*foreign)));
     if (steal)
-        parts.push_back(*steal > 0 ? "the hypervisor took at most " + record::human_percent(*steal)
-                                   : "no time was taken by a hypervisor");
-    if (throttled) parts.push_back(*throttled > 0 ? "the processor throttled" : "no throttling");
+        parts.push_back(*steal > 0
+                            ? say<text::finding::steal_at_most>(record::human_percent(*steal))
+                            : say<text::finding::no_steal>());
+    if (throttled)
+        parts.push_back(*throttled > 0 ? say<text::finding::did_throttle>()
+                                       : say<text::finding::no_throttling>());
     const bool calm = foreign.value_or(0) <= foreign_limit && steal.value_or(0) <= steal_limit &&
                       throttled.value_or(0) <= 0;
-    return fmt::format("{}: {}.", calm ? "Quiet" : "Disturbed", list_of(parts, parts.size()));
+    const std::string list = list_of(parts, parts.size());
+    return calm ? say<text::finding::quiet>(list) : say<text::finding::disturbed>(list);
 }
 
 } // namespace assay::report

@@ -13,6 +13,9 @@ namespace assay::report {
 
 std::vector<Finding> find_findings(const record::Run& run);
 
+/// "serious", "caution", "note".
+std::string severity_in_words(Severity severity);
+
 /// "The machine was quiet: ..." or how it was disturbed.
 std::string quietness(const record::Run& run);
 

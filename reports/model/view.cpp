@@ -2,12 +2,14 @@
 
 #include "model/view.hpp"
 
+#include "language/language.hpp"
 #include "model/curves.hpp"
 #include "model/facts.hpp"
 #include "model/findings.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "record/format.hpp"
+#include "record/metrics.hpp"
 
 #include <fmt/core.h>
 
@@ -29,6 +31,11 @@ constexpr std::size_t values_per_strip =
     200; // what the record keeps; more would be no record of ours
 
 constexpr std::size_t strips_per_row = 12; // panels that can still be told apart in a table cell
+
+std::string english_title(std::string_view name) {
+    const auto* definition = record::find_metric(name);
+    return std::string{definition != nullptr ? definition->title : name};
+}
 
 /// What people ask of a service: how long half of the calls take, and all but one in a hundred.
 std::string with_percentiles(const record::Metric& metric) {
@@ -56,7 +63,9 @@ void add_figures(const Case& c, Row& row) {
     }
     for (std::size_t i = 1; i < c.metrics.size(); ++i)
         if (const auto& metric = c.metrics[i]; metric.value)
-            row.figures.push_back({metric_title(metric.name), with_percentiles(metric)});
+            row.figures.push_back({.title = metric_title(metric.name),
+                                   .text = with_percentiles(metric),
+                                   .key = english_title(metric.name)});
 }
 
 /// Replicas say the same sentence with figures of their own; one of each is enough to read.
@@ -72,14 +81,12 @@ void add_disturbances(const Case& c, Row& row) {
 void add_notes(const Case& c, Row& row) {
     if (c.status == Status::incorrect) {
         const std::string detail = c.verification ? c.verification->detail : "";
-        row.notes.push_back("No rate is shown: the result was wrong" +
-                            (detail.empty() ? "." : ": " + detail));
+        row.notes.push_back(detail.empty() ? say<text::check::no_rate>()
+                                           : say<text::check::no_rate_because>(detail));
     }
     if (!c.reason.empty()) row.notes.push_back(c.reason);
     if (c.version > 1 && headline(c) != nullptr)
-        row.notes.push_back(fmt::format("version {} of this benchmark: not comparable with earlier "
-                                        "ones",
-                                        c.version));
+        row.notes.push_back(say<text::check::newer_version>(c.version));
     for (const auto& warning : c.warnings) row.notes.push_back(warning);
     add_disturbances(c, row);
 }
@@ -198,11 +205,9 @@ double share_of_bound(const record::Verification& check) {
 }
 
 std::string outcome_of(const CheckGroup& group) {
-    std::string text = fmt::format("{} of {} passed", group.passed, group.total);
-    if (group.largest > 0)
-        text += fmt::format("; the largest error was {} of its bound",
-                            record::human_percent(group.largest));
-    return text;
+    const std::string text = say<text::check::passed>(group.passed, group.total);
+    if (!(group.largest > 0)) return text;
+    return say<text::check::largest_error>(text, record::human_percent(group.largest));
 }
 
 void add_checks(const Run& run, std::size_t listed, Report& report) {
@@ -221,11 +226,12 @@ void add_checks(const Run& run, std::size_t listed, Report& report) {
             if (listed == 0) continue;
         }
         if (check.passed) --listed;
-        group.checks.push_back({.what = parameters_in_words(c) + " (" + c.library + ")",
-                                .error = number_text(check.error),
-                                .bound = number_text(check.bound),
-                                .passed = check.passed,
-                                .detail = check.detail});
+        group.checks.push_back(
+            {.what = say<text::words::in_brackets>(parameters_in_words(c), c.library),
+             .error = number_text(check.error),
+             .bound = number_text(check.bound),
+             .passed = check.passed,
+             .detail = check.detail});
     }
     for (auto& group : report.checks) group.outcome = outcome_of(group);
 }
@@ -267,10 +273,7 @@ Report make_report(const Run& original, const ReportOptions& options) {
             if (family_of(chart.benchmark) == section.family) section.curves.push_back(chart);
     for (auto& section : report.sections) share_covers(section);
     if (rows > options.strip_rows)
-        report.caps.push_back(
-            fmt::format("Batch values are drawn for the first {} of {} cases; the "
-                        "run's file has them all.",
-                        options.strip_rows, rows));
+        report.caps.push_back(say<text::check::strips_capped>(options.strip_rows, rows));
     add_missing(run, report);
     add_checks(run, options.listed_checks, report);
     report.findings = find_findings(run);

@@ -19,6 +19,7 @@ namespace assay::report {
 struct Fact {
     std::string name;
     std::string text;
+    std::string key; ///< the name in English, whatever the report speaks: for programs
 };
 
 enum class Severity : std::uint8_t {
@@ -26,6 +27,7 @@ enum class Severity : std::uint8_t {
     caution, // the figures are weaker than they could be
     serious, // do not use some figures
 };
+/// For programs; severity_in_words() is for people.
 const char* to_string(Severity severity);
 
 /// Something the reader should know, and what to do about it.
@@ -39,6 +41,7 @@ struct Finding {
 struct Figure {
     std::string title;
     std::string text;
+    std::string key; ///< the title in English: for programs
 };
 
 /// Values of one replica over time, for the strip that shows drift and modes.

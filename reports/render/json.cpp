@@ -16,7 +16,7 @@ using json::Value;
 
 Value facts(const std::vector<Fact>& facts) {
     Value out = Value::object();
-    for (const auto& fact : facts) out[fact.name] = fact.text;
+    for (const auto& fact : facts) out[fact.key] = fact.text;
     return out;
 }
 
@@ -26,7 +26,7 @@ Value optional(const std::optional<double>& value) {
 
 Value row(const Row& row) {
     Value figures = Value::object();
-    for (const auto& figure : row.figures) figures[figure.title] = figure.text;
+    for (const auto& figure : row.figures) figures[figure.key] = figure.text;
     return {{"identity", row.identity},
             {"benchmark", row.benchmark},
             {"case", row.what},
