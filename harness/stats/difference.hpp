@@ -5,17 +5,19 @@
 // Applications in Genetics and Molecular Biology 3, article 3; the R package limma is the reference).
 //
 // Everything here works on natural logarithms: a difference of logarithms is the logarithm of a ratio.
+// What cannot be said is NaN. How the parts make a verdict: verdict.hpp, and decisions/0131.
 
 #pragma once
 
 #include "stats/summary.hpp"
 
+#include <limits>
 #include <span>
 #include <vector>
 
 namespace assay::stats {
 
-/// A variance estimated with so many degrees of freedom.
+/// A variance estimated with so many degrees of freedom; NaN with none where there is no estimate.
 struct VarianceEstimate {
     double variance;
     double degrees;
@@ -26,8 +28,10 @@ struct VarianceEstimate {
 struct Prior {
     double variance = 0;
     double degrees = 0;
+    /// Of all the series behind it together: a moderated variance is worth no more.
+    double most_degrees = std::numeric_limits<double>::infinity();
 };
-/// From the series' own variances (limma's fitFDist); series with no degrees of freedom do not count.
+/// From the series' own variances (limma's fitFDist); those without degrees of freedom do not count.
 Prior fit_prior(std::span<const VarianceEstimate> series);
 
 /// (d0 s0^2 + d s^2) / (d0 + d) with d0 + d degrees of freedom.
@@ -42,7 +46,9 @@ struct Difference {
     double low;     ///< interval of log_ratio
     double high;
 };
-/// The pooled variance of two sides, n_a + n_b - 2 degrees of freedom.
+/// The variance of one series' values, n - 1 degrees of freedom.
+VarianceEstimate own_variance(Values logs);
+/// The pooled variance of two sides, n_a + n_b - 2 degrees of freedom. A side of one value adds none.
 VarianceEstimate pooled_variance(Values log_a, Values log_b);
 /// Mean of log_b minus mean of log_a. `variance` is the moderated, pooled one.
 Difference difference(Values log_a, Values log_b, const VarianceEstimate& variance,
@@ -51,10 +57,14 @@ Difference difference(Values log_a, Values log_b, const VarianceEstimate& varian
 Difference paired_difference(Values log_differences, const VarianceEstimate& variance,
                              double confidence = 0.95);
 
-/// The smallest true |log ratio| that a test at level `alpha` finds with probability `power`, given
-/// the standard error and degrees of freedom it would have (noncentral t).
-double detectable_difference(double standard_error, double degrees, double alpha = 0.01,
-                             double power = 0.95);
+/// One of several values measured in turns with another setting's.
+struct Turn {
+    int pair;
+    double value; ///< not a logarithm
+};
+/// Logarithms of b over a of the pairs that both have, by number of the pair. A pair without two
+/// positive finite values does not count, nor does one whose number is there twice on a side.
+std::vector<double> pair_log_ratios(std::span<const Turn> a, std::span<const Turn> b);
 
 /// P values adjusted for their number, in the order they came; NaN stays NaN and does not count.
 /// False discovery rate (Benjamini and Hochberg 1995), and the stricter family-wise rate (Holm 1979).

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "stats/difference.hpp"
+
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+namespace assay::stats {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+double sum_of_squares(Values values) {
+    return values.size() < 2 ? 0 : variance(values) * static_cast<double>(values.size() - 1);
+}
+double degrees_of(Values values) {
+    return values.size() < 2 ? 0 : static_cast<double>(values.size() - 1);
+}
+
+/// Two-sided p value and the interval about `log_ratio`. Where every value agreed to the last digit
+/// the standard error is 0: then any difference at all is certain, and none is none.
+Difference tested(double log_ratio, double standard_error, double degrees, double confidence) {
+    Difference result{.log_ratio = log_ratio,
+                      .standard_error = standard_error,
+                      .degrees = degrees,
+                      .p = unknown,
+                      .low = unknown,
+                      .high = unknown};
+    if (!std::isfinite(log_ratio) || !std::isfinite(standard_error) || !(degrees > 0))
+        return result;
+    if (standard_error == 0) {
+        result.p = log_ratio == 0 ? 1 : 0;
+        result.low = result.high = log_ratio;
+        return result;
+    }
+    const boost::math::students_t distribution{degrees};
+    const double t = std::abs(log_ratio) / standard_error;
+    result.p = std::isfinite(t) ? 2 * cdf(complement(distribution, t)) : 0;
+    const double half = quantile(distribution, 0.5 + (confidence / 2)) * standard_error;
+    result.low = log_ratio - half;
+    result.high = log_ratio + half;
+    return result;
+}
+
+/// Value of each pair; none where its number came twice.
+std::map<int, std::optional<double>> by_pair(std::span<const Turn> turns) {
+    std::map<int, std::optional<double>> values;
+    for (const Turn& turn : turns) {
+        const auto [place, is_new] = values.try_emplace(turn.pair, turn.value);
+        if (!is_new) place->second.reset();
+    }
+    return values;
+}
+
+} // namespace
+
+VarianceEstimate own_variance(Values logs) { return pooled_variance(logs, {}); }
+
+VarianceEstimate pooled_variance(Values log_a, Values log_b) {
+    const double degrees = degrees_of(log_a) + degrees_of(log_b);
+    const double squares = sum_of_squares(log_a) + sum_of_squares(log_b);
+    if (degrees == 0 || !std::isfinite(squares)) return {.variance = unknown, .degrees = 0};
+    return {.variance = squares / degrees, .degrees = degrees};
+}
+
+Difference difference(Values log_a, Values log_b, const VarianceEstimate& variance,
+                      double confidence) {
+    const double share =
+        1 / static_cast<double>(log_a.size()) + 1 / static_cast<double>(log_b.size());
+    return tested(mean(log_b) - mean(log_a), std::sqrt(variance.variance * share), variance.degrees,
+                  confidence);
+}
+
+Difference paired_difference(Values log_differences, const VarianceEstimate& variance,
+                             double confidence) {
+    const auto count = static_cast<double>(log_differences.size());
+    return tested(mean(log_differences), std::sqrt(variance.variance / count), variance.degrees,
+                  confidence);
+}
+
+std::vector<double> pair_log_ratios(std::span<const Turn> a, std::span<const Turn> b) {
+    const auto of_b = by_pair(b);
+    std::vector<double> ratios;
+    for (const auto& [pair, value] : by_pair(a)) {
+        const auto other = of_b.find(pair);
+        if (!value || other == of_b.end() || !other->second) continue;
+        const double ratio = std::log(*other->second) - std::log(*value);
+        if (std::isfinite(ratio)) ratios.push_back(ratio);
+    }
+    return ratios;
+}
+
+} // namespace assay::stats

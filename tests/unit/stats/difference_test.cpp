@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "series.hpp"
+#include "stats/difference.hpp"
+#include "stats/verdict.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace assay::stats {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using List = std::vector<double>;
+
+std::vector<VarianceEstimate> estimates(const List& variances, const List& degrees) {
+    std::vector<VarianceEstimate> result;
+    for (std::size_t i = 0; i < variances.size(); ++i)
+        result.push_back({.variance = variances[i], .degrees = degrees[i]});
+    return result;
+}
+
+// R: limma::fitFDist(c(.8,1.7,.4,2.2,1.1,.05,3.9,.6), c(4,4,4,4,6,3,2,4)), then squeezeVar of the same
+TEST(Prior, AgreesWithLimma) {
+    const auto series =
+        estimates({0.8, 1.7, 0.4, 2.2, 1.1, 0.05, 3.9, 0.6}, {4, 4, 4, 4, 6, 3, 2, 4});
+    const Prior prior = fit_prior(series);
+    EXPECT_NEAR(prior.variance, 0.7140196045965953, 1e-9);
+    EXPECT_NEAR(prior.degrees, 2.7106624950364755, 1e-8);
+    EXPECT_EQ(prior.most_degrees, 31);
+    const List moderated{0.7652696237814374, 1.3017293254372322, 0.5268430897121952,
+                         1.5997624930237850, 0.9798871403598129, 0.3651881309241065,
+                         2.0666872596283046, 0.6460563567468163};
+    for (std::size_t i = 0; i < series.size(); ++i)
+        EXPECT_NEAR(moderate(series[i], prior).variance, moderated[i], 1e-9) << i;
+}
+
+// R: y <- rbind(...); eBayes(lmFit(y, cbind(1, c(0,0,0,1,1,1)))), topTable(coef=2, confint=TRUE)
+TEST(Difference, AgreesWithLimma) {
+    const std::array<List, 4> a{List{1.02, 0.98, 1.05}, List{2.0, 2.2, 1.9}, List{5.01, 5.02, 4.99},
+                                List{0.3, 0.7, 0.5}};
+    const std::array<List, 4> b{List{1.31, 1.29, 1.36}, List{2.1, 2.3, 1.8}, List{5.03, 5.06, 5.05},
+                                List{0.9, 0.2, 0.6}};
+    const List p{0.0001855148602120938, 0.8392183177119036941, 0.0678933950709197931,
+                 0.7677824678694719074};
+    const List low{0.226816561966395658, -0.371791178176800130, -0.004351065892736761,
+                   -0.488626662020075431};
+    std::vector<VarianceEstimate> variances;
+    for (std::size_t i = 0; i < a.size(); ++i) variances.push_back(pooled_variance(a[i], b[i]));
+    const Prior prior = fit_prior(variances);
+    EXPECT_NEAR(prior.degrees, 0.801741935910808889, 1e-9);
+    EXPECT_NEAR(prior.variance, 0.001444243691459219, 1e-11);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const auto found = difference(a[i], b[i], moderate(variances[i], prior));
+        EXPECT_NEAR(found.p, p[i], 1e-9) << i;
+        EXPECT_NEAR(found.low, low[i], 1e-8) << i;
+        EXPECT_NEAR(found.degrees, 4.801741935910809, 1e-8) << i;
+    }
+}
+
+// R: t.test(log(b), log(a), var.equal=TRUE); t.test(c(.01,.03,.02,.015,.022))
+TEST(Difference, AgreesWithStudentsTestWithoutAPrior) {
+    List a{10.1, 10.2, 9.9};
+    List b{10.6, 10.4, 10.9, 10.5};
+    for (double& value : a) value = std::log(value);
+    for (double& value : b) value = std::log(value);
+    const auto found = difference(a, b, moderate(pooled_variance(a, b), {}));
+    EXPECT_NEAR(found.p, 0.01449771010424702, 1e-12);
+    EXPECT_NEAR(found.low, 0.01540637952030729, 1e-12);
+    EXPECT_NEAR(found.high, 0.08768727979299920, 1e-12);
+    const List pairs{.01, .03, .02, .015, .022};
+    const auto paired = paired_difference(pairs, own_variance(pairs));
+    EXPECT_NEAR(paired.p, 0.004518548184688977, 1e-12);
+    EXPECT_NEAR(paired.high, 0.028757896917359600, 1e-12);
+    EXPECT_EQ(paired.degrees, 4);
+}
+
+TEST(Prior, OfSeriesThatDifferByChanceOnlyIsTheirMean) {
+    const auto series = estimates({1, 1.1, 0.9, 1.05, 0.95}, {4, 4, 4, 4, 4});
+    const Prior prior = fit_prior(series);
+    EXPECT_DOUBLE_EQ(prior.variance, 1);
+    EXPECT_EQ(prior.degrees, infinity);
+    // What five estimates of four degrees say is worth twenty, not the normal distribution.
+    EXPECT_EQ(moderate(series[1], prior).degrees, 20);
+    EXPECT_DOUBLE_EQ(moderate(series[1], prior).variance, 1);
+}
+
+TEST(Prior, LeavesOutWhatIsNoEstimate) {
+    const auto good = fit_prior(estimates({1, 4, 0.5}, {4, 4, 4}));
+    const auto mixed =
+        fit_prior(estimates({nan, 1, 7, 4, infinity, 0.5, -1, 3}, {4, 4, 0, 4, 4, 4, 4, nan}));
+    EXPECT_EQ(good.variance, mixed.variance);
+    EXPECT_EQ(good.degrees, mixed.degrees);
+    EXPECT_EQ(fit_prior({}).degrees, 0);
+    EXPECT_EQ(fit_prior(estimates({2}, {4})).degrees, 0); // one series knows nothing of others
+    EXPECT_EQ(fit_prior(estimates({0, 0, 0}, {4, 4, 4})).degrees, 0);
+    const auto with_zero = fit_prior(estimates({0, 0, 0, 1e-4, 2e-4}, {4, 4, 4, 4, 4}));
+    EXPECT_GT(with_zero.degrees, 0);
+    EXPECT_LT(with_zero.degrees, 2); // they are unlike, and say little of each other
+}
+
+TEST(Prior, FollowsTheScale) {
+    const auto one = fit_prior(estimates({1, 3, 0.2, 8}, {2, 4, 6, 8}));
+    const auto small = fit_prior(estimates({1e-8, 3e-8, 0.2e-8, 8e-8}, {2, 4, 6, 8}));
+    EXPECT_NEAR(small.variance, 1e-8 * one.variance, 1e-20);
+    EXPECT_NEAR(small.degrees, one.degrees, 1e-9);
+}
+
+TEST(Moderate, StandsBetweenOwnAndPrior) {
+    const Prior prior{.variance = 1, .degrees = 4};
+    EXPECT_DOUBLE_EQ(moderate({.variance = 3, .degrees = 4}, prior).variance, 2);
+    EXPECT_EQ(moderate({.variance = 3, .degrees = 4}, prior).degrees, 8);
+    EXPECT_EQ(moderate({.variance = 3, .degrees = 4}, {}).variance, 3);
+    const auto alone = moderate({.variance = nan, .degrees = 0}, prior); // one replica a side
+    EXPECT_EQ(alone.variance, 1);
+    EXPECT_EQ(alone.degrees, 4);
+    EXPECT_EQ(moderate({.variance = nan, .degrees = 0}, {}).degrees, 0);
+    EXPECT_TRUE(std::isnan(moderate({.variance = nan, .degrees = 0}, {}).variance));
+}
+
+TEST(Difference, OfSwappedSidesIsMirrored) {
+    const List a{0.1, 0.2, 0.15, 0.12};
+    const List b{0.3, 0.25, 0.28};
+    const auto there = difference(a, b, pooled_variance(a, b));
+    const auto back = difference(b, a, pooled_variance(b, a));
+    EXPECT_DOUBLE_EQ(there.log_ratio, -back.log_ratio);
+    EXPECT_DOUBLE_EQ(there.low, -back.high);
+    EXPECT_DOUBLE_EQ(there.p, back.p);
+}
+
+TEST(Difference, OfTooLittleCannotBeTested) {
+    const List one{1.0};
+    const List two{1.0, 2.0};
+    const List holed{1.0, nan};
+    for (const auto& found :
+         {difference(one, one, pooled_variance(one, one)), difference({}, two, own_variance(two)),
+          difference(two, holed, pooled_variance(two, holed)), paired_difference({}, {1, 5}),
+          paired_difference(one, own_variance(one))}) {
+        EXPECT_TRUE(std::isnan(found.p));
+        EXPECT_TRUE(std::isnan(found.low));
+        EXPECT_EQ(classify(found, found.p), Verdict::cannot_tell);
+        EXPECT_TRUE(std::isnan(detectable_change(found, 0.01)));
+    }
+    EXPECT_EQ(pooled_variance(one, two).degrees, 1);
+    EXPECT_TRUE(std::isfinite(difference(one, one, {.variance = 0.1, .degrees = 6}).p));
+}
+
+TEST(Difference, WithoutAnyNoiseIsCertain) {
+    const List a{1, 1, 1};
+    const List b{1.5, 1.5, 1.5};
+    EXPECT_EQ(difference(a, b, pooled_variance(a, b)).p, 0);
+    EXPECT_EQ(difference(a, a, pooled_variance(a, a)).p, 1);
+    EXPECT_EQ(classify(difference(a, a, pooled_variance(a, a)), 1), Verdict::same);
+}
+
+TEST(PairLogRatios, MatchByPairAndLeaveOutTheRest) {
+    const std::vector<Turn> a{{1, 2.0}, {0, 1.0}, {2, 3.0}, {3, 0.0}, {5, 1.0}, {5, 1.0}, {6, nan}};
+    const std::vector<Turn> b{{0, 2.0}, {1, 1.0}, {3, 4.0}, {4, 7.0}, {5, 1.0}, {6, 1.0}};
+    EXPECT_THAT(pair_log_ratios(a, b),
+                ElementsAre(DoubleNear(std::log(2), 1e-15), DoubleNear(-std::log(2), 1e-15)));
+    EXPECT_THAT(pair_log_ratios(a, {}), IsEmpty());
+}
+
+// R: p.adjust(c(.001,.04,.012,.3,.0004,NA,.04,.9), "BH") and "holm"
+TEST(Adjusted, AgreesWithR) {
+    const List p{0.001, 0.04, 0.012, 0.3, 0.0004, nan, 0.04, 0.9};
+    const List bh{0.0035, 0.056, 0.028, 0.35, 0.0028, nan, 0.056, 0.9};
+    const List family{0.006, 0.16, 0.06, 0.6, 0.0028, nan, 0.16, 0.9};
+    const auto adjusted = benjamini_hochberg(p);
+    const auto stricter = holm(p);
+    for (std::size_t i = 0; i < p.size(); ++i) {
+        if (std::isnan(p[i])) {
+            EXPECT_TRUE(std::isnan(adjusted[i]) && std::isnan(stricter[i]));
+            continue;
+        }
+        EXPECT_NEAR(adjusted[i], bh[i], 1e-15) << i;
+        EXPECT_NEAR(stricter[i], family[i], 1e-15) << i;
+    }
+    EXPECT_THAT(benjamini_hochberg({}), IsEmpty());
+}
+
+TEST(Adjusted, TheNextLevelIsWhatOneMoreSeriesNeeds) {
+    std::mt19937_64 random{5};
+    std::uniform_real_distribution<> uniform;
+    for (int round = 0; round < 200; ++round) {
+        List p(12);
+        for (double& value : p) value = std::pow(uniform(random), 6);
+        p[3] = 0.5; // not called
+        for (const bool strict : {false, true}) {
+            const double level = strict ? level_of_next_holm(p) : level_of_next_discovery(p);
+            List with = p;
+            with[3] = level * 0.999;
+            EXPECT_LE((strict ? holm(with) : benjamini_hochberg(with))[3], 0.01);
+            if (!strict) continue;
+            with[3] = level * 1.001;
+            EXPECT_GT(holm(with)[3], 0.01);
+        }
+    }
+    EXPECT_EQ(level_of_next_discovery(List{0.5, nan}), 0.01);
+    EXPECT_EQ(level_of_next_holm({}), 0.01);
+}
+
+Difference measured(double log_ratio, double error, double degrees = 9) {
+    const double n = 10;
+    const List pairs(10, log_ratio);
+    return paired_difference(pairs, {.variance = error * error * n, .degrees = degrees});
+}
+
+TEST(Classify, CallsWhatIsSureAndLargeEnough) {
+    const double up = std::log(1.03);
+    EXPECT_EQ(classify(measured(up, 0.003), 0.001), Verdict::better);
+    EXPECT_EQ(classify(measured(-up, 0.003), 0.001), Verdict::worse);
+    EXPECT_EQ(classify(measured(up, 0.003), 0.0101), Verdict::cannot_tell); // not sure
+    EXPECT_EQ(classify(measured(up, 0.003), nan), Verdict::cannot_tell);
+    // Sure, and smaller than anybody minds.
+    EXPECT_EQ(classify(measured(0.005, 0.0001), 1e-9), Verdict::same);
+    EXPECT_EQ(classify(measured(0.0098, 0.0005), 1e-9), Verdict::cannot_tell); // 0.87% to 1.09%
+    EXPECT_EQ(classify(measured(0.0098, 0.0005), 1e-9, {.minimum_effect = 0.005}), Verdict::better);
+}
+
+TEST(Classify, SameNeedsAnIntervalWithinTheMinimum) {
+    EXPECT_EQ(classify(measured(0, 0.004), 1), Verdict::same);        // +-0.9%
+    EXPECT_EQ(classify(measured(0, 0.005), 1), Verdict::cannot_tell); // +-1.1%
+    EXPECT_EQ(classify(measured(0.004, 0.004), 0.3), Verdict::cannot_tell);
+}
+
+TEST(DetectableChange, IsTheLevelPlusTheNoise) {
+    // t(0.995, 9) = 3.2498, t(0.95, 9) = 1.8331
+    EXPECT_NEAR(detectable_change(measured(0.2, 0.01), 0.01), std::expm1(0.050829), 1e-6);
+    // Where the test alone would find less than the minimum effect, that is what must be passed.
+    EXPECT_NEAR(detectable_change(measured(0, 0.001), 0.01), std::expm1(0.00995033 + 0.0018331),
+                1e-7);
+    // Normal: 2.5758 + 1.6449.
+    EXPECT_NEAR(detectable_change(measured(0, 0.01, infinity), 0.01), std::expm1(0.042207), 1e-6);
+    EXPECT_GT(detectable_change(measured(0, 0.01, 1), 1e-3), 100); // a factor of a thousand
+    EXPECT_TRUE(std::isnan(detectable_change(measured(0, 0.01, 1), 1e-9))); // none at all
+    for (const double level : {0.0, 1.0, nan})
+        EXPECT_TRUE(std::isnan(detectable_change(measured(0, 0.01), level)));
+}
+
+} // namespace
+} // namespace assay::stats
