@@ -2,6 +2,7 @@
 
 #include "files.hpp"
 #include "json/json.hpp"
+#include "language/language.hpp"
 #include "model/input.hpp"
 #include "model/text.hpp"
 #include "record/check.hpp"
@@ -34,18 +35,15 @@ Verdict verdict_of(const fs::path& file, const std::vector<record::Finding>& fin
         list.push_back({{"path", plain(finding.path)}, {"text", plain(finding.text)}});
     verdict.value = {{"file", name}, {"passed", verdict.passed}, {"findings", std::move(list)}};
     if (findings.empty()) {
-        verdict.text = fmt::format(
-            "{}: consistent. It fits the schema, and its figures follow from its batch values.\n",
-            name);
+        verdict.text = say<text::verify::consistent>(name) + "\n";
         return verdict;
     }
-    verdict.text = fmt::format("{}: {}\n", name,
-                               count_of(findings.size(), "thing is wrong", "things are wrong"));
+    verdict.text = say_count<text::verify::wrong>(findings.size(), name) + "\n";
     constexpr std::size_t shown = 50; // lines; --json has all
     for (std::size_t i = 0; i < std::min(findings.size(), shown); ++i)
         verdict.text += fmt::format("  {}: {}\n", plain(findings[i].path), plain(findings[i].text));
     if (findings.size() > shown)
-        verdict.text += fmt::format("  and {} more (--json lists all)\n", findings.size() - shown);
+        verdict.text += fmt::format("  {}\n", say<text::verify::more>(findings.size() - shown));
     return verdict;
 }
 

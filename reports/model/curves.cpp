@@ -2,6 +2,7 @@
 
 #include "model/curves.hpp"
 
+#include "language/language.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "record/format.hpp"
@@ -135,8 +136,8 @@ std::vector<std::string> levels_in_words(const Curve& curve, const CurveChart& c
         const std::string value = record::human(level.value, chart.unit);
         const bool last = i + 1 == levels.size();
         words.push_back(last && level.to == curve.points.back().x
-                            ? fmt::format("{} from {} on", value, record::human_bytes(level.from))
-                            : fmt::format("{} up to {}", value, record::human_bytes(level.to)));
+                            ? say<text::chart::last_level>(value, record::human_bytes(level.from))
+                            : say<text::chart::level>(value, record::human_bytes(level.to)));
     }
     return words;
 }

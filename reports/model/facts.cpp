@@ -30,9 +30,8 @@ void add(std::vector<Fact>& facts, std::string text) {
     if (!text.empty()) facts.push_back(fact<Name>(std::move(text)));
 }
 
-/// The parts that are known.
 std::string join_known(std::vector<std::string> parts) {
-    std::erase_if(parts, [](const auto& part) { return part.empty() || part == "unknown"; });
+    std::erase_if(parts, [](const auto& part) { return part.empty(); });
     return join(parts);
 }
 
@@ -84,6 +83,11 @@ std::string isa_in_words(const Machine& machine) {
         if (std::ranges::find(machine.isa, name) != machine.isa.end()) found.emplace_back(name);
     return found.empty() ? machine.architecture
                          : join({machine.architecture, list_of(found, found.size())});
+}
+
+std::string where(const Machine& machine) {
+    const auto known = [](const std::string& text) { return text == "unknown" ? "" : text; };
+    return join_known({known(machine.provider), known(machine.instance)});
 }
 
 std::string virtual_in_words(const Machine& machine) {
@@ -209,7 +213,7 @@ std::vector<Fact> machine_facts(const Machine& machine) {
     add<text::facts::caches>(facts, caches_in_words(machine));
     add<text::facts::memory>(facts, memory_in_words(machine));
     add<text::facts::system>(facts, machine.system);
-    add<text::facts::provider>(facts, join_known({machine.provider, machine.instance}));
+    add<text::facts::provider>(facts, where(machine));
     add<text::facts::virtualisation>(facts, virtual_in_words(machine));
     add<text::facts::operating_system>(
         facts,

@@ -227,7 +227,9 @@ std::string quietness(const Run& run) {
                                        : say<text::finding::no_throttling>());
     const bool calm = foreign.value_or(0) <= foreign_limit && steal.value_or(0) <= steal_limit &&
                       throttled.value_or(0) <= 0;
-    const std::string list = list_of(parts, parts.size());
+    // These are clauses: Chinese puts commas between them, as between the parts of one thing.
+    const std::string list =
+        language_in_use() == Language::zh ? join(parts) : list_of(parts, parts.size());
     return calm ? say<text::finding::quiet>(list) : say<text::finding::disturbed>(list);
 }
 

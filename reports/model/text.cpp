@@ -217,15 +217,15 @@ std::string_view front_word(std::string_view text) {
     return text.substr(0, text.size() - rest.size());
 }
 
+bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
+bool ends_in_ascii(std::string_view text) { return !text.empty() && is_ascii(text.back()); }
+
 /// " and "; the Chinese one has blanks only towards Latin letters and digits.
 std::string last_separator(std::string_view before, std::string_view after) {
     const std::string last = say<text::list::last>();
-    const auto gap = [](std::string_view neighbour) {
-        return neighbour.empty() || static_cast<unsigned char>(neighbour.front()) >= 0x80 ? ""
-                                                                                          : " ";
-    };
-    if (language_in_use() != Language::zh || before.empty()) return last;
-    return fmt::format("{}{}{}", gap(before.substr(before.size() - 1)), last, gap(after));
+    if (language_in_use() != Language::zh) return last;
+    const bool ascii_follows = !after.empty() && is_ascii(after.front());
+    return fmt::format("{}{}{}", ends_in_ascii(before) ? " " : "", last, ascii_follows ? " " : "");
 }
 
 } // namespace
@@ -332,15 +332,29 @@ std::string list_of(const std::vector<std::string>& items, std::size_t shown) {
             out += say<text::list::separator>();
         out += items[i];
     }
-    return left > 0 ? say<text::list::more>(out, left) : out;
+    if (left == 0) return out;
+    if (language_in_use() == Language::zh && ends_in_ascii(out)) out += ' ';
+    return say<text::list::more>(out, left);
 }
 
 std::string join(const std::vector<std::string>& parts) {
     return fmt::format("{}", fmt::join(parts, say<text::list::comma>()));
 }
 
+std::string capitalised(std::string text) {
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+        text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    return text;
+}
+
 std::string sentences(const std::vector<std::string>& parts) {
-    return fmt::format("{}", fmt::join(parts, language_in_use() == Language::zh ? "" : " "));
+    std::string out;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const bool chinese = language_in_use() == Language::zh && !ends_in_ascii(out);
+        if (i > 0 && !chinese) out += ' ';
+        out += parts[i];
+    }
+    return out;
 }
 
 } // namespace assay::report

@@ -43,6 +43,9 @@ std::string list_of(const std::vector<std::string>& items, std::size_t shown);
 /// "fp64, size 1024, all threads": parts of one thing, with the commas of the language in use.
 std::string join(const std::vector<std::string>& parts);
 
+/// "Bandwidth" of "bandwidth", as a heading begins.
+std::string capitalised(std::string text);
+
 /// Whole sentences one after the other; Chinese has no blank between them.
 std::string sentences(const std::vector<std::string>& parts);
 

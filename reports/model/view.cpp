@@ -41,8 +41,8 @@ std::string english_title(std::string_view name) {
 std::string with_percentiles(const record::Metric& metric) {
     const std::string value = record::human(*metric.value, metric.unit);
     if (!metric.p99 || !metric.median) return value;
-    return fmt::format("{} (p50 {}, p99 {})", value, record::human(*metric.median, metric.unit),
-                       record::human(*metric.p99, metric.unit));
+    return say<text::words::percentiles>(value, record::human(*metric.median, metric.unit),
+                                         record::human(*metric.p99, metric.unit));
 }
 
 void add_figures(const Case& c, Row& row) {

@@ -2,6 +2,7 @@
 
 #include "render/charts.hpp"
 
+#include "language/language.hpp"
 #include "model/text.hpp"
 #include "record/format.hpp"
 
@@ -150,7 +151,7 @@ public:
         std::vector<std::string> words;
         for (const auto& part : row.parts)
             if (!has(common_, part)) words.push_back(part);
-        std::string label = fmt::format("{}", fmt::join(words, ", "));
+        std::string label = join(words);
         const auto add = [&](const std::string& text) {
             label += (label.empty() ? "" : " · ") + text;
         };
@@ -160,7 +161,7 @@ public:
         return display_width(label) > label_columns ? fit(label, label_columns) : label;
     }
     std::string common() const {
-        return common_.empty() ? "" : fmt::format(" All: {}.", fmt::join(common_, ", "));
+        return common_.empty() ? "" : say<text::chart::all_share>(join(common_));
     }
 
 private:
@@ -173,10 +174,13 @@ private:
 };
 
 std::string tooltip(const Row& row) {
-    std::string text = row.identity + ": " + row.value;
-    if (!row.interval.empty()) text += " " + row.interval + " (" + row.covers + ")";
-    if (!row.share.empty()) text += ", " + row.share + " of ceiling";
-    return text;
+    std::vector<std::string> said{
+        row.interval.empty()
+            ? row.value
+            : fmt::format("{} {}", row.value,
+                          say<text::words::in_brackets>(row.interval, row.covers))};
+    if (!row.share.empty()) said.push_back(say<text::facts::of_ceiling>(row.share));
+    return say<text::words::labelled>(row.identity, join(said));
 }
 
 void draw_bar(std::string& out, const Row& row, const std::string& label, const Scale& scale,
@@ -189,7 +193,7 @@ void draw_bar(std::string& out, const Row& row, const std::string& label, const 
     out += fmt::format(R"(<text class="name" x="0" y="{0}">{1}</text>)"
                        R"(<text class="value" x="100%" y="{0}" text-anchor="end">{2}{3}</text>)",
                        top + 13, escape_html(label), escape_html(row.value),
-                       unstable ? " unstable" : "");
+                       unstable ? fmt::format(" {}", say<text::status::unstable>()) : "");
     // On a logarithmic axis a bar's length means nothing: a dot on a line does.
     if (scale.logarithmic())
         out += fmt::format(
@@ -211,23 +215,22 @@ void draw_bar(std::string& out, const Row& row, const std::string& label, const 
     out += "</g>\n";
 }
 
-std::string caption(const std::vector<const Row*>& rows, std::size_t total, bool logarithmic) {
+std::string caption(const std::vector<const Row*>& rows, std::size_t total, bool logarithmic,
+                    const std::string& common) {
     const bool any_ceiling =
         std::ranges::any_of(rows, [](const Row* row) { return row->ceiling.has_value(); });
     const bool any_interval =
         std::ranges::any_of(rows, [](const Row* row) { return row->low && row->high; });
     const Row& first = *rows.front();
-    std::string title = first.title;
-    if (!title.empty() && title[0] >= 'a' && title[0] <= 'z')
-        title[0] = static_cast<char>(title[0] - 'a' + 'A');
-    std::string text =
-        fmt::format("{}; {} is better.", title, first.higher_is_better ? "more" : "less");
-    if (logarithmic) text += " Logarithmic axis.";
-    if (any_interval) text += " Whisker: 95% interval.";
-    if (any_ceiling) text += " Upright mark: ceiling.";
-    if (total > rows.size())
-        text += fmt::format(" The first {} of {} cases; the table has all.", rows.size(), total);
-    return text;
+    const std::string title = capitalised(first.title);
+    std::vector<std::string> said{first.higher_is_better ? say<text::chart::more_is_better>(title)
+                                                         : say<text::chart::less_is_better>(title)};
+    if (logarithmic) said.push_back(say<text::chart::logarithmic_axis>());
+    if (any_interval) said.push_back(say<text::chart::whisker>());
+    if (any_ceiling) said.push_back(say<text::chart::mark>());
+    if (total > rows.size()) said.push_back(say<text::chart::first_cases>(rows.size(), total));
+    if (!common.empty()) said.push_back(common);
+    return escape_html(sentences(said));
 }
 
 std::string chart(const std::vector<const Row*>& all, const std::string& id, const Section& section,
@@ -238,13 +241,13 @@ std::string chart(const std::vector<const Row*>& all, const std::string& id, con
     const Scale scale{rows};
     const Labels labels{rows};
     const double height = row_height * static_cast<double>(rows.size()) + axis_height + 6;
-    const std::string text =
-        escape_html(caption(rows, all.size(), scale.logarithmic()) + labels.common());
+    const std::string text = caption(rows, all.size(), scale.logarithmic(), labels.common());
     std::string out = fmt::format(
         "<figure>\n<svg class=\"bars\" width=\"100%\" height=\"{0}\" role=\"img\" "
-        "aria-labelledby=\"{1}-t {1}-d\"><title id=\"{1}-t\">{2}: {3}</title><desc id=\"{1}-d\">{4}"
+        "aria-labelledby=\"{1}-t {1}-d\"><title id=\"{1}-t\">{2}</title><desc id=\"{1}-d\">{3}"
         "</desc>\n",
-        height, id, escape_html(section.title), escape_html(rows.front()->title), text);
+        height, id, escape_html(say<text::words::labelled>(section.title, rows.front()->title)),
+        text);
     draw_axis(out, scale, rows.front()->unit, height);
     double top = 2;
     for (const Row* row : rows) {
@@ -341,10 +344,12 @@ std::string strip_chart(const Row& row) {
     const auto count = static_cast<double>(row.strips.size());
     const double each = (width - gap * (count - 1)) / count;
     std::string out = fmt::format(
-        R"(<svg class="strip" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img"><title>{2} in {3}; up is faster; full height is {4}</title>)",
-        width, height, count_of(total, "batch value"),
-        count_of(row.strips.size(), "process", "processes"),
-        record::human_percent(2 * (range.high - range.low) / (range.high + range.low)));
+        R"(<svg class="strip" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img"><title>{2}</title>)",
+        width, height,
+        say<text::chart::strip>(
+            say_count<text::chart::batch_values>(total),
+            say_count<text::chart::processes>(row.strips.size()),
+            record::human_percent(2 * (range.high - range.low) / (range.high + range.low))));
     double left = 0;
     for (const auto& strip : row.strips) {
         out += fmt::format(R"(<rect x="{:.1f}" y="0" width="{:.1f}" height="{}"/><path d=")", left,

@@ -2,6 +2,7 @@
 
 #include "render/heat_map.hpp"
 
+#include "language/language.hpp"
 #include "model/text.hpp"
 #include "record/format.hpp"
 #include "render/charts.hpp"
@@ -101,29 +102,28 @@ std::string heat_map(const HeatMap& map, const std::string& id) {
         }
         out += '\n';
     }
-    std::string caption = fmt::format("{}, {}: {}; darker is worse. {}", map.benchmark, map.what,
-                                      map.title, extremes(map));
-    if (map.merged > 1)
-        caption += fmt::format(" Each square is the median of {0} x {0}.", map.merged);
+    std::vector<std::string> caption{
+        say<text::chart::map_caption>(map.benchmark, map.what, map.title), extremes(map)};
+    if (map.merged > 1) caption.push_back(say<text::chart::merged>(map.merged));
     return out + fmt::format("</svg></div>\n<figcaption>{}</figcaption>\n</figure>\n",
-                             escape_html(caption));
+                             escape_html(sentences(caption)));
 }
 
 std::string extremes(const HeatMap& map) {
     auto values = known_values(map);
-    if (values.empty()) return "nothing was measured.";
+    if (values.empty()) return say<text::chart::nothing_measured>();
     const auto pair_with = [&](double wanted) {
         const auto at = static_cast<std::size_t>(
             std::ranges::find(map.values, std::optional{wanted}) - map.values.begin());
-        return fmt::format("{} → {} with {}", map.rows[at / map.columns.size()],
-                           map.columns[at % map.columns.size()], record::human(wanted, map.unit));
+        return say<text::chart::pair>(map.rows[at / map.columns.size()],
+                                      map.columns[at % map.columns.size()],
+                                      record::human(wanted, map.unit));
     };
     const auto [least, most] = std::ranges::minmax(values);
     const double median = stats::median(values);
-    return fmt::format("{}: best {}, worst {}, median {}.", count_of(values.size(), "pair"),
-                       pair_with(map.higher_is_better ? most : least),
-                       pair_with(map.higher_is_better ? least : most),
-                       record::human(median, map.unit));
+    return say_count<text::chart::extremes>(
+        values.size(), pair_with(map.higher_is_better ? most : least),
+        pair_with(map.higher_is_better ? least : most), record::human(median, map.unit));
 }
 
 } // namespace assay::report

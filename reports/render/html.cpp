@@ -2,6 +2,7 @@
 
 #include "render/html.hpp"
 
+#include "language/language.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "render/charts.hpp"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 namespace assay::report {
 namespace {
@@ -34,31 +36,33 @@ void facts(std::string& out, const std::vector<Fact>& facts, std::string_view ki
     out += "</dl>\n";
 }
 
-std::string fact_text(const std::vector<Fact>& facts, std::string_view name) {
+template <const Entry& Name>
+std::string fact_text(const std::vector<Fact>& facts) {
     for (const auto& fact : facts)
-        if (fact.name == name) return fact.text;
+        if (fact.key == Name.en) return fact.text;
     return "";
 }
 
 void top(std::string& out, const Report& report) {
-    out += fmt::format("<header>\n<p class=\"kicker\">{}</p>\n<h1>{}</h1>\n",
-                       escape_html(report.label.empty() ? "Benchmark report" : report.label),
-                       escape_html(report.title));
+    out += fmt::format(
+        "<header>\n<p class=\"kicker\">{}</p>\n<h1>{}</h1>\n",
+        escape_html(report.label.empty() ? say<text::report::benchmark_report>() : report.label),
+        escape_html(report.title));
     std::string sub;
-    const auto add = [&](const std::string& text, std::string_view before = "") {
-        if (text.empty()) return;
-        sub += fmt::format("{}{}{}", sub.empty() ? "" : " · ", before, text);
+    const auto add = [&](const std::string& text) {
+        if (!text.empty()) sub += (sub.empty() ? "" : " · ") + text;
     };
-    add(fact_text(report.machine, "Provider"));
-    add(fact_text(report.machine, "Operating system"));
-    add(fact_text(report.run, "Suite"), "suite ");
-    add(fact_text(report.run, "Started"));
+    add(fact_text<text::facts::provider>(report.machine));
+    add(fact_text<text::facts::operating_system>(report.machine));
+    if (const auto suite = fact_text<text::facts::suite>(report.run); !suite.empty())
+        add(say<text::report::suite>(suite));
+    add(fact_text<text::facts::started>(report.run));
     out += fmt::format("<p class=\"sub\">{}</p>\n</header>\n", escape_html(sub));
 }
 
 void findings(std::string& out, const Report& report) {
     if (report.findings.empty()) return;
-    heading(out, "Findings, and what to do");
+    heading(out, say<text::report::findings>());
     out += "<ul class=\"findings\">\n";
     for (const auto& finding : report.findings) {
         out += fmt::format("<li class=\"{}\"><p>{}</p>", to_string(finding.severity),
@@ -72,15 +76,15 @@ void findings(std::string& out, const Report& report) {
 
 void machine(std::string& out, const Report& report) {
     if (report.software.empty()) {
-        heading(out, "The machine");
+        heading(out, say<text::report::the_machine>());
         facts(out, report.machine);
         return;
     }
     out += "<div class=\"two\">\n<section>\n";
-    heading(out, "The machine");
+    heading(out, say<text::report::the_machine>());
     facts(out, report.machine);
     out += "</section>\n<section>\n";
-    heading(out, "Libraries");
+    heading(out, say<text::report::libraries>());
     facts(out, report.software);
     out += "</section>\n</div>\n";
 }
@@ -106,43 +110,50 @@ void cell(std::string& out, std::string_view label, std::string_view content,
 void table_row(std::string& out, const Section& section, const Row& row, bool strips,
                Palette& palette) {
     const std::size_t colour = palette.colour(row.library);
-    std::string figures;
-    for (const auto& figure : row.figures)
-        figures += (figures.empty() ? "" : ", ") + figure.title + " " + figure.text;
-    std::string what = escape_html(row.what) + small(row.settings) + small(figures);
+    std::vector<std::string> figures;
+    for (const auto& figure : row.figures) figures.push_back(figure.title + " " + figure.text);
+    std::string what = escape_html(row.what) + small(row.settings) + small(join(figures));
     for (const auto& note : row.notes) what += small(note);
     const std::string covers = section.covers.empty() ? small(row.covers) : "";
     std::string share = escape_html(row.share.empty() && row.ceiling_note ? "–" : row.share);
     if (row.ceiling_note) share += fmt::format(" <sup>{}</sup>", *row.ceiling_note + 1);
     out += "<tr>";
     out += fmt::format("<td>{}</td>", what);
-    cell(out, "library",
+    cell(out, say<text::report::library>(),
          fmt::format("<span class=\"dot c{}\"></span>{}", colour, escape_html(row.library)),
          row.library.size() < 16 ? "w" : "");
-    cell(out, "value", escape_html(row.value), "n v");
-    cell(out, "95% interval", row.interval.empty() ? covers : escape_html(row.interval) + covers,
-         "n");
-    cell(out, "of ceiling", share, "n");
+    cell(out, say<text::report::value>(), escape_html(row.value), "n v");
+    cell(out, say<text::report::interval>(),
+         row.interval.empty() ? covers : escape_html(row.interval) + covers, "n");
+    cell(out, say<text::report::of_ceiling>(), share, "n");
     if (strips) {
         const std::string strip = strip_chart(row);
-        cell(out, "batches",
+        cell(out, say<text::report::batches>(),
              strip.empty() ? "" : fmt::format("<span class=\"c{}\">{}</span>", colour, strip));
     }
-    cell(out, "status",
+    cell(out, say<text::report::status>(),
          fmt::format("<span class=\"{}\">{}</span>", class_of(row.status),
                      status_in_words(row.status)),
          "w");
     out += "</tr>\n";
 }
 
+/// A column's title.
+void column(std::string& out, const std::string& title, std::string_view kind = "") {
+    out += fmt::format("<th scope=\"col\"{}>{}</th>",
+                       kind.empty() ? "" : fmt::format(" class=\"{}\"", kind), capitalised(title));
+}
+
 void table_head(std::string& out, const std::string& benchmark, bool strips) {
-    out += fmt::format("<table>\n<caption>{}</caption>\n<thead><tr><th scope=\"col\">Case</th>"
-                       "<th scope=\"col\">Library</th><th scope=\"col\" class=\"n\">Value</th>"
-                       "<th scope=\"col\" class=\"n\">95% interval</th>"
-                       "<th scope=\"col\" class=\"n\">Of ceiling</th>{}"
-                       "<th scope=\"col\">Status</th></tr></thead>\n<tbody>\n",
-                       escape_html(benchmark),
-                       strips ? "<th scope=\"col\">Batches over time</th>" : "");
+    out += fmt::format("<table>\n<caption>{}</caption>\n<thead><tr>", escape_html(benchmark));
+    column(out, say<text::report::one_case>());
+    column(out, say<text::report::library>());
+    column(out, say<text::report::value>(), "n");
+    column(out, say<text::report::interval>(), "n");
+    column(out, say<text::report::of_ceiling>(), "n");
+    if (strips) column(out, say<text::report::batches_over_time>());
+    column(out, say<text::report::status>());
+    out += "</tr></thead>\n<tbody>\n";
 }
 
 /// Of the rows that are points of curves, or of the others.
@@ -172,8 +183,7 @@ void curves(std::string& out, const Section& section, const std::string& id, Pal
     const auto points = static_cast<std::size_t>(
         std::ranges::count_if(section.rows, [](const Row& row) { return row.on_curve; }));
     if (points == 0) return;
-    out +=
-        fmt::format("<details><summary>{} of these curves</summary>\n", count_of(points, "point"));
+    out += fmt::format("<details><summary>{}</summary>\n", say_count<text::report::points>(points));
     tables(out, section, true, palette);
     out += "</details>\n";
 }
@@ -189,8 +199,8 @@ void section(std::string& out, const Section& section, const std::string& id, Pa
     for (std::size_t i = 0; i < section.maps.size(); ++i)
         out += heat_map(section.maps[i], fmt::format("{}-map-{}", id, i));
     if (!section.covers.empty())
-        out +=
-            fmt::format("<p class=\"foot\">95% intervals: {}.</p>\n", escape_html(section.covers));
+        out += fmt::format("<p class=\"foot\">{}</p>\n",
+                           escape_html(say<text::report::intervals_cover>(section.covers)));
     if (!section.ceilings.empty()) {
         out += "<ol class=\"foot\">\n";
         for (const auto& note : section.ceilings)
@@ -203,15 +213,18 @@ void section(std::string& out, const Section& section, const std::string& id, Pa
 void missing(std::string& out, const Report& report) {
     if (report.missing.empty()) return;
     out += "<section>\n";
-    heading(out, "Not measured, and why");
-    out += "<table>\n<caption>Cases without a figure</caption>\n<thead><tr><th "
-           "scope=\"col\">Status</th>"
-           "<th scope=\"col\">Reason</th><th scope=\"col\">Cases</th></tr></thead>\n<tbody>\n";
+    heading(out, say<text::report::not_measured>());
+    out += fmt::format("<table>\n<caption>{}</caption>\n<thead><tr>",
+                       say<text::report::without_figure>());
+    column(out, say<text::report::status>());
+    column(out, say<text::report::reason>());
+    column(out, say<text::report::cases>());
+    out += "</tr></thead>\n<tbody>\n";
     for (const auto& group : report.missing) {
         out += "<tr>";
-        cell(out, "status", status_in_words(group.status));
-        cell(out, "reason", escape_html(group.reason));
-        cell(out, "cases", escape_html(list_of(group.cases, cases_listed)));
+        cell(out, say<text::report::status>(), status_in_words(group.status));
+        cell(out, say<text::report::reason>(), escape_html(group.reason));
+        cell(out, say<text::report::cases>(), escape_html(list_of(group.cases, cases_listed)));
         out += "</tr>\n";
     }
     out += "</tbody></table>\n</section>\n";
@@ -220,26 +233,30 @@ void missing(std::string& out, const Report& report) {
 void checks(std::string& out, const Report& report) {
     if (report.checks.empty()) return;
     out += "<section>\n";
-    heading(out, "How the results were checked");
+    heading(out, say<text::report::checks>());
     for (const auto& group : report.checks) {
         // A long list of what passed is there for who wants it.
         const bool folded = group.checks.size() > checks_shown && group.passed == group.total;
         out += fmt::format(
-            "<h3>{}</h3>\n<p class=\"question\">{}</p>\n{}<table>\n<caption>{}.</caption>\n"
-            "<thead><tr><th scope=\"col\">Case</th><th scope=\"col\" class=\"n\">Error"
-            "</th><th scope=\"col\" class=\"n\">Bound</th><th scope=\"col\">Result</th>"
-            "</tr></thead>\n<tbody>\n",
+            "<h3>{}</h3>\n<p class=\"question\">{}</p>\n{}<table>\n<caption>{}</caption>\n"
+            "<thead><tr>",
             escape_html(group.benchmark), escape_html(group.method),
             folded ? fmt::format("<details><summary>{}</summary>\n", escape_html(group.outcome))
                    : "",
-            escape_html(group.outcome));
+            escape_html(say<text::words::sentence>(group.outcome)));
+        column(out, say<text::report::one_case>());
+        column(out, say<text::report::error>(), "n");
+        column(out, say<text::report::bound>(), "n");
+        column(out, say<text::report::result>());
+        out += "</tr></thead>\n<tbody>\n";
         for (const auto& check : group.checks) {
             out += fmt::format("<tr><td>{}{}</td>", escape_html(check.what), small(check.detail));
-            cell(out, "error", check.error, "n");
-            cell(out, "bound", check.bound, "n");
-            cell(out, "result",
-                 check.passed ? "<span class=\"ok\">passed</span>"
-                              : "<span class=\"wrong\">wrong</span>");
+            cell(out, say<text::report::error>(), check.error, "n");
+            cell(out, say<text::report::bound>(), check.bound, "n");
+            cell(out, say<text::report::result>(),
+                 fmt::format("<span class=\"{}\">{}</span>", check.passed ? "ok" : "wrong",
+                             check.passed ? say<text::report::passed>()
+                                          : say<text::report::wrong>()));
             out += "</tr>\n";
         }
         out += folded ? "</tbody></table>\n</details>\n" : "</tbody></table>\n";
@@ -249,32 +266,28 @@ void checks(std::string& out, const Report& report) {
 
 void bottom(std::string& out, const Report& report) {
     out += "<section>\n";
-    heading(out, "The run");
+    heading(out, say<text::report::the_run>());
     facts(out, report.run);
     out += "</section>\n<footer>\n";
     for (const auto& cap : report.caps) out += fmt::format("<p>{}</p>\n", escape_html(cap));
-    out +=
-        "<p>A value is the geometric mean over processes of the mean time per call; its interval "
-        "is "
-        "the wider of what processes differ by and what one process shows. A figure whose result "
-        "was wrong is never shown. In the batch strips each panel is one process, each dot a group "
-        "of batches, and up is faster.</p>\n</footer>\n";
+    out += fmt::format("<p>{}</p>\n</footer>\n", say<text::report::how_to_read>());
 }
 
 } // namespace
 
 std::string to_html(std::span<const Report> reports) {
-    std::string title = "Benchmark report";
-    if (!reports.empty()) title = reports.front().title;
+    const std::string title =
+        reports.empty() ? say<text::report::benchmark_report>() : reports.front().title;
+    const bool chinese = language_in_use() == Language::zh;
     std::string out = fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+        "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\"/>\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
         "'unsafe-inline'; base-uri 'none'; form-action 'none'\"/>\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
         "<meta name=\"generator\" "
-        "content=\"assay\"/>\n<title>{}</title>\n<style>{}</style>\n</head>\n"
+        "content=\"assay\"/>\n<title>{}</title>\n<style>{}{}</style>\n</head>\n"
         "<body>\n<main>\n",
-        escape_html(title), style_sheet);
+        chinese ? "zh-CN" : "en", escape_html(title), style_sheet, chinese ? chinese_fonts : "");
     std::size_t number = 0;
     for (const auto& report : reports) {
         Palette palette;

@@ -2,10 +2,13 @@
 
 #include "render/line_chart.hpp"
 
+#include "language/language.hpp"
+#include "model/text.hpp"
 #include "record/format.hpp"
 #include "render/charts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -80,6 +83,11 @@ private:
     bool logarithmic_ = false;
 };
 
+std::string tooltip(const Point& point, const std::string& label) {
+    std::string text = say<text::chart::point>(label, point.y_text, point.x_text);
+    return point.unstable ? join({text, say<text::status::unstable>()}) : text;
+}
+
 class Drawing {
 public:
     explicit Drawing(const CurveChart& chart)
@@ -87,10 +95,11 @@ public:
 
     std::string svg(const std::string& id, std::string_view description) {
         out_ = fmt::format("<svg class=\"bars lines\" width=\"100%\" height=\"{0}\" role=\"img\" "
-                           "aria-labelledby=\"{1}-t {1}-d\"><title id=\"{1}-t\">{2}: {3}</title>"
-                           "<desc id=\"{1}-d\">{4}</desc>\n",
-                           top + plot_height + axis_height, id, escape_html(chart_.benchmark),
-                           escape_html(chart_.title), description);
+                           "aria-labelledby=\"{1}-t {1}-d\"><title id=\"{1}-t\">{2}</title>"
+                           "<desc id=\"{1}-d\">{3}</desc>\n",
+                           top + plot_height + axis_height, id,
+                           escape_html(say<text::words::labelled>(chart_.benchmark, chart_.title)),
+                           description);
         axes();
         marks();
         for (std::size_t i = 0; i < chart_.curves.size(); ++i) curve(i);
@@ -150,11 +159,10 @@ private:
                 out_ += fmt::format(
                     R"(<line class="whisker" x1="{0:.2f}%" x2="{0:.2f}%" y1="{1:.1f}" y2="{2:.1f}"/>)",
                     across(point.x), down(*point.low), down(*point.high));
-            out_ += fmt::format(
-                R"(<circle cx="{:.2f}%" cy="{:.1f}" r="3"><title>{}: {} at {}{}</title></circle>)",
-                across(point.x), down(point.y), escape_html(chart_.curves[number].label),
-                escape_html(point.y_text), escape_html(point.x_text),
-                point.unstable ? ", unstable" : "");
+            out_ +=
+                fmt::format(R"(<circle cx="{:.2f}%" cy="{:.1f}" r="3"><title>{}</title></circle>)",
+                            across(point.x), down(point.y),
+                            escape_html(tooltip(point, chart_.curves[number].label)));
         }
         out_ += "</g>\n";
     }
@@ -166,12 +174,14 @@ private:
 };
 
 std::string caption(const CurveChart& chart, bool logarithmic) {
-    std::string text = fmt::format("{}: {} by {}; {} is better.", chart.benchmark, chart.title,
-                                   chart.x_title, chart.higher_is_better ? "more" : "less");
-    if (logarithmic) text += " Logarithmic.";
-    if (!chart.marks.empty()) text += " Upright lines: where the declared caches of one core end.";
-    if (!chart.common.empty()) text += fmt::format(" All: {}.", chart.common);
-    return escape_html(text);
+    const std::string title = say<text::words::labelled>(
+        chart.benchmark, say<text::chart::by>(chart.title, chart.x_title));
+    std::vector<std::string> said{chart.higher_is_better ? say<text::chart::more_is_better>(title)
+                                                         : say<text::chart::less_is_better>(title)};
+    if (logarithmic) said.push_back(say<text::chart::logarithmic>());
+    if (!chart.marks.empty()) said.push_back(say<text::chart::cache_marks>());
+    if (!chart.common.empty()) said.push_back(say<text::chart::all_share>(chart.common));
+    return escape_html(sentences(said));
 }
 
 void legend(std::string& out, const CurveChart& chart) {
@@ -180,9 +190,10 @@ void legend(std::string& out, const CurveChart& chart) {
         const auto& curve = chart.curves[i];
         out += fmt::format("<li><span class=\"dot c{}\"></span>{}", i % colours,
                            escape_html(curve.label));
-        std::string levels;
-        for (const auto& level : curve.levels) levels += (levels.empty() ? "" : "; ") + level;
-        if (!levels.empty()) out += fmt::format("<small>{}</small>", escape_html(levels));
+        if (!curve.levels.empty())
+            out += fmt::format("<small>{}</small>",
+                               escape_html(fmt::format(
+                                   "{}", fmt::join(curve.levels, say<text::list::semicolon>()))));
         out += "</li>\n";
     }
     out += "</ul>\n";

@@ -2,17 +2,21 @@
 
 #include "render/markdown.hpp"
 
+#include "language/language.hpp"
+#include "model/findings.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "record/format.hpp"
 #include "render/heat_map.hpp"
 #include "render/line_chart.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
+#include <vector>
 
 namespace assay::report {
 namespace {
@@ -42,7 +46,21 @@ void row(std::string& out, std::initializer_list<std::string> cells) {
     out += '\n';
 }
 
-void facts(std::string& out, const char* title, const std::vector<Fact>& facts) {
+void heading(std::string& out, std::string_view text) {
+    out += fmt::format("\n## {}\n\n", quote(text));
+}
+
+/// The head of a table; the columns at `right` hold numbers.
+void head(std::string& out, std::initializer_list<std::string> names, std::size_t first_right,
+          std::size_t last_right) {
+    row(out, names);
+    out += '|';
+    for (std::size_t i = 0; i < names.size(); ++i)
+        out += i >= first_right && i <= last_right ? " ---: |" : " --- |";
+    out += '\n';
+}
+
+void facts(std::string& out, std::string_view title, const std::vector<Fact>& facts) {
     if (facts.empty()) return;
     out += fmt::format("\n| {} | |\n| --- | --- |\n", title);
     for (const auto& fact : facts) row(out, {quote(fact.name), quote(fact.text)});
@@ -50,35 +68,39 @@ void facts(std::string& out, const char* title, const std::vector<Fact>& facts) 
 
 void findings(std::string& out, const Report& report) {
     if (report.findings.empty()) return;
-    out += "\n## Findings, and what to do\n\n";
-    for (const auto& finding : report.findings)
-        out += fmt::format("- **{}**: {}{}{}\n", to_string(finding.severity), quote(finding.what),
-                           finding.action.empty() ? "" : " ", quote(finding.action));
+    heading(out, say<text::report::findings>());
+    for (const auto& finding : report.findings) {
+        std::vector<std::string> said{quote(finding.what)};
+        if (!finding.action.empty()) said.push_back(quote(finding.action));
+        out += fmt::format("- {}\n", say<text::words::labelled>(
+                                         fmt::format("**{}**", severity_in_words(finding.severity)),
+                                         sentences(said)));
+    }
 }
 
 std::string row_notes(const Section& section, const Row& row) {
-    std::string out;
-    const auto add = [&](const std::string& text) {
-        out += (out.empty() ? "" : "; ") + quote(text);
-    };
-    if (section.covers.empty() && !row.covers.empty()) add("interval " + row.covers);
-    for (const auto& note : row.notes) add(note);
-    for (const auto& figure : row.figures) add(figure.title + " " + figure.text);
-    if (!row.settings.empty()) add(row.settings);
-    return out;
+    std::vector<std::string> notes;
+    if (section.covers.empty() && !row.covers.empty())
+        notes.push_back(quote(say<text::report::interval_covers>(row.covers)));
+    for (const auto& note : row.notes) notes.push_back(quote(note));
+    for (const auto& figure : row.figures) notes.push_back(quote(figure.title + " " + figure.text));
+    if (!row.settings.empty()) notes.push_back(quote(row.settings));
+    return fmt::format("{}", fmt::join(notes, say<text::list::semicolon>()));
 }
 
 void curves(std::string& out, const Section& section) {
     for (const auto& chart : section.curves) {
-        out += fmt::format("\n{}: {} by {}{}\n\n", quote(chart.benchmark), quote(chart.title),
-                           quote(chart.x_title),
-                           chart.common.empty() ? "" : " (all: " + quote(chart.common) + ")");
+        std::string title = say<text::words::labelled>(
+            chart.benchmark, say<text::chart::by>(chart.title, chart.x_title));
+        if (!chart.common.empty())
+            title = say<text::words::in_brackets>(title, say<text::chart::common>(chart.common));
+        out += fmt::format("\n{}\n\n", quote(title));
         for (const auto& curve : chart.curves) {
-            out +=
-                fmt::format("- {}: {} at {} {} {} at {}\n", quote(curve.label),
-                            quote(curve.points.front().y_text), quote(curve.points.front().x_text),
-                            sparkline(curve), quote(curve.points.back().y_text),
-                            quote(curve.points.back().x_text));
+            const auto& first = curve.points.front();
+            const auto& last = curve.points.back();
+            out += fmt::format("- {}\n", quote(say<text::chart::curve>(
+                                             curve.label, first.y_text, first.x_text,
+                                             sparkline(curve), last.y_text, last.x_text)));
             for (const auto& level : curve.levels) out += fmt::format("  - {}\n", quote(level));
         }
     }
@@ -87,8 +109,8 @@ void curves(std::string& out, const Section& section) {
 void maps(std::string& out, const Section& section) {
     constexpr std::size_t most_columns = 16; // wider tables are unreadable as text
     for (const auto& map : section.maps) {
-        out += fmt::format("\n{}, {}: {} {}\n", quote(map.benchmark), quote(map.what),
-                           quote(map.title), quote(extremes(map)));
+        out += fmt::format("\n{}\n", quote(say<text::chart::map_of_case>(
+                                         map.benchmark, map.what, map.title, extremes(map))));
         if (map.columns.size() > most_columns) continue;
         out += fmt::format("\n| {} \\ {} |", quote(map.row_title), quote(map.column_title));
         for (const auto& column : map.columns) out += fmt::format(" {} |", quote(column));
@@ -105,12 +127,15 @@ void maps(std::string& out, const Section& section) {
 }
 
 void section(std::string& out, const Section& section) {
-    out += fmt::format("\n## {}\n\n", quote(section.title));
+    heading(out, section.title);
     if (!section.question.empty()) out += quote(section.question) + "\n\n";
     if (!std::ranges::all_of(section.rows, &Row::on_curve))
-        out +=
-            "| benchmark | case | library | value | 95% interval | of ceiling | status | notes |\n"
-            "| --- | --- | --- | ---: | ---: | ---: | --- | --- |\n";
+        head(out,
+             {say<text::report::benchmark>(), say<text::report::one_case>(),
+              say<text::report::library>(), say<text::report::value>(),
+              say<text::report::interval>(), say<text::report::of_ceiling>(),
+              say<text::report::status>(), say<text::report::notes>()},
+             3, 5);
     for (const auto& entry : section.rows) {
         if (entry.on_curve) continue;
         const std::string note =
@@ -122,15 +147,18 @@ void section(std::string& out, const Section& section) {
     curves(out, section);
     maps(out, section);
     if (!section.covers.empty())
-        out += fmt::format("\n95% intervals: {}.\n", quote(section.covers));
-    if (!section.ceilings.empty()) out += "\nCeilings:\n\n";
+        out += fmt::format("\n{}\n", quote(say<text::report::intervals_cover>(section.covers)));
+    if (!section.ceilings.empty()) out += fmt::format("\n{}\n\n", say<text::report::ceilings>());
     for (std::size_t i = 0; i < section.ceilings.size(); ++i)
         out += fmt::format("{}. {}\n", i + 1, quote(section.ceilings[i]));
 }
 
 void missing(std::string& out, const Report& report) {
     if (report.missing.empty()) return;
-    out += "\n## Not measured, and why\n\n| status | reason | cases |\n| --- | --- | --- |\n";
+    heading(out, say<text::report::not_measured>());
+    head(out,
+         {say<text::report::status>(), say<text::report::reason>(), say<text::report::cases>()}, 3,
+         3);
     for (const auto& group : report.missing)
         row(out, {std::string{status_in_words(group.status)}, quote(group.reason),
                   quote(list_of(group.cases, 6))}); // the rest is a number
@@ -138,14 +166,18 @@ void missing(std::string& out, const Report& report) {
 
 void checks(std::string& out, const Report& report) {
     if (report.checks.empty()) return;
-    out += "\n## How the results were checked\n\n";
+    heading(out, say<text::report::checks>());
     for (const auto& group : report.checks) {
-        out += fmt::format("- {}: {}. {}\n", quote(group.benchmark), quote(group.outcome),
-                           quote(group.method));
+        const std::string outcome =
+            say<text::words::sentence>(say<text::words::labelled>(group.benchmark, group.outcome));
+        out += fmt::format("- {}\n", quote(sentences({outcome, group.method})));
         for (const auto& check : group.checks)
             if (!check.passed)
-                out += fmt::format("  - **wrong**: {}: error {}, bound {}. {}\n", quote(check.what),
-                                   check.error, check.bound, quote(check.detail));
+                out += fmt::format("  - {}\n",
+                                   say<text::words::labelled>(
+                                       fmt::format("**{}**", say<text::report::wrong>()),
+                                       quote(say<text::report::check>(check.what, check.error,
+                                                                      check.bound, check.detail))));
     }
 }
 
@@ -155,16 +187,17 @@ std::string to_markdown(std::span<const Report> reports) {
     std::string out;
     for (const auto& report : reports) {
         if (!out.empty()) out += '\n';
-        out += fmt::format("# {}{}\n", report.label.empty() ? "" : quote(report.label) + ": ",
-                           quote(report.title));
-        facts(out, "In five lines", report.summary);
+        out += fmt::format("# {}\n", quote(report.label.empty() ? report.title
+                                                                : say<text::words::labelled>(
+                                                                      report.label, report.title)));
+        facts(out, say<text::report::five_lines>(), report.summary);
         findings(out, report);
-        facts(out, "Machine", report.machine);
-        facts(out, "Library", report.software);
+        facts(out, say<text::report::machine>(), report.machine);
+        facts(out, capitalised(say<text::report::library>()), report.software);
         for (const auto& entry : report.sections) section(out, entry);
         missing(out, report);
         checks(out, report);
-        facts(out, "Run", report.run);
+        facts(out, say<text::report::run>(), report.run);
     }
     return out;
 }

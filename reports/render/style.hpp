@@ -121,4 +121,11 @@ h2{margin-top:24pt}
 }
 )css";
 
+/// Behind the above on Chinese pages: the fonts that macOS, Windows and Linux have, and lines that need
+/// more air than Latin ones.
+inline constexpr std::string_view chinese_fonts = R"css(
+body{font-family:system-ui,-apple-system,"Segoe UI","PingFang SC","Microsoft YaHei","Noto Sans CJK SC","Noto Sans SC","Source Han Sans SC",sans-serif;line-height:1.65}
+.kicker{letter-spacing:.02em}
+)css";
+
 } // namespace assay::report

@@ -2,6 +2,7 @@
 
 #include "render/terminal.hpp"
 
+#include "language/language.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "render/heat_map.hpp"
@@ -17,7 +18,6 @@ namespace {
 
 constexpr std::size_t narrowest = 60; // below this the table of figures does not fit
 constexpr std::size_t longest_library = 12;
-constexpr std::size_t status_columns = 9; // "incorrect", "timed out"
 
 /// SGR codes; the text around them is plain, so nothing else can start an escape sequence.
 enum class Paint : std::uint8_t { bold, dim, red, yellow, green };
@@ -72,7 +72,7 @@ Paint colour_of(record::Status status) {
 
 void print_findings(Page& page, const Report& report) {
     if (report.findings.empty()) return;
-    page.heading("Findings, and what to do");
+    page.heading(say<text::report::findings>());
     for (const auto& finding : report.findings) {
         const bool serious = finding.severity == Severity::serious;
         page.paragraph(serious                                 ? "  !!"
@@ -88,13 +88,24 @@ std::string share_text(const Row& row) {
     return fmt::format("{} [{}]", row.share.empty() ? "-" : row.share, *row.ceiling_note + 1);
 }
 
+/// As wide as the longest state that a row of figures may be in.
+std::size_t status_columns() {
+    using record::Status;
+    std::size_t columns = 0;
+    for (const auto status : {Status::ok, Status::unstable, Status::incorrect, Status::failed,
+                              Status::timed_out, Status::crashed})
+        columns = std::max(columns, display_width(status_in_words(status)));
+    return columns;
+}
+
 /// Widths of the table's columns: as wide as what is in them, the first gets what is left.
 struct Columns {
-    std::size_t what = 4;
-    std::size_t library = 7;
-    std::size_t value = 5;
-    std::size_t interval = 12;
-    std::size_t share = 7;
+    std::size_t what = display_width(say<text::report::one_case>());
+    std::size_t library = display_width(say<text::report::library>());
+    std::size_t value = display_width(say<text::report::value>());
+    std::size_t interval = display_width(say<text::report::interval>());
+    std::size_t share = display_width(say<text::report::ceiling>());
+    std::size_t status = status_columns();
     bool stacked = false; ///< too narrow for a table: figures below their case
 };
 
@@ -114,7 +125,7 @@ Columns columns_of(const Section& section, std::size_t width) {
     columns.library = std::min(columns.library, longest_library);
     const std::size_t gaps = 2 + 5 * 2;
     const std::size_t others =
-        gaps + columns.library + columns.value + columns.interval + columns.share + status_columns;
+        gaps + columns.library + columns.value + columns.interval + columns.share + columns.status;
     constexpr std::size_t least = 26; // a case takes two lines there, three at most
     columns.stacked = width < others + std::min(least, columns.what);
     if (!columns.stacked) columns.what = std::min(columns.what, width - others);
@@ -133,7 +144,7 @@ void print_row(Page& page, const Section& section, const Row& row, const Columns
         figures_line(columns, row.value, row.interval, share_text(row),
                      page.paint(colour_of(row.status), status_in_words(row.status)));
     if (columns.stacked) {
-        page.paragraph("", 2, fmt::format("{} ({})", row.what, row.library));
+        page.paragraph("", 2, say<text::words::in_brackets>(row.what, row.library));
         page.line("    " + figures);
     } else {
         const auto what = wrap(row.what, columns.what);
@@ -142,30 +153,35 @@ void print_row(Page& page, const Section& section, const Row& row, const Columns
         for (std::size_t i = 1; i < what.size(); ++i) page.line("    " + what[i]);
     }
     if (section.covers.empty() && !row.covers.empty())
-        page.paragraph("", 6, "interval " + row.covers, true);
+        page.paragraph("", 6, say<text::report::interval_covers>(row.covers), true);
     for (const auto& note : row.notes) page.paragraph("", 6, note, true);
 }
 
 void print_head(Page& page, const Columns& columns) {
-    const std::string figures = figures_line(columns, "value", "95% interval", "ceiling", "status");
-    const std::string line = columns.stacked
-                                 ? "    " + figures
-                                 : fmt::format("  {}  {}  {}", fit("case", columns.what),
-                                               fit("library", columns.library), figures);
+    const std::string figures =
+        figures_line(columns, say<text::report::value>(), say<text::report::interval>(),
+                     say<text::report::ceiling>(), say<text::report::status>());
+    const std::string line =
+        columns.stacked
+            ? "    " + figures
+            : fmt::format("  {}  {}  {}", fit(say<text::report::one_case>(), columns.what),
+                          fit(say<text::report::library>(), columns.library), figures);
     page.line(page.paint(Paint::dim, line));
 }
 
 void print_curves(Page& page, const Section& section) {
     for (const auto& chart : section.curves) {
-        page.line("  " + page.paint(Paint::bold, chart.benchmark) +
-                  fmt::format(": {} by {}", chart.title, chart.x_title));
-        if (!chart.common.empty()) page.paragraph("", 4, "all: " + chart.common, true);
+        page.line(fmt::format(
+            "  {}", say<text::words::labelled>(page.paint(Paint::bold, chart.benchmark),
+                                               say<text::chart::by>(chart.title, chart.x_title))));
+        if (!chart.common.empty())
+            page.paragraph("", 4, say<text::chart::common>(chart.common), true);
         for (const auto& curve : chart.curves) {
             const auto& first = curve.points.front();
             const auto& last = curve.points.back();
             page.paragraph("   ", 4,
-                           fmt::format("{}: {} at {} {} {} at {}", curve.label, first.y_text,
-                                       first.x_text, sparkline(curve), last.y_text, last.x_text));
+                           say<text::chart::curve>(curve.label, first.y_text, first.x_text,
+                                                   sparkline(curve), last.y_text, last.x_text));
             for (const auto& level : curve.levels) page.paragraph("", 6, level, true);
         }
     }
@@ -174,8 +190,8 @@ void print_curves(Page& page, const Section& section) {
 void print_maps(Page& page, const Section& section) {
     for (const auto& map : section.maps)
         page.paragraph("  ", 4,
-                       fmt::format("{}, {} from {} to {}: {}", map.benchmark, map.title,
-                                   map.row_title, map.column_title, extremes(map)));
+                       say<text::chart::map>(map.benchmark, map.title, map.row_title,
+                                             map.column_title, extremes(map)));
 }
 
 void print_rows(Page& page, const Section& section) {
@@ -199,33 +215,36 @@ void print_section(Page& page, const Section& section) {
     print_curves(page, section);
     print_maps(page, section);
     if (!section.covers.empty())
-        page.paragraph("  ", 2, "95% intervals: " + section.covers + ".", true);
+        page.paragraph("  ", 2, say<text::report::intervals_cover>(section.covers), true);
     for (std::size_t i = 0; i < section.ceilings.size(); ++i)
         page.paragraph(fmt::format("  [{}]", i + 1), 7, section.ceilings[i], true);
 }
 
 void print_missing(Page& page, const Report& report) {
     if (report.missing.empty()) return;
-    page.heading("Not measured, and why");
+    page.heading(say<text::report::not_measured>());
     for (const auto& group : report.missing) {
         page.paragraph("  ", 2,
-                       fmt::format("{}: {}", status_in_words(group.status),
-                                   group.reason.empty() ? "no reason was given" : group.reason));
+                       say<text::words::labelled>(
+                           status_in_words(group.status),
+                           group.reason.empty() ? say<text::report::no_reason>() : group.reason));
         page.paragraph("", 6, list_of(group.cases, 6), true); // cases; the rest is a number
     }
 }
 
 void print_checks(Page& page, const Report& report) {
     if (report.checks.empty()) return;
-    page.heading("How the results were checked");
+    page.heading(say<text::report::checks>());
     for (const auto& group : report.checks) {
-        page.paragraph("  ", 2, fmt::format("{}: {}.", group.benchmark, group.outcome));
+        page.paragraph(
+            "  ", 2,
+            say<text::words::sentence>(say<text::words::labelled>(group.benchmark, group.outcome)));
         if (!group.method.empty()) page.paragraph("", 6, group.method, true);
         for (const auto& check : group.checks)
             if (!check.passed)
-                page.paragraph("    !!", 7,
-                               fmt::format("{}: error {}, bound {}. {}", check.what, check.error,
-                                           check.bound, check.detail));
+                page.paragraph(
+                    "    !!", 7,
+                    say<text::report::check>(check.what, check.error, check.bound, check.detail));
     }
 }
 
@@ -233,23 +252,23 @@ void print_checks(Page& page, const Report& report) {
 
 std::string to_terminal(const Report& report, const TerminalStyle& style) {
     Page page{style};
-    const std::string label = report.label.empty() ? "" : report.label + ": ";
-    page.line(
-        page.paint(Paint::bold, fit(label + report.title,
-                                    std::min(page.width(), display_width(label + report.title)))));
-    page.heading("In five lines");
+    const std::string title = report.label.empty()
+                                  ? report.title
+                                  : say<text::words::labelled>(report.label, report.title);
+    page.line(page.paint(Paint::bold, fit(title, std::min(page.width(), display_width(title)))));
+    page.heading(say<text::report::five_lines>());
     page.facts(report.summary);
     print_findings(page, report);
-    page.heading("Machine");
+    page.heading(say<text::report::machine>());
     page.facts(report.machine);
     if (!report.software.empty()) {
-        page.heading("Libraries");
+        page.heading(say<text::report::libraries>());
         page.facts(report.software);
     }
     for (const auto& section : report.sections) print_section(page, section);
     print_missing(page, report);
     print_checks(page, report);
-    page.heading("Run");
+    page.heading(say<text::report::run>());
     page.facts(report.run);
     return page.take();
 }
