@@ -46,7 +46,7 @@ telemetry::NoiseProfile watch_noise(const record::Machine& machine, double secon
     };
     const double caches = machine::fact(machine, "cache.last_level");
     auto profile = telemetry::profile_noise(
-        machine::choose_cpus(std::max(machine.usable_cores, 1)), seconds,
+        machine::choose_cpus(std::max(machine.usable_cores.value_or(1), 1)), seconds,
         std::isfinite(caches) ? static_cast<std::int64_t>(caches) : 0, show);
     if (terminal.present) fmt::print(stderr, "\r\x1b[2K");
     return profile;
@@ -98,16 +98,18 @@ private:
 
 void show_processor(Page& page, const record::Machine& m) {
     page.line("processor", m.cpu_model);
-    page.line("cores",
-              fmt::format("{} cores, {} threads, {} socket{}, {} NUMA node{}; usable: {} "
-                          "cores, {} threads",
-                          m.cores, m.threads, m.sockets, m.sockets == 1 ? "" : "s", m.numa_nodes,
-                          m.numa_nodes == 1 ? "" : "s", m.usable_cores, m.usable_threads));
+    page.line("cores", fmt::format("{} cores, {} threads, {} socket{}, {} NUMA node{}; usable: {} "
+                                   "cores, {} threads",
+                                   m.cores.value_or(0), m.threads.value_or(0),
+                                   m.sockets.value_or(0), m.sockets == 1 ? "" : "s",
+                                   m.numa_nodes.value_or(0), m.numa_nodes == 1 ? "" : "s",
+                                   m.usable_cores.value_or(0), m.usable_threads.value_or(0)));
     if (m.core_clock_hz) page.line("clock", record::human(*m.core_clock_hz, "Hz") + " (measured)");
     std::vector<std::string> caches;
     for (const auto& cache : m.caches) caches.push_back(cache_text(cache));
     page.line("caches", fmt::format("{}", fmt::join(caches, ", ")));
-    std::string memory = record::human_bytes(static_cast<double>(m.memory_bytes));
+    std::string memory =
+        m.memory_bytes ? record::human_bytes(static_cast<double>(*m.memory_bytes)) : "not known";
     if (m.memory_limit_bytes)
         memory += fmt::format(", limited to {}",
                               record::human_bytes(static_cast<double>(*m.memory_limit_bytes)));

@@ -16,18 +16,19 @@ using Sentence = std::optional<std::string>;
 
 Sentence on_quota(const record::Machine& machine, const machine::Files& files) {
     const auto quota = machine::cpu_quota(files);
-    if (!quota || *quota >= machine.threads) return std::nullopt;
+    if (!quota || !machine.threads || *quota >= *machine.threads) return std::nullopt;
     return fmt::format("a control group limits this process to {:.3g} CPUs: all-core figures are "
                        "those of the limit, not of the machine",
                        *quota);
 }
 
 Sentence on_memory_limit(const record::Machine& machine) {
-    if (!machine.memory_limit_bytes || *machine.memory_limit_bytes >= machine.memory_bytes)
-        return std::nullopt;
+    const auto limit = machine.memory_limit_bytes;
+    const auto all = machine.memory_bytes;
+    if (!limit || !all || *limit >= *all) return std::nullopt;
     return fmt::format("a control group limits memory to {} of {}",
-                       record::human_bytes(static_cast<double>(*machine.memory_limit_bytes)),
-                       record::human_bytes(static_cast<double>(machine.memory_bytes)));
+                       record::human_bytes(static_cast<double>(*limit)),
+                       record::human_bytes(static_cast<double>(*all)));
 }
 
 Sentence on_governor(const machine::Files& files) {
@@ -45,16 +46,18 @@ Sentence on_huge_pages(const record::Machine& machine) {
 }
 
 Sentence on_threads(const record::Machine& machine) {
-    if (machine.usable_threads <= machine.usable_cores) return std::nullopt;
+    if (!machine.usable_cores || machine.usable_threads <= machine.usable_cores)
+        return std::nullopt;
     return fmt::format("{} hardware threads share {} cores: threads=all uses one thread per core",
-                       machine.usable_threads, machine.usable_cores);
+                       *machine.usable_threads, *machine.usable_cores);
 }
 
 Sentence on_affinity(const record::Machine& machine, const machine::Files& files) {
     // A quota lowers the usable cores too, and has its own sentence.
-    if (machine.usable_cores >= machine.cores || on_quota(machine, files)) return std::nullopt;
+    if (!machine.usable_cores || machine.usable_cores >= machine.cores || on_quota(machine, files))
+        return std::nullopt;
     return fmt::format("this process may use {} of {} cores (affinity or cpuset)",
-                       machine.usable_cores, machine.cores);
+                       *machine.usable_cores, *machine.cores);
 }
 
 Sentence on_hypervisor(const record::Machine& machine) {

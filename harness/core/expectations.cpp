@@ -23,15 +23,13 @@ struct Fact {
 
 std::vector<Fact> facts_of(const record::Machine& machine) {
     const auto is_accelerator = [](const auto& device) { return device.kind == "accelerator"; };
-    return {
-        {"cores", machine.usable_cores},
-        {"threads", machine.usable_threads},
-        {"sockets", machine.sockets},
-        {"numa", machine.numa_nodes},
-        {"gpu", std::ranges::count_if(machine.pci, is_accelerator)},
-        {"memory",
-         std::min(machine.memory_bytes, machine.memory_limit_bytes.value_or(machine.memory_bytes)),
-         true}};
+    const auto bytes = machine.memory_bytes.value_or(0);
+    return {{"cores", machine.usable_cores.value_or(0)},
+            {"threads", machine.usable_threads.value_or(0)},
+            {"sockets", machine.sockets.value_or(0)},
+            {"numa", machine.numa_nodes.value_or(0)},
+            {"gpu", std::ranges::count_if(machine.pci, is_accelerator)},
+            {"memory", std::min(bytes, machine.memory_limit_bytes.value_or(bytes)), true}};
 }
 
 Result<void> check(const std::vector<Fact>& facts, const std::string& text) {

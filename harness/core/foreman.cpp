@@ -107,7 +107,7 @@ record::NamedList Foreman::facts(const Manifest& module, const fs::path& log) {
     const auto problem = [&](std::string text) {
         return record::NamedList{{.name = module.module + ".problem", .value = std::move(text)}};
     };
-    auto session = start({.threads = std::max(machine_.usable_cores, 1)}, log);
+    auto session = start({.threads = std::max(machine_.usable_cores.value_or(1), 1)}, log);
     if (!session) return problem(session.error().message);
     auto answer =
         (*session)->facts({.id = ++last_id_, .module = module.library.string()}, limit, watch_);

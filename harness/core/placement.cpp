@@ -11,7 +11,7 @@ namespace {
 
 /// The same meaning of the symbols as Machine::workers in assay/machine.hpp.
 int count_of(const record::Value& value, const record::Machine& machine) {
-    const int cores = std::max(machine.usable_cores, 1);
+    const int cores = std::max(machine.usable_cores.value_or(1), 1);
     if (const auto* number = std::get_if<std::int64_t>(&value))
         return static_cast<int>(std::clamp<std::int64_t>(*number, 1, 1 << 20U));
     const auto* symbol = std::get_if<std::string>(&value);
@@ -25,14 +25,14 @@ Result<Placement> place(const PlannedCase& planned, const record::Machine& machi
     const auto* threads = record::find(planned.parameters, "threads");
     const auto* ranks = record::find(planned.parameters, "ranks");
     const bool team = planned.benchmark->team;
-    const int usable = std::max(machine.usable_threads, 1);
+    const int usable = std::max(machine.usable_threads.value_or(1), 1);
 
     Placement placement{.launcher = team ? planned.module->launcher : "", .variables = variables};
     if (team && ranks != nullptr) placement.ranks = count_of(*ranks, machine);
     if (threads != nullptr)
         placement.threads = count_of(*threads, machine);
     else
-        placement.threads = team ? 1 : std::max(machine.usable_cores, 1);
+        placement.threads = team ? 1 : std::max(machine.usable_cores.value_or(1), 1);
     if (placement.threads > usable)
         return fail(fmt::format("needs {} hardware threads, this machine lets it use {}",
                                 placement.threads, usable),

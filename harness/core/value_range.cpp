@@ -68,7 +68,7 @@ std::int64_t number_of(const record::Value& value, const record::Machine& machin
         return beyond_cache_bytes(std::isnan(last_level) ? 0
                                                          : static_cast<std::int64_t>(last_level));
     }
-    return symbol == "all" ? std::max(machine.usable_cores, 1) : 1;
+    return symbol == "all" ? std::max(machine.usable_cores.value_or(1), 1) : 1;
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/identity.hpp"
 
-#include "machine/sha256.hpp"
+#include "base/sha256.hpp"
 
 namespace assay::machine {
 namespace {

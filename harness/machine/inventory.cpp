@@ -27,15 +27,18 @@ void add_shape(const Sources& sources, record::Machine& machine) {
     machine.threads = shape.threads;
     machine.numa_nodes = shape.numa_nodes;
     machine.caches = shape.caches;
-    machine.usable_cores = static_cast<int>(shape.usable.size());
-    for (const auto& core : shape.usable) machine.usable_threads += static_cast<int>(core.size());
+    int cores = static_cast<int>(shape.usable.size());
+    int threads = 0;
+    for (const auto& core : shape.usable) threads += static_cast<int>(core.size());
     // Whole CPUs only, at least one: a thread that the quota stops makes its team wait
     // (decisions/0030).
     if (const auto quota = cpu_quota(sources.files)) {
         const int allowed = static_cast<int>(std::clamp(std::floor(*quota), 1.0, 1e6));
-        machine.usable_cores = std::min(machine.usable_cores, allowed);
-        machine.usable_threads = std::min(machine.usable_threads, allowed);
+        cores = std::min(cores, allowed);
+        threads = std::min(threads, allowed);
     }
+    machine.usable_cores = cores;
+    machine.usable_threads = threads;
 }
 
 /// Amazon's own processors are Arm's designs, and are known by Amazon's names.
@@ -55,6 +58,7 @@ void name_graviton(record::Machine& machine) {
 }
 
 double known(double value) { return value > 0 ? value : std::nan(""); }
+double known(const std::optional<int>& count) { return known(count.value_or(0)); }
 
 bool holds_data(const record::Cache& cache) { return cache.type != "instruction"; }
 
@@ -81,7 +85,8 @@ double cache_bytes(const record::Machine& machine, int level) {
 }
 
 double memory_total(const record::Machine& machine) {
-    return static_cast<double>(machine.memory_limit_bytes.value_or(machine.memory_bytes));
+    return static_cast<double>(
+        machine.memory_limit_bytes.value_or(machine.memory_bytes.value_or(0)));
 }
 
 double memory_available() {
@@ -105,7 +110,7 @@ record::Machine inspect(const Sources& sources) {
     machine.architecture = sources.architecture;
     machine.core_clock_hz = sources.core_clock_hz;
     add_shape(sources, machine);
-    machine.memory_bytes = memory.bytes;
+    if (memory.bytes > 0) machine.memory_bytes = memory.bytes;
     machine.memory_limit_bytes = memory.limit_bytes;
     machine.huge_pages = memory.huge_pages;
     machine.pci = read_pci(files);

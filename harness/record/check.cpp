@@ -91,10 +91,11 @@ private:
         if (i > 0 && r.index <= c.replicas[i - 1].index)
             add(key + ".index", "replicas are not in order of their index, each once");
         if (r.status != Status::ok && r.reason.empty()) add(key + ".reason", "is empty");
-        if (r.values.size() > r.batches)
+        if (r.batches && r.values.size() > *r.batches)
             add(key + ".batches", fmt::format("got {}, fewer than the {} values that batches gave",
-                                              r.batches, r.values.size()));
-        if (!r.values.empty() && r.calls == 0) add(key + ".calls", "got 0, but there are values");
+                                              *r.batches, r.values.size()));
+        if (!r.values.empty() && r.calls && *r.calls == 0)
+            add(key + ".calls", "got 0, but there are values");
         for (const Named& figure : r.extra)
             if (find_metric(figure.name) == nullptr)
                 add(key + ".extra",

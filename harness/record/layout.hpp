@@ -177,6 +177,16 @@ void each_field(Visit&& visit, Maybe<Pairing> auto& pairing) {
     visit("changes", pairing.changes);
 }
 
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Imported> auto& imported) {
+    visit("tool", imported.tool);
+    visit("tool_version", imported.tool_version);
+    visit("format", imported.format);
+    visit("file", imported.file);
+    visit("sha256", imported.sha256);
+    visit("notes", imported.notes);
+}
+
 /// The keys of `run`; the machine and the cases stand beside it.
 template <class Visit>
 void each_field(Visit&& visit, Maybe<Run> auto& run) {
@@ -188,6 +198,7 @@ void each_field(Visit&& visit, Maybe<Run> auto& run) {
     visit("version", run.version);
     visit("digest", run.digest);
     visit("pairing", run.pairing);
+    visit("imported", run.imported);
 }
 
 /// Has fields of its own, so it is an object in JSON.

@@ -39,6 +39,10 @@ inline constexpr std::array metric_table{
     MetricDefinition{"slowest_latency", "s", false, "", "highest latency"},
     MetricDefinition{"background_bandwidth", "B/s", true, "", "bandwidth of the other cores"},
     MetricDefinition{"planning_time", "s", false, "", "planning time"},
+    // Of other tools' results, which give the ends of what they saw and not the values between.
+    MetricDefinition{"fastest_time", "s", false, "", "shortest time of a call"},
+    MetricDefinition{"slowest_time", "s", false, "", "longest time of a call"},
+    MetricDefinition{"best_bandwidth", "B/s", true, "", "highest bandwidth"},
 };
 
 constexpr const MetricDefinition* find_metric(std::string_view name) {

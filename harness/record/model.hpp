@@ -125,10 +125,11 @@ struct Replica {
     std::string started; ///< UTC, ISO 8601
     Status status = Status::failed;
     std::string reason;
-    double setup_seconds = 0;
-    double warmup_seconds = 0;
-    std::uint64_t batches = 0; ///< batches measured
-    std::uint64_t calls = 0;   ///< calls behind each of `values`
+    // Always known of our own runs; other tools' results, imported, may not say.
+    std::optional<double> setup_seconds;
+    std::optional<double> warmup_seconds;
+    std::optional<std::uint64_t> batches; ///< batches measured
+    std::optional<std::uint64_t> calls;   ///< calls behind each of `values`
     /// Mean seconds per call of groups of consecutive batches, equal in size: at most 200.
     std::vector<double> values;
     std::optional<double> seconds; ///< mean of `values`: total time / total calls
@@ -168,7 +169,7 @@ struct Cache {
     std::string type; ///< "data", "instruction", "unified"
     std::int64_t bytes = 0;
     int count = 0; ///< instances the process may use
-    int line_bytes = 0;
+    std::optional<int> line_bytes;
 };
 
 /// A PCI accelerator or network device, known by its ids even where no driver is loaded.
@@ -188,16 +189,16 @@ struct Machine {
     std::string cpu_model;
     std::string cpu_vendor;
     std::string architecture; ///< "x86_64", "aarch64"
-    int sockets = 0;
-    int cores = 0;        ///< physical, online
-    int threads = 0;      ///< hardware threads, online
-    int usable_cores = 0; ///< after affinity and cgroup quota
-    int usable_threads = 0;
-    int numa_nodes = 0;
+    std::optional<int> sockets;
+    std::optional<int> cores;        ///< physical, online
+    std::optional<int> threads;      ///< hardware threads, online
+    std::optional<int> usable_cores; ///< after affinity and cgroup quota
+    std::optional<int> usable_threads;
+    std::optional<int> numa_nodes;
     std::optional<double> core_clock_hz; ///< measured
     std::vector<std::string> isa;
     std::vector<Cache> caches;
-    std::int64_t memory_bytes = 0;
+    std::optional<std::int64_t> memory_bytes;
     std::optional<std::int64_t> memory_limit_bytes; ///< cgroup
     std::string huge_pages;                         ///< "always", "madvise", "never"
     std::vector<PciDevice> pci;
@@ -220,15 +221,26 @@ struct Pairing {
     NamedList changes; ///< what this setting changed: "environment.OMP_WAIT_POLICY", "library", ...
 };
 
+/// Another tool's result, made into a run: where its figures come from.
+struct Imported {
+    std::string tool;               ///< "nccl-tests"
+    std::string tool_version;       ///< empty where the file does not say
+    std::string format;             ///< "text", "JSON", "CSV"
+    std::string file;               ///< its name, without folders
+    std::string sha256;             ///< of its bytes
+    std::vector<std::string> notes; ///< what it held that a run has no place for
+};
+
 struct Run {
     std::string id;
     std::string suite;
-    std::string started;
+    std::string started; ///< of an imported run perhaps not known: empty
     std::string ended;
     std::string status;  ///< "done", "interrupted"
     std::string version; ///< of assay
     std::string digest;  ///< of plan and modules: runs with equal digests measure the same things
-    std::optional<Pairing> pairing; ///< absent unless the run took turns with others
+    std::optional<Pairing> pairing;   ///< absent unless the run took turns with others
+    std::optional<Imported> imported; ///< absent in runs of our own
     Machine machine;
     std::vector<Case> cases;
 };

@@ -69,6 +69,22 @@ void describe(Metric& metric, const std::vector<double>& values) {
     metric.count = values.size();
 }
 
+/// What the replica reports as the case's headline, where that is not computed from its time; NaN
+/// without one. So a tool that prints a bandwidth and no time has a figure all the same.
+double reported_headline(const Case& c, const Replica& replica) {
+    const double figure = number(find(replica.extra, c.headline)).value_or(unknown);
+    return std::isfinite(figure) && figure > 0 && find_metric(c.headline) != nullptr ? figure
+                                                                                     : unknown;
+}
+
+/// Grows as the replica does worse: its time, or what it reports instead of one.
+double cost_of(const Case& c, const Replica& replica) {
+    if (has_time(replica)) return time_of(replica);
+    const double figure = reported_headline(c, replica);
+    const MetricDefinition* definition = find_metric(c.headline);
+    return definition != nullptr && definition->higher_is_better ? 1 / figure : figure;
+}
+
 /// What one call does of the work that the metric is a rate of; 0 where it does none.
 double amount_of(const Case& c, const MetricDefinition* definition) {
     if (definition == nullptr || definition->work.empty()) return 0;
@@ -251,8 +267,9 @@ constexpr double most_between_replicas = 1.25;
 
 std::optional<std::string> disagreement(const Case& c) {
     if (c.replicas.size() < 2) return {};
-    const auto [fast, slow] = std::ranges::minmax(c.replicas, {}, time_of);
-    const double factor = time_of(slow) / time_of(fast);
+    const auto cost = [&](const Replica& replica) { return cost_of(c, replica); };
+    const auto [fast, slow] = std::ranges::minmax(c.replicas, {}, cost);
+    const double factor = cost(slow) / cost(fast);
     if (factor <= most_between_replicas) return {};
     return fmt::format("replica {} took {:.3g} times as long as replica {}", slow.index + 1, factor,
                        fast.index + 1);
@@ -271,7 +288,8 @@ std::optional<Verdict> bad_end(const Case& c, int planned) {
     for (const Status bad : bad_ends)
         if (const Replica* replica = first_with(c, bad))
             return Verdict{.status = bad, .reason = about(*replica, planned, replica->reason)};
-    const auto timeless = std::ranges::find_if_not(c.replicas, has_time);
+    const auto timeless = std::ranges::find_if(
+        c.replicas, [&](const Replica& replica) { return std::isnan(cost_of(c, replica)); });
     if (timeless == c.replicas.end()) return {};
     return Verdict{.status = Status::failed,
                    .reason = about(*timeless, planned, "reports no positive time per call")};

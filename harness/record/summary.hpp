@@ -34,7 +34,7 @@ void summarise(Case& c);
 ///  2. A failed verification, or any replica incorrect: incorrect.
 ///  3. Any replica crashed, else timed_out, else failed, else interrupted, else skipped: that status.
 ///     One bad process in three is a fact about the machine; the others do not outvote it.
-///  4. A replica without a positive time per call: failed.
+///  4. A replica without a positive time per call that does not report the headline itself: failed.
 ///  5. Fewer replicas than planned: interrupted.
 ///  6. Any replica unstable, or the slowest and the fastest differ by more than a factor of 1.25:
 ///     unstable.

@@ -35,17 +35,21 @@ std::string join_known(std::vector<std::string> parts) {
     return join(parts);
 }
 
-std::size_t to_count(int value) { return static_cast<std::size_t>(std::max(value, 0)); }
+/// 0 where it is not known.
+std::size_t to_count(const std::optional<int>& value) {
+    return static_cast<std::size_t>(std::max(value.value_or(0), 0));
+}
 
 std::string cores_in_words(const Machine& machine) {
     std::vector<std::string> parts;
     if (machine.sockets > 0)
         parts.push_back(say_count<text::count::sockets>(to_count(machine.sockets)));
     parts.push_back(say_count<text::count::cores>(to_count(machine.cores)));
-    if (machine.threads > machine.cores)
+    if (to_count(machine.threads) > to_count(machine.cores))
         parts.push_back(say_count<text::count::hardware_threads>(to_count(machine.threads)));
-    if (machine.usable_cores > 0 && machine.usable_cores < machine.cores)
-        parts.back() = say<text::facts::only_usable>(parts.back(), machine.usable_cores);
+    const auto usable = to_count(machine.usable_cores);
+    if (usable > 0 && usable < to_count(machine.cores))
+        parts.back() = say<text::facts::only_usable>(parts.back(), usable);
     if (machine.numa_nodes > 1)
         parts.push_back(say_count<text::count::numa_nodes>(to_count(machine.numa_nodes)));
     return join(parts);
@@ -63,9 +67,10 @@ std::string caches_in_words(const Machine& machine) {
 }
 
 std::string memory_in_words(const Machine& machine) {
-    if (machine.memory_bytes <= 0) return "";
-    std::string text = record::human_bytes(static_cast<double>(machine.memory_bytes));
-    if (machine.memory_limit_bytes && *machine.memory_limit_bytes < machine.memory_bytes)
+    const auto bytes = machine.memory_bytes.value_or(0);
+    if (bytes <= 0) return "";
+    std::string text = record::human_bytes(static_cast<double>(bytes));
+    if (machine.memory_limit_bytes && *machine.memory_limit_bytes < bytes)
         text = say<text::facts::limited_to>(
             text, record::human_bytes(static_cast<double>(*machine.memory_limit_bytes)));
     if (machine.huge_pages.empty()) return text;

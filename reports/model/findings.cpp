@@ -134,10 +134,11 @@ void memory_settings(const Run& run, Findings& out) {
 
 void few_cores(const Run& run, Findings& out) {
     const auto& machine = run.machine;
-    if (machine.usable_cores <= 0 || machine.usable_cores >= machine.cores) return;
+    const int usable = machine.usable_cores.value_or(0);
+    const int cores = machine.cores.value_or(0);
+    if (usable <= 0 || usable >= cores) return;
     out.push_back({Severity::note,
-                   say_count<text::finding::few_cores>(static_cast<std::size_t>(machine.cores),
-                                                       machine.usable_cores),
+                   say_count<text::finding::few_cores>(static_cast<std::size_t>(cores), usable),
                    say<text::finding::few_cores_do>()});
 }
 

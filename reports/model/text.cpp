@@ -255,6 +255,17 @@ record::Run plain(record::Run run) {
     for (auto* text :
          {&run.id, &run.suite, &run.started, &run.ended, &run.status, &run.version, &run.digest})
         clean(*text);
+    if (run.pairing) {
+        for (auto* text : {&run.pairing->id, &run.pairing->setting, &run.pairing->order})
+            clean(*text);
+        clean(run.pairing->changes);
+    }
+    if (run.imported) {
+        for (auto* text : {&run.imported->tool, &run.imported->tool_version, &run.imported->format,
+                           &run.imported->file, &run.imported->sha256})
+            clean(*text);
+        clean(run.imported->notes);
+    }
     clean(run.machine);
     for (auto& c : run.cases) clean(c);
     return run;

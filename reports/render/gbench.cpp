@@ -47,7 +47,7 @@ Value context_of(const record::Run& run) {
         if (!type.empty() && type[0] >= 'a' && type[0] <= 'z')
             type[0] = static_cast<char>(type[0] - 'a' + 'A');
         const int sharing =
-            cache.count > 0 ? std::max(1, run.machine.usable_threads / cache.count) : 1;
+            cache.count > 0 ? std::max(1, run.machine.usable_threads.value_or(1) / cache.count) : 1;
         caches.push_back({{"type", type},
                           {"level", cache.level},
                           {"size", cache.bytes},
@@ -56,7 +56,7 @@ Value context_of(const record::Run& run) {
     return {{"date", run.started},
             {"host_name", run.machine.hostname},
             {"executable", "assay " + run.version},
-            {"num_cpus", run.machine.threads},
+            {"num_cpus", run.machine.threads ? Value(*run.machine.threads) : Value(nullptr)},
             {"mhz_per_cpu", std::lround(run.machine.core_clock_hz.value_or(0) / 1e6)},
             {"cpu_scaling_enabled", false},
             {"caches", caches},
@@ -152,7 +152,8 @@ void add_case(Value& out, const Case& c, const Name& name) {
         entry["repetitions"] = replicas.size();
         entry["repetition_index"] = i;
         entry["threads"] = threads_of(c);
-        entry["iterations"] = replica.calls * std::max<std::uint64_t>(replica.values.size(), 1);
+        entry["iterations"] =
+            replica.calls.value_or(1) * std::max<std::uint64_t>(replica.values.size(), 1);
         add_times(entry, seconds[i]);
         add_counters(entry, c, seconds[i]);
         out.push_back(std::move(entry));

@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? 0 : 2;
     }
-    if (options.threads == 0) options.threads = machine::inspect().usable_cores;
+    if (options.threads == 0) options.threads = machine::inspect().usable_cores.value_or(1);
 
     json::Value all = json::Value::array();
     bool met = true;

@@ -131,7 +131,7 @@ TEST(Inventory, GarbageIsSurvivedAndStaysPrintable) {
                                     m.provider, m.instance, m.system, m.huge_pages})
         for (const char c : text) EXPECT_TRUE(c >= ' ' && c <= '~');
     EXPECT_THAT(m.pci, IsEmpty());
-    EXPECT_EQ(m.memory_bytes, 0);
+    EXPECT_EQ(m.memory_bytes, std::nullopt);
     EXPECT_EQ(m.provider, "unknown");
     EXPECT_THAT(m.id, SizeIs(16));
 }

@@ -128,7 +128,7 @@ TEST(Engine, MissingTheTargetWithinTheBudgetIsUnstable) {
     EXPECT_THAT(result.reason, HasSubstr("%, the target is 1%"));
     const double measured =
         *result.replica.seconds *
-        static_cast<double>(result.replica.values.size() * result.replica.calls);
+        static_cast<double>(result.replica.values.size() * result.replica.calls.value());
     EXPECT_NEAR(measured, 2, 0.05);
 }
 
@@ -138,7 +138,7 @@ TEST(Engine, StopsAtTheFirstLookWhenQuiet) {
     EXPECT_EQ(result.status, Status::ok);
     const double measured =
         *result.replica.seconds *
-        static_cast<double>(result.replica.values.size() * result.replica.calls);
+        static_cast<double>(result.replica.values.size() * result.replica.calls.value());
     EXPECT_NEAR(measured, bench.protocol.min_seconds, 0.05);
 }
 
@@ -261,13 +261,13 @@ TEST(Engine, ValuesAreTheTruthInBrief) {
     EXPECT_GE(replica.values.size(), bench.protocol.kept_values / 2);
 
     const std::uint64_t calls = bench.subject.batch_calls.back();
-    EXPECT_EQ(replica.batches % replica.values.size(), 0U);
-    EXPECT_EQ(replica.calls, replica.batches / replica.values.size() * calls);
+    EXPECT_EQ(*replica.batches % replica.values.size(), 0U);
+    EXPECT_EQ(replica.calls, *replica.batches / replica.values.size() * calls);
 
     const auto window = bench.subject.batch_seconds.begin() + static_cast<std::ptrdiff_t>(first);
     const double total =
-        std::accumulate(window, window + static_cast<std::ptrdiff_t>(replica.batches), 0.0);
-    EXPECT_NEAR(*replica.seconds, total / static_cast<double>(replica.batches * calls), 1e-18);
+        std::accumulate(window, window + static_cast<std::ptrdiff_t>(*replica.batches), 0.0);
+    EXPECT_NEAR(*replica.seconds, total / static_cast<double>(*replica.batches * calls), 1e-18);
     EXPECT_EQ(*replica.seconds, stats::mean(replica.values));
     ASSERT_EQ(result.samples.size(), replica.batches);
     EXPECT_DOUBLE_EQ(result.samples.front(), *window / static_cast<double>(calls));
@@ -303,22 +303,22 @@ TEST(Engine, ColdFirstCallsDoNotFixTheBatch) {
 
 TEST(Engine, WarmUpEndsWhenTheRateIsSteady) {
     Bench bench{constant(10 * micro)};
-    EXPECT_LT(bench.measure().replica.warmup_seconds, 0.15);
+    EXPECT_LT(bench.measure().replica.warmup_seconds.value(), 0.15);
 
     Bench ramp{constant(0)};
     ramp.subject.seconds_per_call = [&] { // steady after 0.3 s
         return 10 * micro * (1 + std::max(0.0, 0.3 - (ramp.clock.time - 100)));
     };
     const Measurement result = ramp.measure();
-    EXPECT_GT(result.replica.warmup_seconds, 0.25);
-    EXPECT_LT(result.replica.warmup_seconds, 0.45);
+    EXPECT_GT(result.replica.warmup_seconds.value(), 0.25);
+    EXPECT_LT(result.replica.warmup_seconds.value(), 0.45);
     EXPECT_EQ(result.status, Status::ok) << result.reason;
 }
 
 TEST(Engine, WarmUpIsBounded) {
     Bench bench{noisy(10 * micro, 0.5)};
     bench.subject.seconds_per_call = [n = noisy(10 * micro, 0.3)] { return std::abs(n()); };
-    EXPECT_NEAR(bench.measure().replica.warmup_seconds, 0.5, 0.1);
+    EXPECT_NEAR(bench.measure().replica.warmup_seconds.value(), 0.5, 0.1);
 }
 
 TEST(Engine, WarmUpWaitsForTheCoreClock) {
@@ -326,7 +326,7 @@ TEST(Engine, WarmUpWaitsForTheCoreClock) {
     bench.hooks.core_clock_hz = [&] { // falls from turbo for 0.3 s
         return 3e9 + 1e9 * std::max(0.0, 0.3 - (bench.clock.time - 100));
     };
-    EXPECT_GT(bench.measure().replica.warmup_seconds, 0.25);
+    EXPECT_GT(bench.measure().replica.warmup_seconds.value(), 0.25);
 }
 
 TEST(Engine, ProgressComesAtMostTwiceASecond) {

@@ -59,7 +59,7 @@ Run run_once(const MakeSeries& make, const Protocol& protocol, std::uint64_t see
     const Hooks hooks{.window_begins = [&] { first = subject.expected.size(); }};
     Run run{.measurement = measure(subject, protocol, clock, runner, alone, hooks)};
     const std::span<const double> all{subject.expected};
-    run.truth = stats::mean(all.subspan(first, run.measurement.replica.batches));
+    run.truth = stats::mean(all.subspan(first, run.measurement.replica.batches.value()));
     return run;
 }
 
@@ -162,7 +162,7 @@ Coverage simulate(const MakeSeries& make, const Protocol& protocol, int runs) {
         const auto [result, truth] = run_once(make, protocol, seed);
         const record::Replica& replica = result.replica;
         tally.add(result.status, replica.low.value_or(NAN), truth, replica.high.value_or(NAN),
-                  replica.batches);
+                  replica.batches.value());
     }
     return tally.coverage();
 }
@@ -177,7 +177,7 @@ Coverage simulate_published(const MakeSeries& make, const Protocol& protocol, in
         for (std::uint64_t i = 0; i < replicas; ++i) {
             const Measurement result = run_once(make, protocol, replicas * seed + i).measurement;
             if (result.status != record::Status::ok) status = result.status;
-            batches += result.replica.batches;
+            batches += result.replica.batches.value();
             estimates.push_back({.value = result.replica.seconds.value_or(NAN),
                                  .low = result.replica.low.value_or(NAN),
                                  .high = result.replica.high.value_or(NAN)});

@@ -29,6 +29,18 @@ public:
                 .status = text(),
                 .version = text(),
                 .digest = text(),
+                .pairing = maybe([&] {
+                    return record::Pairing{
+                        .id = text(), .setting = text(), .order = text(), .changes = named()};
+                }),
+                .imported = maybe([&] {
+                    return record::Imported{.tool = text(),
+                                            .tool_version = text(),
+                                            .format = text(),
+                                            .file = text(),
+                                            .sha256 = text(),
+                                            .notes = several([&] { return text(); })};
+                }),
                 .machine = machine(),
                 .cases = several([&] { return one_case(); })};
     }
@@ -151,10 +163,10 @@ private:
                 .started = text(),
                 .status = static_cast<record::Status>(below(8)),
                 .reason = text(),
-                .setup_seconds = real(),
+                .setup_seconds = maybe([&] { return real(); }),
                 .warmup_seconds = real(),
                 .batches = count(),
-                .calls = count(),
+                .calls = maybe([&] { return count(); }),
                 .values = several([&] { return real(); }),
                 .seconds = maybe([&] { return real(); }),
                 .low = maybe([&] { return real(); }),
@@ -170,8 +182,8 @@ private:
                 .cpu_model = text(),
                 .cpu_vendor = text(),
                 .architecture = text(),
-                .sockets = small(),
-                .cores = small(),
+                .sockets = maybe([&] { return small(); }),
+                .cores = maybe([&] { return small(); }),
                 .threads = small(),
                 .usable_cores = small(),
                 .usable_threads = small(),

@@ -259,6 +259,26 @@ TEST(Conclude, ATimeThatIsNoneFails) {
     }
 }
 
+TEST(Conclude, AReplicaThatReportsTheHeadlineNeedsNoTime) {
+    Case c = measured({1, 1}, {}, "bandwidth");
+    for (std::size_t i = 0; i < 2; ++i) {
+        c.replicas[i].seconds = c.replicas[i].low = c.replicas[i].high = std::nullopt;
+        c.replicas[i].values.clear();
+        c.replicas[i].extra = {{"bandwidth", i == 0 ? 10e9 : 11e9}};
+    }
+    Case far = c;
+    conclude(c, 2);
+    ASSERT_EQ(c.status, Status::ok) << c.reason;
+    EXPECT_THAT(names(c), ElementsAre("bandwidth"));
+    far.replicas[1].extra = {{"bandwidth", 20e9}};
+    conclude(far, 2);
+    EXPECT_EQ(far.status, Status::unstable);
+    EXPECT_EQ(far.reason, "replica 1 took 2 times as long as replica 2");
+    far.replicas[1].extra = {{"latency", 1e-6}};
+    conclude(far, 2);
+    EXPECT_EQ(far.status, Status::failed);
+}
+
 TEST(Conclude, WithoutItsHeadlineACaseFailed) {
     Case c = measured({1, 1}, {{"flops", 10.0}}, "bandwidth");
     conclude(c, 2);

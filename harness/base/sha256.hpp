@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SHA-256 (FIPS 180-4) and HMAC (RFC 2104), for machine ids: whoever sees an id must not get back to
-// what it was made from. decisions/0031 says why it is here.
+// what it was made from (decisions/0031); and for imported files, to know them again.
 
 #pragma once
 
@@ -10,11 +10,11 @@
 #include <string>
 #include <string_view>
 
-namespace assay::machine {
+namespace assay {
 
 using Digest = std::array<std::uint8_t, 32>;
 Digest sha256(std::string_view message);
 Digest hmac_sha256(std::string_view key, std::string_view message);
 std::string to_hex(const Digest& digest);
 
-} // namespace assay::machine
+} // namespace assay

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "machine/sha256.hpp"
+#include "base/sha256.hpp"
 
 #include <bit>
 #include <cstddef>
 
-namespace assay::machine {
+namespace assay {
 namespace {
 
 constexpr std::size_t block_bytes = 64;
@@ -106,4 +106,4 @@ std::string to_hex(const Digest& digest) {
     return text;
 }
 
-} // namespace assay::machine
+} // namespace assay
