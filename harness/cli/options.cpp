@@ -80,6 +80,9 @@ void add_run(CLI::App& verb, Options& o) {
     verb.add_flag("--raw", o.raw, "Keep every batch in a file beside the result");
     verb.add_flag("--hostname", o.hostname, "Record the host's name");
     verb.add_flag("--dry-run", o.dry_run, "Show the plan and stop");
+    verb.add_option("--lang", o.language, "Language of the report")
+        ->check(CLI::IsMember({"en", "zh"})) // those of assay-report
+        ->option_text("en|zh [en]");
     verb.add_flag("--open", o.open, "Show the report in a browser, where there is a display");
     verb.add_flag("--quiet", o.quiet, "No progress and no summary");
 }

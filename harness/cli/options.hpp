@@ -28,6 +28,7 @@ struct Options {
     std::string campaign = "default";
     std::string provider;
     std::string instance;
+    std::string language = "en"; ///< of the report
     bool resume = false;
     bool raw = false;
     bool hostname = false;

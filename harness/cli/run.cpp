@@ -50,11 +50,12 @@ bool run_program(std::vector<std::string> arguments) {
 }
 
 /// Has assay-report write the report beside the result.
-std::optional<Reports> write_reports(const std::filesystem::path& file) {
+std::optional<Reports> write_reports(const std::filesystem::path& file,
+                                     const std::string& language) {
     const Reports reports{.html = file.parent_path() / "report.html",
                           .markdown = file.parent_path() / "report.md"};
     if (run_program({layout().programs / "assay-report", "report", file, "--html", reports.html,
-                     "--md", reports.markdown}))
+                     "--md", reports.markdown, "--lang", language}))
         return reports;
     fmt::print(stderr, "assay: warning: no report was written; `assay report {}` tries again\n",
                file.string());
@@ -114,7 +115,7 @@ ExitCode run(const Options& options) {
         return core::run(*made, how, progress);
     }();
     if (!outcome) return report(outcome.error());
-    const auto reports = write_reports(outcome->file);
+    const auto reports = write_reports(outcome->file, options.language);
     show_outcome(*outcome, reports, options);
     if (options.open && reports) open_in_browser(reports->html);
     return exit_code(*outcome);

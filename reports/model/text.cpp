@@ -325,13 +325,6 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
     return lines;
 }
 
-std::string count_of(std::size_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-std::string count_of(std::size_t count, std::string_view one, std::string_view many) {
-    return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 std::string list_of(const std::vector<std::string>& items, std::size_t shown) {
     const std::size_t count = std::min(items.size(), shown);
     const std::size_t left = items.size() - count;

@@ -33,10 +33,6 @@ std::string fit_right(std::string_view text, std::size_t columns);
 /// Lines of at most `columns`, broken at blanks or beside a Chinese character, or inside a word that is longer than a line.
 std::vector<std::string> wrap(std::string_view text, std::size_t columns);
 
-/// "1 case", "3 cases".
-std::string count_of(std::size_t count, std::string_view noun);
-std::string count_of(std::size_t count, std::string_view one, std::string_view many);
-
 /// "a", "a and b", "a, b and 3 more", in the language in use.
 std::string list_of(const std::vector<std::string>& items, std::size_t shown);
 

@@ -72,6 +72,7 @@ TEST(Cli, OptionsAreChecked) {
     expect_refusal(run({"run"}), 2, {"assay run --help"});
     expect_refusal(run({"run", "quick", "--budget", "5y"}), 2, {"5y", "15m"});
     expect_refusal(run({"run", "quick", "--replicas", "0"}), 2, {"--replicas"});
+    expect_refusal(run({"run", "quick", "--lang", "de"}), 2, {"--lang", "zh"});
     expect_refusal(run({"run", "quick", "--out"}), 2, {"--out"});
     expect_refusal(run({"describe"}), 2, {"--all"});
     expect_refusal(run({"run", "quick", "--expect", "gpus=1"}), 2, {"gpus", "gpu"});
