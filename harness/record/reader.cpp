@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <new>
 #include <span>
@@ -151,6 +153,8 @@ private:
                 broken(error);
                 return at(index);
             }
+            if constexpr (std::same_as<T, Metric>)
+                if (!options_.details && index > 0) break; // the headline comes first
             if (!read(element, out.emplace_back())) return at(index);
         }
         return true;
@@ -246,13 +250,29 @@ private:
                     return;
                 }
                 seen |= mine;
-                const bool skip = std::same_as<T, Replica> && key == "values" && !options_.values;
-                if (!skip && !read(value, target)) good = at(key);
+                if (!skips<T>(key) && !read(value, target)) good = at(key);
             },
             out);
         if (known) return good;
         if (is_closed<T>) return unknown(key, out);
         return skim(value, unknown_depth) || at(key);
+    }
+
+    /// What the options leave out; simdjson steps over it without looking into it.
+    template <Record T>
+    bool skips(std::string_view key) const {
+        if constexpr (std::same_as<T, Replica>) {
+            constexpr std::array kept{"index", "status", "seconds", "extra"};
+            if (key == "values") return !options_.values;
+            return !options_.details && std::ranges::find(kept, key) == kept.end();
+        } else if constexpr (std::same_as<T, Metric>) {
+            constexpr std::array left_out{"median", "min", "p95", "p99", "count"};
+            return !options_.details && std::ranges::find(left_out, key) != left_out.end();
+        } else if constexpr (std::same_as<T, Case>) {
+            return !options_.details && (key == "tables" || key == "warnings");
+        } else {
+            return false;
+        }
     }
 
     template <Record T>

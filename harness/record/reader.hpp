@@ -18,6 +18,10 @@ struct ReadOptions {
     /// Without: the replicas' `values` stay empty. They are most of a file, and a report needs only
     /// the summaries. What is skipped is not checked either.
     bool values = true;
+    /// Without: neither what only a report of this one run shows: tables, the metrics behind the
+    /// headline and all but value and interval of that one, what a replica says beyond its status, its
+    /// time per call and its figures, warnings. For reading thousands of files at once.
+    bool details = true;
     std::size_t bytes = std::size_t{1} << 30U; ///< a larger file is refused; a normal one has 1 MB
 };
 

@@ -99,6 +99,12 @@ void choose_headline(Case& c) {
     if (amount_of(c, find_metric(declared->instead)) > 0) c.headline = declared->instead;
 }
 
+/// A figure that the benchmark measured itself.
+std::optional<double> reported_by(const Replica& replica, const MetricDefinition& definition) {
+    const auto figure = number(find(replica.extra, definition.name));
+    return figure && std::isfinite(*figure) ? figure : std::nullopt;
+}
+
 class Summary {
 public:
     explicit Summary(const Case& c) : case_{c} {
@@ -195,8 +201,8 @@ private:
         std::vector<stats::Estimate> estimates;
         std::vector<double> figures;
         for (const Replica& replica : case_.replicas) {
-            const auto figure = number(find(replica.extra, definition.name));
-            if (!is_measured(replica) || !figure || !std::isfinite(*figure)) continue;
+            const auto figure = reported_by(replica, definition);
+            if (!is_measured(replica) || !figure) continue;
             figures.push_back(*figure);
             estimates.push_back({.value = *figure, .low = unknown, .high = unknown});
         }
@@ -344,6 +350,19 @@ void conclude(Case& c, int planned_replicas) {
     c.status = Status::failed;
     c.reason = fmt::format("its headline `{}` cannot be computed from what it reports", c.headline);
     c.metrics.clear();
+}
+
+std::optional<double> headline_of(const Case& c, const Replica& replica) {
+    const MetricDefinition* definition = find_metric(c.headline);
+    if (definition == nullptr || !is_measured(replica)) return {};
+    const double amount = amount_of(c, definition);
+    double figure = time_of(replica);
+    if (amount > 0)
+        figure = definition->higher_is_better ? amount / figure : figure / amount;
+    else if (definition->name != "time")
+        figure = reported_by(replica, *definition).value_or(unknown);
+    if (!(figure > 0)) return {};
+    return known(figure);
 }
 
 Telemetry worst_telemetry(const std::vector<Replica>& replicas) {

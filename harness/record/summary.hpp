@@ -45,6 +45,11 @@ void summarise(Case& c);
 /// The reason names the replica, counted from 1 as people count.
 void conclude(Case& c, int planned_replicas);
 
+/// The headline as one replica alone says it, in the metric's unit: its work over its time, its share of
+/// the time, or the figure it reported. Nothing where it was not measured or says nothing positive. The
+/// geometric mean of these is the case's value.
+std::optional<double> headline_of(const Case& c, const Replica& replica);
+
 /// The worst of each over the replicas: shortest window, lowest clock, otherwise the largest.
 /// Disturbances of all, each once.
 Telemetry worst_telemetry(const std::vector<Replica>& replicas);

@@ -35,7 +35,7 @@ std::optional<fs::path> newest_below(const fs::path& folder) {
 
 } // namespace
 
-Result<Input> find_input(std::string_view argument) {
+Result<Input> split_label(std::string_view argument) {
     Input input{.file = fs::path{argument}};
     std::error_code ignored;
     if (const auto equals = argument.find('=');
@@ -46,6 +46,14 @@ Result<Input> find_input(std::string_view argument) {
     if (input.file.empty())
         return fail(
             fmt::format("\"{}\" names no file; inputs are FILE, FOLDER or LABEL=PATH", argument));
+    return input;
+}
+
+Result<Input> find_input(std::string_view argument) {
+    auto found = split_label(argument);
+    if (!found) return found;
+    Input& input = *found;
+    std::error_code ignored;
     const auto status = fs::status(input.file, ignored);
     if (status.type() == fs::file_type::not_found)
         return fail(fmt::format("{}: no such file or folder", input.file.string()));

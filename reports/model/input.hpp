@@ -23,6 +23,8 @@ struct Input {
 /// "run.json", "results" (the newest run.json anywhere below it), "old=results/2025". A path that is
 /// there as it stands is never taken apart at its `=`.
 Result<Input> find_input(std::string_view argument);
+/// The label and the path as they stand, whether there is anything at the path or not.
+Result<Input> split_label(std::string_view argument);
 Result<std::vector<Input>> find_inputs(const std::vector<std::string>& arguments);
 
 /// Fails when `output` is one of the inputs: a report must not replace the result it was made from.

@@ -63,7 +63,7 @@ struct RunInfo {
     std::string suite;
     std::string started; ///< UTC, ISO 8601
     std::string ended;
-    double started_seconds = 0; ///< since 1970, of `started`
+    double started_seconds = 0; ///< since 1970, of `started`; 0 where that is empty
     std::string status;
     std::string version; ///< of assay
     std::string digest;
@@ -93,6 +93,8 @@ struct Collection {
 struct CollectOptions {
     bool index = true;           ///< keep an index of large folders, outside them, and use it
     std::size_t index_from = 50; ///< files in a folder that are worth an index
+    std::optional<double>
+        now; ///< seconds since 1970, the clock's otherwise: later runs are refused
 };
 
 /// Inputs are what people type: a run.json, a folder (every run below it, at any depth), a glob, each

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "store/digest.hpp"
+
+#include "record/metrics.hpp"
+#include "record/summary.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+bool shows(record::Status status) {
+    return status == record::Status::ok || status == record::Status::unstable;
+}
+
+/// Whole numbers are whole numbers: tools that rewrite JSON make 2 of 2.0.
+void settle(record::NamedList& list) {
+    constexpr double exact = 0x1p53; // up to here every whole number is a double
+    for (auto& [name, value] : list)
+        if (const auto* real = std::get_if<double>(&value))
+            if (std::fabs(*real) < exact && *real == std::floor(*real))
+                value = static_cast<std::int64_t>(*real);
+}
+
+/// A metric that is not ours is taken as its file describes it.
+Series series_of(record::Case& c) {
+    Series series{.benchmark = std::move(c.benchmark),
+                  .version = c.version,
+                  .place = std::move(c.place.kind),
+                  .library = std::move(c.library),
+                  .parameters = std::move(c.parameters),
+                  .metric = c.headline};
+    if (const auto* definition = record::find_metric(c.headline)) {
+        series.unit = definition->unit;
+        series.higher_is_better = definition->higher_is_better;
+    } else if (!c.metrics.empty() && c.metrics.front().name == c.headline) {
+        series.unit = c.metrics.front().unit;
+        series.higher_is_better = c.metrics.front().higher_is_better;
+    }
+    return series;
+}
+
+void take_value(const record::Case& c, const Series& series, CaseDigest& digest) {
+    if (c.metrics.empty()) {
+        digest.defect = Defect::no_value;
+        return;
+    }
+    const record::Metric& first = c.metrics.front();
+    if (first.name != c.headline) {
+        digest.defect = Defect::other_metric;
+        digest.found = first.name;
+        return;
+    }
+    if (first.unit != series.unit || first.higher_is_better != series.higher_is_better) {
+        digest.defect = first.unit == series.unit ? Defect::other_direction : Defect::other_unit;
+        digest.found = first.unit;
+        return;
+    }
+    digest.value = first.value;
+    digest.low = first.low;
+    digest.high = first.high;
+    digest.scope = first.interval_scope;
+    if (!first.value) digest.defect = Defect::no_value;
+}
+
+/// A failed check outweighs what the status says.
+void judge(record::Case& c) {
+    if (!shows(c.status) || !c.verification || c.verification->passed) return;
+    c.status = record::Status::incorrect;
+    c.reason = std::move(c.verification->detail);
+}
+
+CaseDigest digest_of(record::Case& c, Series& series) {
+    judge(c);
+    CaseDigest digest{.status = c.status, .reason = std::move(c.reason)};
+    if (shows(c.status)) {
+        for (const auto& replica : c.replicas)
+            if (const auto value = record::headline_of(c, replica))
+                digest.replicas.push_back({.index = replica.index, .value = *value});
+        digest.ceiling = c.ceiling.value;
+    }
+    digest.disturbed = !c.telemetry.disturbances.empty();
+    settle(c.parameters);
+    series = series_of(c);
+    if (shows(c.status)) take_value(c, series, digest);
+    if (digest.defect != Defect::none) digest.replicas.clear();
+    return digest;
+}
+
+} // namespace
+
+std::uint32_t Pool::add(std::string_view bytes) {
+    if (const auto known = numbers_.find(bytes); known != numbers_.end()) return known->second;
+    const auto number = static_cast<std::uint32_t>(items_.size());
+    numbers_.emplace(items_.emplace_back(bytes), number);
+    return number;
+}
+
+Digester::Digester(record::Run run) {
+    // Measured anew in every run: would make each of them a machine of its own.
+    digest_.core_clock_hz = std::exchange(run.machine.core_clock_hz, std::nullopt);
+    machine_ = packed(run.machine);
+    Series series;
+    for (auto& c : run.cases) {
+        digest_.cases.push_back(digest_of(c, series));
+        series_.push_back(packed(series));
+        settings_.push_back(packed(c.settings));
+    }
+    run.cases.clear();
+    digest_.run = std::move(run);
+}
+
+std::string Digester::finish(Pools& pools) {
+    digest_.machine = pools.machines.add(machine_);
+    for (std::size_t i = 0; i < digest_.cases.size(); ++i) {
+        digest_.cases[i].series = pools.series.add(series_[i]);
+        digest_.cases[i].settings = pools.settings.add(settings_[i]);
+    }
+    return packed(digest_);
+}
+
+std::string digest_shape() {
+    Shape shape;
+    shape.add(RunDigest{});
+    shape.add(record::Machine{});
+    shape.add(Series{});
+    return shape.text();
+}
+
+} // namespace assay::report

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "store/find.hpp"
+
+#include "language/language.hpp"
+#include "model/input.hpp"
+#include "model/text.hpp"
+
+#include <fmt/format.h>
+#include <glob.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view run_file = "run.json";
+
+bool is_pattern(const fs::path& path) {
+    return path.native().find_first_of("*?[{") != std::string::npos;
+}
+
+std::vector<fs::path> matches(const fs::path& pattern) {
+    glob_t found{};
+    const int outcome = ::glob(pattern.c_str(), GLOB_BRACE, nullptr, &found);
+    std::vector<fs::path> paths;
+    if (outcome == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+    ::globfree(&found);
+    return paths;
+}
+
+std::int64_t nanoseconds(const timespec& time) {
+    constexpr std::int64_t second = 1'000'000'000;
+    return std::int64_t{time.tv_sec} * second + time.tv_nsec;
+}
+
+class Search {
+public:
+    /// An argument: its label and what it names.
+    Result<void> add(const std::string& argument, std::size_t number) {
+        auto input = split_label(argument);
+        if (!input) return tl::unexpected{input.error()};
+        label_ = plain(input->label);
+        input_ = number;
+        std::error_code ignored;
+        if (fs::exists(input->file, ignored)) return add_path(input->file, true);
+        if (!is_pattern(input->file))
+            return fail(fmt::format("{}: no such file or folder", input->file.string()));
+        const auto paths = matches(input->file);
+        if (paths.empty())
+            return fail(fmt::format("{}: nothing matches this pattern", input->file.string()));
+        const std::size_t before = found_.files.size() + found_.problems.size();
+        for (const auto& path : paths)
+            if (auto done = add_path(path, false); !done) return done;
+        if (found_.files.size() + found_.problems.size() > before) return {};
+        return fail(fmt::format("{}: no file matches, and no folder that matches holds a {}",
+                                input->file.string(), run_file));
+    }
+
+    FoundFiles finish() && { return std::move(found_); }
+
+private:
+    Result<void> add_path(const fs::path& path, bool must_hold_runs) {
+        std::error_code ignored;
+        if (!fs::is_directory(path, ignored)) {
+            add_file(path, "", 0);
+            return {};
+        }
+        const std::size_t before = found_.files.size() + found_.problems.size();
+        found_.folders.push_back(path);
+        add_folder(path, "");
+        if (must_hold_runs && found_.files.size() + found_.problems.size() == before)
+            return fail(
+                fmt::format("{0}: no {1} in this folder or below; `assay run SUITE --out {0}` "
+                            "writes one, \"{0}/*.json\" takes files of other names",
+                            path.string(), run_file));
+        return {};
+    }
+
+    // NOLINTNEXTLINE(misc-no-recursion): as deep as paths can be long
+    void add_folder(const fs::path& folder, const std::string& within) {
+        std::error_code failed;
+        std::vector<std::pair<std::string, bool>> entries; // name, is a folder
+        for (fs::directory_iterator entry{folder, failed};
+             !failed && entry != fs::directory_iterator{}; entry.increment(failed)) {
+            std::error_code unknown;
+            const bool is_folder =
+                entry->symlink_status(unknown).type() == fs::file_type::directory;
+            std::string name = entry->path().filename().native();
+            if (is_folder || name == run_file) entries.emplace_back(std::move(name), is_folder);
+        }
+        if (failed)
+            found_.problems.push_back(
+                {.where = plain(folder.string()),
+                 .reason = say<text::store::unreadable_folder>(failed.message())});
+        std::ranges::sort(entries);
+        for (const auto& [name, is_folder] : entries) {
+            const std::string below = within.empty() ? name : within + "/" + name;
+            if (is_folder)
+                add_folder(folder / name, below);
+            else
+                add_file(folder / name, below, found_.folders.size() - 1);
+        }
+    }
+
+    void add_file(const fs::path& path, const std::string& within, std::size_t folder) {
+        struct stat facts{};
+        if (::stat(path.c_str(), &facts) != 0) {
+            const std::error_code why{errno, std::generic_category()};
+            found_.problems.push_back({.where = plain(path.string()),
+                                       .reason = say<text::store::unreadable_file>(why.message())});
+            return;
+        }
+        const auto [known, is_new] =
+            known_.try_emplace(std::pair{facts.st_dev, facts.st_ino}, found_.files.size());
+        if (!is_new) {
+            const auto& other = found_.files[known->second].path;
+            found_.problems.push_back(
+                {.where = plain(path.string()),
+                 .reason = say<text::store::same_file>(plain(other.string()))});
+            return;
+        }
+        found_.files.push_back({.label = label_,
+                                .input = input_,
+                                .path = path,
+                                .stamp = {.inode = facts.st_ino,
+                                          .size = facts.st_size,
+                                          .modified = nanoseconds(facts.st_mtim),
+                                          .changed = nanoseconds(facts.st_ctim)},
+                                .within = within,
+                                .folder = folder});
+    }
+
+    FoundFiles found_;
+    std::map<std::pair<dev_t, ino_t>, std::size_t> known_; ///< files by identity
+    std::string label_;
+    std::size_t input_ = 0;
+};
+
+} // namespace
+
+Result<FoundFiles> find_files(const std::vector<std::string>& inputs) {
+    Search search;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (auto done = search.add(inputs[i], i); !done) return tl::unexpected{done.error()};
+    return std::move(search).finish();
+}
+
+} // namespace assay::report

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "store/gather.hpp"
+
+#include "language/language.hpp"
+#include "model/text.hpp"
+#include "model/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+bool shows(record::Status status) {
+    return status == record::Status::ok || status == record::Status::unstable;
+}
+bool is_figure(const std::optional<double>& value) {
+    return value && std::isfinite(*value) && *value > 0;
+}
+std::optional<double> figure(const std::optional<double>& value) {
+    return is_figure(value) ? value : std::nullopt;
+}
+
+std::string question_of(const Series& series) {
+    std::string text = series.benchmark;
+    if (series.version != 1) text += fmt::format("/{}", series.version);
+    if (series.place != "host") text += fmt::format("@{}", series.place);
+    for (const auto& [name, value] : series.parameters)
+        text += fmt::format(" {}={}", name, record::to_string(value));
+    return text + ": " + series.metric;
+}
+
+std::string name_of(const Series& series) {
+    record::Case c{.benchmark = series.benchmark,
+                   .version = series.version,
+                   .place = {.kind = series.place},
+                   .library = series.library,
+                   .parameters = series.parameters};
+    return record::identity(c);
+}
+
+/// plain() works on whole runs.
+record::Machine make_machine(const std::string& bytes) {
+    return plain(
+               record::Run{.machine = unpacked<record::Machine>(bytes).value_or(record::Machine{})})
+        .machine;
+}
+record::Case plain_case(record::Case c) {
+    record::Run run;
+    run.cases.push_back(std::move(c));
+    run = plain(std::move(run));
+    return std::move(run.cases.front());
+}
+record::NamedList make_settings(const std::string& bytes) {
+    using List = record::NamedList;
+    return plain_case({.settings = unpacked<List>(bytes).value_or(List{})}).settings;
+}
+Series make_series(const std::string& bytes) {
+    Series series = unpacked<Series>(bytes).value_or(Series{});
+    record::Case c = plain_case({.benchmark = std::move(series.benchmark),
+                                 .place = {.kind = std::move(series.place)},
+                                 .library = std::move(series.library),
+                                 .parameters = std::move(series.parameters),
+                                 .headline = std::move(series.metric)});
+    series.what = parameters_in_words(c);
+    series.benchmark = std::move(c.benchmark);
+    series.place = std::move(c.place.kind);
+    series.library = std::move(c.library);
+    series.parameters = std::move(c.parameters);
+    series.metric = std::move(c.headline);
+    series.unit = plain(series.unit);
+    series.question = question_of(series);
+    return series;
+}
+
+/// Items of pools as they are numbered in the Collection: in the order in which they are first used, and
+/// equal ones of several pools once.
+template <class T>
+class Numbering {
+public:
+    Numbering(std::vector<T>& items, T (*make)(const std::string& bytes), std::size_t batches)
+        : items_{items}, make_{make}, of_batch_(batches) {}
+
+    std::uint32_t operator()(std::size_t batch, const Pool& pool, std::uint32_t number) {
+        auto& numbers = of_batch_[batch];
+        if (numbers.empty()) numbers.assign(pool.size(), unused);
+        if (numbers[number] != unused) return numbers[number];
+        const std::string& bytes = pool[number];
+        const auto [known, is_new] =
+            known_.try_emplace(bytes, static_cast<std::uint32_t>(items_.size()));
+        if (is_new) items_.push_back(make_(bytes));
+        return numbers[number] = known->second;
+    }
+
+private:
+    static constexpr auto unused = static_cast<std::uint32_t>(-1);
+
+    std::vector<T>& items_;
+    T (*make_)(const std::string&);
+    std::vector<std::vector<std::uint32_t>> of_batch_;
+    std::unordered_map<std::string_view, std::uint32_t> known_; ///< looks at the pools' bytes
+};
+
+/// A candidate that may still be found to be there twice.
+struct Entry {
+    Candidate* candidate;
+    std::size_t batch;
+    double started;
+    bool dropped = false;
+};
+
+class Gatherer {
+public:
+    Gatherer(std::vector<Batch>& batches, double now)
+        : batches_{batches}, now_{now}, machines_{all_.machines, &make_machine, batches.size()},
+          series_{all_.series, &make_series, batches.size()},
+          settings_{all_.settings, &make_settings, batches.size()} {}
+
+    Collection run() && {
+        std::vector<Entry> entries = in_order();
+        for (auto& entry : entries) judge(entry);
+        drop_repeated(entries);
+        for (const auto& entry : entries)
+            if (!entry.dropped) take(entry);
+        return std::move(all_);
+    }
+
+private:
+    static bool earlier(const Entry& a, const Entry& b) {
+        const auto key = [](const Entry& entry) {
+            return std::tuple<std::size_t, double, const std::filesystem::path&>{
+                entry.candidate->input, entry.started, entry.candidate->file};
+        };
+        return key(a) < key(b);
+    }
+    std::vector<Entry> in_order() {
+        std::vector<Entry> entries;
+        for (std::size_t i = 0; i < batches_.size(); ++i)
+            for (auto& candidate : batches_[i].candidates) {
+                auto& run = candidate.digest.run;
+                for (auto* text : {&run.id, &run.suite, &run.started, &run.ended, &run.status,
+                                   &run.version, &run.digest})
+                    *text = plain(*text);
+                entries.push_back({.candidate = &candidate,
+                                   .batch = i,
+                                   .started = seconds_of(run.started).value_or(0)});
+            }
+        std::ranges::sort(entries, earlier);
+        return entries;
+    }
+
+    void drop(Entry& entry, std::string reason) {
+        entry.dropped = true;
+        report(entry, std::move(reason));
+    }
+    void report(const Entry& entry, std::string reason) {
+        all_.problems.push_back(
+            {.where = plain(entry.candidate->file.string()), .reason = std::move(reason)});
+    }
+
+    void judge(Entry& entry) {
+        const auto& run = entry.candidate->digest.run;
+        if (entry.candidate->digest.cases.empty()) return drop(entry, say<text::store::no_cases>());
+        if (run.started.empty()) return; // not recorded, which an import may not know better
+        const auto started = seconds_of(run.started);
+        if (!started) return drop(entry, say<text::store::no_time>(run.started));
+        if (*started < oldest) return drop(entry, say<text::store::clock_not_set>(run.started));
+        if (*started > now_) return drop(entry, say<text::store::in_future>(run.started));
+        const auto ended = seconds_of(run.ended);
+        if (ended && *ended < *started)
+            drop(entry, say<text::store::ended_before>(run.started, run.ended));
+    }
+
+    std::string machine_of(const Entry& entry) const {
+        const Pool& pool = batches_[entry.batch].pools.machines;
+        return make_machine(pool[entry.candidate->digest.machine]).id;
+    }
+    void drop_repeated(std::vector<Entry>& entries) {
+        std::unordered_map<std::string_view, Entry*> known;
+        for (auto& entry : entries) {
+            const std::string& id = entry.candidate->digest.run.id;
+            if (entry.dropped || id.empty()) continue;
+            const auto [other, is_new] = known.try_emplace(id, &entry);
+            if (!is_new) drop_one(other->second, entry);
+        }
+    }
+    /// Of two copies of a run that was resumed in between, the whole one is used.
+    void drop_one(Entry*& kept, Entry& entry) {
+        const std::string& id = entry.candidate->digest.run.id;
+        const std::string here = machine_of(entry);
+        const std::string there = machine_of(*kept);
+        const auto path = [](const Entry& of) { return plain(of.candidate->file.string()); };
+        if (here != there)
+            return drop(entry, say<text::store::other_machine>(id, path(*kept), there, here));
+        const auto is_done = [](const Entry& of) {
+            return of.candidate->digest.run.status == "done";
+        };
+        Entry* loser = &entry;
+        if (is_done(entry) && !is_done(*kept)) loser = std::exchange(kept, &entry);
+        drop(*loser, say<text::store::same_run>(id, path(*kept)));
+    }
+
+    void take(const Entry& entry) {
+        Candidate& candidate = *entry.candidate;
+        RunDigest& digest = candidate.digest;
+        const Pools& pools = batches_[entry.batch].pools;
+        const auto number = static_cast<std::uint32_t>(all_.runs.size());
+        if (digest.run.pairing) make_plain(*digest.run.pairing);
+        all_.runs.push_back({.label = std::move(candidate.label),
+                             .file = candidate.file,
+                             .id = digest.run.id,
+                             .suite = std::move(digest.run.suite),
+                             .started = std::move(digest.run.started),
+                             .ended = std::move(digest.run.ended),
+                             .started_seconds = entry.started,
+                             .status = std::move(digest.run.status),
+                             .version = std::move(digest.run.version),
+                             .digest = std::move(digest.run.digest),
+                             .core_clock_hz = figure(digest.core_clock_hz),
+                             .machine = machines_(entry.batch, pools.machines, digest.machine),
+                             .pairing = std::move(digest.run.pairing)});
+        for (auto& c : digest.cases) {
+            const auto series = series_(entry.batch, pools.series, c.series);
+            const auto settings = settings_(entry.batch, pools.settings, c.settings);
+            report_defect(entry, c, all_.series[series]);
+            all_.observations.push_back(observation(c, number, series, settings));
+        }
+    }
+    static void make_plain(record::Pairing& pairing) {
+        for (auto* text : {&pairing.id, &pairing.setting, &pairing.order}) *text = plain(*text);
+        pairing.changes = plain_case({.settings = std::move(pairing.changes)}).settings;
+    }
+
+    static Observation observation(CaseDigest& c, std::uint32_t run, std::uint32_t series,
+                                   std::uint32_t settings) {
+        Observation seen{.run = run,
+                         .series = series,
+                         .status = c.status,
+                         .reason = plain(c.reason),
+                         .disturbed = c.disturbed,
+                         .settings = settings};
+        if (!shows(c.status) || c.defect != Defect::none || !figure(c.value)) return seen;
+        seen.value = c.value;
+        seen.low = figure(c.low);
+        seen.high = figure(c.high);
+        seen.scope = c.scope;
+        seen.ceiling = figure(c.ceiling);
+        std::erase_if(c.replicas, [](const auto& replica) { return !figure(replica.value); });
+        seen.replicas = std::move(c.replicas);
+        return seen;
+    }
+
+    void report_defect(const Entry& entry, const CaseDigest& c, const Series& series) {
+        if (!shows(c.status)) return;
+        std::string reason;
+        switch (c.defect) {
+        case Defect::none:
+            if (figure(c.value)) return;
+            reason = say<text::store::not_positive>(series.metric, c.value.value_or(0));
+            break;
+        case Defect::no_value:
+            reason = say<text::store::no_value>(record::to_string(c.status), series.metric);
+            break;
+        case Defect::other_metric:
+            reason = say<text::store::other_metric>(series.metric, plain(c.found));
+            break;
+        case Defect::other_unit:
+            reason = say<text::store::other_unit>(series.metric, plain(c.found), series.unit);
+            break;
+        case Defect::other_direction:
+            reason = say<text::store::higher_or_lower>(series.metric);
+            break;
+        }
+        all_.problems.push_back(
+            {.where = fmt::format("{}: {}", plain(entry.candidate->file.string()), name_of(series)),
+             .reason = std::move(reason)});
+    }
+
+    /// 2000-01-01. Machines without a clock that keeps running begin in 1970.
+    static constexpr double oldest = 946684800;
+
+    std::vector<Batch>& batches_;
+    double now_;
+    Collection all_;
+    Numbering<record::Machine> machines_;
+    Numbering<Series> series_;
+    Numbering<record::NamedList> settings_;
+};
+
+/// The number at the front, of so many digits; takes it off.
+std::optional<int> digits(std::string_view& text, std::size_t count) {
+    int number = 0;
+    if (text.size() < count) return {};
+    const auto* const past = text.data() + count;
+    const auto [end, error] = std::from_chars(text.data(), past, number);
+    if (error != std::errc{} || end != past || text.front() == '-') return {};
+    text.remove_prefix(count);
+    return number;
+}
+bool skip(std::string_view& text, std::string_view what) {
+    if (!text.starts_with(what)) return false;
+    text.remove_prefix(what.size());
+    return true;
+}
+std::optional<double> seconds_of_day(std::string_view& text) {
+    const auto hour = digits(text, 2);
+    if (!hour || !skip(text, ":")) return {};
+    const auto minute = digits(text, 2);
+    if (!minute || !skip(text, ":")) return {};
+    const auto second = digits(text, 2);
+    if (!second || *hour > 23 || *minute > 59 || *second > 60) return {}; // 60: a leap second
+    if (skip(text, "."))
+        while (!text.empty() && text.front() >= '0' && text.front() <= '9') text.remove_prefix(1);
+    return *hour * 3600.0 + *minute * 60.0 + *second;
+}
+
+} // namespace
+
+std::optional<double> seconds_of(std::string_view utc) {
+    const auto year = digits(utc, 4);
+    if (!year || !skip(utc, "-")) return {};
+    const auto month = digits(utc, 2);
+    if (!month || !skip(utc, "-")) return {};
+    const auto day = digits(utc, 2);
+    if (!day) return {};
+    const std::chrono::year_month_day date{std::chrono::year{*year},
+                                           std::chrono::month{static_cast<unsigned>(*month)},
+                                           std::chrono::day{static_cast<unsigned>(*day)}};
+    if (!date.ok()) return {};
+    const auto days = std::chrono::sys_days{date}.time_since_epoch();
+    double seconds = static_cast<double>(std::chrono::seconds{days}.count());
+    if (utc.empty()) return seconds;
+    if (!skip(utc, "T")) return {};
+    const auto of_day = seconds_of_day(utc);
+    if (!of_day || utc != "Z") return {};
+    return seconds + *of_day;
+}
+
+bool refers_to(const RunDigest& digest, const Pools& pools) {
+    return digest.machine < pools.machines.size() &&
+           std::ranges::all_of(
+               digest.cases,
+               [&](const CaseDigest& c) {
+                   return c.series < pools.series.size() && c.settings < pools.settings.size();
+               });
+}
+
+Collection gather(std::vector<Batch> batches, double now) { return Gatherer{batches, now}.run(); }
+
+} // namespace assay::report

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes one Collection of digests, whichever way they came: looks at each for what cannot be, finds runs
+// that are there twice, numbers machines, series and settings anew.
+
+#pragma once
+
+#include "store/digest.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+
+/// A file's digest before it is looked at.
+struct Candidate {
+    std::string label;
+    std::size_t input = 0;
+    std::filesystem::path file;
+    RunDigest digest;
+};
+
+/// Digests that share pools.
+struct Batch {
+    Pools pools;
+    std::vector<Candidate> candidates;
+};
+
+/// Do the digest's numbers exist in the pools?
+bool refers_to(const RunDigest& digest, const Pools& pools);
+
+/// `now`: seconds since 1970, from which on a run is in the future.
+Collection gather(std::vector<Batch> batches, double now);
+
+/// Seconds since 1970 of "2026-01-31T12:34:56Z", also with a fraction, or of a date alone.
+std::optional<double> seconds_of(std::string_view utc);
+
+} // namespace assay::report

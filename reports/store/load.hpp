@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Digests of result files, read by as many threads as there are cores.
+
+#pragma once
+
+#include "store/digest.hpp"
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+
+struct Loaded {
+    std::string digest; ///< packed; empty where the file cannot be read
+    std::string problem;
+};
+
+/// One for each file, in their order.
+std::vector<Loaded> load(std::span<const std::filesystem::path> files, Pools& pools);
+
+} // namespace assay::report

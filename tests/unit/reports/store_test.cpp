@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "record/writer.hpp"
+#include "store/collection.hpp"
+#include "store/gather.hpp"
+#include "support/sample_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr double in_2027 = 1.8e9; // seconds since 1970: after every run here
+
+class StoreTest : public testing::Test {
+protected:
+    void SetUp() override {
+        folder_ = fs::temp_directory_path() / ("assay-store-" + std::to_string(getpid()));
+        fs::create_directories(folder_);
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    fs::path write(const std::string& name, const std::string& text) {
+        const fs::path path = folder_ / name;
+        fs::create_directories(path.parent_path());
+        std::ofstream{path} << text;
+        return path;
+    }
+    fs::path write(const std::string& name, const record::Run& run) {
+        return write(name, record::to_text(run));
+    }
+    static record::Run run(const std::string& id) {
+        record::Run made = test::sample_run();
+        made.id = id;
+        return made;
+    }
+    Collection collected(const std::vector<std::string>& inputs) const {
+        const auto collection = collect(inputs, {.index = false, .now = in_2027});
+        EXPECT_TRUE(collection.has_value()) << collection.error().message;
+        return collection.value_or(Collection{});
+    }
+    Collection all() const { return collected({folder_.string()}); }
+    static std::vector<std::string> ids(const Collection& collection) {
+        std::vector<std::string> ids;
+        for (const auto& run : collection.runs) ids.push_back(run.id);
+        return ids;
+    }
+    static testing::Matcher<const Collection&> complains(const std::string& where,
+                                                         const std::string& reason) {
+        return Field(&Collection::problems,
+                     ElementsAre(AllOf(Field(&Problem::where, HasSubstr(where)),
+                                       Field(&Problem::reason, HasSubstr(reason)))));
+    }
+    fs::path folder_;
+};
+
+TEST_F(StoreTest, ReplicasOfTheHeadlineMakeTheCasesValue) {
+    write("run.json", run("a"));
+    const auto collection = all();
+    std::size_t compared = 0;
+    for (const auto& seen : collection.observations) {
+        if (!seen.value || seen.replicas.empty()) continue;
+        double sum = 0;
+        for (const auto& replica : seen.replicas) sum += std::log(replica.value);
+        EXPECT_NEAR(std::exp(sum / static_cast<double>(seen.replicas.size())) / *seen.value, 1,
+                    1e-12);
+        ++compared;
+    }
+    EXPECT_GT(compared, 3U);
+    EXPECT_THAT(collection.problems, IsEmpty());
+}
+
+TEST_F(StoreTest, WrongAndSkippedCasesHaveAStatusAndNoFigure) {
+    const auto sample = run("a");
+    write("run.json", sample);
+    const auto collection = all();
+    ASSERT_THAT(collection.observations, SizeIs(sample.cases.size()));
+    for (std::size_t i = 0; i < sample.cases.size(); ++i) {
+        const auto& seen = collection.observations[i];
+        EXPECT_EQ(seen.status, sample.cases[i].status);
+        EXPECT_EQ(seen.reason, sample.cases[i].reason);
+        if (seen.status == record::Status::ok || seen.status == record::Status::unstable) continue;
+        EXPECT_FALSE(seen.value);
+        EXPECT_THAT(seen.replicas, IsEmpty());
+    }
+}
+
+TEST_F(StoreTest, AFailedCheckIsIncorrectWhateverTheStatusSays) {
+    auto sample = run("a");
+    for (auto& c : sample.cases) c.verification = record::Verification{.detail = "off by one"};
+    write("run.json", sample);
+    for (const auto& seen : all().observations) EXPECT_FALSE(seen.value);
+}
+
+TEST_F(StoreTest, RunsShareSeriesSettingsAndMachines) {
+    auto second = run("b");
+    second.started = "2026-03-01T00:00:00Z";
+    second.ended = "2026-03-01T00:10:00Z";
+    second.machine.core_clock_hz = 1.5e9; // is no other machine
+    write("x/run.json", second);
+    write("y/run.json", run("a"));
+    const auto collection = all();
+    EXPECT_THAT(ids(collection), ElementsAre("a", "b")) << "by time";
+    EXPECT_THAT(collection.machines, SizeIs(1));
+    EXPECT_EQ(collection.runs[1].core_clock_hz, 1.5e9);
+    EXPECT_EQ(collection.observations.size(), 2 * collection.series.size());
+    EXPECT_LE(collection.settings.size(), collection.series.size());
+}
+
+TEST_F(StoreTest, AnotherKernelIsAnotherMachineRecord) {
+    auto second = run("b");
+    second.machine.kernel = "6.99";
+    write("x/run.json", second);
+    write("y/run.json", run("a"));
+    EXPECT_THAT(all().machines, SizeIs(2));
+}
+
+TEST_F(StoreTest, InputsAreFilesFoldersAndPatternsWithLabels) {
+    write("one/deep/run.json", run("a"));
+    write("two/other.json", run("b"));
+    write("two/run.txt", "no result");
+    const auto collection =
+        collected({"old=" + (folder_ / "one").string(), (folder_ / "t*" / "*.json").string()});
+    ASSERT_THAT(ids(collection), ElementsAre("a", "b"));
+    EXPECT_EQ(collection.runs[0].label, "old");
+    EXPECT_EQ(collection.runs[1].label, "");
+    EXPECT_THAT(collection.problems, IsEmpty());
+}
+
+TEST_F(StoreTest, AnInputThatNamesNothingIsAnError) {
+    write("two/other.json", run("b"));
+    const auto message = [](const std::string& input) {
+        const auto collection = collect({input}, {.index = false});
+        return collection ? "" : collection.error().message;
+    };
+    EXPECT_THAT(message((folder_ / "none.json").string()), HasSubstr("no such file"));
+    EXPECT_THAT(message((folder_ / "x*").string()), HasSubstr("nothing matches"));
+    EXPECT_THAT(message((folder_ / "two").string()), HasSubstr("no run.json in this folder"));
+    EXPECT_THAT(message((folder_ / "t*").string()), HasSubstr("no folder that matches"));
+}
+
+TEST_F(StoreTest, FilesThatAreNoResultAreNamed) {
+    write("a/run.json", run("a"));
+    const auto text = record::to_text(run("b"));
+    write("b/run.json", text.substr(0, text.size() / 2));
+    auto newer = text;
+    newer.replace(newer.find("assay.run/1"), 11, "assay.run/7");
+    write("c/run.json", newer);
+    write("d/run.json", "");
+    const auto collection = all();
+    EXPECT_THAT(ids(collection), ElementsAre("a"));
+    ASSERT_THAT(collection.problems, SizeIs(3));
+    EXPECT_THAT(collection.problems[0].reason, HasSubstr("no JSON"));
+    EXPECT_THAT(collection.problems[1].reason, HasSubstr("newer"));
+    EXPECT_THAT(collection.problems[2].where, HasSubstr("d/run.json"));
+}
+
+TEST_F(StoreTest, OneFileUnderTwoNamesCountsOnce) {
+    const auto path = write("a/run.json", run("a"));
+    fs::create_hard_link(path, folder_ / "b.json");
+    const auto collection = collected({path.string(), (folder_ / "b.json").string()});
+    EXPECT_THAT(ids(collection), ElementsAre("a"));
+    EXPECT_THAT(collection, complains("b.json", "same file"));
+}
+
+TEST_F(StoreTest, OfTwoCopiesOfARunTheWholeOneIsUsed) {
+    auto half = run("a");
+    half.status = "interrupted";
+    half.cases.resize(2);
+    auto whole = run("a");
+    whole.status = "done";
+    write("a/run.json", half);
+    write("b/run.json", whole);
+    write("c/run.json", half);
+    const auto collection = all();
+    EXPECT_EQ(collection.observations.size(), whole.cases.size());
+    ASSERT_THAT(collection.problems, SizeIs(2));
+    EXPECT_THAT(collection.problems[0].where, HasSubstr("a/run.json"));
+    EXPECT_THAT(collection.problems[0].reason, HasSubstr("b/run.json"));
+    EXPECT_THAT(collection.problems[1].where, HasSubstr("c/run.json"));
+}
+
+TEST_F(StoreTest, OneRunOfTwoMachinesIsNamed) {
+    auto other = run("a");
+    other.machine.id = "another";
+    write("a/run.json", run("a"));
+    write("b/run.json", other);
+    EXPECT_THAT(all(), complains("b/run.json", "another machine"));
+}
+
+TEST_F(StoreTest, ClocksThatJumpedAreNamed) {
+    const auto dated = [&](const std::string& started, const std::string& ended) {
+        auto made = run("a");
+        made.started = started;
+        made.ended = ended;
+        write("run.json", made);
+        const auto collection = all();
+        EXPECT_EQ(collection.runs.size() + collection.problems.size(), 1U);
+        return collection.problems.empty() ? "" : collection.problems.front().reason;
+    };
+    EXPECT_EQ(dated("2026-03-01T00:00:00Z", "2026-03-01T00:00:00Z"), "");
+    EXPECT_EQ(dated("", ""), "");
+    EXPECT_THAT(dated("2026-03-01T00:00:00Z", "2026-02-28T23:59:59Z"), HasSubstr("before"));
+    EXPECT_THAT(dated("2031-03-01T00:00:00Z", "2031-03-01T00:00:00Z"), HasSubstr("yet to come"));
+    EXPECT_THAT(dated("1970-01-01T00:00:09Z", "2026-03-01T00:00:00Z"), HasSubstr("not set"));
+    EXPECT_THAT(dated("last Tuesday", "2026-03-01T00:00:00Z"), HasSubstr("no time"));
+}
+
+TEST_F(StoreTest, ZeroNullAndForeignFiguresAreNoFigures) {
+    const auto damaged = [&](auto damage) {
+        auto made = run("a");
+        made.cases.erase(made.cases.begin() + 1, made.cases.end());
+        EXPECT_TRUE(made.cases[0].metrics.front().value);
+        damage(made.cases[0].metrics);
+        write("run.json", made);
+        const auto collection = all();
+        EXPECT_THAT(collection.observations, SizeIs(1));
+        EXPECT_FALSE(collection.observations[0].value);
+        EXPECT_THAT(collection.observations[0].replicas, IsEmpty());
+        EXPECT_THAT(collection.problems, SizeIs(1));
+        return collection.problems.empty() ? "" : collection.problems.front().reason;
+    };
+    using Metrics = std::vector<record::Metric>;
+    EXPECT_THAT(damaged([](Metrics& m) { m[0].value = 0; }), HasSubstr("above zero"));
+    EXPECT_THAT(damaged([](Metrics& m) { m[0].value = -1; }), HasSubstr("above zero"));
+    EXPECT_THAT(damaged([](Metrics& m) { m[0].value.reset(); }), HasSubstr("no value"));
+    EXPECT_THAT(damaged([](Metrics& m) { m.clear(); }), HasSubstr("no value"));
+    EXPECT_THAT(damaged([](Metrics& m) { m[0].unit = "GB/s"; }), HasSubstr("GB/s"));
+    EXPECT_THAT(damaged([](Metrics& m) { std::swap(m[0], m[1]); }), HasSubstr("first figure"));
+    EXPECT_THAT(damaged([](Metrics& m) { m[0].higher_is_better = !m[0].higher_is_better; }),
+                HasSubstr("opposite"));
+}
+
+TEST_F(StoreTest, AReplicaThatSaysNothingPositiveIsNone) {
+    auto made = run("a");
+    auto& replicas = made.cases[0].replicas;
+    ASSERT_GE(replicas.size(), 3U);
+    replicas[0].seconds = 0;
+    replicas[1].seconds.reset();
+    write("run.json", made);
+    const auto collection = all();
+    EXPECT_THAT(collection.observations[0].replicas,
+                ElementsAre(Field(&ReplicaValue::index, replicas[2].index)));
+}
+
+TEST_F(StoreTest, TextsArePlain) {
+    auto made = run("a\x1b[31m");
+    made.machine.instance = "c7a\n.large";
+    made.cases[0].library = "open\x07"
+                            "blas";
+    write("run.json", made);
+    const auto collection = collected({"l\x1b[1mabel=" + folder_.string()});
+    EXPECT_EQ(collection.runs[0].id, "a");
+    EXPECT_EQ(collection.runs[0].label, "label");
+    EXPECT_EQ(collection.machines[0].instance, "c7a .large");
+    EXPECT_EQ(collection.series[0].library, "openblas");
+}
+
+TEST_F(StoreTest, QuestionsAreEqualAcrossLibrariesOnly) {
+    auto made = run("a");
+    auto other = made.cases[0];
+    other.library = "another";
+    auto larger = made.cases[0];
+    larger.parameters.push_back({"more", std::int64_t{1}});
+    made.cases = {made.cases[0], other, larger};
+    write("run.json", made);
+    const auto collection = all();
+    ASSERT_THAT(collection.series, SizeIs(3));
+    EXPECT_EQ(collection.series[0].question, collection.series[1].question);
+    EXPECT_NE(collection.series[0].question, collection.series[2].question);
+}
+
+TEST(SecondsOf, ReadsWhatTheHarnessWritesAndDates) {
+    EXPECT_EQ(seconds_of("1970-01-02T00:00:01Z"), 86401);
+    EXPECT_EQ(seconds_of("2026-01-31T12:34:56Z"), 1769862896);
+    EXPECT_EQ(seconds_of("2026-01-31T12:34:56.789Z"), 1769862896);
+    EXPECT_EQ(seconds_of("2026-01-31"), 1769817600);
+    for (const auto* wrong : {"", "2026", "2026-02-30", "2026-01-31T25:00:00Z",
+                              "2026-01-31T12:34:56", "2026-01-31T12:34:56Zx", "-026-01-31"})
+        EXPECT_FALSE(seconds_of(wrong)) << wrong;
+}
+
+} // namespace
+} // namespace assay::report
