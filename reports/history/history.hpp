@@ -15,14 +15,15 @@
 
 namespace assay::report {
 
-/// One run of a series, or several of the same machine on the same day.
+/// One run of a series, or several of the same machine in the same state on the same day; where there are
+/// more than can be shown, several machines over a week, a month or a quarter.
 struct HistoryPoint {
     double seconds = 0; ///< since 1970
     double value = 0;
     std::optional<double> low;
     std::optional<double> high;
     std::size_t runs = 1;
-    std::string machine;            ///< id
+    std::string machine;            ///< id; empty where it stands for several
     std::vector<std::string> files; ///< at most a few
 };
 
@@ -35,17 +36,23 @@ struct ChangedFact {
     std::string name; ///< "kernel", "software.onednn", "cpu_model"
     std::string before;
     std::string after;
+    /// Other machines of the group on which this changed in the same way and no series made a step.
+    std::size_t without_effect = 0;
 };
 
 struct HistoryStep {
     double seconds = 0; ///< of the first point after it
+    /// The data put it between these; equal to `seconds` where they leave no doubt.
+    double earliest = 0;
+    double latest = 0;
+    std::string machine; ///< where; empty where machines follow one another
     double before = 0;
     double after = 0;
     /// Times as good: above 1 is better.
     double ratio = 1;
     std::optional<double> low; ///< 95% interval
     std::optional<double> high;
-    double p = 1;
+    double p = 1; ///< of no step here, adjusted for the search and for all series
     Cause cause = Cause::unexplained; ///< instance before software before unexplained
     std::vector<ChangedFact> facts;
     std::string text; ///< the whole in a sentence
@@ -55,12 +62,14 @@ struct Trend {
     double per_year = 0; ///< relative, times as good - 1: 0.03 is 3% better a year
     double low = 0;
     double high = 0;
+    std::string text;
 };
 
-/// Between machines of one type.
+/// Between machines of one type, as they were last. Worse comes first also where low figures are better:
+/// p05 is what one machine in twenty is worse than.
 struct Spread {
     std::size_t machines = 0;
-    double p05 = 0; ///< of the machines' levels: what one in twenty is worse than
+    double p05 = 0;
     double p50 = 0;
     double p95 = 0;
     std::optional<double> tolerance; ///< 95% of machines are better, with 95% confidence
@@ -69,6 +78,29 @@ struct Spread {
         double value;
     };
     std::vector<SlowestOf> slowest; ///< expected slowest of 2, 8, 64, 512
+    std::string text;
+};
+/// Below this many machines nothing is said about machines that were not measured.
+inline constexpr std::size_t fewest_machines = 5;
+
+struct Quarter {
+    std::string name; ///< "2026 Q1"
+    double value = 0; ///< geometric mean over machines, or over the points of the only one
+    std::optional<double> low;
+    std::optional<double> high;
+    std::size_t machines = 0;
+    std::size_t runs = 0;
+};
+
+/// The last quarter against the same one a year before, or the nearest to that.
+struct QuarterChange {
+    std::string from;
+    std::string to;
+    double ratio = 1; ///< times as good
+    std::optional<double> low;
+    std::optional<double> high;
+    std::size_t machines = 0; ///< measured in both; 0 where other machines were measured
+    std::string text;         ///< "3.1% worse than 2025 Q1"
 };
 
 /// Where a new machine began: what lies before is another series.
@@ -91,8 +123,23 @@ struct HistorySeries {
         points; ///< by time; aggregated where there are more than a page can show
     std::vector<HistoryStep> steps;
     std::vector<SeriesBreak> breaks;
-    std::optional<Trend> trend;
+    std::vector<Quarter> quarters;
+    std::optional<QuarterChange> change;
+    std::optional<Trend> trend; ///< beside the steps
     std::optional<Spread> spread;
+};
+
+/// Steps of several series with one cause.
+struct HistoryEvent {
+    double seconds = 0; ///< of the first step
+    double until = 0;   ///< of the last: machines may follow one another
+    Cause cause = Cause::unexplained;
+    std::vector<ChangedFact> facts;
+    std::vector<std::string> machines; ///< ids
+    std::size_t better = 0;            ///< series
+    std::size_t worse = 0;
+    std::size_t measured = 0; ///< series measured on both sides
+    std::string text;
 };
 
 struct HistoryGroup {
@@ -102,6 +149,7 @@ struct HistoryGroup {
     std::size_t machines = 0;
     double from = 0; ///< seconds since 1970
     double to = 0;
+    std::vector<HistoryEvent> events; ///< by time
     std::vector<HistorySeries> series;
 };
 
@@ -113,12 +161,18 @@ struct History {
 };
 
 struct HistoryOptions {
-    std::string group = "instance"; ///< or "machine", "label", "cpu_model"
+    std::string group = "instance"; ///< or "machine", "label", "cpu"
+    double since = 0; ///< changes from then on; what lies before is what they are held against
     double alpha = 0.01;
     double minimum_effect = 0.01;
     std::vector<std::string> filter;
     std::size_t points = 200; ///< of a series, more are aggregated
 };
 Result<History> make_history(const Collection& collection, const HistoryOptions& options = {});
+
+/// Is there a series with two points, and so anything to say?
+bool is_comparable(const History& history);
+/// Is any step one for the worse?
+bool has_regression(const History& history);
 
 } // namespace assay::report

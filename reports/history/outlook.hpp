@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does a series say as a whole: by quarters, as a slope, and between machines?
+
+#pragma once
+
+#include "history/attribution.hpp"
+#include "history/history.hpp"
+#include "history/tracks.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace assay::report {
+
+/// The steps of one series, and the lines they are on.
+struct SeriesSteps {
+    std::span<const Line> lines;
+    std::span<const ExplainedStep> steps;
+};
+
+std::vector<Quarter> make_quarters(const SeriesTracks& tracks, bool higher_is_better);
+/// Nothing for a single quarter.
+std::optional<QuarterChange> make_quarter_change(const SeriesTracks& tracks);
+/// Theil and Sen on what is left when the steps and the differences between machines are taken out;
+/// nothing for less than half a year or five samples.
+std::optional<Trend> make_trend(const SeriesTracks& tracks, const SeriesSteps& steps);
+/// Nothing for fewer than `fewest_machines` that were measured in the last year.
+std::optional<Spread> make_spread(const SeriesTracks& tracks, const SeriesSteps& steps,
+                                  const Series& series);
+
+} // namespace assay::report

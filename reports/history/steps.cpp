@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "history/steps.hpp"
+
+#include "stats/history.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+/// Level of the first look, which only proposes: what it finds is tested again with the noise that all
+/// machines show, and that test decides.
+constexpr double generous_alpha = 0.2;
+/// Neighbours in time are alike: with a correlation of 0.2 the variance of a mean is (1 + r) / (1 - r)
+/// times what independent samples would have.
+constexpr double inflation = 1.5;
+/// Samples further from their level than so many deviations are pulled in.
+constexpr double reach = 4;
+/// Factor from the median of absolute deviations to the standard deviation of a normal distribution.
+constexpr double mad_to_deviation = 1.4826;
+/// 95% point of the likelihood ratio of the place of a change: Hansen (2000), Econometrica 68, 575,
+/// table I.
+constexpr double place_threshold = 7.35;
+/// Lines that teach something about noise in general; with fewer all series of the group are asked.
+constexpr std::size_t fewest_lines = 4;
+
+/// A line on the way: its values and the places of its steps.
+class Segmented {
+public:
+    explicit Segmented(const Line& line) {
+        for (const auto& sample : line.samples) values_.push_back(sample.good);
+        for (const auto& step : stats::find_steps(values_, generous_alpha))
+            steps_.push_back(step.index);
+        calm();
+    }
+
+    std::size_t steps() const { return steps_.size(); }
+    std::size_t size() const { return values_.size(); }
+    std::size_t place(std::size_t step) const { return steps_[step]; }
+    std::size_t begin(std::size_t step) const { return step == 0 ? 0 : steps_[step - 1]; }
+    std::size_t end(std::size_t step) const {
+        return step + 1 == steps_.size() ? values_.size() : steps_[step + 1];
+    }
+    void remove(std::size_t step) {
+        steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(step));
+    }
+
+    /// About the levels of its segments.
+    stats::VarianceEstimate variance() const {
+        double squares = 0;
+        for (std::size_t i = 0; i <= steps_.size(); ++i) {
+            const auto part = segment(i);
+            const double level = stats::mean(part);
+            for (const double value : part) squares += (value - level) * (value - level);
+        }
+        const auto degrees = static_cast<double>(values_.size() - steps_.size() - 1);
+        return {.variance = squares / degrees, .degrees = degrees};
+    }
+
+    double level(std::size_t i) const { return stats::mean(segment(i)); }
+    stats::Difference difference(std::size_t step, const stats::VarianceEstimate& variance) const {
+        const stats::Values all{values_};
+        return stats::difference(
+            all.subspan(begin(step), place(step) - begin(step)),
+            all.subspan(place(step), end(step) - place(step)),
+            {.variance = inflation * variance.variance, .degrees = variance.degrees});
+    }
+
+    /// Places of a step that explain its two segments about as well as the best, the best first.
+    std::vector<std::size_t> places(std::size_t step, double variance) const {
+        const stats::Values part =
+            stats::Values{values_}.subspan(begin(step), end(step) - begin(step));
+        const double center = stats::mean(part);
+        std::vector<std::pair<double, std::size_t>> explained;
+        double sum = 0;
+        for (std::size_t i = 1; i < part.size(); ++i) {
+            sum += part[i - 1] - center;
+            const auto left = static_cast<double>(i);
+            const auto right = static_cast<double>(part.size() - i);
+            explained.emplace_back(-sum * sum * (1 / left + 1 / right), begin(step) + i);
+        }
+        std::ranges::sort(explained);
+        std::vector<std::size_t> places;
+        const double limit = explained.front().first + place_threshold * variance;
+        for (const auto& [cost, index] : explained)
+            if (cost <= limit) places.push_back(index);
+        return places;
+    }
+
+private:
+    std::span<const double> segment(std::size_t i) const {
+        const std::size_t from = i == 0 ? 0 : steps_[i - 1];
+        const std::size_t to = i == steps_.size() ? values_.size() : steps_[i];
+        return std::span{values_}.subspan(from, to - from);
+    }
+    /// One bad run must not move a level.
+    void calm() {
+        std::vector<double> levels;
+        std::vector<double> distances;
+        for (std::size_t i = 0; i <= steps_.size(); ++i) {
+            const auto part = segment(i);
+            levels.insert(levels.end(), part.size(), stats::median(part));
+        }
+        for (std::size_t i = 0; i < values_.size(); ++i)
+            distances.push_back(std::abs(values_[i] - levels[i]));
+        const double most = reach * mad_to_deviation * stats::median(distances);
+        if (most <= 0) return;
+        for (std::size_t i = 0; i < values_.size(); ++i)
+            values_[i] = std::clamp(values_[i], levels[i] - most, levels[i] + most);
+    }
+
+    std::vector<double> values_;
+    std::vector<std::size_t> steps_; ///< indices of the first samples after them
+};
+
+class Search {
+public:
+    Search(std::span<const Line> lines, double alpha, double minimum_effect)
+        : lines_{lines}, alpha_{alpha}, least_{std::log1p(minimum_effect)} {
+        for (const auto& line : lines) segmented_.emplace_back(line);
+        learn_noise();
+    }
+
+    std::vector<FoundStep> steps() {
+        while (drop_weakest()) {}
+        return std::move(found_);
+    }
+
+private:
+    void learn_noise() {
+        // Of one series on all machines, or of all series of the group; lines whose samples are
+        // machines have another kind of noise.
+        std::map<std::tuple<std::size_t, bool, std::size_t>, std::vector<stats::VarianceEstimate>>
+            of_series;
+        std::map<std::tuple<std::size_t, bool>, std::vector<stats::VarianceEstimate>> of_group;
+        for (std::size_t i = 0; i < lines_.size(); ++i) {
+            const bool single = !lines_[i].machine.empty();
+            of_series[{lines_[i].group, single, lines_[i].series}].push_back(
+                segmented_[i].variance());
+            of_group[{lines_[i].group, single}].push_back(segmented_[i].variance());
+        }
+        std::map<std::tuple<std::size_t, bool, std::size_t>, stats::Prior> priors;
+        std::map<std::tuple<std::size_t, bool>, stats::Prior> group_priors;
+        for (const auto& [key, variances] : of_group)
+            group_priors[key] = stats::fit_prior(variances);
+        for (const auto& [key, variances] : of_series)
+            if (variances.size() >= fewest_lines) priors[key] = stats::fit_prior(variances);
+        for (std::size_t i = 0; i < lines_.size(); ++i) {
+            const bool single = !lines_[i].machine.empty();
+            const auto own = priors.find({lines_[i].group, single, lines_[i].series});
+            noise_.push_back(own != priors.end() ? own->second
+                                                 : group_priors.at({lines_[i].group, single}));
+        }
+    }
+
+    /// Tests every step as things stand; takes the weakest of each line away where there is one too weak.
+    bool drop_weakest() {
+        found_.clear();
+        std::vector<double> p; // lines without a step count as tests that found nothing
+        std::vector<std::size_t> owner;
+        for (std::size_t i = 0; i < lines_.size(); ++i) {
+            const auto& line = segmented_[i];
+            const auto variance = stats::moderate(line.variance(), noise_[i]);
+            for (std::size_t k = 0; k < line.steps(); ++k) {
+                const auto difference = line.difference(k, variance);
+                // It was looked for everywhere along the line.
+                p.push_back(std::min(1.0, difference.p * static_cast<double>(line.size())));
+                owner.push_back(k);
+                found_.push_back({.line = i,
+                                  .at = line.place(k),
+                                  .from = line.begin(k),
+                                  .to = line.end(k),
+                                  .places = line.places(k, variance.variance),
+                                  .before = line.level(k),
+                                  .after = line.level(k + 1),
+                                  .difference = difference});
+            }
+            if (line.steps() == 0) p.push_back(1);
+        }
+        adjust(p);
+        return remove_weak(owner);
+    }
+
+    void adjust(const std::vector<double>& p) {
+        const auto adjusted = stats::benjamini_hochberg(p);
+        std::size_t at = 0;
+        std::size_t step = 0;
+        for (std::size_t i = 0; i < lines_.size(); ++i) {
+            const std::size_t count = std::max<std::size_t>(segmented_[i].steps(), 1);
+            if (segmented_[i].steps() > 0)
+                for (std::size_t k = 0; k < count; ++k) found_[step++].p = adjusted[at + k];
+            at += count;
+        }
+    }
+
+    bool remove_weak(const std::vector<std::size_t>& owner) {
+        std::map<std::size_t, std::size_t> weakest; // of each line: index into found_
+        for (std::size_t i = 0; i < found_.size(); ++i) {
+            const auto& step = found_[i];
+            const bool holds =
+                step.p <= alpha_ && std::abs(step.difference.log_ratio) >= least_;
+            if (holds) continue;
+            const auto [at, is_new] = weakest.try_emplace(step.line, i);
+            if (!is_new && weakness(step) > weakness(found_[at->second])) at->second = i;
+        }
+        for (const auto& [line, index] : weakest) segmented_[line].remove(owner[index]);
+        return !weakest.empty();
+    }
+    static std::pair<double, double> weakness(const FoundStep& step) {
+        return {step.p, -std::abs(step.difference.log_ratio)};
+    }
+
+    std::span<const Line> lines_;
+    double alpha_;
+    double least_; ///< smallest logarithm of a ratio that is called
+    std::vector<Segmented> segmented_;
+    std::vector<stats::Prior> noise_;
+    std::vector<FoundStep> found_;
+};
+
+} // namespace
+
+std::vector<Line> lines_of(const Tracks& tracks) {
+    std::vector<Line> lines;
+    for (std::size_t g = 0; g < tracks.groups.size(); ++g) {
+        const auto& group = tracks.groups[g];
+        for (std::size_t s = 0; s < group.series.size(); ++s) {
+            const auto add = [&](const std::string& machine, const std::vector<Sample>& samples) {
+                if (samples.size() >= fewest_samples)
+                    lines.push_back(
+                        {.group = g, .series = s, .machine = machine, .samples = samples});
+            };
+            for (const auto& track : group.series[s].tracks) add(track.machine, track.samples);
+            add("", group.series[s].seldom);
+        }
+    }
+    return lines;
+}
+
+std::vector<FoundStep> find_steps(std::span<const Line> lines, double alpha,
+                                  double minimum_effect) {
+    return Search{lines, alpha, minimum_effect}.steps();
+}
+
+} // namespace assay::report

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "history/tracks.hpp"
+
+#include "base/nearest.hpp"
+#include "history/dates.hpp"
+#include "history/filter.hpp"
+#include "language/language.hpp"
+#include "model/text.hpp"
+#include "model/words.hpp"
+#include "stats/interval.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
+
+const record::Machine& machine_of(const Collection& collection, std::uint32_t run) {
+    return collection.machines[collection.runs[run].machine];
+}
+
+std::string cpu_name(const record::Machine& machine) {
+    const auto name = machine.cpu_model.empty() ? say<text::history::unknown_cpu>()
+                                                : plain(machine.cpu_model, 200);
+    return machine.cores > 0 ? say_count<text::history::cpu_cores>(
+                                   static_cast<std::size_t>(machine.cores), name)
+                             : name;
+}
+
+/// What an instance is called says little where nobody sells it: a product name of the firmware.
+std::string instance_name(const record::Machine& machine) {
+    const bool sold = !machine.provider.empty() && machine.provider != "unknown";
+    if (!sold || machine.instance.empty()) return cpu_name(machine);
+    return plain(fmt::format("{} {}", machine.provider, machine.instance), 200);
+}
+
+std::string group_name(const Collection& collection, std::uint32_t run, const std::string& key) {
+    const auto& machine = machine_of(collection, run);
+    if (key == "instance") return instance_name(machine);
+    if (key == "cpu") return cpu_name(machine);
+    const auto& text = key == "machine" ? machine.id : collection.runs[run].label;
+    return text.empty() ? say<text::history::no_name>() : plain(text, 200);
+}
+
+/// Runs in time order, without those that have no place in it.
+class Usable {
+public:
+    Usable(const Collection& collection, const HistoryFilter& filter, Tracks& out)
+        : collection_{collection}, out_{out} {
+        for (std::uint32_t i = 0; i < collection.runs.size(); ++i)
+            if (filter.takes(collection, collection.runs[i]) && is_usable(i)) runs_.push_back(i);
+        const auto time = [&](std::uint32_t i) {
+            return std::tuple{collection.runs[i].started_seconds, i};
+        };
+        std::ranges::sort(runs_, {}, time);
+        drop_copies();
+    }
+    std::vector<std::uint32_t> take() { return std::move(runs_); }
+
+private:
+    void refuse(std::uint32_t run, std::string reason) {
+        out_.not_used.push_back(
+            {.where = plain(collection_.runs[run].file.string()), .reason = std::move(reason)});
+    }
+    bool is_usable(std::uint32_t i) {
+        const auto& run = collection_.runs[i];
+        if (!std::isfinite(run.started_seconds) || run.started_seconds <= 0) {
+            refuse(i, say<text::history::no_start>(plain(run.started, 60)));
+            return false;
+        }
+        if (run.pairing && !run.pairing->changes.empty()) {
+            refuse(i, say<text::history::experiment>(plain(run.pairing->setting, 200)));
+            return false;
+        }
+        return true;
+    }
+    /// A machine cannot start two runs at once, other than in turns.
+    void drop_copies() {
+        std::map<std::pair<std::string_view, double>, std::uint32_t> seen;
+        std::erase_if(runs_, [&](std::uint32_t i) {
+            const auto& run = collection_.runs[i];
+            const auto& id = machine_of(collection_, i).id;
+            if (id.empty() || run.pairing) return false;
+            const auto [first, is_new] = seen.try_emplace({id, run.started_seconds}, i);
+            if (!is_new)
+                refuse(i, say<text::history::same_start>(
+                              plain(collection_.runs[first->second].file.string())));
+            return !is_new;
+        });
+    }
+
+    const Collection& collection_;
+    Tracks& out_;
+    std::vector<std::uint32_t> runs_;
+};
+
+/// A figure of the collection and where it belongs.
+struct Entry {
+    std::uint32_t group;
+    std::uint32_t series;
+    std::uint32_t machine; ///< by first run
+    std::uint32_t order;   ///< of its run in time
+    std::uint32_t observation;
+    auto key() const { return std::tuple{group, series, machine, order, observation}; }
+};
+
+class Sorting {
+public:
+    Sorting(const Collection& collection, const HistoryOptions& options,
+            const HistoryFilter& filter, Tracks& out)
+        : collection_{collection}, out_{out}, runs_{Usable{collection, filter, out}.take()},
+          group_(collection.runs.size(), nowhere), machine_(collection.runs.size(), nowhere),
+          order_(collection.runs.size(), nowhere) {
+        make_groups(options.group);
+        make_entries(filter);
+    }
+
+    void make_series() {
+        for (auto at = entries_.begin(); at != entries_.end();) {
+            const auto end = std::find_if(at, entries_.end(), [&](const Entry& e) {
+                return e.group != at->group || e.series != at->series;
+            });
+            SeriesTracks series{.series = at->series};
+            while (at != end) {
+                const auto last = std::find_if(
+                    at, end, [&](const Entry& e) { return e.machine != at->machine; });
+                series.tracks.push_back(track({at, last}));
+                at = last;
+            }
+            std::ranges::stable_sort(series.tracks, {},
+                                     [](const Track& t) { return t.samples.front().seconds; });
+            for (const auto& track : series.tracks)
+                if (track.samples.size() < fewest_samples)
+                    series.seldom.push_back(mean_sample(track));
+            out_.groups[(at - 1)->group].series.push_back(std::move(series));
+        }
+    }
+
+private:
+    void make_groups(const std::string& key) {
+        std::map<std::string, std::uint32_t> names;
+        std::vector<std::string> name(runs_.size());
+        for (std::size_t i = 0; i < runs_.size(); ++i) {
+            name[i] = group_name(collection_, runs_[i], key);
+            names.emplace(name[i], 0);
+        }
+        for (auto& [text, index] : names) {
+            index = static_cast<std::uint32_t>(out_.groups.size());
+            out_.groups.push_back({.name = text});
+        }
+        std::unordered_map<std::string_view, std::uint32_t> machines;
+        for (std::uint32_t i = 0; i < runs_.size(); ++i) {
+            const auto run = runs_[i];
+            group_[run] = names.at(name[i]);
+            out_.groups[group_[run]].runs.push_back(run);
+            machine_[run] = machines
+                                .emplace(machine_of(collection_, run).id,
+                                         static_cast<std::uint32_t>(machines.size()))
+                                .first->second;
+            order_[run] = i;
+        }
+    }
+
+    void make_entries(const HistoryFilter& filter) {
+        std::vector<bool> takes(collection_.series.size());
+        for (std::size_t i = 0; i < takes.size(); ++i) takes[i] = filter.takes(collection_.series[i]);
+        std::map<std::pair<std::uint32_t, record::Status>, std::size_t> missing;
+        for (std::uint32_t i = 0; i < collection_.observations.size(); ++i) {
+            const auto& observation = collection_.observations[i];
+            if (group_[observation.run] == nowhere || !takes[observation.series]) continue;
+            if (!observation.value || !std::isfinite(*observation.value) || *observation.value <= 0) {
+                ++missing[{observation.series, observation.status}];
+                continue;
+            }
+            entries_.push_back({.group = group_[observation.run],
+                                .series = observation.series,
+                                .machine = machine_[observation.run],
+                                .order = order_[observation.run],
+                                .observation = i});
+        }
+        std::ranges::sort(entries_, {}, &Entry::key);
+        // Cases that do not apply to a machine are no news; all others are.
+        for (const auto& [what, count] : missing)
+            if (what.second != record::Status::skipped)
+                out_.not_used.push_back({.where = plain(collection_.series[what.first].question, 300),
+                                         .reason = say_count<text::history::without_figure>(
+                                             count, status_in_words(what.second))});
+    }
+
+    Track track(std::span<const Entry> entries) const {
+        const auto& first = observation_of(entries.front());
+        const auto& id = machine_of(collection_, first.run).id;
+        Track track{.machine = id.empty() ? say<text::history::no_machine>() : plain(id, 100)};
+        std::set<std::int64_t> days;
+        for (const auto& entry : entries) days.insert(day_of(run_of(entry).started_seconds));
+        const bool by_day = days.size() >= fewest_days;
+        track.by_run = !by_day && days.size() < entries.size();
+        for (auto at = entries.begin(); at != entries.end();) {
+            auto end = at + 1;
+            while (by_day && end != entries.end() && belong_together(*at, *end)) ++end;
+            track.samples.push_back(sample({at, end}));
+            at = end;
+        }
+        return track;
+    }
+
+    static Sample mean_sample(const Track& track) {
+        Sample sample = track.samples.front();
+        std::vector<double> good;
+        std::vector<double> values;
+        for (const auto& one : track.samples) {
+            good.push_back(one.good);
+            values.push_back(one.value);
+        }
+        sample.good = stats::mean(good);
+        sample.value = stats::geometric_mean(values);
+        return sample;
+    }
+
+    const Observation& observation_of(const Entry& entry) const {
+        return collection_.observations[entry.observation];
+    }
+    const RunInfo& run_of(const Entry& entry) const {
+        return collection_.runs[observation_of(entry).run];
+    }
+    /// The same day, and nothing that was recorded differs.
+    bool belong_together(const Entry& a, const Entry& b) const {
+        const auto& one = run_of(a);
+        const auto& other = run_of(b);
+        return day_of(one.started_seconds) == day_of(other.started_seconds) &&
+               one.machine == other.machine && one.version == other.version &&
+               observation_of(a).settings == observation_of(b).settings;
+    }
+
+    Sample sample(std::span<const Entry> entries) const {
+        const auto& first = observation_of(entries.front());
+        std::vector<stats::Estimate> values;
+        Sample sample{.seconds = run_of(entries.front()).started_seconds,
+                      .settings = first.settings};
+        constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+        for (const auto& entry : entries) {
+            const auto& observation = observation_of(entry);
+            values.push_back({.value = *observation.value,
+                              .low = observation.low.value_or(unknown),
+                              .high = observation.high.value_or(unknown)});
+            sample.runs.push_back(observation.run);
+        }
+        const auto combined = stats::combine_replicas(values);
+        sample.value = combined.value;
+        if (std::isfinite(combined.low)) sample.low = combined.low;
+        if (std::isfinite(combined.high)) sample.high = combined.high;
+        const bool more = collection_.series[first.series].higher_is_better;
+        sample.good = more ? std::log(sample.value) : -std::log(sample.value);
+        return sample;
+    }
+
+    const Collection& collection_;
+    Tracks& out_;
+    std::vector<std::uint32_t> runs_;
+    std::vector<std::uint32_t> group_; ///< of each run
+    std::vector<std::uint32_t> machine_;
+    std::vector<std::uint32_t> order_;
+    std::vector<Entry> entries_;
+};
+
+} // namespace
+
+Result<Tracks> make_tracks(const Collection& collection, const HistoryOptions& options) {
+    static const std::vector<std::string> keys{"instance", "machine", "label", "cpu"};
+    if (std::ranges::find(keys, options.group) == keys.end())
+        return fail(fmt::format("--by \"{}\" is none of instance, machine, label, cpu{}",
+                                plain(options.group), suggestion(options.group, keys)));
+    const auto filter = HistoryFilter::parse(options.filter, collection);
+    if (!filter) return tl::unexpected{filter.error()};
+    Tracks tracks;
+    for (const auto& problem : collection.problems)
+        tracks.not_used.push_back({plain(problem.where), plain(problem.reason)});
+    Sorting{collection, options, *filter, tracks}.make_series();
+    return tracks;
+}
+
+} // namespace assay::report

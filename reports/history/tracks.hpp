@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A collection taken apart: groups of machines, in each the series, in each the points of every machine
+// in the order of time.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "history/history.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+
+/// What was measured of one series on one machine, in one state of it, on one day.
+struct Sample {
+    double seconds = 0; ///< of its first run
+    /// Natural logarithm of how good it is: minus that of a latency.
+    double good = 0;
+    double value = 0;
+    std::optional<double> low; ///< 95% interval of the value
+    std::optional<double> high;
+    std::vector<std::uint32_t> runs; ///< indices into Collection::runs
+    std::uint32_t settings = 0;      ///< of the first run
+};
+
+struct Track {
+    std::string machine; ///< id; never empty
+    std::vector<Sample> samples; ///< by time
+    bool by_run = false;         ///< several runs, on too few days to have a sample for each day
+};
+
+struct SeriesTracks {
+    std::uint32_t series = 0;  ///< index into Collection::series
+    std::vector<Track> tracks; ///< by the time of their first sample
+    /// One sample, the mean, of each machine with too few of them to be looked at by itself.
+    std::vector<Sample> seldom;
+};
+
+struct GroupTracks {
+    std::string name;
+    std::vector<std::uint32_t> runs; ///< by time
+    std::vector<SeriesTracks> series;
+};
+
+struct Tracks {
+    std::vector<GroupTracks> groups; ///< by name
+    std::vector<Problem> not_used;
+};
+Result<Tracks> make_tracks(const Collection& collection, const HistoryOptions& options);
+
+/// Steps of a machine are looked for from so many samples on: two on either side and one to spare.
+inline constexpr std::size_t fewest_samples = 5;
+/// A machine with fewer days of measurements has a point for each run instead of each day.
+inline constexpr std::size_t fewest_days = 5;
+
+} // namespace assay::report

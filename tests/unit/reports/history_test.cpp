@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Histories of fleets made by hand: what was planted is found at its date with its cause, and nothing else.
+
+#include "history/history.hpp"
+#include "support/fleet.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+using test::day;
+using test::Fleet;
+using test::Gauss;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Two series, a run every fortnight.
+class HistoryTest : public testing::Test {
+protected:
+    static constexpr double noise = 0.005;
+
+    History made(const HistoryOptions& options = {}) const {
+        auto history = make_history(fleet.collection, options);
+        EXPECT_TRUE(history) << history.error().message;
+        return history ? *history : History{};
+    }
+    /// `factor` makes everything so many times as fast.
+    void measure(const std::string& id, int from, int to, double factor = 1) {
+        for (int i = from; i < to; ++i)
+            fleet.run(id, day(14.0 * i),
+                      {{gemm, 1e11 * factor * std::exp(noise * gauss())},
+                       {latency, 1e-7 / factor * std::exp(noise * gauss())}});
+    }
+
+    Fleet fleet;
+    Gauss gauss{11};
+    std::uint32_t gemm = fleet.series("gemm.square", "openblas", "flop_rate");
+    std::uint32_t latency = fleet.series("memory.latency", "host", "latency");
+};
+
+TEST_F(HistoryTest, NoiseIsNoStep) {
+    for (const char* id : {"m-1", "m-2", "m-3"}) measure(id, 0, 24);
+    const auto history = made();
+    ASSERT_THAT(history.groups, SizeIs(1));
+    EXPECT_EQ(history.groups[0].name, "aws c7a.large");
+    EXPECT_EQ(history.groups[0].machines, 3U);
+    EXPECT_EQ(history.groups[0].runs, 72U);
+    EXPECT_THAT(history.groups[0].events, IsEmpty());
+    for (const auto& series : history.groups[0].series) EXPECT_THAT(series.steps, IsEmpty());
+    EXPECT_TRUE(is_comparable(history));
+    EXPECT_FALSE(has_regression(history));
+}
+
+TEST_F(HistoryTest, AStepHasItsDateSizeAndCause) {
+    measure("m-1", 0, 10);
+    fleet.machine.kernel = "6.8.0";
+    measure("m-1", 10, 22, 0.95);
+    const auto history = made();
+    const auto& group = history.groups.at(0);
+    ASSERT_THAT(group.series, SizeIs(2));
+    for (const auto& series : group.series) {
+        ASSERT_THAT(series.steps, SizeIs(1)) << series.identity;
+        const auto& step = series.steps[0];
+        EXPECT_EQ(step.seconds, day(140));
+        EXPECT_NEAR(step.ratio, 0.95, 0.005); // worse, whichever way up the figure is
+        EXPECT_LT(*step.low, step.ratio);
+        EXPECT_GT(*step.high, step.ratio);
+        EXPECT_EQ(step.cause, Cause::software);
+        ASSERT_THAT(step.facts, SizeIs(1));
+        EXPECT_EQ(step.facts[0].name, "kernel");
+        EXPECT_EQ(step.facts[0].before, "6.1.0");
+        EXPECT_EQ(step.facts[0].after, "6.8.0");
+        EXPECT_NEAR(step.after / step.before, series.higher_is_better ? 0.95 : 1 / 0.95, 0.005);
+    }
+    ASSERT_THAT(group.events, SizeIs(1));
+    EXPECT_EQ(group.events[0].worse, 2U);
+    EXPECT_EQ(group.events[0].measured, 2U);
+    EXPECT_THAT(group.events[0].text, HasSubstr("2024-05-20, kernel 6.1.0 → 6.8.0: 2 of 2 series"));
+    EXPECT_TRUE(has_regression(history));
+}
+
+TEST_F(HistoryTest, WhatChangedWithoutEffectIsNoStepAndWeakensTheEvidence) {
+    measure("m-1", 0, 10);
+    measure("m-2", 0, 10);
+    measure("m-3", 0, 10);
+    fleet.machine.kernel = "6.8.0";
+    measure("m-1", 10, 22, 0.95);
+    measure("m-2", 10, 22);
+    measure("m-3", 10, 22);
+    const auto history = made();
+    ASSERT_THAT(history.groups[0].events, SizeIs(1));
+    const auto& event = history.groups[0].events[0];
+    EXPECT_THAT(event.machines, ElementsAre("m-1"));
+    ASSERT_THAT(event.facts, SizeIs(1));
+    EXPECT_EQ(event.facts[0].without_effect, 2U);
+    EXPECT_THAT(event.text, HasSubstr("without a step on 2 other machines"));
+}
+
+TEST_F(HistoryTest, MachinesOneAfterTheOtherWithOneCauseAreOneEvent) {
+    for (const auto& [id, when] : {std::pair{"m-1", 8}, {"m-2", 10}, {"m-3", 12}}) {
+        fleet.machine.kernel = "6.1.0";
+        measure(id, 0, when);
+        fleet.machine.kernel = "6.8.0";
+        measure(id, when, 22, 1.06);
+    }
+    const auto history = made();
+    ASSERT_THAT(history.groups[0].events, SizeIs(1));
+    const auto& event = history.groups[0].events[0];
+    EXPECT_THAT(event.machines, ElementsAre("m-1", "m-2", "m-3"));
+    EXPECT_EQ(event.better, 2U);
+    EXPECT_EQ(event.seconds, day(112));
+    EXPECT_EQ(event.until, day(168));
+    EXPECT_THAT(event.text, HasSubstr("on 3 machines"));
+    EXPECT_FALSE(has_regression(history));
+}
+
+TEST_F(HistoryTest, AStepWithNothingRecordedIsUnexplained) {
+    measure("m-1", 0, 12);
+    measure("m-1", 12, 24, 0.96);
+    const auto history = made();
+    ASSERT_THAT(history.groups[0].events, SizeIs(1));
+    EXPECT_EQ(history.groups[0].events[0].cause, Cause::unexplained);
+    EXPECT_THAT(history.groups[0].events[0].text, HasSubstr("nothing that is recorded changed"));
+}
+
+TEST_F(HistoryTest, ALibraryExplainsItsOwnSeriesOnly) {
+    measure("m-1", 0, 10);
+    fleet.machine.software = {{"openblas.version", std::string{"0.3.26"}}};
+    measure("m-1", 10, 22, 1.08);
+    const auto history = made();
+    for (const auto& series : history.groups[0].series) {
+        ASSERT_THAT(series.steps, SizeIs(1));
+        EXPECT_EQ(series.steps[0].cause,
+                  series.library == "openblas" ? Cause::software : Cause::unexplained);
+    }
+}
+
+TEST_F(HistoryTest, SeveralFactsAtOnceAreAllNamedAndTheInstanceComesFirst) {
+    measure("m-1", 0, 10);
+    fleet.machine.kernel = "6.8.0";
+    fleet.machine.virtualization = "xen";
+    fleet.machine.memory_bytes += 10'000'000; // less than a kernel keeps more or less
+    measure("m-1", 10, 22, 0.9);
+    const auto history = made();
+    const auto& step = history.groups[0].series[0].steps.at(0);
+    EXPECT_EQ(step.cause, Cause::instance);
+    ASSERT_THAT(step.facts, SizeIs(2));
+    EXPECT_EQ(step.facts[0].name, "virtualization");
+    EXPECT_EQ(step.facts[1].name, "kernel");
+}
+
+TEST_F(HistoryTest, WhatDidNotLastIsNoCause) {
+    measure("m-1", 0, 10);
+    fleet.machine.kernel = "6.8.0";
+    measure("m-1", 10, 11, 0.95);
+    fleet.machine.kernel = "6.1.0"; // and back, while the level stays
+    measure("m-1", 11, 24, 0.95);
+    const auto& step = made().groups[0].series[0].steps.at(0);
+    EXPECT_EQ(step.cause, Cause::unexplained);
+}
+
+TEST_F(HistoryTest, OneBadRunIsNoStep) {
+    measure("m-1", 0, 12);
+    measure("m-1", 12, 13, 0.6);
+    measure("m-1", 13, 24);
+    EXPECT_THAT(made().groups[0].events, IsEmpty());
+}
+
+TEST_F(HistoryTest, SmallerThanTheMinimumEffectIsNotCalled) {
+    for (int i = 0; i < 200; ++i)
+        fleet.run("m-1", day(i), {{gemm, 1e11 * (i < 100 ? 1 : 1.006) * std::exp(0.001 * gauss())}});
+    EXPECT_THAT(made().groups[0].events, IsEmpty());
+    EXPECT_THAT(made({.minimum_effect = 0.003}).groups[0].events, SizeIs(1));
+}
+
+TEST_F(HistoryTest, MachinesOfATypeLieApartAndThatIsNoStep) {
+    for (int m = 0; m < 8; ++m) measure("m-" + std::to_string(m), 0, 8, 1 + 0.05 * m);
+    const auto history = made();
+    EXPECT_THAT(history.groups[0].events, IsEmpty());
+    for (const auto& series : history.groups[0].series) {
+        ASSERT_TRUE(series.spread);
+        EXPECT_EQ(series.spread->machines, 8U);
+        const double worst = series.higher_is_better ? 1e11 : 1e-7;
+        const double best = series.higher_is_better ? 1.35e11 : 1e-7 / 1.35;
+        EXPECT_NEAR(series.spread->p05 / worst, 1, 0.03);
+        EXPECT_NEAR(series.spread->p95 / best, 1, 0.03);
+        // The slowest of many is the slowest that was seen, and worse than that of two.
+        EXPECT_NEAR(series.spread->slowest.back().value / worst, 1, 0.01);
+        const double of_two = series.spread->slowest.front().value / worst;
+        EXPECT_GT(series.higher_is_better ? of_two : 1 / of_two, 1.05);
+    }
+}
+
+TEST_F(HistoryTest, FewMachinesSayNothingOfOthers) {
+    for (int m = 0; m < 4; ++m) measure("m-" + std::to_string(m), 0, 8);
+    const auto history = made();
+    EXPECT_FALSE(history.groups[0].series[0].spread);
+    EXPECT_THAT(history.notes, testing::Contains(HasSubstr("4 machines are too few")));
+}
+
+TEST_F(HistoryTest, ShortLivedMachinesAreComparedFromOneToTheNext) {
+    for (int m = 0; m < 10; ++m) measure("m-a" + std::to_string(m), m, m + 1);
+    fleet.machine.cpu_model = "Example EPYC 9R45";
+    for (int m = 10; m < 20; ++m) measure("m-b" + std::to_string(m), m, m + 1, 1.2);
+    const auto history = made();
+    const auto& group = history.groups[0];
+    ASSERT_THAT(group.events, SizeIs(1));
+    EXPECT_EQ(group.events[0].cause, Cause::instance);
+    EXPECT_THAT(group.events[0].text, HasSubstr("from machine to machine"));
+    EXPECT_NEAR(group.series[0].steps.at(0).ratio, 1.2, 0.01);
+    EXPECT_THAT(group.series[0].breaks, SizeIs(19));
+}
+
+TEST_F(HistoryTest, ANewMachineBeginsANewSeries) {
+    measure("m-1", 0, 10);
+    measure("m-2", 10, 20, 0.9); // another level: no step, but a break
+    const auto history = made();
+    EXPECT_THAT(history.groups[0].events, IsEmpty());
+    const auto& series = history.groups[0].series[0];
+    ASSERT_THAT(series.breaks, SizeIs(1));
+    EXPECT_EQ(series.breaks[0].seconds, day(140));
+    EXPECT_EQ(series.breaks[0].machine, "m-2");
+}
+
+TEST_F(HistoryTest, RunsOfADayAreOnePointUnlessDaysAreFew) {
+    for (int i = 0; i < 6; ++i)
+        for (int k = 0; k < 4; ++k) fleet.run("m-1", day(i) + 60 * k, {{gemm, 1e11 + k}});
+    auto points = made().groups[0].series[0].points;
+    ASSERT_THAT(points, SizeIs(6));
+    EXPECT_EQ(points[0].runs, 4U);
+    EXPECT_NEAR(points[0].value, 1e11 + 1.5, 1);
+    const auto few = made({.filter = {"version=0.1.0"}}); // all of them
+    EXPECT_EQ(few.runs, 24U);
+
+    Fleet once;
+    const auto series = once.series("gemm.square", "openblas", "flop_rate");
+    for (int k = 0; k < 8; ++k)
+        once.run("m-1", day(0) + 600 * k, {{series, k < 4 ? 1e11 + k : 1.1e11 + k}});
+    const auto history = make_history(once.collection);
+    ASSERT_TRUE(history);
+    EXPECT_THAT(history->groups[0].series[0].points, SizeIs(8));
+    EXPECT_THAT(history->groups[0].series[0].steps, SizeIs(1));
+    EXPECT_THAT(history->notes, testing::Contains(HasSubstr("fewer than 5 days")));
+}
+
+TEST_F(HistoryTest, ManyPointsAreDrawnAsFewer) {
+    for (int m = 0; m < 20; ++m)
+        for (int i = 0; i < 50; ++i)
+            fleet.run("m-" + std::to_string(m), day(7 * i), {{gemm, 1e11}});
+    const auto points = made({.points = 200}).groups[0].series[0].points;
+    EXPECT_LE(points.size(), 200U);
+    EXPECT_GE(points.size(), 40U);
+    std::size_t runs = 0;
+    for (const auto& point : points) runs += point.runs;
+    EXPECT_EQ(runs, 1000U);
+}
+
+TEST_F(HistoryTest, QuartersAndTrend) {
+    // 4% a year better, on top of it a step of 10% in the middle that a driver made.
+    for (const char* id : {"m-1", "m-2"})
+        for (int i = 0; i < 52; ++i) {
+            fleet.machine.kernel = i < 27 ? "6.1.0" : "6.8.0";
+            const double years = 14.0 * i / 365.25;
+            fleet.run(id, day(14.0 * i),
+                      {{gemm, 1e11 * (i < 27 ? 1 : 1.1) * std::pow(1.04, years) *
+                                  std::exp(0.002 * gauss())}});
+        }
+    const auto series = made().groups[0].series[0];
+    ASSERT_TRUE(series.change);
+    EXPECT_EQ(series.change->to, "2025 Q4");
+    EXPECT_EQ(series.change->from, "2024 Q4");
+    EXPECT_EQ(series.change->machines, 2U);
+    EXPECT_NEAR(series.change->ratio, 1.1 * 1.04, 0.01);
+    ASSERT_THAT(series.quarters, SizeIs(8));
+    EXPECT_EQ(series.quarters[0].name, "2024 Q1");
+    EXPECT_NEAR(series.quarters[0].value, 1e11 * 1.005, 1e9);
+    EXPECT_EQ(series.quarters[0].machines, 2U);
+    ASSERT_TRUE(series.trend);
+    EXPECT_GT(series.trend->per_year, 0);
+    EXPECT_LT(series.trend->per_year, 0.06); // the step is not part of it
+}
+
+TEST_F(HistoryTest, WhatHasNoPlaceIsNamed) {
+    measure("m-1", 0, 6);
+    fleet.run("m-1", 0, {{gemm, 1e11}});                  // a start nobody could read
+    fleet.run("m-1", day(14), {{gemm, 1e11}});            // in the same second as another
+    fleet.run("m-1", day(15), {{gemm, 1e11}}).pairing =   // under another setting
+        record::Pairing{.id = "p", .setting = "passive", .changes = {{"environment.X", "1"}}};
+    fleet.run("m-1", day(16), {{gemm, 0.0}, {latency, -1.0}}); // no figures
+    fleet.collection.problems.push_back({"broken.json", "ends in the middle"});
+    const auto history = made();
+    std::vector<std::string> reasons;
+    for (const auto& problem : history.not_used) reasons.push_back(problem.reason);
+    EXPECT_THAT(reasons,
+                testing::UnorderedElementsAre("ends in the middle", HasSubstr("is not a time"),
+                                              HasSubstr("one of the two is a copy"),
+                                              HasSubstr("(\"passive\")"), HasSubstr("no figure"),
+                                              HasSubstr("no figure")));
+    EXPECT_EQ(history.groups[0].series[0].points.size(), 6U);
+}
+
+TEST_F(HistoryTest, GroupsFiltersAndSince) {
+    measure("m-1", 0, 10);
+    measure("m-1", 10, 20, 0.9);
+    fleet.machine.instance = "c7i.large";
+    measure("m-2", 0, 10);
+    EXPECT_THAT(made().groups, SizeIs(2));
+    EXPECT_THAT(made({.group = "cpu"}).groups, SizeIs(1));
+    EXPECT_THAT(made({.group = "machine"}).groups, SizeIs(2));
+    EXPECT_THAT(made({.filter = {"instance=c7a.large|x"}}).groups, SizeIs(1));
+    EXPECT_THAT(made({.filter = {"library!=openblas"}}).groups[0].series, SizeIs(1));
+    EXPECT_TRUE(has_regression(made({.since = day(100)})));
+    EXPECT_FALSE(has_regression(made({.since = day(200)})));
+    EXPECT_FALSE(make_history(fleet.collection, {.group = "instanse"}));
+    EXPECT_FALSE(make_history(fleet.collection, {.filter = {"libary=x"}}));
+    EXPECT_FALSE(make_history(fleet.collection, {.filter = {"library"}}));
+}
+
+TEST_F(HistoryTest, ASinglePointIsNothingToCompare) {
+    EXPECT_FALSE(is_comparable(made()));
+    measure("m-1", 0, 1);
+    EXPECT_FALSE(is_comparable(made()));
+    measure("m-1", 1, 2);
+    EXPECT_TRUE(is_comparable(made()));
+}
+
+} // namespace
+} // namespace assay::report
