@@ -151,9 +151,8 @@ private:
     static void add(std::vector<Cluster>& clusters, ExplainedStep& step) {
         const auto fits = [&](const Cluster& cluster) {
             if (cluster.steps.front()->step.facts.empty() != step.step.facts.empty()) return false;
-            return step.step.facts.empty()
-                       ? overlap(cluster, step.step.earliest, step.step.latest)
-                       : share_a_fact(cluster, step);
+            return step.step.facts.empty() ? overlap(cluster, step.step.earliest, step.step.latest)
+                                           : share_a_fact(cluster, step);
         };
         auto at = std::ranges::find_if(clusters, fits);
         if (at == clusters.end()) {
@@ -172,8 +171,8 @@ private:
     static void merge(std::vector<Cluster>& merged, Cluster&& cluster) {
         const auto keys = keys_of(cluster.facts);
         for (auto& other : merged) {
-            const bool same = keys.empty() ? other.facts.empty() && overlap(other, cluster.earliest,
-                                                                            cluster.latest)
+            const bool same = keys.empty() ? other.facts.empty() &&
+                                                 overlap(other, cluster.earliest, cluster.latest)
                                            : keys == keys_of(other.facts);
             if (!same) continue;
             std::ranges::copy(cluster.steps, std::back_inserter(other.steps));
@@ -219,8 +218,7 @@ private:
 void count_elsewhere(const Elsewhere& elsewhere, std::span<ExplainedStep> steps) {
     std::map<FactKey, std::set<std::string>> with_step;
     for (const auto& step : steps)
-        for (const auto& fact : step.step.facts)
-            with_step[key_of(fact)].insert(step.step.machine);
+        for (const auto& fact : step.step.facts) with_step[key_of(fact)].insert(step.step.machine);
     for (auto& step : steps)
         for (auto& fact : step.step.facts)
             // Where each sample is another machine there is no elsewhere.
@@ -239,9 +237,8 @@ std::vector<ExplainedStep> explain(const Collection& collection, const FactBook&
         const auto& series =
             collection.series[tracks.groups[line.group].series[line.series].series];
         const Evidence evidence{book, series, line};
-        ExplainedStep explained{.line = step.line,
-                                .at = step.at,
-                                .better = step.difference.log_ratio > 0};
+        ExplainedStep explained{
+            .line = step.line, .at = step.at, .better = step.difference.log_ratio > 0};
         auto& into = explained.step;
         // Of the places that fit about as well, one where something was recorded to change.
         for (const std::size_t place : step.places) {
@@ -272,8 +269,7 @@ std::vector<ExplainedStep> explain(const Collection& collection, const FactBook&
 
 std::vector<HistoryEvent> make_events(const Collection& collection, const FactBook& book,
                                       const Tracks& tracks, std::size_t group,
-                                      std::span<const Line> lines,
-                                      std::span<ExplainedStep> steps) {
+                                      std::span<const Line> lines, std::span<ExplainedStep> steps) {
     count_elsewhere(Elsewhere{collection, book, tracks.groups[group]}, steps);
     for (auto& step : steps) step.step.text = step_in_words(step.step);
     const Events maker{group, lines};

@@ -31,7 +31,6 @@ std::vector<ExplainedStep> explain(const Collection& collection, const FactBook&
 /// changed, also in the steps themselves, and writes the steps' texts.
 std::vector<HistoryEvent> make_events(const Collection& collection, const FactBook& book,
                                       const Tracks& tracks, std::size_t group,
-                                      std::span<const Line> lines,
-                                      std::span<ExplainedStep> steps);
+                                      std::span<const Line> lines, std::span<ExplainedStep> steps);
 
 } // namespace assay::report

@@ -64,8 +64,7 @@ std::optional<double> seconds_of_date(std::string_view date) {
                                         chrono::month{static_cast<unsigned>(*month)},
                                         chrono::day{static_cast<unsigned>(*day)}};
     if (!parsed.ok()) return std::nullopt;
-    return day_seconds *
-           static_cast<double>(chrono::sys_days{parsed}.time_since_epoch().count());
+    return day_seconds * static_cast<double>(chrono::sys_days{parsed}.time_since_epoch().count());
 }
 
 } // namespace assay::report

@@ -23,13 +23,13 @@ public:
         if (!value.empty()) list_.push_back({std::move(name), plain(value, 200), {}, cause});
     }
     /// Counts: none is not known.
-    void count(std::string name, int value) {
-        if (value > 0) text(std::move(name), std::to_string(value), Cause::instance);
+    void count(std::string name, std::optional<int> value) {
+        if (value.value_or(0) > 0) text(std::move(name), std::to_string(*value), Cause::instance);
     }
-    void bytes(std::string name, double value) {
+    void bytes(std::string name, std::optional<std::int64_t> amount) {
+        const auto value = static_cast<double>(amount.value_or(0));
         if (value > 0)
-            list_.push_back(
-                {std::move(name), record::human_bytes(value), value, Cause::instance});
+            list_.push_back({std::move(name), record::human_bytes(value), value, Cause::instance});
     }
     FactList take() {
         std::ranges::stable_sort(list_, {}, &RecordedFact::name);
@@ -73,8 +73,8 @@ FactList facts_of(const record::Machine& machine) {
     out.count("numa_nodes", machine.numa_nodes);
     out.text("isa", fmt::format("{}", fmt::join(machine.isa, " ")), Cause::instance);
     out.text("caches", caches_in_words(machine), Cause::instance);
-    out.bytes("memory", static_cast<double>(machine.memory_bytes));
-    out.bytes("memory_limit", static_cast<double>(machine.memory_limit_bytes.value_or(0)));
+    out.bytes("memory", machine.memory_bytes);
+    out.bytes("memory_limit", machine.memory_limit_bytes);
     out.text("virtualization", machine.virtualization, Cause::instance);
     out.text("provider", machine.provider, Cause::instance);
     out.text("instance", machine.instance, Cause::instance);

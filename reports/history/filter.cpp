@@ -86,7 +86,8 @@ Result<HistoryFilter> HistoryFilter::parse(const std::vector<std::string>& expre
     for (const auto& expression : expressions) {
         const auto at = expression.find('=');
         const bool negated = at != std::string::npos && at > 0 && expression[at - 1] == '!';
-        const auto key = expression.substr(0, at == std::string::npos ? at : at - (negated ? 1 : 0));
+        const auto key =
+            expression.substr(0, at == std::string::npos ? at : at - (negated ? 1 : 0));
         if (at == std::string::npos || key.empty())
             return fail(fmt::format("--filter \"{}\" is no condition; one is library=openblas, "
                                     "size=1024|2048 or family!=md",

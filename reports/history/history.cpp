@@ -48,8 +48,8 @@ std::string cpus_in_words(const Collection& collection, const GroupTracks& group
 class Maker {
 public:
     Maker(const Collection& collection, const HistoryOptions& options, Tracks tracks)
-        : collection_{collection}, options_{options}, tracks_{std::move(tracks)},
-          book_{collection}, lines_{lines_of(tracks_)},
+        : collection_{collection}, options_{options}, tracks_{std::move(tracks)}, book_{collection},
+          lines_{lines_of(tracks_)},
           steps_{explain(collection, book_, tracks_, lines_,
                          find_steps(lines_, options.alpha, options.minimum_effect))} {}
 
@@ -66,9 +66,10 @@ public:
 private:
     /// Lines and steps are in the order of groups and series.
     SeriesSteps part(std::size_t group, std::size_t series) const {
-        const auto [first, last] = std::ranges::equal_range(
-            lines_, std::pair{group, series}, {},
-            [](const Line& line) { return std::pair{line.group, line.series}; });
+        const auto [first, last] =
+            std::ranges::equal_range(lines_, std::pair{group, series}, {}, [](const Line& line) {
+                return std::pair{line.group, line.series};
+            });
         const auto from = static_cast<std::size_t>(first - lines_.begin());
         const auto to = static_cast<std::size_t>(last - lines_.begin());
         return {.lines = {first, last}, .steps = steps_between(from, to)};
@@ -85,20 +86,19 @@ private:
         const auto from = static_cast<std::size_t>(lines.begin() - lines_.begin());
         const auto count = lines.size();
         const auto own = steps_between(from, from + count);
-        const std::span<ExplainedStep> steps{
-            steps_.begin() + (own.data() - steps_.data()), own.size()};
+        const std::span<ExplainedStep> steps{steps_.begin() + (own.data() - steps_.data()),
+                                             own.size()};
         std::set<std::string_view> machines;
         for (const auto run : tracks.runs)
             machines.insert(collection_.machines[collection_.runs[run].machine].id);
-        HistoryGroup group{
-            .name = tracks.name,
-            .what = cpus_in_words(collection_, tracks),
-            .runs = tracks.runs.size(),
-            .machines = machines.size(),
-            .from = collection_.runs[tracks.runs.front()].started_seconds,
-            .to = collection_.runs[tracks.runs.back()].started_seconds,
-            .events = make_events(collection_, book_, tracks_, index, lines_, steps),
-            .series = {}};
+        HistoryGroup group{.name = tracks.name,
+                           .what = cpus_in_words(collection_, tracks),
+                           .runs = tracks.runs.size(),
+                           .machines = machines.size(),
+                           .from = collection_.runs[tracks.runs.front()].started_seconds,
+                           .to = collection_.runs[tracks.runs.back()].started_seconds,
+                           .events = make_events(collection_, book_, tracks_, index, lines_, steps),
+                           .series = {}};
         std::erase_if(group.events, [&](const auto& e) { return e.until < options_.since; });
         for (std::size_t i = 0; i < tracks.series.size(); ++i)
             group.series.push_back(series(tracks.series[i], part(index, i)));
@@ -108,22 +108,22 @@ private:
 
     HistorySeries series(const SeriesTracks& tracks, const SeriesSteps& found) const {
         const auto& what = collection_.series[tracks.series];
-        HistorySeries out{.identity = identity_of(what),
-                          .family = plain(family_of(what.benchmark), 100),
-                          .benchmark = plain(what.benchmark, 200),
-                          .what = plain(what.what),
-                          .library = plain(what.library, 100),
-                          .metric = plain(metric_title(what.metric), 100),
-                          .unit = plain(what.unit, 40),
-                          .higher_is_better = what.higher_is_better,
-                          .points = make_points(collection_, tracks, what.higher_is_better,
-                                                options_.points),
-                          .steps = {},
-                          .breaks = make_breaks(tracks),
-                          .quarters = make_quarters(tracks, what.higher_is_better),
-                          .change = make_quarter_change(tracks),
-                          .trend = make_trend(tracks, found),
-                          .spread = make_spread(tracks, found, what)};
+        HistorySeries out{
+            .identity = identity_of(what),
+            .family = plain(family_of(what.benchmark), 100),
+            .benchmark = plain(what.benchmark, 200),
+            .what = plain(what.what),
+            .library = plain(what.library, 100),
+            .metric = plain(metric_title(what.metric), 100),
+            .unit = plain(what.unit, 40),
+            .higher_is_better = what.higher_is_better,
+            .points = make_points(collection_, tracks, what.higher_is_better, options_.points),
+            .steps = {},
+            .breaks = make_breaks(tracks),
+            .quarters = make_quarters(tracks, what.higher_is_better),
+            .change = make_quarter_change(tracks),
+            .trend = make_trend(tracks, found),
+            .spread = make_spread(tracks, found, what)};
         for (const auto& step : found.steps)
             if (step.step.seconds >= options_.since) out.steps.push_back(step.step);
         std::ranges::stable_sort(out.steps, {}, &HistoryStep::seconds);

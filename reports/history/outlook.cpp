@@ -83,9 +83,8 @@ std::vector<TrendPoint> trend_points(const SeriesTracks& tracks, const SeriesSte
         std::vector<TrendPoint> points;
         double sum = 0;
         for (const auto& sample : track.samples) {
-            points.push_back(
-                {sample.seconds / year_seconds,
-                 without_steps(steps, track.machine, sample.seconds, sample.good)});
+            points.push_back({sample.seconds / year_seconds,
+                              without_steps(steps, track.machine, sample.seconds, sample.good)});
             sum += points.back().good;
         }
         for (auto& point : points) {
@@ -96,8 +95,8 @@ std::vector<TrendPoint> trend_points(const SeriesTracks& tracks, const SeriesSte
     if (within.size() >= tracks.seldom.size() && !within.empty()) return within;
     std::vector<TrendPoint> between;
     for (const auto& sample : tracks.seldom)
-        between.push_back({sample.seconds / year_seconds,
-                           without_steps(steps, "", sample.seconds, sample.good)});
+        between.push_back(
+            {sample.seconds / year_seconds, without_steps(steps, "", sample.seconds, sample.good)});
     return between;
 }
 
@@ -163,9 +162,9 @@ std::optional<QuarterChange> make_quarter_change(const SeriesTracks& tracks) {
     const auto one = independent(before);
     const auto other = independent(now);
     const auto difference =
-        paired ? stats::paired_difference(differences, {.variance = stats::variance(differences),
-                                                        .degrees = static_cast<double>(
-                                                            differences.size() - 1)})
+        paired ? stats::paired_difference(differences,
+                                          {.variance = stats::variance(differences),
+                                           .degrees = static_cast<double>(differences.size() - 1)})
                : stats::difference(one, other, stats::pooled_variance(one, other));
     QuarterChange change{.from = quarter_name(from->first),
                          .to = quarter_name(last),
@@ -211,8 +210,8 @@ std::optional<Spread> make_spread(const SeriesTracks& tracks, const SeriesSteps&
     if (std::isfinite(bound)) spread.tolerance = value(bound);
     std::vector<double> values; // worst is least
     for (const double level : levels) values.push_back(up * value(level));
-    for (const std::size_t machines : {std::size_t{2}, std::size_t{8}, std::size_t{64},
-                                       std::size_t{512}})
+    for (const std::size_t machines :
+         {std::size_t{2}, std::size_t{8}, std::size_t{64}, std::size_t{512}})
         spread.slowest.push_back({machines, up * stats::expected_smallest(values, machines)});
     spread.text = spread_in_words(spread, series.unit);
     return spread;

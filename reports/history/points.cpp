@@ -45,8 +45,8 @@ std::vector<Bin> bins_of(const SeriesTracks& tracks, Period period, bool by_mach
             const auto key = std::pair{by_machine ? i : 0, period(sample.seconds)};
             const auto [at, is_new] = known.try_emplace(key, bins.size());
             if (is_new)
-                bins.push_back({.machine = by_machine ? tracks.tracks[i].machine : "",
-                                .samples = {}});
+                bins.push_back(
+                    {.machine = by_machine ? tracks.tracks[i].machine : "", .samples = {}});
             bins[at->second].samples.push_back(&sample);
         }
     return bins;
@@ -106,10 +106,10 @@ std::vector<SeriesBreak> make_breaks(const SeriesTracks& tracks) {
         const auto& track = tracks.tracks[i];
         const double begin = track.samples.front().seconds;
         if (begin > end)
-            breaks.push_back({.seconds = begin,
-                              .machine = track.machine,
-                              .text = say<text::history::other_machine>(date_of(begin),
-                                                                        track.machine)});
+            breaks.push_back(
+                {.seconds = begin,
+                 .machine = track.machine,
+                 .text = say<text::history::other_machine>(date_of(begin), track.machine)});
         end = std::max(end, track.samples.back().seconds);
     }
     if (breaks.size() > most_breaks) breaks.clear();

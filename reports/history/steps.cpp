@@ -130,7 +130,8 @@ public:
     }
 
     std::vector<FoundStep> steps() {
-        while (drop_weakest()) {}
+        while (drop_weakest()) {
+        }
         return std::move(found_);
     }
 
@@ -205,8 +206,7 @@ private:
         std::map<std::size_t, std::size_t> weakest; // of each line: index into found_
         for (std::size_t i = 0; i < found_.size(); ++i) {
             const auto& step = found_[i];
-            const bool holds =
-                step.p <= alpha_ && std::abs(step.difference.log_ratio) >= least_;
+            const bool holds = step.p <= alpha_ && std::abs(step.difference.log_ratio) >= least_;
             if (holds) continue;
             const auto [at, is_new] = weakest.try_emplace(step.line, i);
             if (!is_new && weakness(step) > weakness(found_[at->second])) at->second = i;

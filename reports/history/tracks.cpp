@@ -35,9 +35,9 @@ const record::Machine& machine_of(const Collection& collection, std::uint32_t ru
 std::string cpu_name(const record::Machine& machine) {
     const auto name = machine.cpu_model.empty() ? say<text::history::unknown_cpu>()
                                                 : plain(machine.cpu_model, 200);
-    return machine.cores > 0 ? say_count<text::history::cpu_cores>(
-                                   static_cast<std::size_t>(machine.cores), name)
-                             : name;
+    const int cores = machine.cores.value_or(0);
+    return cores > 0 ? say_count<text::history::cpu_cores>(static_cast<std::size_t>(cores), name)
+                     : name;
 }
 
 /// What an instance is called says little where nobody sells it: a product name of the firmware.
@@ -135,8 +135,8 @@ public:
             });
             SeriesTracks series{.series = at->series};
             while (at != end) {
-                const auto last = std::find_if(
-                    at, end, [&](const Entry& e) { return e.machine != at->machine; });
+                const auto last =
+                    std::find_if(at, end, [&](const Entry& e) { return e.machine != at->machine; });
                 series.tracks.push_back(track({at, last}));
                 at = last;
             }
@@ -176,12 +176,14 @@ private:
 
     void make_entries(const HistoryFilter& filter) {
         std::vector<bool> takes(collection_.series.size());
-        for (std::size_t i = 0; i < takes.size(); ++i) takes[i] = filter.takes(collection_.series[i]);
+        for (std::size_t i = 0; i < takes.size(); ++i)
+            takes[i] = filter.takes(collection_.series[i]);
         std::map<std::pair<std::uint32_t, record::Status>, std::size_t> missing;
         for (std::uint32_t i = 0; i < collection_.observations.size(); ++i) {
             const auto& observation = collection_.observations[i];
             if (group_[observation.run] == nowhere || !takes[observation.series]) continue;
-            if (!observation.value || !std::isfinite(*observation.value) || *observation.value <= 0) {
+            if (!observation.value || !std::isfinite(*observation.value) ||
+                *observation.value <= 0) {
                 ++missing[{observation.series, observation.status}];
                 continue;
             }
@@ -195,9 +197,10 @@ private:
         // Cases that do not apply to a machine are no news; all others are.
         for (const auto& [what, count] : missing)
             if (what.second != record::Status::skipped)
-                out_.not_used.push_back({.where = plain(collection_.series[what.first].question, 300),
-                                         .reason = say_count<text::history::without_figure>(
-                                             count, status_in_words(what.second))});
+                out_.not_used.push_back(
+                    {.where = plain(collection_.series[what.first].question, 300),
+                     .reason = say_count<text::history::without_figure>(
+                         count, status_in_words(what.second))});
     }
 
     Track track(std::span<const Entry> entries) const {

@@ -29,7 +29,7 @@ struct Sample {
 };
 
 struct Track {
-    std::string machine; ///< id; never empty
+    std::string machine;         ///< id; never empty
     std::vector<Sample> samples; ///< by time
     bool by_run = false;         ///< several runs, on too few days to have a sample for each day
 };

@@ -62,9 +62,8 @@ std::string cause_in_words(Cause cause) {
 }
 
 std::string fact_in_words(const ChangedFact& fact) {
-    const auto text = say<text::fact::changed>(fact_title(fact.name),
-                                               plain(fact.before, longest_value),
-                                               plain(fact.after, longest_value));
+    const auto text = say<text::fact::changed>(
+        fact_title(fact.name), plain(fact.before, longest_value), plain(fact.after, longest_value));
     if (fact.without_effect == 0) return text;
     return say_count<text::fact::changed_elsewhere>(fact.without_effect, text);
 }
@@ -83,13 +82,13 @@ std::string signed_percent(double share) {
 std::string step_in_words(const HistoryStep& step) {
     const auto first = date_of(step.earliest);
     const auto last = date_of(step.latest);
-    const auto when = first == last ? date_of(step.seconds) : say<text::history::period>(first, last);
+    const auto when =
+        first == last ? date_of(step.seconds) : say<text::history::period>(first, last);
     auto size = ratio_in_words(step.ratio);
     if (step.low && step.high)
         size = say<text::history::interval>(size, signed_percent(*step.low - 1),
                                             signed_percent(*step.high - 1));
-    const auto where =
-        step.machine.empty() ? say<text::history::between_machines>() : step.machine;
+    const auto where = step.machine.empty() ? say<text::history::between_machines>() : step.machine;
     return say<text::history::step>(when, where, size, facts_in_words(step.facts));
 }
 
@@ -123,15 +122,18 @@ std::string change_in_words(const QuarterChange& change) {
 }
 
 std::string trend_in_words(const Trend& trend) {
-    return say<text::history::interval>(say<text::history::per_year>(signed_percent(trend.per_year)),
-                                        signed_percent(trend.low), signed_percent(trend.high));
+    return say<text::history::interval>(
+        say<text::history::per_year>(signed_percent(trend.per_year)), signed_percent(trend.low),
+        signed_percent(trend.high));
 }
 
 std::string spread_in_words(const Spread& spread, std::string_view unit) {
     const auto human = [&](double value) { return record::human(value, unit); };
     auto text = say<text::history::spread>(say_count<text::history::machines>(spread.machines),
                                            human(spread.p50), human(spread.p05));
-    const auto add = [&](const std::string& more) { text = say<text::history::joined>(text, more); };
+    const auto add = [&](const std::string& more) {
+        text = say<text::history::joined>(text, more);
+    };
     if (spread.tolerance) add(say<text::history::spread_bound>(human(*spread.tolerance)));
     bool beyond = false;
     for (const auto& slowest : spread.slowest) {

@@ -69,7 +69,8 @@ public:
         return static_cast<std::uint32_t>(collection.series.size() - 1);
     }
 
-    report::RunInfo& run(const std::string& id, double seconds, const std::vector<Figure>& figures) {
+    report::RunInfo& run(const std::string& id, double seconds,
+                         const std::vector<Figure>& figures) {
         const auto number = static_cast<std::uint32_t>(collection.runs.size());
         collection.runs.push_back({.file = fmt::format("results/{}/{}/run.json", id, number),
                                    .id = fmt::format("run-{}", number),

@@ -148,7 +148,7 @@ TEST_F(HistoryTest, SeveralFactsAtOnceAreAllNamedAndTheInstanceComesFirst) {
     measure("m-1", 0, 10);
     fleet.machine.kernel = "6.8.0";
     fleet.machine.virtualization = "xen";
-    fleet.machine.memory_bytes += 10'000'000; // less than a kernel keeps more or less
+    *fleet.machine.memory_bytes += 10'000'000; // less than a kernel keeps more or less
     measure("m-1", 10, 22, 0.9);
     const auto history = made();
     const auto& step = history.groups[0].series[0].steps.at(0);
@@ -177,7 +177,8 @@ TEST_F(HistoryTest, OneBadRunIsNoStep) {
 
 TEST_F(HistoryTest, SmallerThanTheMinimumEffectIsNotCalled) {
     for (int i = 0; i < 200; ++i)
-        fleet.run("m-1", day(i), {{gemm, 1e11 * (i < 100 ? 1 : 1.006) * std::exp(0.001 * gauss())}});
+        fleet.run("m-1", day(i),
+                  {{gemm, 1e11 * (i < 100 ? 1 : 1.006) * std::exp(0.001 * gauss())}});
     EXPECT_THAT(made().groups[0].events, IsEmpty());
     EXPECT_THAT(made({.minimum_effect = 0.003}).groups[0].events, SizeIs(1));
 }
@@ -291,20 +292,19 @@ TEST_F(HistoryTest, QuartersAndTrend) {
 
 TEST_F(HistoryTest, WhatHasNoPlaceIsNamed) {
     measure("m-1", 0, 6);
-    fleet.run("m-1", 0, {{gemm, 1e11}});                  // a start nobody could read
-    fleet.run("m-1", day(14), {{gemm, 1e11}});            // in the same second as another
-    fleet.run("m-1", day(15), {{gemm, 1e11}}).pairing =   // under another setting
+    fleet.run("m-1", 0, {{gemm, 1e11}});                // a start nobody could read
+    fleet.run("m-1", day(14), {{gemm, 1e11}});          // in the same second as another
+    fleet.run("m-1", day(15), {{gemm, 1e11}}).pairing = // under another setting
         record::Pairing{.id = "p", .setting = "passive", .changes = {{"environment.X", "1"}}};
     fleet.run("m-1", day(16), {{gemm, 0.0}, {latency, -1.0}}); // no figures
     fleet.collection.problems.push_back({"broken.json", "ends in the middle"});
     const auto history = made();
     std::vector<std::string> reasons;
     for (const auto& problem : history.not_used) reasons.push_back(problem.reason);
-    EXPECT_THAT(reasons,
-                testing::UnorderedElementsAre("ends in the middle", HasSubstr("is not a time"),
-                                              HasSubstr("one of the two is a copy"),
-                                              HasSubstr("(\"passive\")"), HasSubstr("no figure"),
-                                              HasSubstr("no figure")));
+    EXPECT_THAT(reasons, testing::UnorderedElementsAre(
+                             "ends in the middle", HasSubstr("is not a time"),
+                             HasSubstr("one of the two is a copy"), HasSubstr("(\"passive\")"),
+                             HasSubstr("no figure"), HasSubstr("no figure")));
     EXPECT_EQ(history.groups[0].series[0].points.size(), 6U);
 }
 
