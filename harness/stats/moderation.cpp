@@ -50,24 +50,29 @@ double smallest_variance(Values variances) {
     return 1e-5 * middle;
 }
 
-} // namespace
-
-Prior fit_prior(std::span<const VarianceEstimate> series) {
+/// What the logarithms of the variances vary by, and how much of that chance explains.
+struct Logs {
+    std::size_t series = 0;
+    double mean_variance = unknown;
+    double all_degrees = 0;
+    double mean = unknown; ///< of the logarithms, each less what chance makes of it on average
+    double variance = unknown;
+    double chance = unknown;
+};
+Logs logs_of(std::span<const VarianceEstimate> series) {
     std::vector<double> variances;
     std::vector<double> degrees;
-    double all_degrees = 0;
+    Logs result;
     for (const VarianceEstimate& estimate : series) {
         if (!counts(estimate)) continue;
         variances.push_back(estimate.variance);
         degrees.push_back(estimate.degrees);
-        all_degrees += estimate.degrees;
+        result.all_degrees += estimate.degrees;
     }
-    if (variances.empty()) return {};
+    result.series = variances.size();
+    result.mean_variance = mean(variances);
     const double smallest = smallest_variance(variances);
-    const double average = mean(variances);
-    if (variances.size() == 1 || smallest == 0) return {.variance = average, .degrees = 0};
-
-    // Logarithms of variances, each less what chance makes of it on average.
+    if (!(smallest > 0)) return result;
     std::vector<double> logs;
     double chance = 0;
     for (std::size_t i = 0; i < variances.size(); ++i) {
@@ -76,15 +81,43 @@ Prior fit_prior(std::span<const VarianceEstimate> series) {
         logs.push_back(std::log(value) - boost::math::digamma(half) + std::log(half));
         chance += boost::math::trigamma(half);
     }
-    const double excess = variance(logs) - chance / static_cast<double>(logs.size());
-    if (!(excess > 0))
-        return {.variance = average,
-                .degrees = std::numeric_limits<double>::infinity(),
-                .most_degrees = all_degrees};
+    result.mean = mean(logs);
+    result.variance = variance(logs);
+    result.chance = chance / static_cast<double>(logs.size());
+    return result;
+}
+
+Prior prior_of(const Logs& logs) {
+    if (logs.series == 0) return {};
+    Prior prior{.variance = logs.mean_variance, .degrees = 0};
+    if (std::isnan(logs.variance)) return prior;
+    prior.most_degrees = logs.all_degrees;
+    prior.degrees = std::numeric_limits<double>::infinity();
+    const double excess = logs.variance - logs.chance;
+    if (!(excess > 0)) return prior;
     const double half = inverse_trigamma(excess);
-    return {.variance = std::exp(mean(logs) + boost::math::digamma(half) - std::log(half)),
-            .degrees = 2 * half,
-            .most_degrees = all_degrees};
+    prior.degrees = 2 * half;
+    prior.variance = std::exp(logs.mean + boost::math::digamma(half) - std::log(half));
+    return prior;
+}
+
+} // namespace
+
+Prior moment_prior(std::span<const VarianceEstimate> series) { return prior_of(logs_of(series)); }
+
+Prior fit_prior(std::span<const VarianceEstimate> series) {
+    constexpr std::size_t fewest = 5;
+    const Logs logs = logs_of(series);
+    Prior prior = prior_of(logs);
+    if (!(prior.degrees > 0)) return prior;
+    if (logs.series < fewest) return {.variance = prior.variance, .degrees = 0};
+    // Of a variance of m values the standard error is sqrt(2 / (m - 1)) of it. The prior's own variance
+    // stays: a smaller one, which goes with fewer degrees, would make tests bolder.
+    const double error =
+        std::max(logs.variance, logs.chance) * std::sqrt(2 / static_cast<double>(logs.series - 1));
+    const double excess = logs.variance - logs.chance + error;
+    if (excess > 0) prior.degrees = std::min(prior.degrees, 2 * inverse_trigamma(excess));
+    return prior;
 }
 
 VarianceEstimate moderate(const VarianceEstimate& own, const Prior& prior) {

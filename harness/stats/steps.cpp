@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
-#include <optional>
 #include <vector>
 
 namespace assay::stats {
@@ -40,124 +38,223 @@ std::vector<double> without_spikes(Values values) {
     return calm;
 }
 
+struct Range {
+    std::size_t from;
+    std::size_t to;
+    std::size_t size() const { return to - from; }
+    bool holds(const Range& other) const { return from <= other.from && other.to <= to; }
+};
+
+/// The best place for a step within a range, and the chance of one as good where there is none.
 struct Split {
+    Range range{};
     std::size_t index = 0;
-    double t = 0;
     double before = 0;
     double after = 0;
+    double p = 1; ///< allows for the search
 };
+
+/// Ranges of lengths that shrink by the root of two, each overlapping half of the next (Kovacs et al.
+/// 2023, Biometrika 110, "seeded binary segmentation"): some of them holds just one step, however
+/// many the whole has, and looking at all costs n log n.
+std::vector<Range> seeded_ranges(std::size_t count, std::size_t fewest) {
+    std::vector<Range> ranges;
+    for (double length = static_cast<double>(count) / std::sqrt(2.0);
+         length >= static_cast<double>(fewest); length /= std::sqrt(2.0)) {
+        const auto size = static_cast<std::size_t>(length);
+        const std::size_t shifts = (2 * (count - size) + size - 1) / size;
+        for (std::size_t i = 0; i <= shifts; ++i) {
+            const std::size_t from = (count - size) * i / shifts;
+            ranges.push_back({from, from + size});
+        }
+    }
+    return ranges;
+}
 
 class Search {
 public:
     Search(std::vector<double> values, double alpha, std::size_t fewest)
-        : values_{std::move(values)}, alpha_{alpha}, fewest_{std::max<std::size_t>(fewest, 2)} {}
+        : values_{std::move(values)}, alpha_{alpha} {
+        // Chance puts as many far values side by side as the logarithm of their number.
+        const double log = std::log2(static_cast<double>(values_.size()));
+        margin_ = std::max({fewest, std::size_t{2}, static_cast<std::size_t>(std::ceil(log / 2))});
+        for (std::size_t i = 1; i < values_.size(); ++i) {
+            const double difference = values_[i] - values_[i - 1];
+            squared_differences_ += difference * difference;
+        }
+        prepare_seeded();
+    }
 
     std::vector<Step> steps() {
-        look(0, values_.size());
-        std::ranges::sort(steps_, {}, &Step::index);
-        set_levels();
-        return std::move(steps_);
+        look({0, values_.size()});
+        std::ranges::sort(places_);
+        settle();
+        return levels();
     }
 
 private:
-    void look(std::size_t from, std::size_t to) {
-        const std::size_t count = to - from;
-        // Chance puts as many far values side by side as the logarithm of their number.
-        const auto margin = std::max(fewest_, static_cast<std::size_t>(std::ceil(
-                                                  std::log2(static_cast<double>(count)) / 2)));
-        if (count < 2 * margin + 1) return;
-        const Values part = Values{values_}.subspan(from, count);
-        const Split split = best_split(part, margin);
-        if (split.index == 0 || !holds_without_any(part, split)) return;
-        const double t = split.t / std::sqrt(inflation(part, split));
-        const double p = std::min(1.0, probability(t, count) * static_cast<double>(values_.size()));
-        if (p > alpha_) return;
-        steps_.push_back({.index = from + split.index, .before = 0, .after = 0, .p = p});
-        look(from, from + split.index);
-        look(from + split.index, to);
+    /// Half of alpha is for the whole (and what steps leave of it), half for all seeded ranges; short
+    /// series have none.
+    void prepare_seeded() {
+        constexpr std::size_t fewest_in_range = 8; // below, Student's t has no power to search with
+        const auto ranges =
+            seeded_ranges(values_.size(), std::max(fewest_in_range, 2 * margin_ + 1));
+        std::size_t candidates = 0;
+        has_seeded_ = !ranges.empty();
+        for (const Range& range : ranges) candidates += range.size() - (2 * margin_) + 1;
+        for (const Range& range : ranges) {
+            const Split split = best_split(range, 2 * static_cast<double>(candidates));
+            if (split.p <= alpha_) seeded_.push_back(split);
+        }
+    }
+    double whole_factor() const {
+        const double candidates =
+            static_cast<double>(values_.size() + 1) - (2 * static_cast<double>(margin_));
+        return (has_seeded_ ? 2 : 1) * std::max(candidates, 1.0);
     }
 
-    static double probability(double t, std::size_t count) {
-        if (std::isinf(t)) return 0;
-        const boost::math::students_t distribution{static_cast<double>(count) - 2};
-        return 2 * cdf(complement(distribution, t));
+    void look(const Range& range) {
+        if (range.size() < 2 * margin_ + 1) return;
+        Split best = best_split(range, whole_factor());
+        for (const Split& split : seeded_)
+            if (range.holds(split.range) && split.p < best.p) best = split;
+        if (best.p > alpha_) return;
+        places_.push_back(best.index);
+        look({range.from, best.index});
+        look({best.index, range.to});
     }
 
-    /// The split with the largest Student's t; none (index 0) where all values are equal.
-    static Split best_split(Values part, std::size_t margin) {
-        const double center = mean(part);
+    /// A range with two steps in it may have shown one beside its place: each is sought again between
+    /// its neighbours, and must show there.
+    void settle() {
+        for (int pass = 0; pass < 2; ++pass) {
+            splits_.clear();
+            std::size_t from = 0;
+            for (std::size_t i = 0; i < places_.size(); ++i) {
+                const std::size_t to = i + 1 < places_.size() ? places_[i + 1] : values_.size();
+                const Split split = best_split({from, to}, whole_factor());
+                if (split.p > alpha_) continue;
+                splits_.push_back(split);
+                from = split.index;
+            }
+            places_.clear();
+            for (const Split& split : splits_) places_.push_back(split.index);
+        }
+    }
+
+    std::vector<Step> levels() const {
+        std::vector<Step> steps;
+        for (const Split& split : splits_) {
+            steps.push_back(
+                {.index = split.index,
+                 .before = mean(part({steps.empty() ? 0 : steps.back().index, split.index})),
+                 .after = 0,
+                 .p = split.p});
+        }
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            const std::size_t to = i + 1 < steps.size() ? steps[i + 1].index : values_.size();
+            steps[i].after = mean(part({steps[i].index, to}));
+        }
+        return steps;
+    }
+
+    Values part(const Range& range) const {
+        return Values{values_}.subspan(range.from, range.size());
+    }
+
+    /// The split with the largest Student's t, tested; p is 1 where none holds.
+    Split best_split(const Range& range, double factor) const {
+        const Values values = part(range);
+        Split best{.range = range};
+        if (values.size() < 2 * margin_ + 1) return best;
+        const double center = mean(values);
         double total = 0;
         double squares = 0;
-        for (const double value : part) {
+        for (const double value : values) {
             total += value - center;
             squares += (value - center) * (value - center);
         }
-        Split best;
+        double most = 0;
         double sum = 0;
-        for (std::size_t i = 1; i + margin <= part.size(); ++i) {
-            sum += part[i - 1] - center;
-            if (i < margin) continue;
+        for (std::size_t i = 1; i + margin_ <= values.size(); ++i) {
+            sum += values[i - 1] - center;
+            if (i < margin_) continue;
             const auto left = static_cast<double>(i);
-            const auto right = static_cast<double>(part.size() - i);
+            const auto right = static_cast<double>(values.size() - i);
             const double between = sum / left - (total - sum) / right;
             const double explained = between * between * left * right / (left + right);
-            const double rest = std::max(0.0, squares - explained) / (left + right - 2);
-            // What rounding leaves of equal values is no noise.
-            const bool is_exact = rest <= 1e-24 * center * center;
-            const double t = explained == 0 ? 0
-                             : is_exact     ? std::numeric_limits<double>::infinity()
-                                            : std::sqrt(explained / rest);
-            if (t > best.t)
-                best = {.index = i,
-                        .t = t,
-                        .before = center + sum / left,
-                        .after = center + (total - sum) / right};
+            if (explained <= most) continue;
+            most = explained;
+            best.index = range.from + i;
+            best.before = center + sum / left;
+            best.after = center + (total - sum) / right;
         }
+        if (most > 0 && holds_without_any(best))
+            best.p = probability(best, most, std::max(0.0, squares - most), factor);
         return best;
     }
 
+    /// Two-sided, of Student's t, times the number of places looked at.
+    double probability(const Split& split, double explained, double rest, double places) const {
+        double degrees = static_cast<double>(split.range.size()) - 2;
+        double noise = rest / degrees;
+        if (2 * split.range.size() < values_.size()) {
+            // A few values of many may look calm by chance: noise is at least that of neighbours'
+            // differences all over the series (the step's own left out). Of n differences the mean
+            // square is worth 2/3 n values (von Neumann 1941).
+            const double count = static_cast<double>(values_.size()) - 2;
+            const double jump = values_[split.index] - values_[split.index - 1];
+            noise = std::max(noise, (squared_differences_ - (jump * jump)) / (2 * count));
+            degrees = std::max(degrees, 2 * count / 3);
+        }
+        // What rounding leaves of equal values is no noise.
+        const double scale = std::abs(split.before) + std::abs(split.after);
+        if (noise <= 1e-24 * scale * scale) return 0;
+        const double t = std::sqrt(explained / noise / inflation(split));
+        // The normal distribution's tail is shorter, and a hundred times as quick to work out.
+        if (places * std::erfc(t / std::sqrt(2.0)) > alpha_) return 1;
+        const boost::math::students_t distribution{degrees};
+        return std::min(1.0, places * 2 * cdf(complement(distribution, t)));
+    }
+
     /// Does half the step stay when the value that speaks loudest for it is left out, on either side?
-    static bool holds_without_any(Values part, const Split& split) {
-        const double direction = split.after > split.before ? 1 : -1;
-        const Values first = part.first(split.index);
-        const Values second = part.subspan(split.index);
-        const auto less_one = [](double level, Values values, double one) {
+    bool holds_without_any(const Split& split) const {
+        const double sign = split.after > split.before ? 1 : -1;
+        const auto less_one = [sign](Values values, double level, double side) {
+            double loudest = values.front();
+            for (const double value : values)
+                if (sign * side * value > sign * side * loudest) loudest = value;
             const auto count = static_cast<double>(values.size());
-            return (level * count - one) / (count - 1);
+            return (level * count - loudest) / (count - 1);
         };
-        const double low =
-            direction > 0 ? *std::ranges::min_element(first) : *std::ranges::max_element(first);
-        const double high =
-            direction > 0 ? *std::ranges::max_element(second) : *std::ranges::min_element(second);
+        const double before = less_one(part({split.range.from, split.index}), split.before, -1);
+        const double after = less_one(part({split.index, split.range.to}), split.after, 1);
         const double half = std::abs(split.after - split.before) / 2;
-        return direction * (split.after - less_one(split.before, first, low)) >= half &&
-               direction * (less_one(split.after, second, high) - split.before) >= half;
+        return sign * (split.after - before) >= half && sign * (after - split.before) >= half;
     }
 
     /// Neighbours in time are alike: a mean of correlated values is less sure by (1 + r) / (1 - r). Short
-    /// series do not show their correlation, so that 0.2 is taken for granted.
-    static double inflation(Values part, const Split& split) {
-        std::vector<double> rest(part.begin(), part.end());
+    /// series do not show their correlation, so that 0.2 is taken for granted; two means taken off make
+    /// what is left look less correlated by about two in n.
+    double inflation(const Split& split) const {
+        const Values values = part(split.range);
+        std::vector<double> rest(values.begin(), values.end());
+        const std::size_t left = split.index - split.range.from;
         for (std::size_t i = 0; i < rest.size(); ++i)
-            rest[i] -= i < split.index ? split.before : split.after;
-        const double correlation = std::clamp(lag1_autocorrelation(rest), 0.2, 0.8);
+            rest[i] -= i < left ? split.before : split.after;
+        const double seen = lag1_autocorrelation(rest) + (2 / static_cast<double>(rest.size()));
+        const double correlation = std::clamp(seen, 0.2, 0.8);
         return (1 + correlation) / (1 - correlation);
-    }
-
-    void set_levels() {
-        for (std::size_t i = 0; i < steps_.size(); ++i) {
-            const std::size_t from = i == 0 ? 0 : steps_[i - 1].index;
-            const std::size_t to = i + 1 == steps_.size() ? values_.size() : steps_[i + 1].index;
-            const std::size_t here = steps_[i].index;
-            steps_[i].before = mean(Values{values_}.subspan(from, here - from));
-            steps_[i].after = mean(Values{values_}.subspan(here, to - here));
-        }
     }
 
     std::vector<double> values_;
     double alpha_;
-    std::size_t fewest_;
-    std::vector<Step> steps_;
+    std::size_t margin_ = 2;
+    double squared_differences_ = 0;
+    bool has_seeded_ = false;
+    std::vector<Split> seeded_;
+    std::vector<std::size_t> places_;
+    std::vector<Split> splits_;
 };
 
 } // namespace

@@ -31,7 +31,7 @@ std::vector<VarianceEstimate> estimates(const List& variances, const List& degre
 TEST(Prior, AgreesWithLimma) {
     const auto series =
         estimates({0.8, 1.7, 0.4, 2.2, 1.1, 0.05, 3.9, 0.6}, {4, 4, 4, 4, 6, 3, 2, 4});
-    const Prior prior = fit_prior(series);
+    const Prior prior = moment_prior(series);
     EXPECT_NEAR(prior.variance, 0.7140196045965953, 1e-9);
     EXPECT_NEAR(prior.degrees, 2.7106624950364755, 1e-8);
     EXPECT_EQ(prior.most_degrees, 31);
@@ -54,7 +54,7 @@ TEST(Difference, AgreesWithLimma) {
                    -0.488626662020075431};
     std::vector<VarianceEstimate> variances;
     for (std::size_t i = 0; i < a.size(); ++i) variances.push_back(pooled_variance(a[i], b[i]));
-    const Prior prior = fit_prior(variances);
+    const Prior prior = moment_prior(variances);
     EXPECT_NEAR(prior.degrees, 0.801741935910808889, 1e-9);
     EXPECT_NEAR(prior.variance, 0.001444243691459219, 1e-11);
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -84,7 +84,7 @@ TEST(Difference, AgreesWithStudentsTestWithoutAPrior) {
 
 TEST(Prior, OfSeriesThatDifferByChanceOnlyIsTheirMean) {
     const auto series = estimates({1, 1.1, 0.9, 1.05, 0.95}, {4, 4, 4, 4, 4});
-    const Prior prior = fit_prior(series);
+    const Prior prior = moment_prior(series);
     EXPECT_DOUBLE_EQ(prior.variance, 1);
     EXPECT_EQ(prior.degrees, infinity);
     // What five estimates of four degrees say is worth twenty, not the normal distribution.
@@ -93,24 +93,40 @@ TEST(Prior, OfSeriesThatDifferByChanceOnlyIsTheirMean) {
 }
 
 TEST(Prior, LeavesOutWhatIsNoEstimate) {
-    const auto good = fit_prior(estimates({1, 4, 0.5}, {4, 4, 4}));
+    const auto good = moment_prior(estimates({1, 4, 0.5}, {4, 4, 4}));
     const auto mixed =
-        fit_prior(estimates({nan, 1, 7, 4, infinity, 0.5, -1, 3}, {4, 4, 0, 4, 4, 4, 4, nan}));
+        moment_prior(estimates({nan, 1, 7, 4, infinity, 0.5, -1, 3}, {4, 4, 0, 4, 4, 4, 4, nan}));
     EXPECT_EQ(good.variance, mixed.variance);
     EXPECT_EQ(good.degrees, mixed.degrees);
-    EXPECT_EQ(fit_prior({}).degrees, 0);
-    EXPECT_EQ(fit_prior(estimates({2}, {4})).degrees, 0); // one series knows nothing of others
-    EXPECT_EQ(fit_prior(estimates({0, 0, 0}, {4, 4, 4})).degrees, 0);
-    const auto with_zero = fit_prior(estimates({0, 0, 0, 1e-4, 2e-4}, {4, 4, 4, 4, 4}));
+    EXPECT_EQ(moment_prior({}).degrees, 0);
+    EXPECT_EQ(moment_prior(estimates({2}, {4})).degrees, 0); // one series knows nothing of others
+    EXPECT_EQ(moment_prior(estimates({0, 0, 0}, {4, 4, 4})).degrees, 0);
+    const auto with_zero = moment_prior(estimates({0, 0, 0, 1e-4, 2e-4}, {4, 4, 4, 4, 4}));
     EXPECT_GT(with_zero.degrees, 0);
     EXPECT_LT(with_zero.degrees, 2); // they are unlike, and say little of each other
 }
 
 TEST(Prior, FollowsTheScale) {
-    const auto one = fit_prior(estimates({1, 3, 0.2, 8}, {2, 4, 6, 8}));
-    const auto small = fit_prior(estimates({1e-8, 3e-8, 0.2e-8, 8e-8}, {2, 4, 6, 8}));
+    const auto one = moment_prior(estimates({1, 3, 0.2, 8}, {2, 4, 6, 8}));
+    const auto small = moment_prior(estimates({1e-8, 3e-8, 0.2e-8, 8e-8}, {2, 4, 6, 8}));
     EXPECT_NEAR(small.variance, 1e-8 * one.variance, 1e-20);
     EXPECT_NEAR(small.degrees, one.degrees, 1e-9);
+}
+
+TEST(Prior, OfFewSeriesIsHeldBack) {
+    // Quantiles of the variance of five values: as unlike as chance makes them.
+    const List by_chance{0.14, 0.27, 0.38, 0.49, 0.60, 0.72, 0.84, 0.98, 1.15, 1.37, 1.68, 2.30};
+    const auto twelve = estimates(by_chance, List(12, 4.0));
+    EXPECT_EQ(moment_prior(twelve).degrees, infinity);
+    const Prior held = fit_prior(twelve);
+    EXPECT_LT(held.degrees, 100);
+    EXPECT_GT(held.degrees, 4);
+    EXPECT_EQ(held.variance, moment_prior(twelve).variance);
+    List often;
+    for (int i = 0; i < 50; ++i) often.insert(often.end(), by_chance.begin(), by_chance.end());
+    EXPECT_GT(fit_prior(estimates(often, List(600, 4.0))).degrees, 2 * held.degrees);
+    EXPECT_EQ(fit_prior(std::span{twelve}.first(4)).degrees, 0);
+    EXPECT_GT(fit_prior(std::span{twelve}.first(5)).degrees, 0);
 }
 
 TEST(Moderate, StandsBetweenOwnAndPrior) {

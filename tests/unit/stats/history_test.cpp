@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace assay::stats {
@@ -125,6 +126,91 @@ TEST(FindSteps, TakesNoSpikeForALevel) {
         const auto steps = find_steps(with_step(series, 20, 8)); // nor does it hide a step
         ASSERT_THAT(steps, SizeIs(1)) << at;
         EXPECT_EQ(steps[0].index, 20U);
+    }
+}
+
+TEST(FindSteps, FindsThereAndBack) {
+    // A level that came and went moves neither end of the series.
+    for (const std::size_t width : {4U, 8U, 30U}) {
+        const auto up = with_step(correlated_series(90, 0, width), 40, 10);
+        const auto steps = find_steps(with_step(up, 40 + width, -10));
+        ASSERT_THAT(steps, SizeIs(2)) << width;
+        EXPECT_EQ(steps[0].index, 40U);
+        EXPECT_EQ(steps[1].index, 40U + width);
+        EXPECT_NEAR(steps[0].after, steps[1].before, 1e-12);
+    }
+}
+
+TEST(FindSteps, FindsEachOfAStaircase) {
+    auto series = correlated_series(120, 0, 9);
+    for (const std::size_t at : {30U, 60U, 90U}) series = with_step(series, at, 6);
+    const auto steps = find_steps(series);
+    ASSERT_THAT(steps, SizeIs(3));
+    for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_NEAR(static_cast<double>(steps[i].index), 30.0 * static_cast<double>(i + 1), 1);
+}
+
+TEST(FindSteps, DoesNotMindUnitOrDirection) {
+    const auto series = with_step(correlated_series(40, 0, 4), 17, 7);
+    const auto steps = find_steps(series);
+    ASSERT_THAT(steps, SizeIs(1));
+    for (const double factor : {1e-9, -1.0, 1e9}) {
+        const auto other = find_steps(transformed(series, factor, 0));
+        ASSERT_THAT(other, SizeIs(1)) << factor;
+        EXPECT_EQ(other[0].index, steps[0].index);
+        EXPECT_NEAR(other[0].p, steps[0].p, 1e-3 * steps[0].p);
+    }
+}
+
+struct Chance {
+    const char* name;
+    double correlation;
+    bool
+        heavy_tails; ///< Student's t of three degrees: one value in a hundred is six deviations off
+    double most;     ///< share of series with a step
+};
+class StepsOfNoise : public testing::TestWithParam<Chance> {};
+
+TEST_P(StepsOfNoise, AreRare) {
+    const Chance chance = GetParam();
+    std::mt19937_64 random{31};
+    std::student_t_distribution<> student{3};
+    for (const std::size_t count : {5U, 8U, 20U, 60U, 300U}) {
+        const int rounds = count < 100 ? 1500 : 300;
+        int with_steps = 0;
+        for (int round = 0; round < rounds; ++round) {
+            auto series = correlated_series(count, chance.correlation, random());
+            if (chance.heavy_tails)
+                for (double& value : series) value = student(random);
+            if (!find_steps(series).empty()) ++with_steps;
+        }
+        EXPECT_LE(with_steps, rounds * chance.most + 3 * std::sqrt(rounds * chance.most)) << count;
+    }
+}
+INSTANTIATE_TEST_SUITE_P(Kinds, StepsOfNoise,
+                         testing::Values(Chance{"normal", 0, false, 0.01},
+                                         Chance{"heavy", 0, true, 0.01},
+                                         Chance{"correlated", 0.2, false, 0.013},
+                                         Chance{"strongly", 0.5, false, 0.03}),
+                         [](const auto& kind) { return std::string{kind.param.name}; });
+
+TEST(FindSteps, FindsMostStepsOfAUsefulSize) {
+    struct Case {
+        std::size_t count;
+        double size; ///< deviations
+        int least;   ///< of 200
+    };
+    for (const Case& wanted :
+         {Case{8, 8, 185}, Case{12, 6, 185}, Case{20, 4, 190}, Case{200, 2.5, 190}}) {
+        int found = 0;
+        for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+            const auto steps = find_steps(
+                with_step(correlated_series(wanted.count, 0, seed), wanted.count / 2, wanted.size));
+            if (steps.size() != 1) continue;
+            const auto place = static_cast<double>(steps[0].index);
+            if (std::abs(place - static_cast<double>(wanted.count / 2)) <= 2) ++found;
+        }
+        EXPECT_GE(found, wanted.least) << wanted.count;
     }
 }
 
