@@ -40,10 +40,13 @@ need_to_build() {
     need_header openblas-openmp/cblas.h libopenblas-openmp-dev # not the other build of it
     need_header mpi.h libopenmpi-dev "/usr/lib/$(uname -m)-linux-gnu/openmpi/include"
     need_command mpirun openmpi-bin
+    need_command node nodejs # these two for the interactive page alone
+    need_command npm npm
 }
 need_to_test() {
     need_header gtest/gtest.h libgtest-dev
     need_header gmock/gmock.h libgmock-dev
+    need_command chromium chromium
     need_command clang-format-19 clang-format-19
 }
 need_to_test_all() {

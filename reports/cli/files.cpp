@@ -3,6 +3,7 @@
 #include "files.hpp"
 
 #include "base/file.hpp"
+#include "language/language.hpp"
 
 #include <fmt/core.h>
 #include <sys/ioctl.h>
@@ -31,6 +32,14 @@ Result<void> print(std::string_view text) {
 
 Result<void> write(const std::filesystem::path& path, std::string_view content) {
     return path == "-" ? print(content) : write_atomically(path, content);
+}
+
+Result<std::string> make_page(const Options& options, PageContent content,
+                              const std::function<std::string()>& still) {
+    const auto page = options.static_page ? std::nullopt : find_page(layout().share);
+    if (!page) return still();
+    content.created = utc_now();
+    return fill_page(*page, content, language_in_use());
 }
 
 TerminalStyle terminal_style() {

@@ -5,9 +5,13 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "options.hpp"
+#include "render/page.hpp"
 #include "render/terminal.hpp"
 
 #include <filesystem>
+#include <functional>
+#include <string>
 #include <string_view>
 
 namespace assay::report {
@@ -17,6 +21,11 @@ Result<void> print(std::string_view text);
 
 /// To a file, or to stdout where the path is "-".
 Result<void> write(const std::filesystem::path& path, std::string_view content);
+
+/// What --html writes: the interactive page where the build made one and --static does not ask for the
+/// other; otherwise what `still` makes. `created` of the content is set here.
+Result<std::string> make_page(const Options& options, PageContent content,
+                              const std::function<std::string()>& still);
 
 /// Of the terminal on stdout, as wide as is easy to read; without colour where there is none.
 TerminalStyle terminal_style();

@@ -29,10 +29,16 @@ const std::vector<std::string> formats{"gbench", "csv"};
 void add_inputs(CLI::App& verb, Options& o) {
     verb.add_option("inputs", o.inputs, input_help)->type_name("RUN.json|FOLDER")->required();
 }
-void add_report(CLI::App& verb, Options& o) {
-    add_inputs(verb, o);
+/// Of every verb that writes a page.
+void add_page(CLI::App& verb, Options& o) {
     verb.add_option("--html", o.html, "Write one self-contained page; - is stdout")
         ->type_name("FILE");
+    verb.add_flag("--static", o.static_page,
+                  "Write the page without a script, also where the interactive one is there");
+}
+void add_report(CLI::App& verb, Options& o) {
+    add_inputs(verb, o);
+    add_page(verb, o);
     verb.add_option("--md", o.markdown, "Write Markdown; - is stdout")->type_name("FILE");
 }
 void add_export(CLI::App& verb, Options& o) {

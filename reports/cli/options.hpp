@@ -18,6 +18,7 @@ struct Options {
     Result<ExitCode> (*perform)(const Options&) = nullptr; ///< the verb, from verbs.hpp
     std::vector<std::string> inputs;
     std::filesystem::path html; ///< "-" is stdout
+    bool static_page = false;   ///< of --html: the page without a script
     std::filesystem::path markdown;
     std::filesystem::path out;
     std::string format; ///< of export: "gbench", "csv"

@@ -10,13 +10,10 @@
 #include "render/terminal.hpp"
 #include "verbs.hpp"
 
-#include <utility>
 #include <vector>
 
 namespace assay::report {
 namespace {
-
-namespace fs = std::filesystem;
 
 Result<std::vector<Report>> make_reports(const std::vector<Input>& inputs) {
     std::vector<Report> reports;
@@ -36,23 +33,30 @@ Result<void> show(const std::vector<Report>& reports) {
     return {};
 }
 
+Result<void> write_page(const Options& options, const std::vector<Report>& reports) {
+    const auto page = make_page(
+        options,
+        {.title = reports.size() == 1 ? reports.front().title : "", .report = to_json(reports)},
+        [&] { return to_html(reports); });
+    if (!page) return tl::unexpected{page.error()};
+    return write(options.html, *page);
+}
+
 } // namespace
 
 Result<ExitCode> report(const Options& options) {
     const auto inputs = find_inputs(options.inputs);
     if (!inputs) return tl::unexpected{inputs.error()};
-    const std::pair<const fs::path&, std::string (*)(std::span<const Report>)> outputs[] = {
-        {options.html, &to_html}, {options.markdown, &to_markdown}};
-    for (const auto& [path, render] : outputs)
-        if (auto fine = check_output(path, *inputs); !fine) return tl::unexpected{fine.error()};
+    for (const auto* path : {&options.html, &options.markdown})
+        if (auto fine = check_output(*path, *inputs); !fine) return tl::unexpected{fine.error()};
     const auto reports = make_reports(*inputs);
     if (!reports) return tl::unexpected{reports.error()};
-    bool any_file = false;
-    for (const auto& [path, render] : outputs) {
-        if (path.empty()) continue;
-        if (auto done = write(path, render(*reports)); !done) return tl::unexpected{done.error()};
-        any_file = true;
-    }
+    const bool any_file = !options.html.empty() || !options.markdown.empty();
+    if (!options.html.empty())
+        if (auto done = write_page(options, *reports); !done) return tl::unexpected{done.error()};
+    if (!options.markdown.empty())
+        if (auto done = write(options.markdown, to_markdown(*reports)); !done)
+            return tl::unexpected{done.error()};
     Result<void> shown;
     if (options.json)
         shown = print(to_json(*reports));

@@ -138,6 +138,27 @@ struct Section {
     std::vector<std::string> ceilings; ///< where the limits come from, referred to by number
 };
 
+/// A limit that was measured, in FLOP/s or B/s.
+struct Roof {
+    std::string name;
+    double value = 0;
+};
+/// A case under the roofs.
+struct RoofCase {
+    std::string identity;
+    std::string benchmark;
+    std::string what;
+    std::string library;
+    double intensity = 0; ///< FLOP per byte
+    double rate = 0;      ///< FLOP/s
+};
+/// Cases by how much they compute for each byte they move; see roofline.hpp.
+struct Roofline {
+    std::vector<Roof> peaks;      ///< FLOP/s, the highest first
+    std::vector<Roof> bandwidths; ///< B/s, the highest first
+    std::vector<RoofCase> cases;
+};
+
 /// Cases without a figure that share status and reason.
 struct Missing {
     record::Status status = record::Status::skipped;
@@ -173,6 +194,7 @@ struct Report {
     std::vector<Fact> summary; ///< five lines
     std::vector<Finding> findings;
     std::vector<Section> sections;
+    std::optional<Roofline> roofline;
     std::vector<Missing> missing;
     std::vector<CheckGroup> checks;
     std::vector<std::string> caps; ///< what was left out because the run is large

@@ -27,6 +27,8 @@ Value optional(const std::optional<double>& value) {
 Value row(const Row& row) {
     Value figures = Value::object();
     for (const auto& figure : row.figures) figures[figure.key] = figure.text;
+    Value strips = Value::array();
+    for (const auto& strip : row.strips) strips.push_back(strip.values);
     return {{"identity", row.identity},
             {"benchmark", row.benchmark},
             {"case", row.what},
@@ -39,27 +41,51 @@ Value row(const Row& row) {
             {"unit", row.unit},
             {"interval", row.interval},
             {"covers", row.covers},
+            {"metric", row.title},
+            {"higher_is_better", row.higher_is_better},
+            {"on_curve", row.on_curve},
             {"of_ceiling", row.share},
             {"ceiling", optional(row.ceiling)},
+            {"ceiling_note", row.ceiling_note ? Value(*row.ceiling_note + 1) : Value(nullptr)},
             {"notes", row.notes},
             {"figures", std::move(figures)},
-            {"settings", row.settings}};
+            {"settings", row.settings},
+            {"strips", std::move(strips)}};
 }
 
+Value marks(const CurveChart& chart) {
+    Value marks = Value::array();
+    for (const auto& mark : chart.marks) marks.push_back({{"x", mark.x}, {"text", mark.text}});
+    return marks;
+}
+
+/// Curves with the same number of a chart share its axes.
 Value curves(const Section& section) {
     Value charts = Value::array();
-    for (const auto& chart : section.curves)
+    for (std::size_t number = 0; number < section.curves.size(); ++number) {
+        const auto& chart = section.curves[number];
         for (const auto& curve : chart.curves) {
             Value points = Value::array();
-            for (const auto& point : curve.points) points.push_back({point.x, point.y});
+            Value intervals = Value::array();
+            for (const auto& point : curve.points) {
+                points.push_back({point.x, point.y});
+                intervals.push_back({optional(point.low), optional(point.high)});
+            }
             charts.push_back({{"benchmark", chart.benchmark},
+                              {"chart", number},
                               {"curve", curve.label},
+                              {"common", chart.common},
                               {"x", chart.x_title},
+                              {"x_unit", chart.x_unit},
                               {"y", chart.title},
                               {"unit", chart.unit},
+                              {"higher_is_better", chart.higher_is_better},
                               {"points", std::move(points)},
+                              {"intervals", std::move(intervals)},
+                              {"marks", marks(chart)},
                               {"levels", curve.levels}});
         }
+    }
     return charts;
 }
 
@@ -91,6 +117,41 @@ Value section(const Section& section) {
             {"cases", std::move(rows)}};
 }
 
+Value roofs(const std::vector<Roof>& roofs) {
+    Value list = Value::array();
+    for (const auto& roof : roofs) list.push_back({{"name", roof.name}, {"value", roof.value}});
+    return list;
+}
+
+Value roofline(const std::optional<Roofline>& roofline) {
+    if (!roofline) return nullptr;
+    Value cases = Value::array();
+    for (const auto& entry : roofline->cases)
+        cases.push_back({{"identity", entry.identity},
+                         {"benchmark", entry.benchmark},
+                         {"case", entry.what},
+                         {"library", entry.library},
+                         {"intensity", entry.intensity},
+                         {"rate", entry.rate}});
+    return {{"peaks", roofs(roofline->peaks)},
+            {"bandwidths", roofs(roofline->bandwidths)},
+            {"cases", std::move(cases)}};
+}
+
+/// What names of facts and figures are in the language of the report, where that is not English: the keys of
+/// the document stay the same in every language.
+Value names(const Report& report) {
+    Value names = Value::object();
+    for (const auto* facts : {&report.run, &report.machine, &report.software, &report.summary})
+        for (const auto& fact : *facts)
+            if (fact.name != fact.key) names[fact.key] = fact.name;
+    for (const auto& section : report.sections)
+        for (const auto& row : section.rows)
+            for (const auto& figure : row.figures)
+                if (figure.title != figure.key) names[figure.key] = figure.title;
+    return names;
+}
+
 Value report_of(const Report& report) {
     Value findings = Value::array();
     for (const auto& finding : report.findings)
@@ -119,8 +180,11 @@ Value report_of(const Report& report) {
             {"summary", facts(report.summary)},
             {"findings", std::move(findings)},
             {"sections", std::move(sections)},
+            {"roofline", roofline(report.roofline)},
             {"not_measured", std::move(missing)},
-            {"checks", std::move(checks)}};
+            {"checks", std::move(checks)},
+            {"caps", report.caps},
+            {"names", names(report)}};
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the page is given: exactly what `assay report|compare|history --json` print, in one envelope.
-// Figures are SI base units; a figure that is not known is null, never 0.
+// Figures are SI base units, rounded to seven digits; a figure that is not known is null, never 0.
 
 export interface Page {
   schema: "assay.page/1";
@@ -9,12 +9,12 @@ export interface Page {
   version: string; // of assay
   created: string; // UTC, ISO 8601
   title: string;
-  reports: Report[]; // assay.report/1; empty for comparisons and histories
-  comparison: Comparison | null; // assay.comparison/1
-  history: History | null; // assay.history/1
+  report: { schema: "assay.report/1"; reports: Report[] } | null;
+  comparison: Comparison | null;
+  history: History | null;
 }
 
-type Maybe = number | null;
+export type Maybe = number | null;
 
 // --- assay compare -------------------------------------------------------------------------------------
 
@@ -83,9 +83,18 @@ export interface ComparedTable {
   tallies: Tally[];
 }
 
+export interface Side {
+  label: string;
+  what: string;
+  runs: number;
+  machines: number;
+  measured: number; // series with a figure
+  files: string[];
+}
+
 export interface Comparison {
   schema: "assay.comparison/1";
-  sides: { label: string; what: string; runs: number; machines: number; measured: number; files: string[] }[];
+  sides: Side[];
   tables: ComparedTable[]; // library by library
   questions: ComparedTable[]; // the best library of each side
   means: MeanRatio[];
@@ -145,17 +154,19 @@ export interface HistorySeries {
   } | null;
 }
 
+export interface HistoryGroup {
+  name: string;
+  what: string;
+  runs: number;
+  machines: number;
+  from: number; // seconds since 1970
+  to: number;
+  series: HistorySeries[];
+}
+
 export interface History {
   schema: "assay.history/1";
-  groups: {
-    name: string;
-    what: string;
-    runs: number;
-    machines: number;
-    from: number;
-    to: number;
-    series: HistorySeries[];
-  }[];
+  groups: HistoryGroup[];
   notes: string[];
   not_used: { where: string; reason: string }[];
   runs: number;
@@ -173,8 +184,11 @@ export interface Report {
   summary: Record<string, string>;
   findings: { severity: "note" | "caution" | "serious"; what: string; action: string }[];
   sections: Section[];
+  roofline: Roofline | null;
   not_measured: { status: string; reason: string; cases: string[] }[];
   checks: { benchmark: string; method: string; passed: number; total: number }[];
+  caps: string[]; // what was left out because the run is large
+  names: Record<string, string>; // of the keys above, in the page's language where that is not English
 }
 
 export interface Section {
@@ -200,21 +214,40 @@ export interface Case {
   unit: string;
   interval: string;
   covers: string;
+  metric: string; // title: "bandwidth"
+  higher_is_better: boolean;
+  on_curve: boolean; // a point of one of the section's curves
   of_ceiling: string;
   ceiling: Maybe;
+  ceiling_note: Maybe; // which of the section's ceilings, from 1
   notes: string[];
   figures: Record<string, string>;
   settings: string;
+  strips: number[][]; // seconds per call over time, one array for each replica
 }
 
+/** Curves with the same `chart` share their axes. */
 export interface Curve {
   benchmark: string;
+  chart: number;
   curve: string;
+  common: string; // what all curves of the chart share
   x: string;
+  x_unit: string;
   y: string;
   unit: string;
+  higher_is_better: boolean;
   points: [number, number][];
+  intervals: [Maybe, Maybe][]; // of each point
+  marks: { x: number; text: string }[]; // places on the x axis: where a cache ends
   levels: string[];
+}
+
+/** What cases reach against how much they compute for each byte they move. */
+export interface Roofline {
+  peaks: { name: string; value: number }[]; // FLOP/s, measured in the run
+  bandwidths: { name: string; value: number }[]; // B/s
+  cases: { identity: string; benchmark: string; case: string; library: string; intensity: number; rate: number }[];
 }
 
 export interface HeatMap {

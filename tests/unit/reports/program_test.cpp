@@ -93,8 +93,21 @@ TEST_F(ProgramTest, WritesFilesAndStaysQuiet) {
 }
 
 TEST_F(ProgramTest, ReportsSeveralRunsInOnePage) {
-    EXPECT_EQ(call("report first=results second=results --html two.html").code, 0);
+    EXPECT_EQ(call("report first=results second=results --html two.html --static").code, 0);
     EXPECT_THAT(content(folder_ / "two.html"), AllOf(HasSubstr(">first<"), HasSubstr(">second<")));
+}
+
+TEST_F(ProgramTest, WritesTheInteractivePageWhereTheBuildMadeOne) {
+    EXPECT_EQ(call("report results --html a.html").code, 0);
+    const auto program = std::filesystem::path{ASSAY_REPORT_PROGRAM};
+    const auto page = program.parent_path().parent_path() / "share/assay/page/page.html";
+    const auto interactive = HasSubstr("<script type=\"application/json\"");
+    if (std::filesystem::exists(page))
+        EXPECT_THAT(content(folder_ / "a.html"), interactive);
+    else
+        EXPECT_THAT(content(folder_ / "a.html"), Not(interactive));
+    EXPECT_EQ(call("report results --html a.html --static").code, 0);
+    EXPECT_THAT(content(folder_ / "a.html"), Not(HasSubstr("<script")));
 }
 
 TEST_F(ProgramTest, SpeaksJson) {

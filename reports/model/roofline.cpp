@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "model/roofline.hpp"
+
+#include "model/words.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace assay::report {
+namespace {
+
+std::optional<double> amount(const record::Case& c, std::string_view name) {
+    const auto* value = record::find(c.work, name);
+    if (value == nullptr) return std::nullopt;
+    if (const auto* integer = std::get_if<std::int64_t>(value))
+        return static_cast<double>(*integer);
+    if (const auto* real = std::get_if<double>(value)) return *real;
+    return std::nullopt;
+}
+
+const record::Metric* find_metric(const record::Case& c, std::string_view name) {
+    const auto found = std::ranges::find(c.metrics, name, &record::Metric::name);
+    return found == c.metrics.end() || !found->value ? nullptr : &*found;
+}
+
+std::string name_of(const record::Case& c) {
+    return fmt::format("{}: {}", c.benchmark, fmt::join(parameter_parts(c), ", "));
+}
+
+/// Identities of the cases that others are held against: "measured in this run: <identity>".
+std::set<std::string> measured_ceilings(const record::Run& run) {
+    std::set<std::string> identities;
+    for (const auto& c : run.cases) {
+        if (c.ceiling.kind != record::CeilingKind::measured) continue;
+        const auto end = c.ceiling.source.find(": ");
+        identities.insert(end == std::string::npos ? c.ceiling.source
+                                                   : c.ceiling.source.substr(end + 2));
+    }
+    return identities;
+}
+
+void by_value(std::vector<Roof>& roofs) {
+    std::ranges::sort(roofs, std::ranges::greater{}, &Roof::value);
+}
+
+} // namespace
+
+std::optional<Roofline> make_roofline(const record::Run& run) {
+    Roofline roofline;
+    const auto ceilings = measured_ceilings(run);
+    for (const auto& c : run.cases) {
+        const auto* first = headline(c);
+        if (first == nullptr || !first->value) continue;
+        const bool is_ceiling = ceilings.contains(record::identity(c));
+        if (is_ceiling && first->unit == "FLOP/s")
+            roofline.peaks.push_back({name_of(c), *first->value});
+        if (is_ceiling && first->unit == "B/s")
+            roofline.bandwidths.push_back({name_of(c), *first->value});
+        const auto flops = amount(c, "flops");
+        const auto bytes = amount(c, "bytes");
+        const auto* rate = find_metric(c, "flop_rate");
+        if (!flops || !bytes || !(*flops > 0) || !(*bytes > 0) || rate == nullptr) continue;
+        if (!(*rate->value > 0)) continue;
+        roofline.cases.push_back({.identity = record::identity(c),
+                                  .benchmark = c.benchmark,
+                                  .what = fmt::format("{}", fmt::join(parameter_parts(c), ", ")),
+                                  .library = c.library,
+                                  .intensity = *flops / *bytes,
+                                  .rate = *rate->value});
+    }
+    if (roofline.peaks.empty() || roofline.bandwidths.empty() || roofline.cases.empty())
+        return std::nullopt;
+    by_value(roofline.peaks);
+    by_value(roofline.bandwidths);
+    return roofline;
+}
+
+} // namespace assay::report

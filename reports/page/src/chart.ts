@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A chart that is drawn when it comes into view. Its text alternative is its label and, folded away below it,
+// its figures as a table.
+
+import { CustomChart, LineChart, ScatterChart } from "echarts/charts";
+import { GridComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
+import { init, use, type EChartsCoreOption, type EChartsType } from "echarts/core";
+import { SVGRenderer } from "echarts/renderers";
+import { add, h, hidden, type Child } from "./dom";
+import { finishNow } from "./later";
+import { count, t } from "./text";
+import { theme, useTheme, type Theme } from "./theme";
+
+use([CustomChart, LineChart, ScatterChart, GridComponent, TooltipComponent, MarkAreaComponent, MarkLineComponent, SVGRenderer]);
+
+export interface Drawing {
+  height: number; // px
+  option: EChartsCoreOption;
+}
+
+export interface Figures {
+  head: string[];
+  rows: string[][];
+}
+
+interface Spec {
+  label: () => string; // what there is to see, in a sentence
+  draw: (theme: Theme, width: number) => Drawing;
+  caption?: Child[];
+  figures?: () => Figures; // absent where a table with the same figures stands beside it
+}
+
+const all = new Set<Chart>();
+const printWidth = 660; // px of a portrait A4 page between the margins of the style sheet
+
+export class Chart {
+  readonly element: HTMLElement;
+  private readonly box: HTMLElement;
+  private chart: EChartsType | null = null;
+  private visible = false;
+  private stale = true;
+  private width = 0;
+
+  constructor(private readonly spec: Spec) {
+    this.box = h("div", { class: "chart", role: "img" });
+    this.element = h("figure", {}, this.box);
+    if (spec.caption) this.element.append(h("figcaption", {}, ...spec.caption));
+    if (spec.figures) this.element.append(figuresOf(spec.figures));
+    // Until it is drawn it takes the room it will need, so that nothing jumps.
+    this.box.style.minHeight = "160px";
+    watcher.observe(this.box);
+    owners.set(this.box, this);
+    all.add(this);
+  }
+
+  /** What it shows has changed. */
+  update(): void {
+    this.stale = true;
+    if (this.visible) soon(this);
+  }
+
+  show(visible: boolean): void {
+    this.visible = visible;
+    if (visible && this.stale) this.draw();
+  }
+
+  resize(width: number): void {
+    if (!this.chart || width === 0 || width === this.width) return;
+    this.update();
+  }
+
+  draw(width = this.box.clientWidth): void {
+    if (width === 0) return;
+    const { height, option } = this.spec.draw(theme(), width);
+    this.box.style.minHeight = "";
+    this.box.style.height = `${height}px`;
+    this.box.setAttribute("aria-label", this.spec.label());
+    this.chart ??= init(this.box, null, { renderer: "svg", width, height });
+    this.chart.resize({ width, height, silent: true });
+    this.chart.setOption(withDefaults(option), { notMerge: true });
+    this.width = width;
+    this.stale = false;
+    if (!drawn) {
+      drawn = true;
+      performance.mark("assay:first-chart");
+    }
+  }
+}
+
+let drawn = false;
+const owners = new WeakMap<Element, Chart>();
+const watcher = new IntersectionObserver(
+  (entries) => {
+    for (const entry of entries) owners.get(entry.target)?.show(entry.isIntersecting);
+  },
+  { rootMargin: "200px" },
+);
+
+// Charts whose content changed are drawn after the browser has shown what the reader did.
+const waiting = new Set<Chart>();
+function soon(chart: Chart): void {
+  if (waiting.size === 0)
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        const charts = [...waiting];
+        waiting.clear();
+        for (const one of charts) one.draw();
+      }),
+    );
+  waiting.add(chart);
+}
+
+export function redrawAll(): void {
+  for (const chart of all) chart.update();
+}
+
+let resizing = 0;
+addEventListener("resize", () => {
+  clearTimeout(resizing);
+  resizing = setTimeout(() => {
+    for (const chart of all) chart.resize(chart.element.clientWidth);
+  }, 120);
+});
+
+/** On paper everything is drawn, in the colours of paper and as wide as it. */
+export function printAll(choice: () => string): void {
+  addEventListener("beforeprint", () => {
+    finishNow();
+    useTheme("light");
+    for (const chart of all) if (chart.element.offsetParent !== null || chart.element.closest("section")) chart.draw(printWidth);
+  });
+  addEventListener("afterprint", () => {
+    useTheme(choice());
+    redrawAll();
+  });
+}
+
+function withDefaults(option: EChartsCoreOption): EChartsCoreOption {
+  return { animation: false, ...option };
+}
+
+/** A tooltip of lines of text, the first in bold. */
+export function tip(lines: (string | undefined)[]): HTMLElement {
+  const [first, ...rest] = lines.filter((line): line is string => Boolean(line));
+  return h("div", { class: "tip" }, h("b", {}, first ?? ""), ...rest.map((line) => h("div", {}, line)));
+}
+
+/** `content(index)` makes the lines of the tooltip of a series' data item. */
+export function tooltip(colours: Theme, content: (series: string, index: number) => (string | undefined)[]): object {
+  return {
+    trigger: "item",
+    confine: true,
+    backgroundColor: colours.card,
+    borderColor: colours.line,
+    textStyle: { color: colours.ink, fontSize: 13, fontFamily: colours.font },
+    formatter: (item: { seriesId?: string; dataIndex: number }) => tip(content(item.seriesId ?? "", item.dataIndex)),
+  };
+}
+
+const mostListed = 400; // rows; the JSON output has all
+
+function figuresOf(figures: () => Figures): HTMLElement {
+  const details = h("details", { class: "figures" }, h("summary", {}, t("figures")));
+  details.addEventListener("toggle", () => {
+    if (!details.open || details.children.length > 1) return;
+    const { head, rows } = figures();
+    const table = h("table", {}, h("caption", {}, hidden(t("figures"))));
+    add(table, h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))));
+    const body = h("tbody");
+    for (const row of rows.slice(0, mostListed))
+      body.append(h("tr", {}, ...row.map((text, index) => h("td", { "data-l": head[index] ?? "" }, text))));
+    table.append(body);
+    details.append(h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": t("figures") }, table));
+    if (rows.length > mostListed) details.append(h("p", { class: "foot" }, count("more_rows", rows.length - mostListed)));
+  });
+  return details;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Says a text of the catalogue (reports/language/texts) in the page's language.
+
+import outcome from "../../language/texts/outcome.json";
+import page from "../../language/texts/page.json";
+import report from "../../language/texts/report.json";
+import status from "../../language/texts/status.json";
+
+interface Entry {
+  en: string;
+  one?: string; // English, of one
+  zh: string;
+}
+/** A text of page.json, or of another area by its name: "report.findings". */
+export type Key = keyof typeof page | `report.${keyof typeof report}` | `status.${keyof typeof status}` | `outcome.${keyof typeof outcome}`;
+const areas: Record<string, Record<string, Entry>> = { page, report, status, outcome };
+
+function find(key: string): Entry {
+  const [area, name] = key.includes(".") ? key.split(".", 2) : ["page", key];
+  return areas[area as string]?.[name as string] ?? { en: key, zh: key };
+}
+
+let language: "en" | "zh" = "en";
+export function speak(name: "en" | "zh"): void {
+  language = name;
+}
+
+function fill(text: string, values: (string | number)[]): string {
+  return text.replace(/\{(\d)\}/g, (_, place: string) => String(values[Number(place)] ?? ""));
+}
+
+export function t(key: Key, ...values: (string | number)[]): string {
+  return fill(find(key)[language], values);
+}
+
+/** The same of a number of things, which is {0}: "1 series", "3 series". */
+export function count(key: Key, number: number, ...values: (string | number)[]): string {
+  const entry = find(key);
+  const text = language === "en" && number === 1 ? (entry.one ?? entry.en) : entry[language];
+  return fill(text, [grouped(number), ...values]);
+}
+
+/** 12345 is "12,345", which both languages read. */
+export const grouped = (number: number): string => String(Math.round(number)).replace(/\B(?=(\d{3})+$)/g, ",");
+
+export function outcomeWord(name: string): string {
+  return name === "cannot_tell" ? t("cannot_tell") : find(`outcome.${name}`)[language];
+}
+
+/** How a case ended, as people say it; a status of a later version stays as it is. */
+export const statusWord = (name: string): string => (name in status ? find(`status.${name}`)[language] : name);

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A series over time: its points with intervals, the level between its changes, and the changes by number.
+
+import { Chart, tooltip } from "./chart";
+import type { HistorySeries } from "./data";
+import { axis, bounds, whiskers } from "./draw";
+import { change, day, quantity, span } from "./format";
+import { count, t } from "./text";
+
+export function timelineChart(series: HistorySeries, from: number, to: number): Chart {
+  const value = (number: number): string => quantity(number, series.unit);
+  const machines = new Set(series.points.map((point) => point.machine)).size;
+  // Levels: before the first change, then after each.
+  const ends = [series.points[0]?.seconds ?? from, ...series.steps.map((step) => step.seconds), series.points[series.points.length - 1]?.seconds ?? to];
+  const levels = series.steps.length
+    ? [series.steps[0]?.before ?? 0, ...series.steps.map((step) => step.after)].map((level, index) => ({ level, start: ends[index] ?? from, end: ends[index + 1] ?? to }))
+    : [];
+  return new Chart({
+    label: () => t("timeline_label", series.what, series.points.length, day(from), day(to), series.steps.length),
+    draw: (colours) => {
+      const ys = bounds(series.points.flatMap((point) => [point.value, point.low ?? point.value, point.high ?? point.value]));
+      const room = Math.max((ys.max - ys.min) * 0.12, ys.max * 0.01);
+      const colour = colours.sides[0] as string;
+      const margin = Math.max((to - from) * 0.02, 43200); // half a day, where there is one day only
+      return {
+        height: 190,
+        option: {
+          grid: { left: 76, right: 14, top: 20, bottom: 26 },
+          xAxis: {
+            ...axis(colours, { format: (x) => new Date(x).toISOString().slice(0, 7), grid: false, min: (from - margin) * 1000, max: (to + margin) * 1000 }),
+            type: "time", minInterval: 28 * 86400e3,
+          },
+          yAxis: axis(colours, { format: (y) => quantity(y, series.unit, true), log: ys.log ? 10 : undefined, min: ys.log ? ys.min / 1.2 : Math.max(0, ys.min - room), max: ys.log ? ys.max * 1.2 : ys.max + room }),
+          tooltip: tooltip(colours, (id, index) => {
+            const point = id === "points" ? series.points[index] : undefined;
+            if (!point) return [];
+            return [`${value(point.value)} ${span(point.low, point.high, value)}`, day(point.seconds), machines > 1 ? point.machine : "", point.runs > 1 ? count("runs", point.runs) : "", ...point.files.slice(0, 3)];
+          }),
+          series: [
+            whiskers("intervals", colour, series.points.map((point) => ({ x: point.seconds * 1000, low: point.low, high: point.high }))),
+            {
+              id: "points", type: machines > 1 ? "scatter" : "line", color: colour, symbol: "circle", showSymbol: true, lineStyle: { width: 1.2, opacity: 0.5 },
+              symbolSize: series.points.length > 80 ? 4 : 6, itemStyle: { opacity: 0.85 }, z: 3,
+              data: series.points.map((point) => [point.seconds * 1000, point.value]),
+              markLine: {
+                silent: true, symbol: "none", animation: false,
+                label: { fontSize: 12, fontWeight: 600, fontFamily: colours.font, position: "end", formatter: (mark: { name: string }) => mark.name },
+                data: [
+                  ...series.steps.map((step, index) => {
+                    const hue = step.ratio >= 1 ? colours.good : colours.bad;
+                    return { xAxis: step.seconds * 1000, name: String(index + 1), lineStyle: { color: hue, type: "solid", width: 1.5 }, label: { color: hue } };
+                  }),
+                  ...series.breaks.map((one) => ({ xAxis: one.seconds * 1000, name: "", lineStyle: { color: colours.soft, type: [4, 4], width: 1 } })),
+                ],
+              },
+            },
+            ...levels.map((one, index) => ({
+              id: `level ${index}`, type: "line", color: colours.ink, symbol: "none", silent: true, lineStyle: { width: 2, opacity: 0.75 }, z: 4,
+              data: [[one.start * 1000, one.level], [one.end * 1000, one.level]],
+            })),
+          ],
+        },
+      };
+    },
+    figures: () => ({
+      head: [t("date"), series.metric, t("interval"), t("report.machine"), t("change")],
+      rows: series.points.map((point) => {
+        const step = series.steps.find((one) => one.seconds === point.seconds);
+        return [day(point.seconds), value(point.value), span(point.low, point.high, value), point.machine, step ? change(step.ratio - 1) : ""];
+      }),
+    }),
+  });
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/version.hpp"
+#include "json/json.hpp"
+#include "model/roofline.hpp"
+#include "render/json.hpp"
+#include "render/page.hpp"
+#include "sample.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace assay::report {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::string_view skeleton =
+    "<html lang=\"@LANGUAGE@\"><title>@TITLE@</title><style>@BASE@</style>"
+    "<script type=\"application/json\">@DATA@</script><script>let @TITLE@</script>";
+
+std::string between(const std::string& text, const std::string& from, const std::string& to) {
+    const auto begin = text.find(from) + from.size();
+    return text.substr(begin, text.find(to, begin) - begin);
+}
+std::string data_of(const std::string& page) {
+    return between(page, "application/json\">", "</script>");
+}
+
+TEST(PackJson, LeavesBlanksAndDigitsAwayAndSaysTheSame) {
+    EXPECT_EQ(pack_json("{\n  \"a b\": [1, 2.50000000001, -0.1],\n  \"c\": null\n}\n"),
+              R"({"a b":[1,2.5,-0.1],"c":null})");
+    EXPECT_EQ(pack_json("[5.051234567891234e11, 1.23456789e-9, 1767225600.0, 123456789012345678]"),
+              "[505123456789,1.234568e-09,1767225600,123456789012345678]");
+    EXPECT_EQ(pack_json("[0.0, 1e300, true]"), "[0,1e300,true]");
+}
+
+TEST(PackJson, NothingInItEndsTheElementItStandsIn) {
+    const auto packed = pack_json(R"(["</script><!-- <img>", "a \" < \\", "5 < 6"])"
+                                  "\xe2\x80\xa8");
+    EXPECT_THAT(packed, Not(HasSubstr("<")));
+    const auto lines = pack_json("[\"a\xe2\x80\xa8"
+                                 "b\xe2\x80\xa9"
+                                 "c \xe2\x80\xa6\"]");
+    EXPECT_EQ(lines, "[\"a\\u2028b\\u2029c \xe2\x80\xa6\"]");
+    const auto value = json::parse(pack_json(R"(["</script>", "a \" < \\"])"), "test");
+    ASSERT_TRUE(value);
+    EXPECT_EQ((*value)[0], "</script>");
+    EXPECT_EQ((*value)[1], "a \" < \\");
+}
+
+TEST(PackJson, SurvivesWhatIsNoJson) {
+    EXPECT_EQ(pack_json("\"abc\\"), "\"abc\\");
+    EXPECT_EQ(pack_json("-"), "-");
+    EXPECT_EQ(pack_json("1.5.5e"), "1.5.5e");
+    EXPECT_EQ(pack_json("\"\xe2"), "\"\xe2");
+}
+
+TEST(Page, HoldsTheDataAndNeverMoreThanItsOwnMarkup) {
+    const Report report =
+        make_report(test::golden_run(), {.label = "</script><img onerror=alert(1)>"});
+    const auto page = fill_page(skeleton,
+                                {.title = "</title><script>alert(1)</script>",
+                                 .created = "2026-01-31T12:34:56Z",
+                                 .report = to_json({&report, 1})},
+                                Language::zh);
+    ASSERT_TRUE(page) << page.error().message;
+    EXPECT_THAT(*page, AllOf(HasSubstr("lang=\"zh-CN\""), HasSubstr("--paper:"),
+                             HasSubstr("&lt;/title&gt;&lt;script&gt;"),
+                             HasSubstr("let @TITLE@"))); // the script is left alone
+    const auto data = json::parse(data_of(*page), "page");
+    ASSERT_TRUE(data) << data.error().message;
+    EXPECT_EQ((*data)["schema"], "assay.page/1");
+    EXPECT_EQ((*data)["version"], std::string{version()});
+    EXPECT_EQ((*data)["report"]["reports"][0]["label"], "</script><img onerror=alert(1)>");
+    EXPECT_TRUE((*data)["comparison"].is_null());
+}
+
+TEST(Page, WhatIsPutInIsNeverTakenForAPlace) {
+    const auto page = fill_page(skeleton, {.title = "@DATA@ @BASE@"}, Language::en);
+    ASSERT_TRUE(page);
+    EXPECT_THAT(*page, HasSubstr("<title>@DATA@ @BASE@</title>"));
+    EXPECT_THAT(data_of(*page), HasSubstr("\"title\":\"@DATA@ @BASE@\""));
+}
+
+TEST(Page, OneOfAnotherVersionIsRefused) {
+    const auto page = fill_page("<html>@TITLE@</html>", {}, Language::en);
+    ASSERT_FALSE(page);
+    EXPECT_THAT(page.error().message, HasSubstr("@LANGUAGE@"));
+    EXPECT_EQ(page.error().fault, Fault::environment);
+}
+
+TEST(Page, IsFoundWhereTheBuildPutsIt) {
+    const auto share = std::filesystem::path{testing::TempDir()} / "page_test_share";
+    std::filesystem::remove_all(share);
+    EXPECT_FALSE(find_page(share));
+    std::filesystem::create_directories(share / "page");
+    std::ofstream{share / "page" / "page.html"} << skeleton;
+    EXPECT_EQ(find_page(share), skeleton);
+    std::filesystem::remove_all(share);
+}
+
+TEST(Roofline, HasTheMeasuredRoofsAndTheCasesThatCountTheirBytes) {
+    auto run = test::golden_run();
+    ASSERT_FALSE(make_roofline({}));
+    record::Case peak{.benchmark = "peak.fma", .library = "host", .headline = "flop_rate"};
+    peak.status = record::Status::ok;
+    peak.metrics = {{.name = "flop_rate", .unit = "FLOP/s", .value = 1e11}};
+    record::Case stream = peak;
+    stream.benchmark = "memory.stream";
+    stream.work = {{"flops", 2.0}, {"bytes", std::int64_t{24}}};
+    stream.metrics = {{.name = "bandwidth", .unit = "B/s", .value = 6e10},
+                      {.name = "flop_rate", .unit = "FLOP/s", .value = 5e9}};
+    record::Case judged = peak;
+    judged.benchmark = "gemm.square";
+    judged.ceiling = {.value = 1e11,
+                      .kind = record::CeilingKind::measured,
+                      .source = "measured in this run: " + record::identity(peak)};
+    stream.ceiling = {.value = 6e10,
+                      .kind = record::CeilingKind::measured,
+                      .source = "measured in this run: " + record::identity(stream)};
+    run.cases = {peak, stream, judged};
+    auto roofline = make_roofline(run);
+    ASSERT_TRUE(roofline);
+    ASSERT_EQ(roofline->peaks.size(), 1U); // the judged case is none
+    EXPECT_EQ(roofline->peaks[0].value, 1e11);
+    ASSERT_EQ(roofline->bandwidths.size(), 1U);
+    ASSERT_EQ(roofline->cases.size(), 1U); // the others move bytes that nobody counted
+    EXPECT_DOUBLE_EQ(roofline->cases[0].intensity, 2.0 / 24);
+    EXPECT_EQ(roofline->cases[0].rate, 5e9);
+
+    run.cases[1].status = record::Status::incorrect; // a wrong result has no rate
+    EXPECT_FALSE(make_roofline(run));
+}
+
+} // namespace
+} // namespace assay::report
