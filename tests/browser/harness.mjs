@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opens pages in Chromium from file://, as a reader does, and notes everything that should not be: errors,
+// messages of the console, requests for anything but the file itself.
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+export const { ASSAY_REPORT, ASSAY_SOURCE, ASSAY_NODE_MODULES, ASSAY_BROWSER } = process.env;
+const require = createRequire(path.join(ASSAY_NODE_MODULES, "x.js"));
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+export const folder = mkdtempSync(path.join(tmpdir(), "assay-browser-"));
+export const clean = () => rmSync(folder, { recursive: true, force: true });
+
+/** What the program writes: `assay-report ARGUMENTS --html FILE`. */
+export function written(name, ...args) {
+  const file = path.join(folder, name);
+  execFileSync(ASSAY_REPORT, [...args, "--html", file], { stdio: "pipe" });
+  return file;
+}
+
+/** The page of `file` with other data in it. */
+export function withData(file, name, data) {
+  const json = JSON.stringify(data).replaceAll("<", "\\u003c");
+  const page = readFileSync(file, "utf8").replace(/(<script type="application\/json" id="data">)[^<]*/, (_, tag) => tag + json);
+  const out = path.join(folder, name);
+  writeFileSync(out, page);
+  return out;
+}
+
+export const launch = () => chromium.launch({ executablePath: ASSAY_BROWSER, args: ["--no-sandbox", "--disable-gpu"] });
+
+export async function open(browser, file, { width = 1200, scheme = "light", hash = "" } = {}) {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme });
+  const page = await context.newPage();
+  page.faults = [];
+  page.on("console", (message) => page.faults.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => page.faults.push(`error: ${error.message}`));
+  page.on("request", (request) => {
+    if (request.url().split("#")[0] !== pathToFileURL(file).href) page.faults.push(`request: ${request.url()}`);
+  });
+  await page.goto(pathToFileURL(file).href + hash);
+  await page.waitForFunction(() => performance.getEntriesByName("assay:complete").length > 0);
+  return page;
+}
+
+export function expect(condition, message) {
+  if (!condition) throw new Error(message);
+}
+export function equal(actual, expected, what) {
+  expect(JSON.stringify(actual) === JSON.stringify(expected), `${what}: got ${JSON.stringify(actual)}, expected ${JSON.stringify(expected)}`);
+}
+
+/** Scrolls to the end, so that every chart was drawn. */
+export async function drawAll(page) {
+  await page.addStyleTag({ content: ".part{content-visibility:visible!important}" });
+  for (const chart of await page.locator(".chart:visible").all()) {
+    await chart.scrollIntoViewIfNeeded();
+    await chart.locator("svg").first().waitFor();
+  }
+}
+
+/** What axe-core finds: contrast, names, roles, order of headings, landmarks. */
+export async function checkAccess(page, what) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const found = violations.map((one) => `${one.id}: ${one.help}\n    ${one.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 160)} ${node.any[0]?.message ?? ""}`).join("\n    ")}`);
+  expect(found.length === 0, `${what}:\n  ${found.join("\n  ")}`);
+}
