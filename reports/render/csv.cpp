@@ -4,6 +4,7 @@
 
 #include "model/text.hpp"
 #include "model/words.hpp"
+#include "render/csv_line.hpp"
 
 #include <fmt/core.h>
 
@@ -22,57 +23,6 @@ constexpr std::array columns{
     "p95",      "p99",       "count",   "ceiling",        "ceiling_kind", "ceiling_source",
     "verified", "error",     "bound"};
 
-/// Would a spreadsheet run this cell? The wide forms are read as the narrow ones by some.
-bool is_formula(std::string_view text) {
-    static constexpr std::array starts{"=", "+", "-", "@", "＝", "＋", "－", "＠"};
-    const auto first = text.find_first_not_of(' ');
-    if (first == std::string_view::npos) return false;
-    text.remove_prefix(first);
-    for (const std::string_view start : starts)
-        if (text.substr(0, start.size()) == start) return true;
-    return false;
-}
-
-class Line {
-public:
-    explicit Line(std::string& out) : out_{out} {}
-
-    Line& text(std::string_view value) {
-        separate();
-        const bool formula = is_formula(value);
-        if (!formula && value.find_first_of(",\"\r\n") == std::string_view::npos) {
-            out_ += value;
-            return *this;
-        }
-        out_ += formula ? "\"'" : "\"";
-        for (const char c : value) {
-            if (c == '"') out_ += '"';
-            out_ += c;
-        }
-        out_ += '"';
-        return *this;
-    }
-    Line& number(const std::optional<double>& value) {
-        separate();
-        if (value) out_ += fmt::format("{}", *value);
-        return *this;
-    }
-    Line& raw(std::string_view value) {
-        separate();
-        out_ += value;
-        return *this;
-    }
-    void end() { out_ += "\r\n"; }
-
-private:
-    void separate() {
-        if (!first_) out_ += ',';
-        first_ = false;
-    }
-    std::string& out_;
-    bool first_ = true;
-};
-
 std::string joined(const record::NamedList& list) {
     std::string out;
     for (const auto& entry : list)
@@ -81,7 +31,7 @@ std::string joined(const record::NamedList& list) {
     return out;
 }
 
-void add_metric(Line& line, const record::Metric& metric) {
+void add_metric(CsvLine& line, const record::Metric& metric) {
     line.text(metric.name).text(metric.unit).raw(metric.higher_is_better ? "true" : "false");
     line.number(metric.value).number(metric.low).number(metric.high);
     line.raw(record::to_string(metric.interval_scope));
@@ -93,7 +43,7 @@ void add_metric(Line& line, const record::Metric& metric) {
 void add_row(std::string& out, const record::Run& run, const record::Case& c,
              const record::Metric* metric, bool is_headline) {
     constexpr int metric_cells = 12; // metric ... count
-    Line line{out};
+    CsvLine line{out};
     line.text(run.id).text(run.suite).text(run.started).text(run.machine.id);
     line.text(run.machine.cpu_model).text(run.machine.provider).text(run.machine.instance);
     line.text(c.benchmark).raw(fmt::format("{}", c.version)).text(c.place.kind).text(c.library);
@@ -121,7 +71,7 @@ void add_row(std::string& out, const record::Run& run, const record::Case& c,
 std::string to_csv(const record::Run& original) {
     const record::Run run = plain(original);
     std::string out;
-    Line header{out};
+    CsvLine header{out};
     for (const auto* name : columns) header.raw(name);
     header.end();
     for (const auto& c : run.cases) {

@@ -9,42 +9,20 @@
 #include "record/format.hpp"
 #include "render/heat_map.hpp"
 #include "render/line_chart.hpp"
+#include "render/markdown_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <string_view>
 #include <vector>
 
 namespace assay::report {
 namespace {
 
-/// Text that Markdown shows as it is: nothing in it starts a link, HTML, emphasis, code or a cell.
-std::string quote(std::string_view text) {
-    static constexpr std::string_view special = R"(\`*_{}[]<>#|~!&$@)";
-    std::string out;
-    out.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        // A scheme would be made a link by itself.
-        const bool scheme = c == ':' && text.substr(i, 3) == "://";
-        if (scheme)
-            out += "&#58;";
-        else {
-            if (special.find(c) != std::string_view::npos) out += '\\';
-            out += c;
-        }
-    }
-    return out;
-}
-
-void row(std::string& out, std::initializer_list<std::string> cells) {
-    out += '|';
-    for (const auto& cell : cells) out += " " + cell + " |";
-    out += '\n';
-}
+using markdown::quote;
+using markdown::row;
 
 void heading(std::string& out, std::string_view text) {
     out += fmt::format("\n## {}\n\n", quote(text));

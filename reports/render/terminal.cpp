@@ -7,6 +7,7 @@
 #include "model/words.hpp"
 #include "render/heat_map.hpp"
 #include "render/line_chart.hpp"
+#include "render/lines.hpp"
 
 #include <fmt/core.h>
 
@@ -16,54 +17,9 @@
 namespace assay::report {
 namespace {
 
-constexpr std::size_t narrowest = 60; // below this the table of figures does not fit
 constexpr std::size_t longest_library = 12;
 
-/// SGR codes; the text around them is plain, so nothing else can start an escape sequence.
-enum class Paint : std::uint8_t { bold, dim, red, yellow, green };
-
-class Page {
-public:
-    explicit Page(const TerminalStyle& style)
-        : width_{std::max(style.width, narrowest)}, colour_{style.colour} {}
-
-    std::string paint(Paint paint, std::string_view text) const {
-        if (!colour_ || text.empty()) return std::string{text};
-        static constexpr const char* codes[] = {"1", "2", "31", "33", "32"};
-        return fmt::format("\x1b[{}m{}\x1b[0m", codes[static_cast<std::size_t>(paint)], text);
-    }
-    void line(std::string_view text = "") {
-        const auto end = text.find_last_not_of(' ');
-        out_ += text.substr(0, end == std::string_view::npos ? 0 : end + 1);
-        out_ += '\n';
-    }
-    void heading(std::string_view text) {
-        line();
-        line(paint(Paint::bold, text));
-    }
-    /// `text` wrapped behind `first`, later lines indented to the same column.
-    void paragraph(std::string_view first, std::size_t indent, std::string_view text,
-                   bool dim = false) {
-        const auto lines = wrap(text, width_ > indent + 20 ? width_ - indent : 20);
-        for (std::size_t i = 0; i < lines.size(); ++i) {
-            const std::string body = dim ? paint(Paint::dim, lines[i]) : lines[i];
-            line((i == 0 ? fit(first, indent) : std::string(indent, ' ')) + body);
-        }
-    }
-    void facts(const std::vector<Fact>& facts) {
-        std::size_t name = 0;
-        for (const auto& fact : facts) name = std::max(name, display_width(fact.name));
-        name = std::min<std::size_t>(name, 24); // library names are shorter
-        for (const auto& fact : facts) paragraph("  " + fit(fact.name, name), name + 4, fact.text);
-    }
-    std::size_t width() const { return width_; }
-    std::string take() { return std::move(out_); }
-
-private:
-    std::size_t width_;
-    bool colour_;
-    std::string out_;
-};
+using Page = Lines;
 
 Paint colour_of(record::Status status) {
     if (status == record::Status::ok) return Paint::green;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "render/csv_line.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+
+namespace assay::report {
+namespace {
+
+/// Would a spreadsheet run this cell? The wide forms are read as the narrow ones by some.
+bool is_formula(std::string_view text) {
+    static constexpr std::array starts{"=", "+", "-", "@", "＝", "＋", "－", "＠"};
+    const auto first = text.find_first_not_of(' ');
+    if (first == std::string_view::npos) return false;
+    text.remove_prefix(first);
+    for (const std::string_view start : starts)
+        if (text.substr(0, start.size()) == start) return true;
+    return false;
+}
+
+} // namespace
+
+void CsvLine::separate() {
+    if (!first_) out_ += ',';
+    first_ = false;
+}
+
+CsvLine& CsvLine::text(std::string_view value) {
+    separate();
+    const bool formula = is_formula(value);
+    if (!formula && value.find_first_of(",\"\r\n") == std::string_view::npos) {
+        out_ += value;
+        return *this;
+    }
+    out_ += formula ? "\"'" : "\"";
+    for (const char c : value) {
+        if (c == '"') out_ += '"';
+        out_ += c;
+    }
+    out_ += '"';
+    return *this;
+}
+
+CsvLine& CsvLine::number(const std::optional<double>& value) {
+    separate();
+    if (value) out_ += fmt::format("{}", *value);
+    return *this;
+}
+
+CsvLine& CsvLine::raw(std::string_view value) {
+    separate();
+    out_ += value;
+    return *this;
+}
+
+} // namespace assay::report
