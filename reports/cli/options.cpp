@@ -17,9 +17,11 @@
 namespace assay::report {
 namespace {
 
-constexpr const char* exit_codes = "Exit codes: 0 done, 1 verification found something wrong, 2 "
-                                   "usage error or a file that cannot\n"
-                                   "  be read as a result, 4 an output that cannot be written.";
+constexpr const char* exit_codes = "Exit codes: 0 done, 1 verification found something wrong (or "
+                                   "compare --fail-on worse did), 2 usage "
+                                   "error\n  or a file that cannot be read as a result, 3 nothing "
+                                   "in common to compare, 4 an output that "
+                                   "cannot be\n  written.";
 
 constexpr const char* input_help =
     "A result file, a folder (the newest run.json in it or below), or LABEL=PATH";
@@ -41,6 +43,42 @@ void add_report(CLI::App& verb, Options& o) {
     add_page(verb, o);
     verb.add_option("--md", o.markdown, "Write Markdown; - is stdout")->type_name("FILE");
 }
+void add_compare(CLI::App& verb, Options& o) {
+    verb.add_option("inputs", o.inputs,
+                    "Result files, folders (every run below), globs, each with LABEL= in front or "
+                    "not; equal labels make one side")
+        ->type_name("[LABEL=]PATH")
+        ->required();
+    const auto keys = [&](const char* name, std::vector<std::string>& list, const char* help) {
+        verb.add_option(name, list, help)
+            ->type_name("KEY,...")
+            ->delimiter(',')
+            ->allow_extra_args(false);
+    };
+    auto& c = o.comparing;
+    keys("--column", c.column,
+         "What makes a side: label (default), instance, library, quarter, ...");
+    keys("--row", c.row, "What keeps rows apart and in order, beside the series itself");
+    keys("--table", c.table, "What makes a table: family (default), instance, ...");
+    verb.add_option("--filter", c.filter, "Only these: KEY=A|B, KEY!=A, with * and ?; several: all")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+    verb.add_option("--baseline", c.baseline, "The side that the others are held against")
+        ->type_name("LABEL");
+    verb.add_option("--minimum-effect", c.minimum_effect,
+                    "Smaller changes are never called; 0.01 is 1%")
+        ->capture_default_str();
+    verb.add_option("--alpha", c.alpha, "Level of the tests")->capture_default_str();
+    verb.add_option("--correction", o.correction,
+                    "For many tests: bh (false discoveries; default) or holm (stricter)")
+        ->type_name("bh|holm");
+    verb.add_option("--fail-on", o.fail_on, "End with 1 where a series got worse")
+        ->type_name("worse");
+    add_page(verb, o);
+    verb.add_option("--md", o.markdown, "Write Markdown; - is stdout")->type_name("FILE");
+    verb.add_option("--csv", o.csv, "Write a row for each series and side; - is stdout")
+        ->type_name("FILE");
+}
 void add_export(CLI::App& verb, Options& o) {
     verb.add_option("--to", o.format,
                     "gbench: JSON as Google Benchmark writes it; csv: one row per case and metric")
@@ -60,12 +98,20 @@ struct VerbDefinition {
     const char* example;
     void (*add)(CLI::App&, Options&);
 };
-constexpr std::array<VerbDefinition, 3> verbs{{
+constexpr std::array<VerbDefinition, 4> verbs{{
     {"report", &report, "Show what a run found: on the terminal, as a page, as Markdown",
      "assay-report report results\n"
      "  assay-report report results --html report.html --md report.md\n"
      "  assay-report report old=results/2025 new=results/2026",
      &add_report},
+    {"compare", &compare_runs,
+     "Is one side faster than another, by how much, and how sure is that?",
+     "assay-report compare old.json new.json\n"
+     "  assay-report compare before='results/2025*' after=results/2026 --html compare.html\n"
+     "  assay-report compare results --column instance --baseline c6a.large\n"
+     "  assay-report compare run.json --column library --filter 'family=gemm|fft'\n"
+     "  assay-report compare results --table instance --column quarter --fail-on worse",
+     &add_compare},
     {"verify", &verify,
      "Check a result file: its schema, and every summary computed again from the batch values",
      "assay-report verify results/default/aws/c7a.large/m-5f1c/20260131/run.json", &add_inputs},
@@ -150,6 +196,16 @@ private:
             return usage_error(
                 fmt::format("--lang \"{}\" is no language; there are en and zh", options_.language),
                 chosen_->get_name());
+        if (!options_.correction.empty() && options_.correction != "bh" &&
+            options_.correction != "holm")
+            return usage_error(
+                fmt::format("--correction \"{}\" is not known; there are bh and holm",
+                            options_.correction),
+                "compare");
+        if (!options_.fail_on.empty() && options_.fail_on != "worse")
+            return usage_error(
+                fmt::format("--fail-on \"{}\" is not known; there is worse", options_.fail_on),
+                "compare");
         if (options_.perform == &export_run && std::ranges::count(formats, options_.format) == 0)
             return usage_error(fmt::format("--to \"{}\" is no known format{}", options_.format,
                                            suggestion(options_.format, formats)),

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "compare/comparison.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -21,9 +22,13 @@ struct Options {
     bool static_page = false;   ///< of --html: the page without a script
     std::filesystem::path markdown;
     std::filesystem::path out;
-    std::string format; ///< of export: "gbench", "csv"
+    std::filesystem::path csv; ///< of compare
+    std::string format;        ///< of export: "gbench", "csv"
     bool json = false;
     std::string language = "en";
+    CompareOptions comparing; ///< of compare
+    std::string correction;   ///< "bh", "holm"
+    std::string fail_on;      ///< "worse", or nothing
 };
 
 /// Options to act on; or, without them, what to print and the code to end with (help, version, errors).

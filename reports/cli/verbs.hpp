@@ -10,6 +10,7 @@
 namespace assay::report {
 
 Result<ExitCode> report(const Options& options);
+Result<ExitCode> compare_runs(const Options& options);
 Result<ExitCode> verify(const Options& options);
 Result<ExitCode> export_run(const Options& options);
 

@@ -55,6 +55,8 @@ struct ComparedRow {
     std::string benchmark;
     std::string what;    ///< "fp64, size 1024, all threads"
     std::string library; ///< empty in tables by question
+    std::size_t libraries =
+        1; ///< that have a figure on any side; of interest in tables by question
     record::NamedList parameters;
     std::string metric; ///< title: "floating point rate"
     std::string unit;
@@ -107,6 +109,8 @@ struct NotCompared {
 enum class Correction : std::uint8_t { false_discovery, family_wise };
 /// What one independent value is: a process, a run (of several on one machine), a machine (of several).
 enum class Unit : std::uint8_t { replica, run, machine };
+std::string_view to_string(Correction correction);
+std::string_view to_string(Unit unit);
 
 struct Comparison {
     std::vector<ComparedSide> sides;      ///< the first is what the others are held against
@@ -114,7 +118,10 @@ struct Comparison {
     std::vector<ComparedTable> questions; ///< the best library of each side
     std::vector<MeanRatio> means;         ///< over all tables, one for each side
     std::vector<Tally> tallies;
+    std::vector<MeanRatio> question_means; ///< the same over `questions`
+    std::vector<Tally> question_tallies;
     std::size_t series = 0; ///< in the union of all sides
+    std::size_t tests = 0;  ///< that p values are adjusted for
     double alpha = 0.01;
     Correction correction = Correction::false_discovery;
     double minimum_effect = 0.01;
@@ -133,6 +140,7 @@ struct CompareOptions {
     std::vector<std::string> row;
     std::vector<std::string> column{"label"};
     std::vector<std::string> filter; ///< "library=openblas", "family!=md"
+    std::string baseline; ///< the side that the others are held against; the first where empty
 };
 /// Fails where the options make no sense or fewer than two sides are left.
 Result<Comparison> compare(const Collection& collection, const CompareOptions& options = {});

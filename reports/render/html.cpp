@@ -275,19 +275,24 @@ void bottom(std::string& out, const Report& report) {
 
 } // namespace
 
-std::string to_html(std::span<const Report> reports) {
-    const std::string title =
-        reports.empty() ? say<text::report::benchmark_report>() : reports.front().title;
+std::string html_page(const std::string& title, const std::string& body) {
     const bool chinese = language_in_use() == Language::zh;
-    std::string out = fmt::format(
+    return fmt::format(
         "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\"/>\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
         "'unsafe-inline'; base-uri 'none'; form-action 'none'\"/>\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
         "<meta name=\"generator\" "
         "content=\"assay\"/>\n<title>{}</title>\n<style>{}{}</style>\n</head>\n"
-        "<body>\n<main>\n",
-        chinese ? "zh-CN" : "en", escape_html(title), style_sheet, chinese ? chinese_fonts : "");
+        "<body>\n<main>\n{}</main>\n</body>\n</html>\n",
+        chinese ? "zh-CN" : "en", escape_html(title), style_sheet, chinese ? chinese_fonts : "",
+        body);
+}
+
+std::string to_html(std::span<const Report> reports) {
+    const std::string title =
+        reports.empty() ? say<text::report::benchmark_report>() : reports.front().title;
+    std::string out;
     std::size_t number = 0;
     for (const auto& report : reports) {
         Palette palette;
@@ -304,7 +309,7 @@ std::string to_html(std::span<const Report> reports) {
         out += "</article>\n";
         ++number;
     }
-    return out + "</main>\n</body>\n</html>\n";
+    return html_page(title, out);
 }
 
 } // namespace assay::report

@@ -15,4 +15,7 @@ namespace assay::report {
 
 std::string to_html(std::span<const Report> reports);
 
+/// The frame of every static page: language, style, and a policy that lets nothing else in.
+std::string html_page(const std::string& title, const std::string& body);
+
 } // namespace assay::report

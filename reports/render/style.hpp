@@ -55,6 +55,9 @@ figcaption,.foot{font-size:13px;color:var(--soft)}
 .bars rect,.bars circle{fill:currentColor}
 .bars rect{opacity:.82}
 .bars .unstable rect{opacity:.4}
+.ratios .whisker{stroke:currentColor;stroke-width:2}
+.ratios .unsure{opacity:.5}
+.ratios .unsure circle{fill:var(--paper);stroke:currentColor;stroke-width:2}
 .c0{color:var(--c0)}.c1{color:var(--c1)}.c2{color:var(--c2)}.c3{color:var(--c3)}.c4{color:var(--c4)}.c5{color:var(--c5)}
 .lines{margin-top:18px}
 .lines .curve{stroke:currentColor;stroke-width:2;stroke-linecap:round}
@@ -83,7 +86,7 @@ td.n.v{font-weight:600}
 td small,.id{display:block;font-size:12.5px;line-height:1.45;color:var(--soft)}
 .dot{display:inline-block;width:9px;height:9px;border-radius:50%;background:currentColor;margin-right:7px}
 .w{white-space:nowrap}
-.ok{color:var(--good)}.weak{color:var(--warn);font-weight:600}.wrong{color:var(--bad);font-weight:600}
+.soft{color:var(--soft)}.ok{color:var(--good)}.weak{color:var(--warn);font-weight:600}.wrong{color:var(--bad);font-weight:600}
 .foot{margin:10px 0 0;padding-left:22px}
 .foot li{overflow-wrap:anywhere}
 p.foot{padding:0}

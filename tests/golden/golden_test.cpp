@@ -3,6 +3,7 @@
 // What reports and exports of one fixed run look like, byte by byte. A change on purpose is taken over by
 // running this test with ASSAY_GOLDEN=write, and read in the diff.
 
+#include "expect_golden.hpp"
 #include "model/view.hpp"
 #include "render/csv.hpp"
 #include "render/gbench.hpp"
@@ -14,31 +15,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <string_view>
-
 namespace assay::report {
 namespace {
 
+using test::expect_golden;
+
 Report report() {
     return make_report(test::golden_run(), {.label = "first look", .source = "run.json"});
-}
-
-void expect_golden(const std::string& name, const std::string& actual) {
-    const std::string path = std::string{ASSAY_GOLDEN_DIR} + "/" + name;
-    const char* mode = std::getenv("ASSAY_GOLDEN");
-    if (mode != nullptr && std::string_view{mode} == "write") {
-        std::ofstream{path, std::ios::binary} << actual;
-        return;
-    }
-    std::ifstream file{path, std::ios::binary};
-    std::ostringstream expected;
-    expected << file.rdbuf();
-    ASSERT_TRUE(file) << path << " is missing; ASSAY_GOLDEN=write makes it";
-    EXPECT_EQ(actual, expected.str()) << "to take this over: ASSAY_GOLDEN=write";
 }
 
 TEST(Golden, Terminal) { expect_golden("report.txt", to_terminal(report())); }

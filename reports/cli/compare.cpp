@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compare/words.hpp"
+#include "files.hpp"
+#include "model/input.hpp"
+#include "render/comparison.hpp"
+#include "store/collection.hpp"
+#include "verbs.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_label(const std::string& input) {
+    const auto parts = split_label(input);
+    return parts && !parts->label.empty();
+}
+
+/// No output may replace a result that it was made from.
+Result<void> check_outputs(const fs::path& output, const Comparison& comparison) {
+    std::error_code unknown;
+    if (!fs::exists(output, unknown)) return {};
+    std::vector<Input> inputs;
+    for (const auto& side : comparison.sides)
+        for (const auto& file : side.files) inputs.push_back({.label = "", .file = file});
+    return check_output(output, inputs);
+}
+
+/// The parts of a path that name it, the last one first: not run.json, and no file ending.
+std::vector<std::string> names_of(const std::string& input) {
+    fs::path path = fs::path{input}.lexically_normal();
+    if (!path.has_filename()) path = path.parent_path();
+    std::vector<std::string> names;
+    if (path.filename() == "run.json") path = path.parent_path();
+    names.push_back(path.extension() == ".json" ? path.stem().string() : path.filename().string());
+    for (path = path.parent_path(); path.has_filename(); path = path.parent_path())
+        names.push_back(path.filename().string());
+    return names;
+}
+
+/// Inputs without a label get the shortest one that tells them apart: a/new.json and b/new.json are
+/// "a/new" and "b/new".
+std::vector<std::string> label_inputs(const std::vector<std::string>& inputs) {
+    std::vector<std::string> labels(inputs.size());
+    std::vector<std::vector<std::string>> names;
+    for (const auto& input : inputs) names.push_back(names_of(input));
+    for (std::size_t parts = 1; parts <= 32; ++parts) { // deeper folders keep equal labels
+        std::map<std::string, std::size_t> seen;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            if (has_label(inputs[i])) continue;
+            labels[i].clear();
+            for (std::size_t part = std::min(parts, names[i].size()); part-- > 0;)
+                labels[i] += fmt::format("{}{}", labels[i].empty() ? "" : "/", names[i][part]);
+            ++seen[labels[i]];
+        }
+        if (std::ranges::all_of(seen, [](const auto& entry) { return entry.second == 1; })) break;
+    }
+    std::vector<std::string> labelled;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        std::ranges::replace(labels[i], '=', '-'); // the first one ends the label
+        labelled.push_back(labels[i].empty() ? inputs[i]
+                                             : fmt::format("{}={}", labels[i], inputs[i]));
+    }
+    return labelled;
+}
+
+Result<Comparison> make_comparison(const Options& options) {
+    auto collection = collect(label_inputs(options.inputs));
+    if (!collection) return tl::unexpected{collection.error()};
+    auto how = options.comparing;
+    if (options.correction == "holm") how.correction = Correction::family_wise;
+    return compare(*collection, how);
+}
+
+ExitCode code_of(const Comparison& comparison, const Options& options) {
+    if (!has_common(comparison)) return ExitCode::inconclusive;
+    const bool worse =
+        std::ranges::any_of(comparison.tallies, [](const Tally& t) { return t.worse > 0; });
+    return worse && options.fail_on == "worse" ? ExitCode::failed : ExitCode::done;
+}
+
+} // namespace
+
+Result<ExitCode> compare_runs(const Options& options) {
+    const auto comparison = make_comparison(options);
+    if (!comparison) return tl::unexpected{comparison.error()};
+    const auto page = [&]() -> Result<std::string> {
+        return make_page(options,
+                         {.title = title_of(*comparison), .comparison = to_json(*comparison)},
+                         [&] { return to_html(*comparison); });
+    };
+    const std::pair<const fs::path&, std::function<Result<std::string>()>> outputs[] = {
+        {options.html, page},
+        {options.markdown, [&] { return to_markdown(*comparison); }},
+        {options.csv, [&] { return to_csv(*comparison); }}};
+    bool any_file = false;
+    for (const auto& [path, render] : outputs) {
+        if (path.empty()) continue;
+        if (auto fine = check_outputs(path, *comparison); !fine)
+            return tl::unexpected{fine.error()};
+        const auto content = render();
+        if (!content) return tl::unexpected{content.error()};
+        if (auto done = write(path, *content); !done) return tl::unexpected{done.error()};
+        any_file = true;
+    }
+    Result<void> shown;
+    if (options.json)
+        shown = print(to_json(*comparison));
+    else if (!any_file)
+        shown = print(to_terminal(*comparison, terminal_style()));
+    if (!shown) return tl::unexpected{shown.error()};
+    return code_of(*comparison, options);
+}
+
+} // namespace assay::report

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compare/arrange.hpp"
+
+#include "language/language.hpp"
+#include "model/text.hpp"
+#include "model/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+/// Settings after which a figure answers another question: a slice of a card is not the card, and a
+/// sparse product does half the work it counts.
+constexpr std::array meaningful{
+    "mig", "mig_profile", "compute_partition", "memory_partition", "sparsity", "accumulate", "ecc"};
+
+/// Gives each distinct list of values a number.
+class Tuples {
+public:
+    explicit Tuples(const std::vector<const Key*>& keys) : keys_{keys} {}
+
+    std::uint32_t of(const Observation& observation) {
+        current_.clear();
+        for (const auto* key : keys_) current_.push_back(key->of(observation));
+        const auto [entry, fresh] =
+            numbers_.try_emplace(current_, static_cast<std::uint32_t>(tuples_.size()));
+        if (fresh) tuples_.push_back(current_);
+        return entry->second;
+    }
+    /// "c7a.large 2026Q1"
+    std::string text(std::size_t tuple) const {
+        std::vector<std::string> parts;
+        for (std::size_t i = 0; i < keys_.size(); ++i) {
+            const auto& part = keys_[i]->texts[tuples_[tuple][i]];
+            parts.push_back(part.empty() ? say<text::compare::unknown>() : part);
+        }
+        return fmt::format("{}", fmt::join(parts, " "));
+    }
+    std::size_t size() const { return tuples_.size(); }
+
+private:
+    std::vector<const Key*> keys_;
+    std::vector<std::uint32_t> current_;
+    std::map<std::vector<std::uint32_t>, std::uint32_t> numbers_;
+    std::vector<std::vector<std::uint32_t>> tuples_;
+};
+
+std::vector<const Key*> pointers(const std::vector<Key>& keys) {
+    std::vector<const Key*> list;
+    for (const auto& key : keys) list.push_back(&key);
+    return list;
+}
+
+/// For each entry of collection.settings an index into `meanings`.
+std::vector<std::uint32_t> meanings_of(const Collection& collection,
+                                       std::vector<std::string>& meanings) {
+    meanings = {""};
+    std::vector<std::uint32_t> of;
+    for (const auto& settings : collection.settings) {
+        std::string text;
+        for (const char* name : meaningful)
+            if (const auto* value = record::find(settings, name))
+                text += fmt::format("{}{} {}", text.empty() ? "" : ", ", with_blanks(name),
+                                    plain(record::to_string(*value)));
+        const auto known = std::ranges::find(meanings, text);
+        of.push_back(static_cast<std::uint32_t>(known - meanings.begin()));
+        if (known == meanings.end()) meanings.push_back(text);
+    }
+    return of;
+}
+
+std::string identity_text(const Series& series, const record::NamedList& parameters,
+                          const Arrangement& arrangement, bool with_library) {
+    std::string text =
+        arrangement.benchmark_is_column ? family_of(series.benchmark) : series.benchmark;
+    if (with_library && !arrangement.library_is_column && !series.library.empty())
+        text += fmt::format("[{}]", series.library);
+    for (const auto& parameter : parameters)
+        text += fmt::format(" {}={}", parameter.name, record::to_string(parameter.value));
+    if (!arrangement.place_is_column && !series.place.empty() && series.place != "host")
+        text += fmt::format(" on {}", series.place);
+    if (!arrangement.benchmark_is_column && series.version != 1)
+        text += fmt::format(" version {}", series.version);
+    // The same benchmark may have another headline elsewhere: bus and algorithm bandwidth are two.
+    text += fmt::format(" ({})", series.metric);
+    return text;
+}
+
+record::NamedList without_columns(const record::NamedList& parameters,
+                                  const Arrangement& arrangement) {
+    record::NamedList left;
+    for (const auto& parameter : parameters)
+        if (std::ranges::count(arrangement.column_parameters, parameter.name) == 0)
+            left.push_back(parameter);
+    return left;
+}
+
+/// For each series the number of its row, leaving columns out of its identity.
+std::vector<std::uint32_t> row_numbers(const Collection& collection,
+                                       const Arrangement& arrangement) {
+    std::unordered_map<std::string, std::uint32_t> known;
+    std::vector<std::uint32_t> numbers;
+    for (const auto& series : collection.series) {
+        const auto left = without_columns(series.parameters, arrangement);
+        // The unit is part of it: nobody may write GB/s for one and GiB/s for the other.
+        const std::string text = identity_text(series, left, arrangement, true) + series.unit +
+                                 (series.higher_is_better ? "+" : "-");
+        numbers.push_back(
+            known.try_emplace(text, static_cast<std::uint32_t>(known.size())).first->second);
+    }
+    return numbers;
+}
+
+/// Sides in the order people expect: as the inputs came, quarters and sizes in their own order.
+std::vector<std::size_t> order_of(const std::vector<std::string>& names, bool as_they_came) {
+    std::vector<std::size_t> order(names.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (!as_they_came)
+        std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+            return strverscmp(names[a].c_str(), names[b].c_str()) < 0; // "size 9" before "size 10"
+        });
+    return order;
+}
+
+Error too_few_sides(const Collection& collection, const CompareOptions& options,
+                    const std::vector<std::string>& sides) {
+    std::vector<std::string> useful;
+    for (const auto& name : key_names())
+        if (const auto key = make_key(collection, name);
+            key && key->distinct() > 1 && name != "metric" && name != "run" && name != "date")
+            useful.push_back(fmt::format("--column {}", name));
+    const std::string there_is = sides.empty()
+                                     ? "nothing is left to compare"
+                                     : fmt::format("there is only one side, \"{}\"", sides.front());
+    return {.message = fmt::format("{} (column {}){}", there_is, fmt::join(options.column, ","),
+                                   useful.empty() ? "; give a second result"
+                                                  : fmt::format("; these would make several: {}",
+                                                                fmt::join(useful, ", ")))};
+}
+
+struct Keys {
+    std::vector<Key> table, row, column;
+    std::vector<Filter> filters;
+};
+
+Result<Keys> keys_of(const Collection& collection, const CompareOptions& options) {
+    Keys keys;
+    for (const auto& [names, list] :
+         {std::pair{&options.table, &keys.table}, std::pair{&options.row, &keys.row},
+          std::pair{&options.column, &keys.column}}) {
+        auto made = make_keys(collection, *names);
+        if (!made) return tl::unexpected{made.error()};
+        *list = std::move(*made);
+    }
+    // A column cannot tell tables apart as well.
+    std::erase_if(keys.table, [&](const Key& key) {
+        return std::ranges::count(keys.column, key.name, &Key::name) > 0;
+    });
+    if (keys.column.empty()) return fail("no column is given; for example --column label");
+    for (const auto& key : keys.column)
+        if (key.name == "metric")
+            return fail("metrics are no columns: a bandwidth and a latency cannot be compared");
+    for (const auto& expression : options.filter) {
+        auto filter = make_filter(collection, expression);
+        if (!filter) return tl::unexpected{filter.error()};
+        keys.filters.push_back(std::move(*filter));
+    }
+    return keys;
+}
+
+/// Lists of observations by table, row and side.
+class Arranger {
+public:
+    Arranger(const Collection& collection, const CompareOptions& options, const Keys& keys)
+        : collection_{collection}, options_{options}, keys_{keys}, columns_{pointers(keys.column)},
+          tables_{pointers(keys.table)}, extras_{of_runs(keys.row)}, order_{pointers(keys.row)} {
+        for (const auto& key : keys.column) {
+            if (key.is_parameter) out_.column_parameters.push_back(key.name);
+            out_.library_is_column |= key.name == "library";
+            out_.benchmark_is_column |= key.name == "benchmark" || key.name == "family";
+            out_.place_is_column |= key.name == "place";
+        }
+        if (changes_the_library()) out_.library_is_column = true;
+    }
+
+    Result<Arrangement> arrange() {
+        const auto meaning = meanings_of(collection_, out_.meanings);
+        const auto numbers = row_numbers(collection_, out_);
+        for (std::uint32_t i = 0; i < collection_.observations.size(); ++i) {
+            const auto& observation = collection_.observations[i];
+            if (!admitted(observation)) continue;
+            add(i, numbers[observation.series],
+                observation.settings < meaning.size() ? meaning[observation.settings] : 0);
+        }
+        return finish();
+    }
+
+private:
+    static std::vector<const Key*> of_runs(const std::vector<Key>& keys) {
+        std::vector<const Key*> list;
+        for (const auto& key : keys)
+            if (!key.of_series) list.push_back(&key); // of the series: in the identity already
+        return list;
+    }
+    /// Two settings of one interleaved run may be two libraries: then the question is what they share.
+    bool changes_the_library() const {
+        return std::ranges::any_of(collection_.runs, [](const RunInfo& run) {
+            return run.pairing && record::find(run.pairing->changes, "library") != nullptr;
+        });
+    }
+    bool admitted(const Observation& observation) {
+        for (const auto& filter : keys_.filters)
+            if (!filter.admits(observation)) return false;
+        for (const auto& key : keys_.column)
+            if (key.is_parameter && key.of(observation) == 0) {
+                ++without_[key.name];
+                return false;
+            }
+        return true;
+    }
+    void add(std::uint32_t index, std::uint32_t number, std::uint32_t meaning) {
+        const auto& observation = collection_.observations[index];
+        const std::tuple place{tables_.of(observation), number, meaning, extras_.of(observation)};
+        const auto side = columns_.of(observation);
+        const auto [entry, fresh] = rows_.try_emplace(place, out_.rows.size());
+        if (fresh)
+            out_.rows.push_back({.table = std::get<0>(place),
+                                 .series = observation.series,
+                                 .meaning = meaning,
+                                 .extra = extras_.text(std::get<3>(place)),
+                                 .order = order_.text(order_.of(observation))});
+        auto& sides = out_.rows[entry->second].sides;
+        if (sides.size() <= side) sides.resize(side + 1);
+        sides[side].push_back(index);
+    }
+
+    Result<Arrangement> finish() {
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < columns_.size(); ++i) names.push_back(columns_.text(i));
+        auto order = order_of(names, options_.column == std::vector<std::string>{"label"} ||
+                                         options_.column == std::vector<std::string>{"setting"});
+        if (!options_.baseline.empty()) {
+            const auto found = std::ranges::find_if(
+                order, [&](std::size_t i) { return names[i] == options_.baseline; });
+            if (found == order.end())
+                return fail(fmt::format("there is no side \"{}\" to be the baseline; there are {}",
+                                        plain(options_.baseline), fmt::join(names, ", ")));
+            std::rotate(order.begin(), found, found + 1);
+        }
+        for (const auto i : order) out_.sides.push_back(names[i]);
+        if (out_.sides.size() < 2)
+            return tl::unexpected{too_few_sides(collection_, options_, out_.sides)};
+        for (auto& row : out_.rows) {
+            row.sides.resize(names.size());
+            std::vector<std::vector<std::uint32_t>> sides;
+            for (const auto i : order) sides.push_back(std::move(row.sides[i]));
+            row.sides = std::move(sides);
+        }
+        for (std::size_t i = 0; i < tables_.size(); ++i) out_.tables.push_back(tables_.text(i));
+        sort_rows();
+        for (const auto& [name, count] : without_)
+            out_.left_out.push_back({.what = say_count<text::compare::figures>(count),
+                                     .reason = say<text::compare::no_parameter>(name)});
+        return std::move(out_);
+    }
+    /// Rows of a table by row keys, then by benchmark, otherwise as they were measured.
+    void sort_rows() {
+        std::map<std::string, std::size_t> first;
+        const auto rank = [&](const ArrangedRow& row) {
+            return first.try_emplace(collection_.series[row.series].benchmark, first.size())
+                .first->second;
+        };
+        for (const auto& row : out_.rows) rank(row);
+        std::ranges::stable_sort(out_.rows, [&](const ArrangedRow& a, const ArrangedRow& b) {
+            if (a.table != b.table) return a.table < b.table;
+            if (const int by_key = strverscmp(a.order.c_str(), b.order.c_str()); by_key != 0)
+                return by_key < 0;
+            return rank(a) < rank(b);
+        });
+    }
+
+    const Collection& collection_;
+    const CompareOptions& options_;
+    const Keys& keys_;
+    Arrangement out_;
+    Tuples columns_;
+    Tuples tables_;
+    Tuples extras_;
+    Tuples order_;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t>
+        rows_;
+    std::map<std::string, std::size_t> without_;
+};
+
+} // namespace
+
+record::NamedList parameters_of(const Collection& collection, const Arrangement& arrangement,
+                                const ArrangedRow& row) {
+    return without_columns(collection.series[row.series].parameters, arrangement);
+}
+
+std::string identity_of(const Collection& collection, const Arrangement& arrangement,
+                        const ArrangedRow& row, bool with_library) {
+    std::string text =
+        identity_text(collection.series[row.series], parameters_of(collection, arrangement, row),
+                      arrangement, with_library);
+    if (row.meaning != 0) text += fmt::format(", {}", arrangement.meanings[row.meaning]);
+    if (!row.extra.empty()) text += fmt::format(", {}", row.extra);
+    return plain(text);
+}
+
+std::string words_of(const Collection& collection, const Arrangement& arrangement,
+                     const ArrangedRow& row) {
+    const Series& series = collection.series[row.series];
+    record::Case remaining;
+    remaining.parameters = parameters_of(collection, arrangement, row);
+    std::string text = parameters_in_words(remaining);
+    if (!series.place.empty() && series.place != "host" && !arrangement.place_is_column)
+        text += fmt::format(", {}", series.place);
+    if (row.meaning != 0) text += fmt::format(", {}", arrangement.meanings[row.meaning]);
+    if (!row.extra.empty()) text = fmt::format("{}: {}", row.extra, text);
+    return plain(text);
+}
+
+Result<Arrangement> arrange(const Collection& collection, const CompareOptions& options) {
+    const auto keys = keys_of(collection, options);
+    if (!keys) return tl::unexpected{keys.error()};
+    return Arranger{collection, options, *keys}.arrange();
+}
+
+} // namespace assay::report

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which figures stand side by side? Puts every observation of a collection into a table, a row and a side.
+// A row never mixes unlike things: all of a series' identity that is not a column keeps rows apart, and
+// so do settings that change what is measured.
+
+#pragma once
+
+#include "compare/comparison.hpp"
+#include "compare/keys.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+
+/// Observations of one row on each side.
+struct ArrangedRow {
+    std::uint32_t table = 0;
+    std::uint32_t series = 0;  ///< one of those behind it; they differ in columns alone
+    std::uint32_t meaning = 0; ///< index into Arrangement::meanings
+    std::string extra;         ///< values of row keys that belong to runs
+    std::string order;         ///< values of all row keys
+    std::vector<std::vector<std::uint32_t>> sides; ///< indices of observations
+};
+
+struct Arrangement {
+    std::vector<std::string> sides;
+    std::vector<std::string> tables;
+    std::vector<ArrangedRow> rows; ///< by table, then by benchmark
+    /// Settings that change what is measured, in words; the first is "".
+    std::vector<std::string> meanings;
+    std::vector<std::string> column_parameters; ///< no part of a row's identity
+    bool library_is_column = false;
+    bool benchmark_is_column = false;
+    bool place_is_column = false;
+    std::vector<NotCompared> left_out;
+};
+
+/// Fails for keys and filters that make no sense, and where fewer than two sides are left.
+Result<Arrangement> arrange(const Collection& collection, const CompareOptions& options);
+
+/// The series in words, without what is a column: "gemm.square[openblas] precision=fp64 size=1024".
+std::string identity_of(const Collection& collection, const Arrangement& arrangement,
+                        const ArrangedRow& row, bool with_library = true);
+/// Its parameters as people read them: "fp64, size 1024, all threads".
+std::string words_of(const Collection& collection, const Arrangement& arrangement,
+                     const ArrangedRow& row);
+/// Its parameters without those that are columns.
+record::NamedList parameters_of(const Collection& collection, const Arrangement& arrangement,
+                                const ArrangedRow& row);
+
+} // namespace assay::report

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compare/comparison.hpp"
+
+#include "compare/arrange.hpp"
+#include "compare/contrast.hpp"
+#include "compare/sides.hpp"
+#include "compare/units.hpp"
+#include "compare/unlike.hpp"
+#include "language/language.hpp"
+#include "model/text.hpp"
+#include "model/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+constexpr std::size_t values_kept = 200; // of a cell: what a strip can show
+
+/// A row of the result before it has words: where its figures come from.
+struct Draft {
+    std::size_t row = 0;              ///< of the arrangement: it names this one
+    std::vector<std::size_t> rows;    ///< of the arrangement, for each side
+    std::vector<std::size_t> useless; ///< figures of each side that are none
+    MeasuredRow measured;
+    std::size_t libraries = 1;
+};
+
+class Builder {
+public:
+    Builder(const Collection& collection, Arrangement arrangement, const CompareOptions& options)
+        : collection_{collection}, options_{options}, arrangement_{std::move(arrangement)},
+          units_{collection, arrangement_}, sides_{arrangement_.sides.size()} {}
+
+    Comparison build() {
+        out_.alpha = options_.alpha;
+        out_.correction = options_.correction;
+        out_.minimum_effect = options_.minimum_effect;
+        out_.unit = units_.unit();
+        out_.sides = describe_sides(collection_, arrangement_, units_);
+        for (std::size_t side = 1; side < sides_; ++side) out_.paired |= units_.paired(side);
+        const auto drafts = by_library();
+        out_.series = drafts.size();
+        count_measured(drafts);
+        fill(drafts, false, out_.tables, out_.means, out_.tallies);
+        if (!arrangement_.library_is_column)
+            fill(by_question(drafts), true, out_.questions, out_.question_means,
+                 out_.question_tallies);
+        out_.notes = notes_of(collection_, arrangement_, units_);
+        add_not_compared(drafts);
+        return std::move(out_);
+    }
+
+private:
+    std::vector<Draft> by_library() const {
+        std::vector<Draft> drafts;
+        for (std::size_t i = 0; i < arrangement_.rows.size(); ++i) {
+            const auto& row = arrangement_.rows[i];
+            Draft draft{.row = i,
+                        .rows = std::vector(sides_, i),
+                        .useless = std::vector<std::size_t>(sides_, 0)};
+            draft.measured.higher_is_better = collection_.series[row.series].higher_is_better;
+            for (std::size_t side = 0; side < sides_; ++side)
+                draft.measured.sides.push_back(units_.sample(row.sides[side], draft.useless[side]));
+            drafts.push_back(std::move(draft));
+        }
+        return drafts;
+    }
+
+    /// The same with the best library of each side in one row.
+    std::vector<Draft> by_question(const std::vector<Draft>& drafts) const {
+        std::vector<Draft> questions;
+        std::map<std::pair<std::uint32_t, std::string>, std::size_t> known;
+        std::vector<std::set<std::string>> libraries;
+        for (const auto& draft : drafts) {
+            const auto& row = arrangement_.rows[draft.row];
+            const auto [entry, fresh] = known.try_emplace(
+                {row.table, identity_of(collection_, arrangement_, row, false)}, questions.size());
+            if (fresh) {
+                questions.push_back(draft);
+                libraries.emplace_back();
+            }
+            auto& best = questions[entry->second];
+            for (std::size_t side = 0; side < sides_; ++side) {
+                const auto& sample = draft.measured.sides[side];
+                if (sample.empty()) continue;
+                libraries[entry->second].insert(collection_.series[row.series].library);
+                auto& chosen = best.measured.sides[side];
+                if (!fresh && !chosen.empty() && !is_better(draft, sample, chosen)) continue;
+                chosen = sample;
+                best.rows[side] = draft.row;
+            }
+        }
+        for (std::size_t i = 0; i < questions.size(); ++i)
+            questions[i].libraries = libraries[i].size();
+        return questions;
+    }
+    static bool is_better(const Draft& draft, const Sample& sample, const Sample& other) {
+        const bool larger = geometric_mean(sample) > geometric_mean(other);
+        return draft.measured.higher_is_better == larger;
+    }
+
+    void fill(const std::vector<Draft>& drafts, bool by_question,
+              std::vector<ComparedTable>& tables, std::vector<MeanRatio>& means,
+              std::vector<Tally>& tallies) {
+        std::vector<MeasuredRow> measured;
+        for (const auto& draft : drafts) measured.push_back(draft.measured);
+        const Tests tests{measured,
+                          {.alpha = options_.alpha,
+                           .correction = options_.correction,
+                           .minimum_effect = options_.minimum_effect,
+                           .paired = paired_sides()}};
+        if (!by_question) out_.tests = tests.count();
+        const auto groups = group(drafts);
+        std::vector<std::size_t> common;
+        tallies.assign(sides_, {});
+        for (const auto& [title, rows] : groups) {
+            auto table = table_of(drafts, tests, rows, title, by_question);
+            for (std::size_t side = 0; side < sides_; ++side)
+                add(tallies[side], table.tallies[side]);
+            for (const auto row : rows)
+                if (is_common(drafts[row])) common.push_back(row);
+            tables.push_back(std::move(table));
+        }
+        means = means_of(tests, common);
+    }
+
+    /// Rows of each table. Metrics never share one: as in benchstat, a mean is of one unit.
+    struct Group {
+        std::uint32_t table = 0;
+        std::string metric;
+        bool only_metric = true; ///< of its table
+    };
+    std::vector<std::pair<Group, std::vector<std::size_t>>>
+    group(const std::vector<Draft>& drafts) const {
+        std::vector<std::pair<Group, std::vector<std::size_t>>> groups;
+        std::map<std::pair<std::uint32_t, std::string>, std::size_t> known;
+        std::map<std::uint32_t, std::size_t> metrics;
+        for (std::size_t i = 0; i < drafts.size(); ++i) {
+            const auto& row = arrangement_.rows[drafts[i].row];
+            const auto& metric = collection_.series[row.series].metric;
+            const auto [entry, fresh] = known.try_emplace({row.table, metric}, groups.size());
+            if (fresh) {
+                groups.push_back({{.table = row.table, .metric = metric}, {}});
+                ++metrics[row.table];
+            }
+            groups[entry->second].second.push_back(i);
+        }
+        for (auto& [title, rows] : groups) title.only_metric = metrics[title.table] == 1;
+        return groups;
+    }
+
+    ComparedTable table_of(const std::vector<Draft>& drafts, const Tests& tests,
+                           const std::vector<std::size_t>& rows, const Group& title,
+                           bool by_question) const {
+        ComparedTable table{.name = arrangement_.tables[title.table]};
+        const auto words = family_words(table.name);
+        const bool is_family = options_.table == std::vector<std::string>{"family"};
+        table.title = is_family ? words.title : table.name;
+        table.question = is_family ? words.question : "";
+        if (!title.only_metric) {
+            table.name = fmt::format("{}.{}", table.name, plain(title.metric));
+            table.title = say<text::compare::table_metric>(table.title, metric_title(title.metric));
+        }
+        std::vector<std::size_t> common;
+        table.tallies.assign(sides_, {});
+        for (const auto index : rows) {
+            table.rows.push_back(row_of(drafts[index], tests, index, by_question));
+            if (is_common(drafts[index])) common.push_back(index);
+            count(table.tallies, table.rows.back());
+        }
+        table.means = means_of(tests, common);
+        return table;
+    }
+
+    ComparedRow row_of(const Draft& draft, const Tests& tests, std::size_t index,
+                       bool by_question) const {
+        const auto& arranged = arrangement_.rows[draft.row];
+        const auto& series = collection_.series[arranged.series];
+        ComparedRow row{.identity = identity_of(collection_, arrangement_, arranged, !by_question),
+                        .family = plain(family_of(series.benchmark)),
+                        .benchmark = plain(series.benchmark),
+                        .what = words_of(collection_, arrangement_, arranged),
+                        .libraries = draft.libraries,
+                        .metric = plain(metric_title(series.metric)),
+                        .unit = plain(series.unit),
+                        .higher_is_better = series.higher_is_better};
+        if (!by_question && !arrangement_.library_is_column) row.library = plain(series.library);
+        for (auto parameter : parameters_of(collection_, arrangement_, arranged)) {
+            parameter.name = plain(parameter.name);
+            if (auto* text = std::get_if<std::string>(&parameter.value)) *text = plain(*text);
+            row.parameters.push_back(std::move(parameter));
+        }
+        for (std::size_t side = 0; side < sides_; ++side)
+            row.cells.push_back(cell_of(draft, tests, index, side, by_question));
+        return row;
+    }
+
+    Cell cell_of(const Draft& draft, const Tests& tests, std::size_t index, std::size_t side,
+                 bool by_question) const {
+        const auto& sample = draft.measured.sides[side];
+        const auto& source = arrangement_.rows[draft.rows[side]];
+        const auto& observations = source.sides[side];
+        Cell cell{.count = sample.size()};
+        if (!sample.empty()) {
+            cell.value = geometric_mean(sample);
+            const auto interval = interval_of(observations, tests, sample);
+            if (interval)
+                std::tie(cell.low, cell.high) = std::pair{interval->first, interval->second};
+            const std::size_t step = (sample.size() + values_kept - 1) / values_kept;
+            for (std::size_t i = 0; i < sample.size(); i += step)
+                cell.values.push_back(sample[i].value);
+            cell.share_of_ceiling = share_of_ceiling(collection_, source, observations);
+            if (by_question) cell.library = plain(collection_.series[source.series].library);
+        }
+        cell.notes = notes_of_cell(collection_, observations);
+        if (side == 0) return cell;
+        cell.contrast = tests.of(index, side).contrast;
+        if (const auto pairs = tests.of(index, side).second.size();
+            cell.contrast->paired &&
+            pairs < std::max(sample.size(), draft.measured.sides.front().size()))
+            cell.notes.push_back(say<text::compare::pairs>(
+                pairs, std::max(sample.size(), draft.measured.sides.front().size())));
+        return cell;
+    }
+    /// One case of one run has the interval that its own report shows.
+    std::optional<std::pair<double, double>>
+    interval_of(const std::vector<std::uint32_t>& observations, const Tests& tests,
+                const Sample& sample) const {
+        if (observations.size() == 1) {
+            const auto& only = collection_.observations[observations.front()];
+            if (only.low && only.high) return std::pair{*only.low, *only.high};
+            return {};
+        }
+        return tests.interval(sample);
+    }
+
+    static bool is_common(const Draft& draft) {
+        return std::ranges::none_of(draft.measured.sides, &Sample::empty);
+    }
+    std::vector<MeanRatio> means_of(const Tests& tests,
+                                    const std::vector<std::size_t>& common) const {
+        std::vector<MeanRatio> means(sides_);
+        for (std::size_t side = 1; side < sides_; ++side) means[side] = tests.mean(common, side);
+        means.front().count = common.size();
+        if (!common.empty()) means.front().ratio = 1;
+        return means;
+    }
+    std::vector<bool> paired_sides() const {
+        std::vector<bool> paired(sides_, false);
+        for (std::size_t side = 1; side < sides_; ++side) paired[side] = units_.paired(side);
+        return paired;
+    }
+
+    static void add(Tally& sum, const Tally& more) {
+        sum.better += more.better;
+        sum.worse += more.worse;
+        sum.same += more.same;
+        sum.cannot_tell += more.cannot_tell;
+        sum.missing += more.missing;
+    }
+    static void count(std::vector<Tally>& tallies, const ComparedRow& row) {
+        for (std::size_t side = 0; side < tallies.size(); ++side) {
+            auto& tally = tallies[side];
+            const auto& cell = row.cells[side];
+            if (!cell.contrast) {
+                if (!cell.value) ++tally.missing;
+                continue;
+            }
+            switch (cell.contrast->outcome) {
+            case Outcome::better:
+                ++tally.better;
+                break;
+            case Outcome::worse:
+                ++tally.worse;
+                break;
+            case Outcome::same:
+                ++tally.same;
+                break;
+            case Outcome::cannot_tell:
+                ++tally.cannot_tell;
+                break;
+            case Outcome::missing:
+                ++tally.missing;
+                break;
+            }
+        }
+    }
+
+    void count_measured(const std::vector<Draft>& drafts) {
+        for (const auto& draft : drafts)
+            for (std::size_t side = 0; side < sides_; ++side)
+                if (!draft.measured.sides[side].empty()) ++out_.sides[side].measured;
+    }
+    void add_not_compared(const std::vector<Draft>& drafts) {
+        std::vector<std::vector<bool>> measured;
+        for (const auto& draft : drafts) {
+            measured.emplace_back();
+            for (const auto& sample : draft.measured.sides)
+                measured.back().push_back(!sample.empty());
+            for (std::size_t side = 0; side < sides_; ++side)
+                if (draft.useless[side] > 0)
+                    out_.not_compared.push_back({.what = identity_of(collection_, arrangement_,
+                                                                     arrangement_.rows[draft.row]),
+                                                 .reason = say<text::compare::no_figure>(),
+                                                 .where = {out_.sides[side].label}});
+        }
+        for (auto& entry : find_unlike(collection_, arrangement_, measured))
+            out_.not_compared.push_back(std::move(entry));
+        for (auto& entry : arrangement_.left_out) out_.not_compared.push_back(entry);
+        for (const auto& problem : collection_.problems)
+            out_.not_compared.push_back(
+                {.what = plain(problem.where), .reason = plain(problem.reason), .where = {}});
+    }
+
+    const Collection& collection_;
+    const CompareOptions& options_;
+    Arrangement arrangement_;
+    Units units_;
+    std::size_t sides_;
+    Comparison out_;
+};
+
+} // namespace
+
+std::string_view to_string(Outcome outcome) {
+    switch (outcome) {
+    case Outcome::better:
+        return "better";
+    case Outcome::worse:
+        return "worse";
+    case Outcome::same:
+        return "same";
+    case Outcome::cannot_tell:
+        return "cannot_tell";
+    case Outcome::missing:
+        break;
+    }
+    return "missing";
+}
+
+std::string_view to_string(Correction correction) {
+    return correction == Correction::family_wise ? "holm" : "benjamini_hochberg";
+}
+
+std::string_view to_string(Unit unit) {
+    switch (unit) {
+    case Unit::machine:
+        return "machine";
+    case Unit::run:
+        return "run";
+    case Unit::replica:
+        break;
+    }
+    return "replica";
+}
+
+Result<Comparison> compare(const Collection& collection, const CompareOptions& options) {
+    if (!(options.alpha > 0 && options.alpha < 1))
+        return fail(fmt::format("alpha {} is no level; it lies between 0 and 1, as 0.01 does",
+                                options.alpha));
+    if (!(options.minimum_effect >= 0 && options.minimum_effect < 1))
+        return fail(fmt::format("the minimum effect {} is out of range; 0.01 is 1%, below 1",
+                                options.minimum_effect));
+    auto arrangement = arrange(collection, options);
+    if (!arrangement) return tl::unexpected{arrangement.error()};
+    return Builder{collection, std::move(*arrangement), options}.build();
+}
+
+} // namespace assay::report

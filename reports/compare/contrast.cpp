@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compare/contrast.hpp"
+
+#include "stats/verdict.hpp"
+
+#include <boost/math/distributions/students_t.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+namespace assay::report {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double confidence = 0.95;
+
+std::vector<double> logs_of(const Sample& sample, double direction = 1) {
+    std::vector<double> logs;
+    logs.reserve(sample.size());
+    for (const auto& unit : sample) logs.push_back(direction * std::log(unit.value));
+    return logs;
+}
+
+double mean_of(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+std::optional<double> known(double value) {
+    if (std::isfinite(value)) return value;
+    return {};
+}
+
+/// What one row says of one side against the first, before all rows are heard.
+struct Own {
+    std::vector<double> first;       ///< oriented logarithms
+    std::vector<double> second;      ///< the same; of pairs: their differences
+    std::vector<std::uint64_t> ids;  ///< of `second`
+    std::vector<std::uint64_t> base; ///< of `first`
+    stats::VarianceEstimate variance{.variance = unknown, .degrees = 0};
+    bool measured = false;
+    bool paired = false;
+};
+
+std::vector<std::uint64_t> ids_of(const Sample& sample) {
+    std::vector<std::uint64_t> ids;
+    for (const auto& unit : sample) ids.push_back(unit.id);
+    return ids;
+}
+
+Own own_of(const MeasuredRow& row, std::size_t side, bool paired) {
+    Own own{.paired = paired};
+    const Sample& a = row.sides.front();
+    const Sample& b = row.sides[side];
+    if (a.empty() || b.empty()) return own;
+    const double direction = row.higher_is_better ? 1 : -1;
+    if (!paired) {
+        own.first = logs_of(a, direction);
+        own.second = logs_of(b, direction);
+        own.base = ids_of(a);
+        own.ids = ids_of(b);
+        own.variance = stats::pooled_variance(own.first, own.second);
+        own.measured = true;
+        return own;
+    }
+    std::map<std::uint64_t, double> of_first;
+    for (const auto& unit : a)
+        if (unit.pair != 0) of_first.emplace(unit.pair, unit.value);
+    for (const auto& unit : b) {
+        const auto partner = of_first.find(unit.pair);
+        if (partner == of_first.end()) continue;
+        own.second.push_back(direction * std::log(unit.value / partner->second));
+        own.ids.push_back(unit.pair);
+    }
+    own.variance = stats::own_variance(own.second);
+    own.measured = !own.second.empty();
+    return own;
+}
+
+std::vector<UnitValue> deviations(const std::vector<std::uint64_t>& ids,
+                                  const std::vector<double>& logs) {
+    std::vector<UnitValue> list;
+    if (logs.empty()) return list;
+    const double middle = mean_of(logs);
+    const auto count = static_cast<double>(logs.size());
+    for (std::size_t i = 0; i < logs.size(); ++i)
+        list.push_back({.id = ids[i], .value = (logs[i] - middle) / count});
+    return list;
+}
+
+/// Errors of units, each summed over rows.
+class Clusters {
+public:
+    void add(const std::vector<UnitValue>& deviations) {
+        for (const auto& unit : deviations) sums_[unit.id] += unit.value;
+    }
+    std::size_t size() const { return sums_.size(); }
+    /// Variance of the sum of all, as if drawn anew: sum of squares, n / (n - 1) of it.
+    double variance() const {
+        double squares = 0;
+        for (const auto& [id, sum] : sums_) squares += sum * sum;
+        const auto count = static_cast<double>(sums_.size());
+        return squares * count / (count - 1);
+    }
+
+private:
+    std::map<std::uint64_t, double> sums_;
+};
+
+struct MeanError {
+    double variance = unknown;
+    double degrees = 0;
+};
+/// Of two sides (or of pairs, when `first` is empty). One unit alone does not show how units differ;
+/// those of the other side do.
+MeanError error_of(const Clusters& first, const Clusters& second) {
+    const auto a = static_cast<double>(first.size());
+    const auto b = static_cast<double>(second.size());
+    if (a == 0) return b > 1 ? MeanError{second.variance(), b - 1} : MeanError{};
+    if (a < 2 && b < 2) return {};
+    if (a < 2) return {second.variance() * (1 + b / a), b - 1};
+    if (b < 2) return {first.variance() * (1 + a / b), a - 1};
+    return {first.variance() + second.variance(), a + b - 2};
+}
+
+Outcome outcome_of(stats::Verdict verdict) {
+    switch (verdict) {
+    case stats::Verdict::better:
+        return Outcome::better;
+    case stats::Verdict::worse:
+        return Outcome::worse;
+    case stats::Verdict::same:
+        return Outcome::same;
+    case stats::Verdict::cannot_tell:
+        break;
+    }
+    return Outcome::cannot_tell;
+}
+
+} // namespace
+
+double geometric_mean(const Sample& sample) { return std::exp(mean_of(logs_of(sample))); }
+
+Tests::Tests(const std::vector<MeasuredRow>& rows, const TestOptions& options) {
+    std::vector<stats::VarianceEstimate> within;
+    for (const auto& row : rows) {
+        rows_.emplace_back(row.sides.size());
+        differences_.emplace_back(row.sides.size());
+        for (const auto& sample : row.sides)
+            if (sample.size() > 1) within.push_back(stats::own_variance(logs_of(sample)));
+    }
+    within_ = stats::fit_prior(within);
+    const std::size_t sides = rows.empty() ? 0 : rows.front().sides.size();
+    for (std::size_t side = 1; side < sides; ++side) test(rows, side, options);
+    judge(options);
+}
+
+void Tests::test(const std::vector<MeasuredRow>& rows, std::size_t side,
+                 const TestOptions& options) {
+    std::vector<Own> all;
+    std::vector<stats::VarianceEstimate> variances;
+    for (const auto& row : rows) {
+        all.push_back(own_of(row, side, side < options.paired.size() && options.paired[side]));
+        if (all.back().variance.degrees > 0) variances.push_back(all.back().variance);
+    }
+    // One value a side says nothing of its variance, in any row: other sides may.
+    const auto prior = variances.empty() ? within_ : stats::fit_prior(variances);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Own& own = all[i];
+        auto& tested = rows_[i][side];
+        if (!own.measured) continue;
+        const auto variance = stats::moderate(own.variance, prior);
+        auto& difference = differences_[i][side];
+        difference = own.paired ? stats::paired_difference(own.second, variance, confidence)
+                                : stats::difference(own.first, own.second, variance, confidence);
+        tested.log_ratio = difference.log_ratio;
+        tested.standard_error = difference.standard_error;
+        tested.contrast = {.outcome = Outcome::cannot_tell,
+                           .ratio = known(std::exp(difference.log_ratio)),
+                           .low = known(std::exp(difference.low)),
+                           .high = known(std::exp(difference.high)),
+                           .paired = own.paired};
+        tested.first = deviations(own.base, own.first);
+        tested.second = deviations(own.ids, own.second);
+    }
+}
+
+void Tests::judge(const TestOptions& options) {
+    std::vector<double> p;
+    std::vector<std::pair<std::size_t, std::size_t>> where;
+    for (std::size_t row = 0; row < rows_.size(); ++row)
+        for (std::size_t side = 1; side < rows_[row].size(); ++side) {
+            if (rows_[row][side].contrast.outcome == Outcome::missing) continue;
+            p.push_back(differences_[row][side].p);
+            where.emplace_back(row, side);
+        }
+    count_ = p.size() - static_cast<std::size_t>(std::ranges::count_if(
+                            p, [](double value) { return std::isnan(value); }));
+    const bool discovery = options.correction == Correction::false_discovery;
+    const auto adjusted = discovery ? stats::benjamini_hochberg(p) : stats::holm(p);
+    const double level = discovery ? stats::level_of_next_discovery(p, options.alpha)
+                                   : stats::level_of_next_holm(p, options.alpha);
+    for (std::size_t i = 0; i < where.size(); ++i) {
+        const auto& difference = differences_[where[i].first][where[i].second];
+        auto& contrast = rows_[where[i].first][where[i].second].contrast;
+        contrast.p = known(adjusted[i]);
+        contrast.detectable =
+            known(stats::detectable_change(difference, level, options.minimum_effect));
+        contrast.outcome = outcome_of(
+            stats::classify(difference, adjusted[i],
+                            {.alpha = options.alpha, .minimum_effect = options.minimum_effect}));
+    }
+}
+
+std::optional<std::pair<double, double>> Tests::interval(const Sample& sample) const {
+    const auto logs = logs_of(sample);
+    const auto variance = stats::moderate(stats::own_variance(logs), within_);
+    const auto mean = stats::paired_difference(logs, variance, confidence);
+    if (!std::isfinite(mean.low) || !std::isfinite(mean.high)) return {};
+    return std::pair{std::exp(mean.low), std::exp(mean.high)};
+}
+
+// Rows measured by the same processes, in the same runs, on the same machines err together. So the
+// errors of each unit are summed over rows first, and the interval is made of what units differ by (a
+// cluster-robust variance); never narrower than it would be were all rows independent.
+MeanRatio Tests::mean(const std::vector<std::size_t>& rows, std::size_t side) const {
+    MeanRatio mean;
+    double log_sum = 0;
+    double squares = 0;
+    double errors = 0;
+    Clusters first;
+    Clusters second;
+    for (const auto row : rows) {
+        const auto& tested = rows_[row][side];
+        if (tested.contrast.outcome == Outcome::missing) continue;
+        ++mean.count;
+        log_sum += tested.log_ratio;
+        squares += tested.standard_error * tested.standard_error;
+        errors += tested.standard_error;
+        first.add(tested.first);
+        second.add(tested.second);
+    }
+    if (mean.count == 0) return mean;
+    const auto count = static_cast<double>(mean.count);
+    mean.ratio = std::exp(log_sum / count);
+    const auto half_width = [](double variance, double degrees) {
+        const boost::math::students_t distribution{degrees};
+        return quantile(distribution, 0.5 + confidence / 2) * std::sqrt(variance);
+    };
+    constexpr double many = std::numeric_limits<double>::infinity();
+    double half = half_width(squares / (count * count), many);
+    if (const auto error = error_of(first, second); error.degrees > 0)
+        half = std::max(half, half_width(error.variance / (count * count), error.degrees));
+    else // nothing says how far rows err together: as if they did wholly
+        half = half_width(errors * errors / (count * count), many);
+    if (!std::isfinite(half)) return mean;
+    mean.low = std::exp(log_sum / count - half);
+    mean.high = std::exp(log_sum / count + half);
+    return mean;
+}
+
+} // namespace assay::report

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The statistics of a comparison: every row of every side against the first, with variances moderated
+// over all rows and p values adjusted for their number; and geometric means of ratios.
+
+#pragma once
+
+#include "compare/comparison.hpp"
+#include "compare/units.hpp"
+#include "stats/difference.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace assay::report {
+
+/// What was measured of one row, side by side.
+struct MeasuredRow {
+    bool higher_is_better = true;
+    std::vector<Sample> sides;
+};
+
+struct TestOptions {
+    double alpha = 0.01;
+    Correction correction = Correction::false_discovery;
+    double minimum_effect = 0.01;
+    std::vector<bool> paired; ///< for each side: with the first
+};
+
+/// A contrast and what means of ratios need of it.
+struct TestedSide {
+    Contrast contrast;
+    double log_ratio = 0;
+    double standard_error = 0; ///< not finite where it is not known
+    /// How far each unit of the first side, and of this one (or each pair), lies from the mean of this
+    /// row: oriented logarithms over their number, so that their sum over units is the error of the mean.
+    std::vector<UnitValue> first;
+    std::vector<UnitValue> second;
+};
+
+class Tests {
+public:
+    Tests(const std::vector<MeasuredRow>& rows, const TestOptions& options);
+
+    /// Of row and side; the first side has none.
+    const TestedSide& of(std::size_t row, std::size_t side) const { return rows_[row][side]; }
+    /// How many p values were adjusted together.
+    std::size_t count() const { return count_; }
+    /// 95% interval of the geometric mean of a sample.
+    std::optional<std::pair<double, double>> interval(const Sample& sample) const;
+    /// Geometric mean of the ratios of these rows, which both sides must have.
+    MeanRatio mean(const std::vector<std::size_t>& rows, std::size_t side) const;
+
+private:
+    void test(const std::vector<MeasuredRow>& rows, std::size_t side, const TestOptions& options);
+    void judge(const TestOptions& options);
+
+    std::vector<std::vector<TestedSide>> rows_;
+    std::vector<std::vector<stats::Difference>> differences_; ///< by row and side
+    std::size_t count_ = 0;
+    stats::Prior within_; ///< what all rows say of the variance on one side
+};
+
+/// Of the logarithms.
+double geometric_mean(const Sample& sample);
+
+} // namespace assay::report

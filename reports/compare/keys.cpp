@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compare/keys.hpp"
+
+#include "base/nearest.hpp"
+#include "model/text.hpp"
+#include "model/words.hpp"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <set>
+#include <unordered_map>
+
+namespace assay::report {
+namespace {
+
+using RunText = std::string (*)(const RunInfo&, const record::Machine&);
+using SeriesText = std::string (*)(const Series&);
+
+struct RunKey {
+    const char* name;
+    RunText text;
+};
+struct SeriesKey {
+    const char* name;
+    SeriesText text;
+};
+
+std::string day_of(std::string_view started) {
+    return std::string{quarter_of(started).empty() ? "" : started.substr(0, 10)};
+}
+
+constexpr std::array series_keys{
+    SeriesKey{"family", [](const Series& s) { return family_of(s.benchmark); }},
+    SeriesKey{"benchmark", [](const Series& s) { return s.benchmark; }},
+    SeriesKey{"library", [](const Series& s) { return s.library; }},
+    SeriesKey{"metric", [](const Series& s) { return s.metric; }},
+    SeriesKey{"place", [](const Series& s) { return s.place; }},
+};
+constexpr std::array run_keys{
+    RunKey{"label", [](const RunInfo& r, const record::Machine&) { return r.label; }},
+    RunKey{"machine", [](const RunInfo&, const record::Machine& m) { return m.id; }},
+    RunKey{"instance", [](const RunInfo&, const record::Machine& m) { return m.instance; }},
+    RunKey{"provider", [](const RunInfo&, const record::Machine& m) { return m.provider; }},
+    RunKey{"cpu", [](const RunInfo&, const record::Machine& m) { return m.cpu_model; }},
+    RunKey{"kernel", [](const RunInfo&, const record::Machine& m) { return m.kernel; }},
+    RunKey{"os", [](const RunInfo&, const record::Machine& m) { return m.os; }},
+    RunKey{"suite", [](const RunInfo& r, const record::Machine&) { return r.suite; }},
+    RunKey{"version", [](const RunInfo& r, const record::Machine&) { return r.version; }},
+    RunKey{"run", [](const RunInfo& r, const record::Machine&) { return r.id; }},
+    RunKey{"setting",
+           [](const RunInfo& r, const record::Machine&) {
+               return r.pairing ? r.pairing->setting : std::string{};
+           }},
+    RunKey{"quarter",
+           [](const RunInfo& r, const record::Machine&) { return quarter_of(r.started); }},
+    RunKey{"date", [](const RunInfo& r, const record::Machine&) { return day_of(r.started); }},
+};
+
+/// Gives every text a number, "" the number 0.
+class Texts {
+public:
+    explicit Texts(Key& key) : key_{key} { number(""); }
+    void add(const std::string& text) { key_.values.push_back(number(plain(text))); }
+
+private:
+    std::uint32_t number(const std::string& text) {
+        const auto [entry, fresh] =
+            numbers_.try_emplace(text, static_cast<std::uint32_t>(key_.texts.size()));
+        if (fresh) key_.texts.push_back(text);
+        return entry->second;
+    }
+    Key& key_;
+    std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+Key key_of_runs(const Collection& collection, std::string name,
+                const std::function<std::string(const RunInfo&, const record::Machine&)>& text) {
+    Key key{.name = std::move(name)};
+    Texts texts{key};
+    for (const auto& run : collection.runs) texts.add(text(run, collection.machines[run.machine]));
+    return key;
+}
+
+Key key_of_series(const Collection& collection, std::string name,
+                  const std::function<std::string(const Series&)>& text) {
+    Key key{.name = std::move(name), .of_series = true};
+    Texts texts{key};
+    for (const auto& series : collection.series) texts.add(text(series));
+    return key;
+}
+
+std::string text_of(const record::NamedList& list, std::string_view name) {
+    const auto* value = record::find(list, name);
+    return value == nullptr ? "" : record::to_string(*value);
+}
+
+bool is_parameter(const Collection& collection, std::string_view name) {
+    return std::ranges::any_of(collection.series, [&](const Series& series) {
+        return record::find(series.parameters, name) != nullptr;
+    });
+}
+bool is_software(const Collection& collection, std::string_view name) {
+    return std::ranges::any_of(collection.machines, [&](const record::Machine& machine) {
+        return record::find(machine.software, name) != nullptr;
+    });
+}
+
+std::vector<std::string> all_names(const Collection& collection) {
+    std::set<std::string> more;
+    for (const auto& series : collection.series)
+        for (const auto& parameter : series.parameters) more.insert(plain(parameter.name));
+    for (const auto& machine : collection.machines)
+        for (const auto& entry : machine.software) more.insert(plain(entry.name));
+    std::vector<std::string> names = key_names();
+    names.insert(names.end(), more.begin(), more.end());
+    return names;
+}
+
+} // namespace
+
+std::size_t Key::distinct() const { return std::set(values.begin(), values.end()).size(); }
+
+const std::vector<std::string>& key_names() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> list;
+        for (const auto& key : series_keys) list.emplace_back(key.name);
+        for (const auto& key : run_keys) list.emplace_back(key.name);
+        return list;
+    }();
+    return names;
+}
+
+std::string quarter_of(std::string_view started) {
+    const auto digit = [&](std::size_t i) { return started[i] >= '0' && started[i] <= '9'; };
+    if (started.size() < 10 || started[4] != '-' || started[7] != '-') return "";
+    for (const std::size_t i : {0U, 1U, 2U, 3U, 5U, 6U, 8U, 9U})
+        if (!digit(i)) return "";
+    const int month = (started[5] - '0') * 10 + (started[6] - '0');
+    if (month < 1 || month > 12) return "";
+    return fmt::format("{}Q{}", started.substr(0, 4), (month - 1) / 3 + 1);
+}
+
+Result<Key> make_key(const Collection& collection, std::string_view name) {
+    const std::string own{name};
+    for (const auto& key : series_keys)
+        if (name == key.name) return key_of_series(collection, own, key.text);
+    for (const auto& key : run_keys)
+        if (name == key.name) return key_of_runs(collection, own, key.text);
+    const std::string_view parameter = name.starts_with('.') ? name.substr(1) : name;
+    if (is_parameter(collection, parameter)) {
+        auto key = key_of_series(collection, std::string{parameter}, [&](const Series& series) {
+            return text_of(series.parameters, parameter);
+        });
+        key.is_parameter = true;
+        return key;
+    }
+    if (is_software(collection, name))
+        return key_of_runs(collection, own, [&](const RunInfo&, const record::Machine& machine) {
+            return text_of(machine.software, name);
+        });
+    const auto names = all_names(collection);
+    auto hint = suggestion(name, names);
+    if (hint.empty()) hint = fmt::format("; there are {}", fmt::join(names, ", "));
+    return fail(fmt::format("there is no key \"{}\"{}", plain(name), hint));
+}
+
+Result<std::vector<Key>> make_keys(const Collection& collection,
+                                   const std::vector<std::string>& names) {
+    std::vector<Key> keys;
+    for (const auto& name : names) {
+        auto key = make_key(collection, name);
+        if (!key) return tl::unexpected{key.error()};
+        keys.push_back(std::move(*key));
+    }
+    return keys;
+}
+
+Result<Filter> make_filter(const Collection& collection, std::string_view expression) {
+    const auto equals = expression.find('=');
+    if (equals == std::string_view::npos || equals == 0)
+        return fail(fmt::format("the filter \"{}\" is not KEY=VALUE, KEY=A|B or KEY!=VALUE",
+                                plain(expression)));
+    const bool negated = expression[equals - 1] == '!';
+    auto key = make_key(collection, expression.substr(0, equals - (negated ? 1 : 0)));
+    if (!key) return tl::unexpected{key.error()};
+    std::vector<std::string> patterns;
+    for (std::string_view rest = expression.substr(equals + 1);;) {
+        const auto bar = rest.find('|');
+        patterns.emplace_back(rest.substr(0, bar));
+        if (bar == std::string_view::npos) break;
+        rest.remove_prefix(bar + 1);
+    }
+    Filter filter{.key = std::move(*key)};
+    for (const auto& text : filter.key.texts) {
+        const bool matches = std::ranges::any_of(patterns, [&](const std::string& pattern) {
+            return pattern == text || fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+        });
+        filter.passes.push_back(matches != negated);
+    }
+    return filter;
+}
+
+} // namespace assay::report

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compare/sides.hpp"
+
+#include "compare/unlike.hpp"
+#include "language/language.hpp"
+#include "model/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace assay::report {
+namespace {
+
+/// "AMD EPYC 9R14, c7a.large"; several kinds are counted.
+std::set<std::string> kinds_of(const Collection& collection, const Participants& side) {
+    std::set<std::string> kinds;
+    for (const auto run : side.runs) {
+        const auto& machine = collection.machines[collection.runs[run].machine];
+        std::vector<std::string> parts;
+        for (const auto* text : {&machine.cpu_model, &machine.instance})
+            if (!text->empty()) parts.push_back(plain(*text));
+        kinds.insert(parts.empty() ? say<text::compare::unknown_machine>() : join(parts));
+    }
+    return kinds;
+}
+
+std::string kind_in_words(const std::set<std::string>& kinds) {
+    return kinds.size() == 1 ? *kinds.begin() : say<text::compare::kinds_of_machine>(kinds.size());
+}
+
+std::string dates_in_words(const Collection& collection, const Participants& side) {
+    std::string first;
+    std::string last;
+    for (const auto run : side.runs) {
+        const auto day = plain(collection.runs[run].started, 10); // 2026-01-31
+        if (day.size() < 10) continue;
+        const std::string date = day.substr(0, 10);
+        if (first.empty() || date < first) first = date;
+        if (date > last) last = date;
+    }
+    if (first.empty()) return say<text::compare::no_date>();
+    return first == last ? first : say<text::compare::from_to>(first, last);
+}
+
+} // namespace
+
+std::vector<ComparedSide> describe_sides(const Collection& collection,
+                                         const Arrangement& arrangement, const Units& units) {
+    std::vector<ComparedSide> sides;
+    for (std::size_t i = 0; i < arrangement.sides.size(); ++i) {
+        const auto& who = units.sides()[i];
+        ComparedSide side{.label = arrangement.sides[i],
+                          .runs = who.runs.size(),
+                          .machines = who.machines.size()};
+        side.what =
+            say<text::compare::side_what>(kind_in_words(kinds_of(collection, who)),
+                                          say_count<text::compare::side_runs>(side.runs),
+                                          say_count<text::compare::side_machines>(side.machines),
+                                          dates_in_words(collection, who));
+        for (const auto run : who.runs)
+            side.files.push_back(plain(collection.runs[run].file.string()));
+        sides.push_back(std::move(side));
+    }
+    return sides;
+}
+
+std::vector<std::string> notes_of(const Collection& collection, const Arrangement& arrangement,
+                                  const Units& units) {
+    std::vector<std::string> notes;
+    const auto& sides = units.sides();
+    const auto& names = arrangement.sides;
+    if (units.unit() == Unit::replica && !units.paired(sides.size() - 1))
+        notes.push_back(say<text::compare::note_processes>());
+    const bool one_machine = std::ranges::all_of(
+        sides, [&](const Participants& side) { return side.machines == sides.front().machines; });
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+        const auto kinds = kinds_of(collection, sides[i]);
+        if (kinds.size() > 1)
+            notes.push_back(say<text::compare::note_mixed>(
+                names[i], list_of({kinds.begin(), kinds.end()}, 3))); // three say enough
+        if (units.unit() == Unit::run && sides[i].runs.size() == 1)
+            notes.push_back(say<text::compare::note_one_run>(names[i]));
+        // The same machine on all sides needs no warning: it is the same.
+        if (sides[i].machines.size() == 1 && !one_machine)
+            notes.push_back(say<text::compare::note_one_machine>(names[i]));
+        if (i == 0 || !units.paired(i)) continue;
+        notes.push_back(units.unit() == Unit::replica || !sides[i].sessions.empty()
+                            ? say<text::compare::note_interleaved>(names[i], names.front())
+                            : say<text::compare::note_same_machines>(names[i]));
+    }
+    return notes;
+}
+
+std::vector<std::string> notes_of_cell(const Collection& collection,
+                                       const std::vector<std::uint32_t>& observations) {
+    std::size_t measured = 0;
+    std::size_t unstable = 0;
+    std::size_t disturbed = 0;
+    for (const auto index : observations) {
+        const auto& observation = collection.observations[index];
+        if (!observation.value) continue;
+        ++measured;
+        unstable += observation.status == record::Status::unstable ? 1 : 0;
+        disturbed += observation.disturbed ? 1 : 0;
+    }
+    std::vector<std::string> notes;
+    if (unstable > 0) notes.push_back(say<text::compare::unstable>(unstable, measured));
+    if (disturbed > 0) notes.push_back(say<text::compare::disturbed>(disturbed, measured));
+    for (auto& reason : reasons_of(collection, observations)) notes.push_back(std::move(reason));
+    return notes;
+}
+
+std::optional<double> share_of_ceiling(const Collection& collection, const ArrangedRow& row,
+                                       const std::vector<std::uint32_t>& observations) {
+    double logs = 0;
+    double count = 0;
+    for (const auto index : observations) {
+        const auto& observation = collection.observations[index];
+        if (!observation.value || !observation.ceiling) continue;
+        if (!(*observation.value > 0) || !(*observation.ceiling > 0)) continue;
+        logs += std::log(*observation.value / *observation.ceiling);
+        count += 1;
+    }
+    if (count == 0) return {};
+    const double share = std::exp(logs / count);
+    return collection.series[row.series].higher_is_better ? share : 1 / share;
+}
+
+} // namespace assay::report

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who stands behind the figures: the sides in words, and what must be said beside the numbers.
+
+#pragma once
+
+#include "compare/arrange.hpp"
+#include "compare/comparison.hpp"
+#include "compare/units.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+
+std::vector<ComparedSide> describe_sides(const Collection& collection,
+                                         const Arrangement& arrangement, const Units& units);
+
+/// What the intervals do not cover, and who is compared with itself.
+std::vector<std::string> notes_of(const Collection& collection, const Arrangement& arrangement,
+                                  const Units& units);
+
+/// "unstable in 2 of 6 runs", and runs without a figure beside those that have one.
+std::vector<std::string> notes_of_cell(const Collection& collection,
+                                       const std::vector<std::uint32_t>& observations);
+
+/// Geometric mean over observations that have a ceiling; 1 is the limit reached.
+std::optional<double> share_of_ceiling(const Collection& collection, const ArrangedRow& row,
+                                       const std::vector<std::uint32_t>& observations);
+
+} // namespace assay::report

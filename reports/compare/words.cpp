@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compare/words.hpp"
+
+#include "language/language.hpp"
+#include "model/text.hpp"
+#include "model/words.hpp"
+#include "record/format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+namespace assay::report {
+namespace {
+
+/// Three decimals where two would hide a change of the minimum effect or a narrow interval, fewer for
+/// large ratios.
+std::string ratio_text(double ratio, bool narrow) {
+    if (ratio >= 99.95 || ratio < 0.01) return fmt::format("{:.3g}", ratio);
+    if (ratio >= 9.995) return fmt::format("{:.1f}", ratio);
+    return fmt::format("{:.{}f}", ratio, narrow ? 3 : 2);
+}
+
+std::string with_interval(const std::optional<double>& ratio, const std::optional<double>& low,
+                          const std::optional<double>& high) {
+    if (!ratio) return "";
+    const bool near = std::abs(*ratio - 1) < 0.095;
+    if (!low || !high) return say<text::compare::ratio>(ratio_text(*ratio, near));
+    const bool narrow = near || *high - *low < 0.03;
+    return say<text::compare::ratio_interval>(ratio_text(*ratio, narrow), ratio_text(*low, narrow),
+                                              ratio_text(*high, narrow));
+}
+
+/// The row whose ratio is furthest from 1 among those with this outcome.
+struct Extreme {
+    const ComparedRow* row = nullptr;
+    std::size_t side = 0;
+    double size = 0;
+};
+Extreme extreme_of(const Comparison& comparison, Outcome outcome) {
+    Extreme extreme;
+    for (const auto& table : comparison.tables)
+        for (const auto& row : table.rows)
+            for (std::size_t side = 1; side < row.cells.size(); ++side) {
+                const auto& contrast = row.cells[side].contrast;
+                if (!contrast || contrast->outcome != outcome || !contrast->ratio) continue;
+                const double size = std::abs(std::log(*contrast->ratio));
+                if (size > extreme.size) extreme = {.row = &row, .side = side, .size = size};
+            }
+    return extreme;
+}
+
+void add_extreme(std::vector<Fact>& facts, const Comparison& comparison, Outcome outcome,
+                 std::string name) {
+    const auto extreme = extreme_of(comparison, outcome);
+    if (extreme.row == nullptr) return;
+    std::string text = say<text::compare::of_side>(
+        extreme.row->identity, contrast_in_words(*extreme.row->cells[extreme.side].contrast));
+    if (comparison.sides.size() > 2)
+        text = say<text::compare::of_side>(comparison.sides[extreme.side].label, text);
+    facts.push_back({std::move(name), std::move(text)});
+}
+
+} // namespace
+
+std::string outcome_in_words(Outcome outcome) {
+    switch (outcome) {
+    case Outcome::better:
+        return say<text::outcome::better>();
+    case Outcome::worse:
+        return say<text::outcome::worse>();
+    case Outcome::same:
+        return say<text::outcome::same>();
+    case Outcome::cannot_tell:
+        return say<text::outcome::cannot_tell_short>();
+    case Outcome::missing:
+        break;
+    }
+    return say<text::outcome::missing>();
+}
+
+std::string contrast_in_words(const Contrast& contrast) {
+    switch (contrast.outcome) {
+    case Outcome::better:
+    case Outcome::worse:
+        return with_interval(contrast.ratio, contrast.low, contrast.high);
+    case Outcome::same:
+        return say<text::compare::not_significant>(say<text::outcome::same>());
+    case Outcome::cannot_tell:
+        return say<text::compare::not_significant>(
+            contrast.detectable
+                ? say<text::outcome::cannot_tell>(record::human_percent(*contrast.detectable))
+                : say<text::compare::cannot_tell_at_all>());
+    case Outcome::missing:
+        break;
+    }
+    return say<text::outcome::missing>();
+}
+
+std::string value_in_words(const Cell& cell, const std::string& unit) {
+    if (!cell.value) return say<text::outcome::missing>();
+    const auto text = record::human(*cell.value, unit);
+    return cell.library.empty() ? text : say<text::compare::through>(text, cell.library);
+}
+
+std::string interval_in_words(const Cell& cell) {
+    record::Metric metric;
+    metric.value = cell.value;
+    metric.low = cell.low;
+    metric.high = cell.high;
+    return interval_in_words(metric);
+}
+
+std::string mean_in_words(const MeanRatio& mean) {
+    return with_interval(mean.ratio, mean.low, mean.high);
+}
+
+std::string tally_in_words(const Tally& tally) {
+    std::vector<std::string> parts;
+    if (tally.better > 0) parts.push_back(say<text::compare::better>(tally.better));
+    if (tally.worse > 0) parts.push_back(say<text::compare::worse>(tally.worse));
+    if (tally.same > 0) parts.push_back(say<text::compare::same>(tally.same));
+    if (tally.cannot_tell > 0) parts.push_back(say<text::compare::cannot_tell>(tally.cannot_tell));
+    if (tally.missing > 0) parts.push_back(say<text::compare::missing>(tally.missing));
+    return join(parts);
+}
+
+std::string metric_in_words(const ComparedTable& table) {
+    if (table.rows.empty()) return "";
+    const auto& row = table.rows.front();
+    return row.higher_is_better ? say<text::compare::more_is_better>(row.metric)
+                                : say<text::compare::less_is_better>(row.metric);
+}
+
+std::string method_in_words(const Comparison& comparison) {
+    const auto unit = [&] {
+        switch (comparison.unit) {
+        case Unit::machine:
+            return say<text::compare::unit_machine>();
+        case Unit::run:
+            return say<text::compare::unit_run>();
+        case Unit::replica:
+            break;
+        }
+        return say<text::compare::unit_replica>();
+    }();
+    return say<text::compare::method>(
+        unit, comparison.paired ? say<text::compare::paired>() : std::string{}, comparison.tests,
+        comparison.correction == Correction::family_wise ? say<text::compare::family_wise>()
+                                                         : say<text::compare::false_discovery>(),
+        fmt::format("{:g}", comparison.alpha),
+        fmt::format("{:.3g}%", 100 * comparison.minimum_effect));
+}
+
+std::string title_of(const Comparison& comparison) {
+    const auto& sides = comparison.sides;
+    if (sides.size() == 2) return say<text::compare::title>(sides[1].label, sides[0].label);
+    return say<text::compare::title_many>(sides.size() - 1, sides.front().label);
+}
+
+std::vector<Fact> summary_of(const Comparison& comparison) {
+    std::vector<Fact> facts;
+    for (std::size_t i = 1; i < comparison.sides.size(); ++i) {
+        std::vector<std::string> parts{tally_in_words(comparison.tallies[i])};
+        const auto& mean = comparison.means[i];
+        parts.push_back(mean.count == 0
+                            ? say<text::compare::no_mean>()
+                            : say<text::compare::mean_of>(mean_in_words(mean), mean.count));
+        facts.push_back({comparison.sides[i].label, join(parts)});
+    }
+    add_extreme(facts, comparison, Outcome::better, say<text::compare::largest_gain>());
+    add_extreme(facts, comparison, Outcome::worse, say<text::compare::largest_loss>());
+    std::vector<std::string> coverage;
+    for (const auto& side : comparison.sides)
+        coverage.push_back(
+            say<text::compare::covered>(side.label, side.measured, comparison.series));
+    facts.push_back({say<text::compare::coverage>(), join(coverage)});
+    const auto left_out = comparison.not_compared.size();
+    facts.push_back({say<text::compare::not_compared_short>(),
+                     left_out == 0 ? say<text::compare::all_compared>()
+                                   : say_count<text::compare::not_compared_count>(left_out)});
+    return facts;
+}
+
+bool has_common(const Comparison& comparison) {
+    const auto compared = [](const Tally& tally) {
+        return tally.better + tally.worse + tally.same + tally.cannot_tell > 0;
+    };
+    return std::ranges::any_of(comparison.tallies, compared) ||
+           std::ranges::any_of(comparison.questions, [&](const ComparedTable& table) {
+               return std::ranges::any_of(table.tallies, compared);
+           });
+}
+
+bool has_choice(const ComparedRow& row) { return row.libraries > 1; }
+
+std::vector<NotComparedGroup> group_not_compared(const Comparison& comparison) {
+    std::vector<NotComparedGroup> groups;
+    std::map<std::pair<std::string, std::vector<std::string>>, std::size_t> known;
+    for (const auto& entry : comparison.not_compared) {
+        const auto [place, fresh] = known.try_emplace({entry.reason, entry.where}, groups.size());
+        if (fresh) groups.push_back({.reason = entry.reason, .where = entry.where});
+        groups[place->second].what.push_back(entry.what);
+    }
+    return groups;
+}
+
+} // namespace assay::report

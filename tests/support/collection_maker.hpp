@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collections made by hand, for tests of what compares them.
+//
+//     test::CollectionMaker maker;
+//     const auto a = maker.run({.label = "old"});
+//     maker.observe(a, test::gemm("openblas", 1024), {500e9, 501e9, 499e9});
+
+#pragma once
+
+#include "record/metrics.hpp"
+#include "store/collection.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::test {
+
+struct MadeRun {
+    std::string label;
+    std::string machine = "m-1";
+    std::string instance = "c7a.large";
+    std::string started = "2026-01-31T12:00:00Z";
+    std::string cpu = "Example EPYC 9R14";
+};
+
+inline report::Series series_of(std::string benchmark, std::string library,
+                                record::NamedList parameters, const std::string& metric) {
+    report::Series series{.benchmark = std::move(benchmark),
+                          .place = "host",
+                          .library = std::move(library),
+                          .parameters = std::move(parameters),
+                          .metric = metric};
+    const auto* definition = record::find_metric(metric);
+    series.unit = definition->unit;
+    series.higher_is_better = definition->higher_is_better;
+    return series;
+}
+inline report::Series gemm(const std::string& library, std::int64_t size,
+                           const std::string& precision = "fp64") {
+    return series_of("gemm.square", library, {{"precision", precision}, {"size", size}},
+                     "flop_rate");
+}
+inline report::Series latency(std::int64_t bytes) {
+    return series_of("memory.latency", "host", {{"footprint", bytes}}, "latency");
+}
+inline report::Series triad() {
+    return series_of("memory.stream", "host", {{"loop", std::string{"triad"}}}, "bandwidth");
+}
+
+class CollectionMaker {
+public:
+    std::uint32_t run(const MadeRun& made) {
+        auto& c = collection_;
+        record::Machine machine;
+        machine.id = made.machine;
+        machine.instance = made.instance;
+        machine.provider = "aws";
+        machine.cpu_model = made.cpu;
+        c.machines.push_back(std::move(machine));
+        report::RunInfo run{.label = made.label,
+                            .file = "results/" + std::to_string(c.runs.size()) + "/run.json",
+                            .id = "run-" + std::to_string(c.runs.size()),
+                            .suite = "quick",
+                            .started = made.started,
+                            .started_seconds = static_cast<double>(c.runs.size()),
+                            .machine = static_cast<std::uint32_t>(c.machines.size() - 1)};
+        c.runs.push_back(std::move(run));
+        return static_cast<std::uint32_t>(c.runs.size() - 1);
+    }
+    /// Measured, once for each value; published is their geometric mean.
+    report::Observation& observe(std::uint32_t run, const report::Series& series,
+                                 const std::vector<double>& replicas) {
+        auto& seen = add(run, series);
+        double logs = 0;
+        for (std::size_t i = 0; i < replicas.size(); ++i) {
+            seen.replicas.push_back({.index = static_cast<int>(i), .value = replicas[i]});
+            logs += std::log(replicas[i]);
+        }
+        seen.value = std::exp(logs / static_cast<double>(replicas.size()));
+        return seen;
+    }
+    /// Not measured, for a reason.
+    report::Observation& fail(std::uint32_t run, const report::Series& series,
+                              record::Status status, std::string reason) {
+        auto& seen = add(run, series);
+        seen.status = status;
+        seen.reason = std::move(reason);
+        return seen;
+    }
+    report::Collection& collection() { return collection_; }
+
+private:
+    report::Observation& add(std::uint32_t run, const report::Series& series) {
+        auto& c = collection_;
+        if (c.settings.empty()) c.settings.emplace_back();
+        const auto same = [&](const report::Series& known) {
+            return known.benchmark == series.benchmark && known.library == series.library &&
+                   known.parameters == series.parameters && known.metric == series.metric &&
+                   known.version == series.version && known.place == series.place;
+        };
+        std::uint32_t number = 0;
+        while (number < c.series.size() && !same(c.series[number])) ++number;
+        if (number == c.series.size()) c.series.push_back(series);
+        c.observations.push_back({.run = run, .series = number});
+        return c.observations.back();
+    }
+    report::Collection collection_;
+};
+
+} // namespace assay::test

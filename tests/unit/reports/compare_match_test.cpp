@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which figures stand side by side, and what is said of those that do not?
+
+#include "compare/comparison.hpp"
+#include "compare/keys.hpp"
+#include "support/collection_maker.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay::report {
+namespace {
+
+using test::CollectionMaker;
+using test::gemm;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const std::vector<double> three{100, 101, 99};
+
+std::vector<std::string> labels(const Comparison& comparison) {
+    std::vector<std::string> list;
+    for (const auto& side : comparison.sides) list.push_back(side.label);
+    return list;
+}
+auto reason_for(const std::string& what, const std::string& reason) {
+    return Contains(AllOf(Field(&NotCompared::what, HasSubstr(what)),
+                          Field(&NotCompared::reason, HasSubstr(reason))));
+}
+
+TEST(CompareMatch, LabelsMakeSidesAndEqualLabelsMakeOne) {
+    CollectionMaker maker;
+    for (const char* label : {"old", "new", "old"})
+        maker.observe(maker.run({.label = label}), gemm("openblas", 1024), three);
+    const auto comparison = compare(maker.collection());
+    ASSERT_TRUE(comparison.has_value());
+    EXPECT_THAT(labels(*comparison), ElementsAre("old", "new"));
+    EXPECT_EQ(comparison->sides[0].runs, 2U);
+    EXPECT_EQ(comparison->sides[0].machines, 1U);
+    EXPECT_THAT(comparison->sides[0].what, HasSubstr("2 runs on 1 machine, 2026-01-31"));
+    EXPECT_THAT(comparison->not_compared, IsEmpty());
+}
+
+TEST(CompareMatch, TheBaselineComesFirst) {
+    CollectionMaker maker;
+    for (const char* label : {"a", "b", "c"})
+        maker.observe(maker.run({.label = label}), gemm("openblas", 1024), three);
+    EXPECT_THAT(labels(*compare(maker.collection(), {.baseline = "c"})),
+                ElementsAre("c", "a", "b"));
+    const auto unknown = compare(maker.collection(), {.baseline = "d"});
+    ASSERT_FALSE(unknown.has_value());
+    EXPECT_THAT(unknown.error().message, HasSubstr("there are a, b, c"));
+}
+
+TEST(CompareMatch, OneSideSaysWhatWouldMakeSeveral) {
+    CollectionMaker maker;
+    for (const char* instance : {"c7a.large", "c6a.large"})
+        maker.observe(maker.run({.label = "x", .instance = instance}), gemm("openblas", 1024),
+                      three);
+    const auto comparison = compare(maker.collection());
+    ASSERT_FALSE(comparison.has_value());
+    EXPECT_THAT(comparison.error().message,
+                AllOf(HasSubstr("only one side, \"x\""), HasSubstr("--column instance")));
+    const auto by_instance = compare(maker.collection(), {.column = {"instance"}});
+    ASSERT_TRUE(by_instance.has_value());
+    EXPECT_THAT(labels(*by_instance), ElementsAre("c6a.large", "c7a.large"));
+}
+
+TEST(CompareMatch, UnlikeParametersAreNamedAndNotCompared) {
+    CollectionMaker maker;
+    maker.observe(maker.run({.label = "A"}), gemm("openblas", 1024), three);
+    maker.observe(maker.run({.label = "B"}), gemm("openblas", 2048), three);
+    const auto comparison = compare(maker.collection());
+    ASSERT_TRUE(comparison.has_value());
+    EXPECT_THAT(comparison->not_compared, SizeIs(1));
+    EXPECT_THAT(comparison->not_compared,
+                reason_for("size=1024", "size 1024 on A, size 2048 on B: not the same thing"));
+    EXPECT_EQ(comparison->tallies[1].missing, 2U);
+    EXPECT_EQ(comparison->means[1].count, 0U);
+    EXPECT_FALSE(comparison->means[1].ratio.has_value());
+}
+
+TEST(CompareMatch, AnythingThatChangesTheMeaningKeepsSeriesApart) {
+    struct Case {
+        void (*change)(Series&);
+        std::string reason;
+    };
+    const std::vector<Case> cases{
+        {[](Series& s) { s.version = 2; }, "version 1 on A, version 2 on B"},
+        {[](Series& s) { s.metric = "time", s.unit = "s", s.higher_is_better = false; },
+         "floating point rate on A, time per call on B"},
+        {[](Series& s) { s.unit = "FLOP/min"; }, "FLOP/s on A, FLOP/min on B"},
+        {[](Series& s) { s.place = "cuda"; }, "host on A, cuda on B"},
+        {[](Series& s) { s.parameters.push_back({"sparse", true}); },
+         "no sparse on A, sparse true"},
+        {[](Series& s) { s.parameters.pop_back(); }, "size 1024 on A, no size on B"},
+    };
+    for (const auto& [change, reason] : cases) {
+        CollectionMaker maker;
+        maker.observe(maker.run({.label = "A"}), gemm("openblas", 1024), three);
+        auto other = gemm("openblas", 1024);
+        change(other);
+        const auto run = maker.run({.label = "B"});
+        maker.collection().series.push_back(other);
+        maker.collection().observations.push_back(maker.collection().observations.front());
+        maker.collection().observations.back().run = run;
+        maker.collection().observations.back().series = 1;
+        const auto comparison = compare(maker.collection());
+        ASSERT_TRUE(comparison.has_value());
+        EXPECT_THAT(comparison->not_compared, reason_for("gemm.square", reason));
+        EXPECT_EQ(comparison->tallies[1].missing, 2U) << reason;
+    }
+}
+
+TEST(CompareMatch, ASliceOfACardIsNotTheCard) {
+    CollectionMaker maker;
+    maker.observe(maker.run({.label = "A"}), gemm("cublaslt", 1024), three);
+    maker.observe(maker.run({.label = "B"}), gemm("cublaslt", 1024), three).settings = 1;
+    maker.collection().settings = {
+        {{"algorithm", std::string{"7"}}},
+        {{"algorithm", std::string{"9"}}, {"mig", std::string{"1g.10gb"}}}};
+    const auto comparison = compare(maker.collection());
+    ASSERT_TRUE(comparison.has_value());
+    EXPECT_THAT(comparison->not_compared,
+                reason_for("gemm.square", "the whole device on A, mig 1g.10gb on B"));
+    // Other settings say how, not what: they do not keep series apart.
+    maker.collection().settings[1].pop_back();
+    EXPECT_THAT(compare(maker.collection())->not_compared, IsEmpty());
+}
+
+TEST(CompareMatch, OtherLibrariesMeetInTheTablesByQuestion) {
+    CollectionMaker maker;
+    const auto a = maker.run({.label = "A"});
+    maker.observe(a, gemm("openblas", 1024), {500, 501, 502});
+    maker.observe(a, gemm("onednn", 1024), {480, 481, 482});
+    maker.observe(maker.run({.label = "B"}), gemm("onednn", 1024), {700, 701, 702});
+    const auto comparison = compare(maker.collection());
+    ASSERT_TRUE(comparison.has_value());
+    ASSERT_THAT(comparison->tables, SizeIs(1));
+    EXPECT_THAT(comparison->tables[0].rows, SizeIs(2)); // library by library
+    ASSERT_THAT(comparison->questions, SizeIs(1));
+    ASSERT_THAT(comparison->questions[0].rows, SizeIs(1));
+    const auto& best = comparison->questions[0].rows[0];
+    EXPECT_EQ(best.cells[0].library, "openblas");
+    EXPECT_EQ(best.cells[1].library, "onednn");
+    EXPECT_EQ(best.libraries, 2U);
+    EXPECT_NEAR(*best.cells[1].contrast->ratio, 701.0 / 501.0, 1e-3);
+}
+
+TEST(CompareMatch, LibrariesCanBeTheColumns) {
+    CollectionMaker maker;
+    const auto run = maker.run({.label = "A"});
+    maker.observe(run, gemm("openblas", 1024), {500, 501, 502});
+    maker.observe(run, gemm("onednn", 1024), {480, 481, 482});
+    const auto comparison = compare(maker.collection(), {.column = {"library"}});
+    ASSERT_TRUE(comparison.has_value());
+    EXPECT_THAT(labels(*comparison), ElementsAre("onednn", "openblas"));
+    ASSERT_THAT(comparison->tables[0].rows, SizeIs(1));
+    EXPECT_EQ(comparison->tables[0].rows[0].identity,
+              "gemm.square precision=fp64 size=1024 (flop_rate)");
+    EXPECT_THAT(comparison->questions, IsEmpty());
+}
+
+TEST(CompareMatch, ParametersCanBeColumnsAndMetricsCannot) {
+    CollectionMaker maker;
+    const auto run = maker.run({.label = "A"});
+    for (const std::int64_t size : {512, 1024, 2048})
+        maker.observe(run, gemm("openblas", size), three);
+    maker.observe(run, test::triad(), three);
+    const auto comparison = compare(maker.collection(), {.column = {"size"}});
+    ASSERT_TRUE(comparison.has_value());
+    EXPECT_THAT(labels(*comparison), ElementsAre("512", "1024", "2048"));
+    ASSERT_THAT(comparison->tables, SizeIs(1));
+    EXPECT_EQ(comparison->tables[0].rows[0].what, "fp64");
+    EXPECT_THAT(comparison->not_compared, reason_for("1 figure", "no parameter \"size\""));
+    EXPECT_FALSE(compare(maker.collection(), {.column = {"metric"}}).has_value());
+}
+
+TEST(CompareMatch, TablesRowsAndFiltersGoByKeys) {
+    CollectionMaker maker;
+    for (const char* instance : {"c6a.large", "c7a.large"})
+        for (const char* started : {"2026-02-01T00:00:00Z", "2025-11-01T00:00:00Z"}) {
+            const auto run = maker.run({.label = "x", .instance = instance, .started = started});
+            maker.observe(run, gemm("openblas", 1024), three);
+            maker.observe(run, test::triad(), three);
+        }
+    CompareOptions options{
+        .table = {"instance"}, .column = {"quarter"}, .filter = {"family!=memory"}};
+    const auto comparison = compare(maker.collection(), options);
+    ASSERT_TRUE(comparison.has_value());
+    EXPECT_THAT(labels(*comparison), ElementsAre("2025Q4", "2026Q1"));
+    EXPECT_THAT(comparison->tables, ElementsAre(Field(&ComparedTable::name, "c6a.large"),
+                                                Field(&ComparedTable::name, "c7a.large")));
+    EXPECT_EQ(comparison->series, 2U);
+    options = {.row = {"instance"}, .column = {"quarter"}, .filter = {"benchmark=gemm.*"}};
+    const auto by_row = compare(maker.collection(), options);
+    ASSERT_TRUE(by_row.has_value());
+    ASSERT_THAT(by_row->tables[0].rows, SizeIs(2));
+    EXPECT_THAT(by_row->tables[0].rows[0].what, HasSubstr("c6a.large: "));
+}
+
+TEST(CompareMatch, UnknownKeysSuggestTheNearest) {
+    CollectionMaker maker;
+    maker.observe(maker.run({.label = "A"}), gemm("openblas", 1024), three);
+    const auto wrong = compare(maker.collection(), {.column = {"instanse"}});
+    ASSERT_FALSE(wrong.has_value());
+    EXPECT_EQ(wrong.error().fault, Fault::usage);
+    EXPECT_THAT(wrong.error().message, HasSubstr("did you mean \"instance\""));
+    EXPECT_THAT(compare(maker.collection(), {.filter = {"library"}}).error().message,
+                HasSubstr("is not KEY=VALUE"));
+    EXPECT_EQ(quarter_of("2026-13-01T00:00:00Z"), "");
+    EXPECT_EQ(quarter_of("2026"), "");
+}
+
+TEST(CompareMatch, WhatFailedSaysWhy) {
+    CollectionMaker maker;
+    maker.observe(maker.run({.label = "A"}), gemm("openblas", 1024), three);
+    maker.fail(maker.run({.label = "B"}), gemm("openblas", 1024), record::Status::incorrect,
+               "error 3.1 is above\x1b[31m the bound");
+    maker.collection().problems.push_back({"results/9/run.json", "truncated at byte 17"});
+    const auto comparison = compare(maker.collection());
+    ASSERT_TRUE(comparison.has_value());
+    EXPECT_THAT(
+        comparison->not_compared,
+        reason_for("gemm.square", "incorrect: error 3.1 is above the bound (in 1 of 1 runs)"));
+    EXPECT_THAT(comparison->not_compared, reason_for("results/9/run.json", "truncated"));
+    const auto& cell = comparison->tables[0].rows[0].cells[1];
+    EXPECT_FALSE(cell.value.has_value());
+    EXPECT_EQ(cell.contrast->outcome, Outcome::missing);
+}
+
+TEST(CompareMatch, NothingInCommonHasNoRatio) {
+    CollectionMaker maker;
+    maker.observe(maker.run({.label = "A"}), gemm("openblas", 1024), three);
+    maker.observe(maker.run({.label = "B"}), test::triad(), three);
+    const auto comparison = compare(maker.collection());
+    ASSERT_TRUE(comparison.has_value());
+    EXPECT_EQ(comparison->tests, 0U);
+    EXPECT_THAT(comparison->not_compared, SizeIs(2));
+}
+
+} // namespace
+} // namespace assay::report

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is called better or worse, how ratios are turned, and what means are made of.
+
+#include "compare/comparison.hpp"
+#include "compare/words.hpp"
+#include "stats/verdict.hpp"
+#include "support/collection_maker.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace assay::report {
+namespace {
+
+using test::CollectionMaker;
+using test::gemm;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+/// Log-normal noise; the same on every machine (Box and Muller, no std::normal_distribution).
+class Noise {
+public:
+    explicit Noise(std::uint64_t seed) : random_{seed} {}
+    double normal() {
+        const double u = (static_cast<double>(random_()) + 1) / 18446744073709551617.0;
+        const double v = static_cast<double>(random_()) / 18446744073709551616.0;
+        return std::sqrt(-2 * std::log(u)) * std::cos(2 * 3.14159265358979 * v);
+    }
+    double about(double value, double spread) { return value * std::exp(spread * normal()); }
+    std::vector<double> replicas(double value, double spread, int count) {
+        std::vector<double> list;
+        for (int i = 0; i < count; ++i) list.push_back(about(value, spread));
+        return list;
+    }
+
+private:
+    std::mt19937_64 random_;
+};
+
+const Contrast& contrast_of(const Comparison& comparison, const std::string& what,
+                            std::size_t side = 1) {
+    for (const auto& table : comparison.tables)
+        for (const auto& row : table.rows)
+            if (row.identity.find(what) != std::string::npos) return *row.cells[side].contrast;
+    static const Contrast none;
+    ADD_FAILURE() << "no row " << what;
+    return none;
+}
+
+/// Twenty sizes on two sides, of which one got slower.
+Comparison twenty(double change, std::uint64_t seed, int replicas = 5) {
+    CollectionMaker maker;
+    Noise noise{seed};
+    for (const char* label : {"A", "B"}) {
+        const auto run = maker.run({.label = label});
+        for (std::int64_t size = 1; size <= 20; ++size) {
+            const bool changed = size == 7 && label[0] == 'B';
+            maker.observe(run, gemm("openblas", size),
+                          noise.replicas(changed ? 1e11 * change : 1e11, 0.005, replicas));
+        }
+    }
+    return *compare(maker.collection());
+}
+
+TEST(CompareVerdict, APlantedChangeIsFoundAndNothingElse) {
+    const auto comparison = twenty(0.95, 1);
+    const auto& found = contrast_of(comparison, "size=7 ");
+    EXPECT_EQ(found.outcome, Outcome::worse);
+    EXPECT_NEAR(*found.ratio, 0.95, 0.01);
+    EXPECT_LT(*found.low, *found.ratio);
+    EXPECT_GT(*found.high, *found.ratio);
+    EXPECT_LT(*found.high, 1);
+    EXPECT_EQ(comparison.tallies[1].worse, 1U);
+    EXPECT_EQ(comparison.tallies[1].better, 0U);
+    EXPECT_EQ(comparison.tests, 20U);
+}
+
+TEST(CompareVerdict, WithoutAChangeNothingIsCalled) {
+    std::size_t called = 0;
+    for (std::uint64_t seed = 10; seed < 60; ++seed) {
+        const auto tally = twenty(1, seed, 3).tallies[1];
+        called += tally.better + tally.worse;
+    }
+    EXPECT_LE(called, 3U); // of 1000 series; a table with one at all has a chance of 1%
+}
+
+TEST(CompareVerdict, ATooSmallChangeIsNeverCalled) {
+    CollectionMaker maker;
+    maker.observe(maker.run({.label = "A"}), gemm("openblas", 1), {1000, 1000.01, 999.99});
+    maker.observe(maker.run({.label = "B"}), gemm("openblas", 1), {1005, 1005.01, 1004.99});
+    const auto small = *compare(maker.collection());
+    EXPECT_EQ(contrast_of(small, "size=1").outcome, Outcome::same);
+    EXPECT_LT(*contrast_of(small, "size=1").p, 0.01);
+    const auto bound = *compare(maker.collection(), {.minimum_effect = 0.002});
+    EXPECT_EQ(contrast_of(bound, "size=1").outcome, Outcome::better);
+}
+
+TEST(CompareVerdict, NoisyFiguresSayBelowWhatTheyCannotTell) {
+    CollectionMaker maker;
+    maker.observe(maker.run({.label = "A"}), gemm("openblas", 1), {100, 110, 92});
+    maker.observe(maker.run({.label = "B"}), gemm("openblas", 1), {103, 95, 108});
+    const auto comparison = *compare(maker.collection());
+    const auto& contrast = contrast_of(comparison, "size=1");
+    EXPECT_EQ(contrast.outcome, Outcome::cannot_tell);
+    ASSERT_TRUE(contrast.detectable.has_value());
+    EXPECT_GT(*contrast.detectable, 0.1);
+    EXPECT_THAT(contrast_in_words(contrast), HasSubstr("~ cannot tell below "));
+}
+
+TEST(CompareVerdict, OneValueASideTellsNothing) {
+    CollectionMaker maker;
+    maker.observe(maker.run({.label = "A"}), gemm("openblas", 1), {100});
+    maker.observe(maker.run({.label = "B"}), gemm("openblas", 1), {200});
+    const auto comparison = *compare(maker.collection());
+    const auto& contrast = contrast_of(comparison, "size=1");
+    EXPECT_EQ(contrast.outcome, Outcome::cannot_tell);
+    EXPECT_FALSE(contrast.p.has_value());
+    EXPECT_FALSE(contrast.detectable.has_value());
+    EXPECT_NEAR(*contrast.ratio, 2, 1e-12);
+    EXPECT_EQ(comparison.tests, 0U);
+}
+
+TEST(CompareVerdict, HalfTheLatencyIsTwiceAsGood) {
+    CollectionMaker maker;
+    maker.observe(maker.run({.label = "A"}), test::latency(64), {8e-9, 8.01e-9, 7.99e-9});
+    maker.observe(maker.run({.label = "B"}), test::latency(64), {4e-9, 4.01e-9, 3.99e-9});
+    const auto comparison = *compare(maker.collection());
+    const auto& contrast = contrast_of(comparison, "memory.latency");
+    EXPECT_EQ(contrast.outcome, Outcome::better);
+    EXPECT_NEAR(*contrast.ratio, 2, 0.01);
+    EXPECT_LT(*contrast.low, 2);
+    EXPECT_GT(*contrast.high, 2);
+    EXPECT_NEAR(*comparison.means[1].ratio, 2, 0.01);
+}
+
+TEST(CompareVerdict, BothDirectionsMirrorEachOther) {
+    CollectionMaker maker;
+    maker.observe(maker.run({.label = "A"}), gemm("openblas", 1), {100, 101, 99});
+    maker.observe(maker.run({.label = "B"}), gemm("openblas", 1), {120, 121, 119});
+    const auto there = *compare(maker.collection());
+    const auto back = *compare(maker.collection(), {.baseline = "B"});
+    const auto& one = contrast_of(there, "size=1");
+    const auto& other = contrast_of(back, "size=1");
+    EXPECT_EQ(one.outcome, Outcome::better);
+    EXPECT_EQ(other.outcome, Outcome::worse);
+    EXPECT_NEAR(*one.ratio * *other.ratio, 1, 1e-12);
+    EXPECT_NEAR(*one.low * *other.high, 1, 1e-12);
+}
+
+TEST(CompareVerdict, MeansAreOverSeriesThatEverySideHas) {
+    CollectionMaker maker;
+    const auto a = maker.run({.label = "A"});
+    const auto b = maker.run({.label = "B"});
+    const auto c = maker.run({.label = "C"});
+    for (const auto run : {a, b, c}) maker.observe(run, gemm("openblas", 1), {100, 101, 99});
+    // A huge ratio that C knows nothing of must not enter the mean of B.
+    maker.observe(a, gemm("openblas", 2), {100, 101, 99});
+    maker.observe(b, gemm("openblas", 2), {1000, 1010, 990});
+    const auto comparison = *compare(maker.collection());
+    EXPECT_EQ(comparison.means[1].count, 1U);
+    EXPECT_NEAR(*comparison.means[1].ratio, 1, 1e-9);
+    EXPECT_EQ(comparison.sides[2].measured, 1U);
+    EXPECT_EQ(comparison.series, 2U);
+}
+
+TEST(CompareVerdict, ZeroAndNoNumberAreNoFigures) {
+    for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(),
+                             std::numeric_limits<double>::infinity()}) {
+        CollectionMaker maker;
+        const auto a = maker.run({.label = "A"});
+        const auto b = maker.run({.label = "B"});
+        for (const auto run : {a, b}) maker.observe(run, gemm("openblas", 1), {100, 101, 99});
+        maker.observe(a, gemm("openblas", 2), {100, 101, 99});
+        maker.observe(b, gemm("openblas", 2), {bad, bad, bad});
+        const auto comparison = *compare(maker.collection());
+        EXPECT_EQ(comparison.means[1].count, 1U);
+        EXPECT_NEAR(*comparison.means[1].ratio, 1, 1e-9);
+        EXPECT_EQ(contrast_of(comparison, "size=2").outcome, Outcome::missing);
+        EXPECT_THAT(comparison.not_compared,
+                    Contains(testing::Field(&NotCompared::reason, HasSubstr("no figure"))));
+    }
+}
+
+TEST(CompareVerdict, MetricsNeverShareATable) {
+    CollectionMaker maker;
+    for (const char* label : {"A", "B"}) {
+        const auto run = maker.run({.label = label});
+        maker.observe(run, test::triad(), {1e10, 1.01e10, 0.99e10});
+        maker.observe(run, test::latency(64), {8e-9, 8.01e-9, 7.99e-9});
+    }
+    const auto comparison = *compare(maker.collection());
+    ASSERT_THAT(comparison.tables, SizeIs(2));
+    EXPECT_EQ(comparison.tables[0].name, "memory.bandwidth");
+    EXPECT_EQ(comparison.tables[1].name, "memory.latency");
+}
+
+/// Machines of one type differ by 5%, their runs by 0.1%, processes by nothing much.
+Comparison two_types(std::uint64_t seed, int machines, double change) {
+    CollectionMaker maker;
+    Noise noise{seed};
+    for (const char* label : {"A", "B"})
+        for (int machine = 0; machine < machines; ++machine) {
+            const double level = noise.about(label[0] == 'B' ? 1e11 * change : 1e11, 0.05);
+            for (int repeat = 0; repeat < 4; ++repeat) {
+                const auto run =
+                    maker.run({.label = label, .machine = fmt::format("{}-{}", label, machine)});
+                for (std::int64_t size = 1; size <= 6; ++size)
+                    maker.observe(run, gemm("openblas", size),
+                                  noise.replicas(noise.about(level, 0.001), 0.001, 3));
+            }
+        }
+    return *compare(maker.collection());
+}
+
+TEST(CompareVerdict, MachinesAreTheUnitWhereThereAreSeveral) {
+    std::size_t called = 0;
+    for (std::uint64_t seed = 100; seed < 130; ++seed) {
+        const auto comparison = two_types(seed, 4, 1);
+        EXPECT_EQ(comparison.unit, Unit::machine);
+        EXPECT_EQ(comparison.tables[0].rows[0].cells[0].count, 4U);
+        called += comparison.tallies[1].better + comparison.tallies[1].worse > 0 ? 1 : 0;
+    }
+    EXPECT_LE(called, 2U); // with runs or processes as units nearly every one would call
+    const auto different = two_types(7, 6, 1.5);
+    EXPECT_EQ(different.tallies[1].better, 6U);
+    const auto& mean = different.means[1];
+    EXPECT_LT(*mean.low, *mean.ratio / 1.02); // the machines' spread is in it
+}
+
+TEST(CompareVerdict, TheSameMachinesAreComparedWithThemselves) {
+    CollectionMaker maker;
+    Noise noise{5};
+    for (int machine = 0; machine < 5; ++machine) {
+        const double level = noise.about(1e11, 0.1);
+        for (const char* label : {"before", "after"}) {
+            const auto run = maker.run({.label = label, .machine = fmt::format("m-{}", machine)});
+            maker.observe(run, gemm("openblas", 1),
+                          {noise.about(label[0] == 'a' ? level * 0.96 : level, 0.003)});
+        }
+    }
+    const auto comparison = *compare(maker.collection());
+    EXPECT_TRUE(comparison.paired);
+    EXPECT_EQ(contrast_of(comparison, "size=1").outcome, Outcome::worse);
+    EXPECT_THAT(comparison.notes, Contains(HasSubstr("compared with itself")));
+}
+
+TEST(CompareVerdict, OneRunAgainstSeveralCountsWhatRunsDifferBy) {
+    CollectionMaker maker;
+    Noise noise{3};
+    // Runs differ by 4%, processes of a run hardly: ten processes are not ten answers.
+    for (int i = 0; i < 6; ++i)
+        maker.observe(maker.run({.label = "many"}), gemm("openblas", 1),
+                      noise.replicas(noise.about(100, 0.04), 0.0005, 5));
+    maker.observe(maker.run({.label = "one"}), gemm("openblas", 1), noise.replicas(105, 0.0005, 5));
+    const auto comparison = *compare(maker.collection());
+    EXPECT_EQ(comparison.unit, Unit::run);
+    EXPECT_EQ(contrast_of(comparison, "size=1").outcome, Outcome::cannot_tell);
+    EXPECT_THAT(comparison.notes, Contains(HasSubstr("one is one run")));
+}
+
+TEST(CompareVerdict, InterleavedRunsAreComparedPairByPair) {
+    CollectionMaker maker;
+    Noise noise{9};
+    std::vector<double> a;
+    std::vector<double> b;
+    for (int i = 0; i < 10; ++i) {
+        const double level = noise.about(100, 0.05); // the machine drifts by 5%; both sides alike
+        a.push_back(noise.about(level, 0.004));
+        b.push_back(noise.about(level * 0.97, 0.004));
+    }
+    const auto one = maker.run({.label = "old"});
+    const auto other = maker.run({.label = "new"});
+    maker.observe(one, gemm("openblas", 1), a);
+    maker.observe(other, gemm("onednn", 1), b); // the setting is the library: one question
+    for (const auto run : {one, other})
+        maker.collection().runs[run].pairing =
+            record::Pairing{.id = "p-1",
+                            .setting = run == one ? "old" : "new",
+                            .order = "ABBA",
+                            .changes = {{"library", std::string{"x"}}}};
+    const auto paired = *compare(maker.collection());
+    ASSERT_THAT(paired.tables[0].rows, SizeIs(1));
+    const auto& contrast = *paired.tables[0].rows[0].cells[1].contrast;
+    EXPECT_TRUE(contrast.paired);
+    EXPECT_EQ(contrast.outcome, Outcome::worse);
+    EXPECT_NEAR(*contrast.ratio, 0.97, 0.01);
+    // A pair that one side lost does not count, and is named.
+    maker.collection().observations[0].replicas.pop_back();
+    const auto nine = *compare(maker.collection());
+    EXPECT_THAT(nine.tables[0].rows[0].cells[1].notes, Contains("9 pairs of 10 values"));
+}
+
+TEST(CompareVerdict, StrictCorrectionCallsNoMore) {
+    CollectionMaker maker;
+    Noise noise{21};
+    for (const char* label : {"A", "B"}) {
+        const auto run = maker.run({.label = label});
+        for (std::int64_t size = 1; size <= 30; ++size)
+            maker.observe(run, gemm("openblas", size),
+                          noise.replicas(label[0] == 'B' ? 1.02e11 : 1e11, 0.008, 5));
+    }
+    const auto discovery = *compare(maker.collection());
+    const auto strict = *compare(maker.collection(), {.correction = Correction::family_wise});
+    EXPECT_GT(discovery.tallies[1].better, strict.tallies[1].better);
+    EXPECT_EQ(to_string(strict.correction), "holm");
+}
+
+/// Whoever has the JSON can decide again.
+TEST(CompareVerdict, EveryVerdictFollowsFromWhatIsShown) {
+    for (std::uint64_t seed = 0; seed < 10; ++seed)
+        for (const double change : {0.9, 0.985, 1.0, 1.03}) {
+            const auto comparison = twenty(change, seed, 3 + static_cast<int>(seed % 4));
+            for (const auto& row : comparison.tables[0].rows) {
+                const auto& c = *row.cells[1].contrast;
+                const double effect = std::log1p(comparison.minimum_effect);
+                const bool called =
+                    *c.p <= comparison.alpha && std::abs(std::log(*c.ratio)) >= effect;
+                const bool within = std::log(*c.low) > -effect && std::log(*c.high) < effect;
+                EXPECT_EQ(c.outcome, called   ? (*c.ratio > 1 ? Outcome::better : Outcome::worse)
+                                     : within ? Outcome::same
+                                              : Outcome::cannot_tell);
+            }
+        }
+}
+
+TEST(CompareVerdict, MixedMachinesAndUnstableFiguresAreNamed) {
+    CollectionMaker maker;
+    maker.observe(maker.run({.label = "A", .cpu = "Zen 4"}), gemm("openblas", 1), {100, 101});
+    maker
+        .observe(maker.run({.label = "A", .machine = "m-2", .cpu = "Zen 5"}), gemm("openblas", 1),
+                 {150, 151})
+        .status = record::Status::unstable;
+    maker.observe(maker.run({.label = "B", .machine = "m-3"}), gemm("openblas", 1), {100, 101})
+        .disturbed = true;
+    const auto comparison = *compare(maker.collection());
+    EXPECT_THAT(comparison.notes, Contains(HasSubstr("A mixes Zen 4, c7a.large and Zen 5")));
+    EXPECT_THAT(comparison.notes, Contains(HasSubstr("B is one machine")));
+    EXPECT_THAT(comparison.tables[0].rows[0].cells[0].notes, Contains("unstable in 1 of 2 runs"));
+    EXPECT_THAT(comparison.tables[0].rows[0].cells[1].notes, Contains("disturbed in 1 of 1 runs"));
+}
+
+} // namespace
+} // namespace assay::report
