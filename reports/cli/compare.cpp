@@ -76,7 +76,7 @@ std::vector<std::string> label_inputs(const std::vector<std::string>& inputs) {
 }
 
 Result<Comparison> make_comparison(const Options& options) {
-    auto collection = collect(label_inputs(options.inputs));
+    auto collection = collect(label_inputs(options.inputs), options.collecting);
     if (!collection) return tl::unexpected{collection.error()};
     auto how = options.comparing;
     if (options.correction == "holm") how.correction = Correction::family_wise;

@@ -38,6 +38,13 @@ void add_page(CLI::App& verb, Options& o) {
     verb.add_flag("--static", o.static_page,
                   "Write the page without a script, also where the interactive one is there");
 }
+/// Of every verb that takes many runs.
+void add_collecting(CLI::App& verb, Options& o) {
+    verb.add_flag_callback(
+        "--no-index", [&o] { o.collecting.index = false; },
+        "Read every file anew; the index of a large folder is in ~/.cache/assay and may be "
+        "deleted");
+}
 void add_report(CLI::App& verb, Options& o) {
     add_inputs(verb, o);
     add_page(verb, o);
@@ -74,6 +81,7 @@ void add_compare(CLI::App& verb, Options& o) {
         ->type_name("bh|holm");
     verb.add_option("--fail-on", o.fail_on, "End with 1 where a series got worse")
         ->type_name("worse");
+    add_collecting(verb, o);
     add_page(verb, o);
     verb.add_option("--md", o.markdown, "Write Markdown; - is stdout")->type_name("FILE");
     verb.add_option("--csv", o.csv, "Write a row for each series and side; - is stdout")

@@ -26,9 +26,10 @@ struct Options {
     std::string format;        ///< of export: "gbench", "csv"
     bool json = false;
     std::string language = "en";
-    CompareOptions comparing; ///< of compare
-    std::string correction;   ///< "bh", "holm"
-    std::string fail_on;      ///< "worse", or nothing
+    CollectOptions collecting; ///< of verbs that take many runs
+    CompareOptions comparing;  ///< of compare
+    std::string correction;    ///< "bh", "holm"
+    std::string fail_on;       ///< "worse", or nothing
 };
 
 /// Options to act on; or, without them, what to print and the code to end with (help, version, errors).

@@ -5,9 +5,15 @@
 #include "model/text.hpp"
 #include "store/find.hpp"
 #include "store/gather.hpp"
+#include "store/index.hpp"
 #include "store/load.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <numeric>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace assay::report {
@@ -21,38 +27,124 @@ double seconds_now() {
     return std::chrono::duration<double>(now).count();
 }
 
-/// Reads the files, all of one batch.
-Batch read(std::vector<FoundFile> files, std::vector<Problem>& problems) {
-    std::vector<std::filesystem::path> paths;
-    for (const auto& file : files) paths.push_back(file.path);
-    Batch batch;
-    auto loaded = load(paths, batch.pools);
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        auto digest = unpacked<RunDigest>(loaded[i].digest);
-        if (digest)
-            batch.candidates.push_back({.label = std::move(files[i].label),
-                                        .input = files[i].input,
-                                        .file = std::move(files[i].path),
-                                        .digest = *std::move(digest)});
-        else
-            problems.push_back(
-                {.where = plain(paths[i].string()), .reason = std::move(loaded[i].problem)});
+using Files = std::vector<FoundFile>;
+
+class Collecting {
+public:
+    explicit Collecting(std::vector<Problem> problems) : problems_{std::move(problems)} {}
+
+    /// Reads all of them.
+    void add(Files files) {
+        Batch batch;
+        std::vector<std::size_t> all(files.size());
+        std::iota(all.begin(), all.end(), 0);
+        read(files, all, batch);
+        batches_.push_back(std::move(batch));
     }
-    return batch;
-}
+
+    /// Takes from the index of their folder what has not changed and reads the rest.
+    void add_indexed(Files files, const std::filesystem::path& folder) {
+        const auto path = index_path(folder);
+        if (path.empty()) return add(std::move(files));
+        Index index = read_index(path);
+        Batch batch;
+        std::vector<std::string> gone;
+        const auto changed = known(files, index, batch, gone);
+        batch.pools = std::move(index.pools);
+        const auto added = read(files, changed, batch);
+        if (!added.empty() || !gone.empty()) {
+            index.pools = std::move(batch.pools);
+            write_index(path, index, added, gone);
+            batch.pools = std::move(index.pools);
+        }
+        batches_.push_back(std::move(batch));
+    }
+
+    Collection finish(double now) && {
+        Collection all = gather(std::move(batches_), now);
+        all.problems.insert(all.problems.begin(), std::make_move_iterator(problems_.begin()),
+                            std::make_move_iterator(problems_.end()));
+        return all;
+    }
+
+private:
+    /// Puts what the index has of the files into the batch; returns the files that have to be read, and
+    /// the rows of files that are no more.
+    static std::vector<std::size_t> known(Files& files, Index& index, Batch& batch,
+                                          std::vector<std::string>& gone) {
+        std::unordered_map<std::string_view, std::size_t> numbers;
+        for (std::size_t i = 0; i < files.size(); ++i) numbers.emplace(files[i].within, i);
+        std::vector<bool> is_known(files.size());
+        for (auto& row : index.rows) {
+            const auto found = numbers.find(row.within);
+            if (found == numbers.end()) {
+                gone.push_back(std::move(row.within));
+                continue;
+            }
+            FoundFile& file = files[found->second];
+            if (file.stamp != row.stamp) continue;
+            auto digest = unpacked<RunDigest>(row.digest);
+            if (!digest || !refers_to(*digest, index.pools)) continue;
+            take(file, *std::move(digest), batch);
+            is_known[found->second] = true;
+        }
+        std::vector<std::size_t> changed;
+        for (std::size_t i = 0; i < files.size(); ++i)
+            if (!is_known[i]) changed.push_back(i);
+        return changed;
+    }
+
+    /// Reads some of the files into the batch; returns their rows for an index. A file that cannot be
+    /// read is a problem, now and next time.
+    std::vector<IndexRow> read(Files& files, const std::vector<std::size_t>& which, Batch& batch) {
+        std::vector<std::filesystem::path> paths;
+        for (const auto i : which) paths.push_back(files[i].path);
+        auto loaded = load(paths, batch.pools);
+        std::vector<IndexRow> rows;
+        for (std::size_t k = 0; k < which.size(); ++k) {
+            FoundFile& file = files[which[k]];
+            if (auto digest = unpacked<RunDigest>(loaded[k].digest)) {
+                rows.push_back({.within = file.within,
+                                .stamp = file.stamp,
+                                .digest = std::move(loaded[k].digest)});
+                take(file, *std::move(digest), batch);
+            } else {
+                problems_.push_back(
+                    {.where = plain(paths[k].string()), .reason = std::move(loaded[k].problem)});
+            }
+        }
+        return rows;
+    }
+
+    static void take(FoundFile& file, RunDigest digest, Batch& batch) {
+        batch.candidates.push_back({.label = std::move(file.label),
+                                    .input = file.input,
+                                    .file = std::move(file.path),
+                                    .digest = std::move(digest)});
+    }
+
+    std::vector<Problem> problems_;
+    std::vector<Batch> batches_;
+};
 
 } // namespace
 
 Result<Collection> collect(const std::vector<std::string>& inputs, const CollectOptions& options) {
     auto found = find_files(inputs);
     if (!found) return tl::unexpected{found.error()};
-    std::vector<Problem> problems = std::move(found->problems);
-    std::vector<Batch> batches;
-    batches.push_back(read(std::move(found->files), problems));
-    Collection all = gather(std::move(batches), options.now.value_or(seconds_now()) + leeway);
-    all.problems.insert(all.problems.begin(), std::make_move_iterator(problems.begin()),
-                        std::make_move_iterator(problems.end()));
-    return all;
+    std::vector<Files> by_folder(found->folders.size());
+    Files others;
+    for (auto& file : found->files)
+        (file.within.empty() ? others : by_folder[file.folder]).push_back(std::move(file));
+    Collecting collecting{std::move(found->problems)};
+    for (std::size_t i = 0; i < by_folder.size(); ++i) {
+        if (options.index && by_folder[i].size() >= options.index_from)
+            collecting.add_indexed(std::move(by_folder[i]), found->folders[i]);
+        else
+            std::ranges::move(by_folder[i], std::back_inserter(others));
+    }
+    collecting.add(std::move(others));
+    return std::move(collecting).finish(options.now.value_or(seconds_now()) + leeway);
 }
 
 } // namespace assay::report
