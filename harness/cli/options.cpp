@@ -4,6 +4,7 @@
 #include "base/nearest.hpp"
 #include "base/version.hpp"
 #include "cli/verbs.hpp"
+#include "core/interleaving.hpp"
 #include "core/plan.hpp"
 
 #include <CLI/CLI.hpp>
@@ -54,11 +55,28 @@ void add_request(CLI::App& verb, Options& o) {
             },
             "Time for the whole run: 90s, 15m, 1h")
         ->type_name("TIME");
+    auto* replicas = verb.add_option_function<int>(
+                             "--replicas", [&o](const int& count) { o.replicas = count; },
+                             "Processes that measure each case, one after the other")
+                         ->type_name("N")
+                         ->check(CLI::Range(1, 100));
+    auto* interleave =
+        verb.add_option(
+                "--interleave", o.interleave,
+                "A setting that takes turns with others (give at least two): each case is "
+                "measured with one after the other, in the order A B B A, and what differs "
+                "is compared pair by pair. KEY is a variable of the environment in capitals, "
+                "library, governor, image (root folder or .sif) or via (a command that "
+                "starts the worker); a value with a comma stands in double quotes")
+            ->type_name("LABEL:[KEY=VALUE,...]")
+            ->allow_extra_args(false);
     verb.add_option_function<int>(
-            "--replicas", [&o](const int& count) { o.replicas = count; },
-            "Processes that measure each case, one after the other")
+            "--pairs", [&o](const int& count) { o.pairs = count; },
+            fmt::format("Pairs of --interleave [{}]", core::usual_pairs))
         ->type_name("N")
-        ->check(CLI::Range(1, 100));
+        ->check(CLI::Range(1, 100))
+        ->needs(interleave);
+    replicas->excludes(interleave);
 }
 
 void add_run(CLI::App& verb, Options& o) {
@@ -128,10 +146,13 @@ constexpr std::array<VerbDefinition, 6> verbs{{
     {"describe", Verb::describe, "Explain a benchmark: method, caveats, parameters",
      "assay describe memory.stream", &add_describe},
     {"plan", Verb::plan, "Show what a run would measure and how long it would take",
-     "assay plan quick --only gemm", &add_request},
+     "assay plan quick --only gemm\n  assay plan gemm.square --interleave 'a:' --interleave 'b: "
+     "governor=powersave'",
+     &add_request},
     {"run", Verb::run, "Measure, and write result and report",
      "assay run quick --out results\n  assay run 'gemm.*' --set gemm.square.size=2048,4096 "
-     "--budget 5m",
+     "--budget 5m\n  assay run gemm.square --interleave 'old:' "
+     "--interleave 'new: OPENBLAS_CORETYPE=Haswell'",
      &add_run},
     {"manifest", Verb::manifest, "Write the manifest of a module (module builds do this)",
      "assay manifest lib/assay/host.so --out lib/assay/host.json", &add_manifest, true},

@@ -24,6 +24,8 @@ struct Options {
     std::vector<std::string> expect; ///< "cores=2"
     std::optional<double> budget_seconds;
     std::optional<int> replicas;
+    std::vector<std::string> interleave; ///< settings that take turns
+    std::optional<int> pairs;
     std::filesystem::path out;
     std::string campaign = "default";
     std::string provider;

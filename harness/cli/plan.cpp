@@ -33,32 +33,9 @@ json::Value protocol_as_json(const measure::Protocol& p) {
             {"warmup_seconds", p.warmup_seconds}};
 }
 
-std::string plan_as_json(const core::Plan& plan) {
-    json::Value document{{"suite", plan.suite},
-                         {"digest", plan.digest},
-                         {"replicas", plan.replicas},
-                         {"protocol", protocol_as_json(plan.protocol)},
-                         {"expected_seconds", plan.expected_seconds},
-                         {"notes", plan.notes},
-                         {"cases", json::Value::array()}};
-    for (const auto& planned : plan.cases)
-        document["cases"].push_back({{"benchmark", planned.benchmark->id},
-                                     {"library", planned.module->module},
-                                     {"parameters", record::to_json(planned.parameters)},
-                                     {"protocol", protocol_as_json(planned.protocol)},
-                                     {"unavailable", core::why_unavailable(*planned.module)}});
-    return json::to_text(document);
-}
-
 std::string plan_as_table(const core::Plan& plan) {
     const auto terminal = terminal_of(STDOUT_FILENO);
-    Table table{{"CASE", "BENCHMARK", "LIBRARY", "PARAMETERS"}};
-    table.align_right(0);
-    std::size_t number = 0;
-    for (const auto& planned : plan.cases)
-        table.add({std::to_string(++number), planned.benchmark->id, planned.module->module,
-                   words_of(planned.parameters)});
-    std::string out = table.text(terminal);
+    std::string out = cases_as_table(plan);
     out += fmt::format("\n{}: {} cases x {} replicas, about {} (min:s)\n", plan.suite,
                        plan.cases.size(), plan.replicas, clock_text(plan.expected_seconds));
     const auto& p = plan.protocol;
@@ -77,6 +54,35 @@ std::string plan_as_table(const core::Plan& plan) {
 
 } // namespace
 
+json::Value plan_as_json(const core::Plan& plan) {
+    json::Value document{{"suite", plan.suite},
+                         {"digest", plan.digest},
+                         {"replicas", plan.replicas},
+                         {"protocol", protocol_as_json(plan.protocol)},
+                         {"expected_seconds", plan.expected_seconds},
+                         {"notes", plan.notes},
+                         {"cases", json::Value::array()}};
+    for (const auto& planned : plan.cases)
+        document["cases"].push_back({{"benchmark", planned.benchmark->id},
+                                     {"library", planned.module->module},
+                                     {"parameters", record::to_json(planned.parameters)},
+                                     {"protocol", protocol_as_json(planned.protocol)},
+                                     {"skipped", planned.skip_reason},
+                                     {"unavailable", core::why_unavailable(*planned.module)}});
+    return document;
+}
+
+std::string cases_as_table(const core::Plan& plan) {
+    const auto terminal = terminal_of(STDOUT_FILENO);
+    Table table{{"CASE", "BENCHMARK", "LIBRARY", "PARAMETERS"}};
+    table.align_right(0);
+    std::size_t number = 0;
+    for (const auto& planned : plan.cases)
+        table.add({std::to_string(++number), planned.benchmark->id, planned.module->module,
+                   words_of(planned.parameters)});
+    return table.text(terminal);
+}
+
 core::PlanRequest request_of(const Options& options) {
     return {.what = options.what,
             .set = options.set,
@@ -87,12 +93,18 @@ core::PlanRequest request_of(const Options& options) {
 }
 
 void show_plan(const core::Plan& plan, const Options& options) {
-    print(options.json ? plan_as_json(plan) : plan_as_table(plan));
+    print(options.json ? json::to_text(plan_as_json(plan)) : plan_as_table(plan));
 }
 
 ExitCode plan(const Options& options) {
     const auto catalogue = core::read_catalogue();
     warn_of_problems(catalogue);
+    if (!options.interleave.empty()) {
+        const auto turns = interleaving_of(catalogue, options);
+        if (!turns) return report(turns.error());
+        show_turns(*turns, options);
+        return ExitCode::done;
+    }
     const auto made = core::make_plan(catalogue, request_of(options));
     if (!made) return report(made.error());
     show_plan(*made, options);

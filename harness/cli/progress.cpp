@@ -7,11 +7,12 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 namespace assay::cli {
 
-ProgressLine::ProgressLine(const core::Plan& plan, bool quiet)
-    : plan_{plan}, quiet_{quiet}, terminal_{terminal_of(STDERR_FILENO)} {}
+ProgressLine::ProgressLine(std::vector<const core::Plan*> plans, bool quiet)
+    : plans_{std::move(plans)}, quiet_{quiet}, terminal_{terminal_of(STDERR_FILENO)} {}
 
 ProgressLine::~ProgressLine() { clear(); }
 
@@ -22,31 +23,45 @@ void ProgressLine::clear() {
     shown_ = false;
 }
 
-void ProgressLine::started(const std::filesystem::path& folder, bool resumed) {
+void ProgressLine::started(const std::filesystem::path& folder, bool resumed,
+                           const std::string& setting) {
     if (quiet_) return;
-    fmt::print(stderr, "{}: {} cases x {} replicas, about {} (min:s)\n{} {}\n", plan_.suite,
-               plan_.cases.size(), plan_.replicas, clock_text(plan_.expected_seconds),
+    const auto& plan = *plans_.front();
+    double seconds = 0;
+    for (const auto* each : plans_) seconds += each->expected_seconds;
+    if (++started_ == 1)
+        fmt::print(stderr, "{}: {} cases x {}, about {} (min:s)\n", plan.suite, plan.cases.size(),
+                   setting.empty()
+                       ? fmt::format("{} replicas", plan.replicas)
+                       : fmt::format("{} settings x {} pairs", plans_.size(), plan.replicas),
+                   clock_text(seconds));
+    fmt::print(stderr, "{}{}{} {}\n", setting, setting.empty() ? "" : " ",
                resumed ? "continues" : "writes", folder.string());
 }
 
 void ProgressLine::progress(const core::Progress& progress) {
-    if (quiet_ || !terminal_.present || progress.case_index >= plan_.cases.size()) return;
-    const auto name = record::identity(core::empty_case(plan_.cases[progress.case_index]));
+    const auto& plan = *plans_.front();
+    if (quiet_ || !terminal_.present || progress.case_index >= plan.cases.size()) return;
+    const auto name = record::identity(core::empty_case(plan.cases[progress.case_index]));
+    const auto turn = progress.setting.empty() ? std::string{}
+                                               : fmt::format("pair {}/{} {}  ", progress.replica,
+                                                             plan.replicas, progress.setting);
     const auto line =
-        fmt::format("{}/{}  {} left  {}  {}", progress.steps_done, progress.steps_total,
-                    clock_text(progress.remaining_seconds), progress.phase, name);
+        fmt::format("{}/{}  {} left  {}{}  {}", progress.steps_done, progress.steps_total,
+                    clock_text(progress.remaining_seconds), turn, progress.phase, name);
     clear();
     std::fputs(cut(line, terminal_.width - 1).c_str(), stderr); // a full line would wrap
     std::fflush(stderr);
     shown_ = true;
 }
 
-void ProgressLine::finished(const record::Case& result) {
+void ProgressLine::finished(const record::Case& result, const std::string& setting) {
     ++finished_;
     if (quiet_ || terminal_.present) return;
     const auto row = summary_row(result);
-    fmt::print(stderr, "{}/{}  {}  {} {}  {}\n", finished_, plan_.cases.size(), row.name, row.value,
-               row.interval, row.status);
+    fmt::print(stderr, "{}/{}  {}{}{}  {} {}  {}\n", finished_,
+               plans_.size() * plans_.front()->cases.size(), setting, setting.empty() ? "" : ": ",
+               row.name, row.value, row.interval, row.status);
 }
 
 } // namespace assay::cli

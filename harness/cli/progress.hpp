@@ -11,25 +11,29 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace assay::cli {
 
 class ProgressLine : public core::Observer {
 public:
-    ProgressLine(const core::Plan& plan, bool quiet);
+    /// Several plans are runs that take turns.
+    ProgressLine(std::vector<const core::Plan*> plans, bool quiet);
     ~ProgressLine() override;
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
 
-    void started(const std::filesystem::path& folder, bool resumed) override;
+    void started(const std::filesystem::path& folder, bool resumed,
+                 const std::string& setting) override;
     void progress(const core::Progress& progress) override;
-    void finished(const record::Case& result) override;
+    void finished(const record::Case& result, const std::string& setting) override;
 
 private:
     void clear();
-    const core::Plan& plan_;
+    std::vector<const core::Plan*> plans_;
     bool quiet_;
     Terminal terminal_;
+    std::size_t started_ = 0;
     std::size_t finished_ = 0;
     bool shown_ = false; ///< a line is on the screen that has to be written over
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/file.hpp"
 #include "cli/console.hpp"
 #include "cli/progress.hpp"
+#include "cli/reports.hpp"
 #include "cli/summary.hpp"
 #include "cli/verbs.hpp"
 #include "core/expectations.hpp"
@@ -10,64 +10,14 @@
 #include "machine/inventory.hpp"
 
 #include <fmt/core.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace assay::cli {
 namespace {
-
-struct Reports {
-    std::filesystem::path html;
-    std::filesystem::path markdown;
-};
-
-/// Starts a program with its stdout on our stderr and waits for it. Did it end well?
-bool run_program(std::vector<std::string> arguments) {
-    std::vector<char*> pointers;
-    for (auto& argument : arguments) pointers.push_back(argument.data());
-    pointers.push_back(nullptr);
-    pid_t child = 0;
-    posix_spawn_file_actions_t actions{};
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-    const int fault =
-        ::posix_spawnp(&child, pointers.front(), &actions, nullptr, pointers.data(), environ);
-    ::posix_spawn_file_actions_destroy(&actions);
-    int status = -1;
-    if (fault == 0)
-        while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-        }
-    return fault == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-/// Has assay-report write the report beside the result.
-std::optional<Reports> write_reports(const std::filesystem::path& file,
-                                     const std::string& language) {
-    const Reports reports{.html = file.parent_path() / "report.html",
-                          .markdown = file.parent_path() / "report.md"};
-    if (run_program({layout().programs / "assay-report", "report", file, "--html", reports.html,
-                     "--md", reports.markdown, "--lang", language}))
-        return reports;
-    fmt::print(stderr, "assay: warning: no report was written; `assay report {}` tries again\n",
-               file.string());
-    return std::nullopt;
-}
-
-/// Where nobody looks at a display there is nothing to open; the path was printed.
-void open_in_browser(const std::filesystem::path& page) {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
-    if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
-    run_program({"xdg-open", page});
-}
 
 void show_outcome(const core::Outcome& outcome, const std::optional<Reports>& reports,
                   const Options& options) {
@@ -87,6 +37,21 @@ void show_outcome(const core::Outcome& outcome, const std::optional<Reports>& re
 
 } // namespace
 
+Result<void> check_machine(const Options& options) {
+    if (options.expect.empty()) return {};
+    return core::check_expectations(machine::inspect({.core_clock = false}), options.expect);
+}
+
+core::RunOptions run_options_of(const Options& options) {
+    return {.out = options.out,
+            .campaign = options.campaign,
+            .provider = options.provider,
+            .instance = options.instance,
+            .resume = options.resume,
+            .keep_samples = options.raw,
+            .record_hostname = options.hostname};
+}
+
 ExitCode run(const Options& options) {
     const auto catalogue = core::read_catalogue();
     warn_of_problems(catalogue);
@@ -96,22 +61,12 @@ ExitCode run(const Options& options) {
         show_plan(*made, options);
         return ExitCode::done;
     }
-    if (!options.expect.empty()) {
-        const auto machine = machine::inspect({.core_clock = false});
-        if (const auto met = core::check_expectations(machine, options.expect); !met)
-            return report(met.error());
-    }
+    if (const auto met = check_machine(options); !met) return report(met.error());
     if (!options.quiet)
         for (const auto& note : made->notes) fmt::print(stderr, "note: {}\n", note);
-    const core::RunOptions how{.out = options.out,
-                               .campaign = options.campaign,
-                               .provider = options.provider,
-                               .instance = options.instance,
-                               .resume = options.resume,
-                               .keep_samples = options.raw,
-                               .record_hostname = options.hostname};
+    const auto how = run_options_of(options);
     auto outcome = [&] {
-        ProgressLine progress{*made, options.quiet};
+        ProgressLine progress{{&*made}, options.quiet};
         return core::run(*made, how, progress);
     }();
     if (!outcome) return report(outcome.error());

@@ -28,7 +28,7 @@ ExitCode perform(const Options& options) {
     case Verb::plan:
         return plan(options);
     case Verb::run:
-        return run(options);
+        return options.interleave.empty() ? run(options) : run_in_turns(options);
     case Verb::manifest:
         break;
     }

@@ -6,8 +6,10 @@
 
 #include "base/result.hpp"
 #include "cli/options.hpp"
+#include "core/interleaving.hpp"
 #include "core/manifest.hpp"
 #include "core/plan.hpp"
+#include "json/json.hpp"
 
 #include <array>
 #include <string>
@@ -23,6 +25,7 @@ ExitCode list(const Options& options);
 ExitCode describe(const Options& options);
 ExitCode plan(const Options& options);
 ExitCode run(const Options& options);
+ExitCode run_in_turns(const Options& options);
 ExitCode write_manifest(const Options& options);
 
 /// Verbs of assay-report, which people may type after `assay` as well.
@@ -40,6 +43,11 @@ void print(std::string_view text); ///< stdout
 ExitCode report(const Error& error);
 void warn_of_problems(const core::Catalogue& catalogue);
 core::PlanRequest request_of(const Options& options);
+json::Value plan_as_json(const core::Plan& plan);
+std::string cases_as_table(const core::Plan& plan);
 void show_plan(const core::Plan& plan, const Options& options);
+Result<core::Interleaving> interleaving_of(const core::Catalogue& catalogue,
+                                           const Options& options);
+void show_turns(const core::Interleaving& turns, const Options& options);
 
 } // namespace assay::cli

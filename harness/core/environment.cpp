@@ -58,7 +58,8 @@ const char* find_variable(const std::vector<std::string>& environment, std::stri
 }
 
 std::vector<std::string> worker_environment(const std::vector<std::string>& inherited,
-                                            const Placement& placement) {
+                                            const Placement& placement,
+                                            const record::NamedList& forced) {
     std::vector<std::string> entries;
     for (const auto& entry : inherited) {
         const auto name = name_of(entry);
@@ -76,6 +77,11 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& inhe
         // Each rank of a team binds itself to its own entry of this list.
         entries.push_back(fmt::format("ASSAY_CPUS={}", fmt::join(placement.cpus, ",")));
     }
+    std::erase_if(entries, [&](const std::string& entry) {
+        return record::find(forced, name_of(entry)) != nullptr;
+    });
+    for (const auto& [name, value] : forced)
+        entries.push_back(fmt::format("{}={}", name, record::to_string(value)));
     return entries;
 }
 

@@ -24,9 +24,11 @@ struct Placement {
 };
 
 /// The environment of a worker: `inherited` ("NAME=value") without what would place threads or make
-/// the worker part of a job that the parent runs in, and with what the placement asks for.
+/// the worker part of a job that the parent runs in, and with what the placement asks for. `forced`
+/// beats all of it.
 std::vector<std::string> worker_environment(const std::vector<std::string>& inherited,
-                                            const Placement& placement);
+                                            const Placement& placement,
+                                            const record::NamedList& forced = {});
 std::vector<std::string> own_environment();
 
 /// The entries that libraries under measurement read, as settings `environment.NAME`. No dump: an

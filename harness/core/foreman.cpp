@@ -62,9 +62,10 @@ std::string last_line_of(const fs::path& log) {
     return last.substr(0, longest);
 }
 
-Foreman::Foreman(fs::path program, const record::Machine& machine, Watch watch)
+Foreman::Foreman(fs::path program, const record::Machine& machine, Watch watch,
+                 Surroundings surroundings)
     : program_{std::move(program)}, machine_{machine}, watch_{std::move(watch)},
-      environment_{own_environment()} {}
+      surroundings_{std::move(surroundings)}, environment_{own_environment()} {}
 
 void Foreman::dismiss() {
     if (at_hand_) at_hand_->session->stop();
@@ -78,13 +79,15 @@ Result<std::unique_ptr<Session>> Foreman::start(const Placement& placement, cons
         scratch_ = std::move(*scratch);
     }
     const double available = machine::fact(machine_, "memory.available");
-    return Session::start({.program = program_,
-                           .placement = placement,
-                           .log = log,
-                           .scratch = scratch_ ? scratch_->folder() : fs::path{},
-                           .data_limit = data_limit_for(available, placement.ranks),
-                           .inherited = environment_},
-                          {.machine = machine_, .state_folder = state_folder_.string()});
+    return Session::start(
+        {.program = program_,
+         .placement = placement,
+         .log = log,
+         .scratch = scratch_ ? scratch_->folder() : fs::path{},
+         .data_limit = data_limit_for(available, placement.ranks),
+         .inherited = environment_,
+         .surroundings = surroundings_},
+        {.machine = machine_, .state_folder = surroundings_.inside(state_folder_)});
 }
 
 Result<Session*> Foreman::session_for(const PlannedCase& planned, const Placement& placement,
@@ -109,8 +112,8 @@ record::NamedList Foreman::facts(const Manifest& module, const fs::path& log) {
     };
     auto session = start({.threads = std::max(machine_.usable_cores.value_or(1), 1)}, log);
     if (!session) return problem(session.error().message);
-    auto answer =
-        (*session)->facts({.id = ++last_id_, .module = module.library.string()}, limit, watch_);
+    auto answer = (*session)->facts(
+        {.id = ++last_id_, .module = surroundings_.inside(module.library)}, limit, watch_);
     (*session)->stop();
     if (answer.fate == Fate::interrupted) return {};
     if (answer.fate != Fate::answered) return problem(answer.reason);
@@ -124,6 +127,10 @@ record::NamedList Foreman::facts(const Manifest& module, const fs::path& log) {
 // --- tuning ---------------------------------------------------------------------------------------
 
 void Foreman::adopt(const PlannedCase& planned, const record::NamedList& settings) {
+    const auto is_set = [&](const Tuning& tuning) {
+        return record::find(surroundings_.variables, tuning.variable) != nullptr;
+    };
+    if (std::ranges::any_of(planned.module->tunings, is_set)) return; // its setting has decided
     if (auto choice = recorded_choice(*planned.module, settings))
         choices_.try_emplace(tuning_group(planned), std::move(*choice));
 }
@@ -143,7 +150,8 @@ const TuningChoice& Foreman::tune(const PlannedCase& planned, const measure::Pro
         const bool good = replica.status == Status::ok || replica.status == Status::unstable;
         return good ? replica.seconds : std::nullopt;
     };
-    auto choice = choose_tuning(usable_tunings(*planned.module, machine_, environment_), probe);
+    const auto seen = worker_environment(environment_, {}, surroundings_.variables);
+    auto choice = choose_tuning(usable_tunings(*planned.module, machine_, seen), probe);
     if (interrupted_) choice = {}; // what was chosen half-way is not used: the run ends here
     return choices_.emplace(group, std::move(choice)).first->second;
 }
@@ -183,12 +191,12 @@ Attempt Foreman::attempt(const PlannedCase& planned, const measure::Protocol& pr
     const auto started = utc_now();
     auto environment = recorded_environment((*session)->environment());
     auto answer = (*session)->measure({.id = ++last_id_,
-                                       .module = planned.module->library.string(),
+                                       .module = surroundings_.inside(planned.module->library),
                                        .benchmark = planned.benchmark->id,
                                        .parameters = planned.parameters,
                                        .protocol = protocol,
                                        .replica = replica,
-                                       .log = fs::absolute(log).string()},
+                                       .log = surroundings_.inside(fs::absolute(log))},
                                       watch_);
     attempt.result.replicas.push_back({.index = replica, .started = started});
     take_answer(std::move(answer), log, attempt);

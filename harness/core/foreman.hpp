@@ -32,7 +32,8 @@ struct Attempt {
 
 class Foreman {
 public:
-    Foreman(std::filesystem::path program, const record::Machine& machine, Watch watch);
+    Foreman(std::filesystem::path program, const record::Machine& machine, Watch watch,
+            Surroundings surroundings = {});
 
     /// What the module says of its libraries, named <module>.<fact>. A module that cannot be asked
     /// says so in <module>.problem.
@@ -40,7 +41,7 @@ public:
     /// `replica` counts from 0.
     Attempt measure(const PlannedCase& planned, const measure::Protocol& protocol, int replica,
                     const std::filesystem::path& log);
-    /// A choice made by an earlier attempt of this run.
+    /// A choice made by an earlier attempt of this run, or by a run that takes turns with it.
     void adopt(const PlannedCase& planned, const record::NamedList& settings);
     /// Where modules may keep files from run to run.
     void keep_state_in(const std::filesystem::path& folder) { state_folder_ = folder; }
@@ -70,7 +71,8 @@ private:
     std::filesystem::path state_folder_;
     const record::Machine& machine_;
     Watch watch_;
-    std::vector<std::string> environment_;
+    Surroundings surroundings_;
+    std::vector<std::string> environment_; ///< inherited
     std::optional<AtHand> at_hand_;
     std::map<int, std::vector<int>> cpus_;        ///< by number of threads
     std::map<std::string, TuningChoice> choices_; ///< by tuning_group

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Command plain(const LaunchRequest& request, std::vector<std::string> environment) {
-    return {.arguments = {request.program.string(), "worker"},
+    return {.arguments = {request.surroundings.inside(request.program), "worker"},
             .environment = std::move(environment),
             .cpus = request.placement.cpus,
             .log = request.log,
@@ -46,7 +46,7 @@ Result<Command> mpirun(const LaunchRequest& request, std::vector<std::string> en
     for (const char* name : {"ASSAY_SOCKET", "ASSAY_TOKEN", "ASSAY_CPUS", "ASSAY_DATA_LIMIT"})
         if (find_variable(environment, name) != nullptr)
             arguments.insert(arguments.end(), {"-x", name});
-    arguments.insert(arguments.end(), {request.program.string(), "worker"});
+    arguments.insert(arguments.end(), {request.surroundings.inside(request.program), "worker"});
     if (::geteuid() == 0) {
         environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT=1");
         environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
@@ -85,8 +85,11 @@ bool may_read_siblings(const fs::path& root) {
     return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == 1;
 }
 
-Result<Command> launch_command(const LaunchRequest& request) {
-    auto environment = worker_environment(request.inherited, request.placement);
+namespace {
+
+Result<Command> bare_command(const LaunchRequest& request) {
+    auto environment =
+        worker_environment(request.inherited, request.placement, request.surroundings.variables);
     environment.push_back("ASSAY_SOCKET=" + request.address);
     environment.push_back("ASSAY_TOKEN=" + request.token);
     if (request.data_limit > 0)
@@ -96,6 +99,16 @@ Result<Command> launch_command(const LaunchRequest& request) {
     return fail(fmt::format("needs the launcher `{}`, which this version of assay does not know",
                             request.placement.launcher),
                 Fault::environment);
+}
+
+} // namespace
+
+Result<Command> launch_command(const LaunchRequest& request) {
+    auto command = bare_command(request);
+    const auto& prefix = request.surroundings.prefix;
+    if (command)
+        command->arguments.insert(command->arguments.begin(), prefix.begin(), prefix.end());
+    return command;
 }
 
 } // namespace assay::core

@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "core/environment.hpp"
 #include "core/process.hpp"
+#include "core/surroundings.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -25,6 +26,7 @@ struct LaunchRequest {
     std::filesystem::path scratch; ///< folder for files that a killed launcher would leave behind
     std::int64_t data_limit = 0;   ///< bytes each process may allocate; 0: no limit
     std::vector<std::string> inherited; ///< environment of the parent
+    Surroundings surroundings{};
 };
 
 /// An error of the environment says what is missing: "needs mpirun (Debian package openmpi-bin)".

@@ -112,10 +112,14 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
     plan.notes = std::move(selection->notes);
     plan.cases = std::move(selection->cases);
     order_cases(plan.cases);
-    if (request.budget_seconds) fit_budget(plan, *request.budget_seconds);
+    finish_plan(plan, request.budget_seconds);
+    return plan;
+}
+
+void finish_plan(Plan& plan, std::optional<double> budget_seconds) {
+    if (budget_seconds) fit_budget(plan, *budget_seconds);
     plan.expected_seconds = expected_seconds(plan);
     plan.digest = digest_of(plan);
-    return plan;
 }
 
 } // namespace assay::core

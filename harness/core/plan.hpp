@@ -23,6 +23,7 @@ struct PlannedCase {
     const Benchmark* benchmark = nullptr;
     record::NamedList parameters; ///< complete, in the benchmark's order, may be symbolic
     measure::Protocol protocol;
+    std::string skip_reason; ///< not empty: it is not measured, and recorded as skipped
 };
 /// The case as it will be recorded before anything is measured (status interrupted).
 record::Case empty_case(const PlannedCase& planned);
@@ -31,6 +32,7 @@ struct Plan {
     std::string suite;          ///< name of the suite, or "custom" for ids on the command line
     measure::Protocol protocol; ///< of cases that have none of their own
     int replicas = 3;
+    bool fresh_workers = false; ///< a process of its own for each case, as turns need
     std::vector<PlannedCase> cases;
     std::string digest; ///< of all the above and the modules' build ids
     double expected_seconds = 0;
@@ -48,6 +50,10 @@ struct PlanRequest {
 
 /// Usage errors name the item, and for an unknown name the nearest known one.
 Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request);
+
+/// What follows from the cases of a plan: what a budget leaves of their protocols, how long it takes,
+/// the digest.
+void finish_plan(Plan& plan, std::optional<double> budget_seconds);
 
 /// Parses "90", "90s", "15m", "1h".
 Result<double> parse_duration(std::string_view text);

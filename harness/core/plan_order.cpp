@@ -70,7 +70,9 @@ std::size_t workers_of(const Plan& plan, bool team) {
     std::size_t count = 0;
     const PlannedCase* before = nullptr;
     for (const auto& planned : plan.cases) {
-        const bool same = before != nullptr && before->benchmark == planned.benchmark &&
+        if (!planned.skip_reason.empty()) continue;
+        const bool same = !plan.fresh_workers && before != nullptr &&
+                          before->benchmark == planned.benchmark &&
                           team_of(*before) == team_of(planned);
         if (!same && planned.benchmark->team == team) ++count;
         before = &planned;
@@ -86,7 +88,9 @@ double fixed_seconds(const Plan& plan) {
     return once * plan.replicas;
 }
 
-double measured_seconds(const measure::Protocol& p) {
+double measured_seconds(const PlannedCase& planned) {
+    if (!planned.skip_reason.empty()) return 0;
+    const auto& p = planned.protocol;
     return (p.warmup_seconds * warmup_share) +
            std::min(p.budget_seconds, p.min_seconds * measured_share);
 }
@@ -145,7 +149,7 @@ void order_cases(std::vector<PlannedCase>& cases) {
 
 double expected_seconds(const Plan& plan) {
     double measured = 0;
-    for (const auto& planned : plan.cases) measured += measured_seconds(planned.protocol);
+    for (const auto& planned : plan.cases) measured += measured_seconds(planned);
     return fixed_seconds(plan) + (measured * plan.replicas);
 }
 
@@ -153,8 +157,7 @@ std::vector<double> expected_steps(const Plan& plan) {
     const double steps = static_cast<double>(plan.cases.size()) * plan.replicas;
     const double fixed = fixed_seconds(plan) / std::max(steps, 1.0);
     std::vector<double> seconds;
-    for (const auto& planned : plan.cases)
-        seconds.push_back(fixed + measured_seconds(planned.protocol));
+    for (const auto& planned : plan.cases) seconds.push_back(fixed + measured_seconds(planned));
     return seconds;
 }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -32,9 +33,15 @@ fs::path machine_folder(const RunOptions& options, const record::Machine& machin
            path_word(machine.instance) / path_word(machine.id);
 }
 
+/// Whatever their ids are.
+bool same_pairing(std::optional<record::Pairing> a, const std::optional<record::Pairing>& b) {
+    if (a && b) a->id = b->id;
+    return a == b;
+}
+
 bool same_run(const record::JournalHeader& a, const record::JournalHeader& b) {
     return a.suite == b.suite && a.version == b.version && a.digest == b.digest &&
-           a.machine == b.machine;
+           a.machine == b.machine && same_pairing(a.pairing, b.pairing);
 }
 
 bool fits(const record::JournalStep& step, const Plan& plan) {
@@ -71,27 +78,40 @@ std::vector<fs::path> earlier_runs(const fs::path& folder) {
     return runs;
 }
 
-/// Goes on with the run in `path` if it is ours, unfinished, and nobody is at it. A journal that
-/// cannot be read belongs to a run that cannot be continued.
-std::optional<RunFolder> try_resume(const fs::path& path, const Plan& plan,
-                                    const record::JournalHeader& wanted) {
+/// A run that can be read, with a header.
+struct Found {
+    fs::path path;
+    record::JournalContent content;
+};
+
+/// A journal that cannot be read belongs to a run that cannot be continued.
+std::optional<Found> find(const fs::path& path) {
     auto content = record::read_journal(path / journal_name);
-    if (!content) return std::nullopt;
-    const auto header = content->header.value_or(record::JournalHeader{});
-    if (!same_run(header, wanted)) return std::nullopt;
-    auto journal = record::Journal::resume(path / journal_name, *content);
-    if (!journal) return std::nullopt;
-    std::erase_if(content->steps,
-                  [&](const auto& step) { return !fits(step, plan) || !is_final(step.result); });
-    // Every case finished, but killed before the result was written: that is still to do.
+    if (!content || !content->header) return std::nullopt;
+    return Found{.path = path, .content = std::move(*content)};
+}
+
+/// Runs that took turns share it.
+const std::string& group_of(const record::JournalHeader& header) {
+    return header.pairing ? header.pairing->id : header.run;
+}
+
+/// Every case finished, but killed before the result was written: that is still to do.
+bool is_finished(const Found& found, const Plan& plan) {
     std::error_code error;
-    if (!is_unfinished(plan, content->steps) && fs::exists(path / "run.json", error))
-        return std::nullopt;
-    fs::create_directories(path / "logs", error);
-    return RunFolder{.path = path,
-                     .header = header,
+    return fs::exists(found.path / "run.json", error) && !is_unfinished(plan, found.content.steps);
+}
+
+/// Fails where another process is at it.
+Result<RunFolder> go_on(Found found) {
+    auto journal = record::Journal::resume(found.path / journal_name, found.content);
+    if (!journal) return tl::unexpected{journal.error()};
+    std::error_code error;
+    fs::create_directories(found.path / "logs", error);
+    return RunFolder{.path = std::move(found.path),
+                     .header = std::move(*found.content.header),
                      .journal = std::move(*journal),
-                     .steps = std::move(content->steps),
+                     .steps = std::move(found.content.steps),
                      .resumed = true};
 }
 
@@ -104,9 +124,10 @@ std::string new_run_id(const std::string& started) {
 }
 
 Result<RunFolder> create(const fs::path& folder, record::JournalHeader header) {
-    header.run = new_run_id(header.started);
-    const auto path = folder / header.run;
     std::error_code error;
+    do header.run = new_run_id(header.started);
+    while (fs::exists(folder / header.run, error));
+    const auto path = folder / header.run;
     if (!fs::create_directories(path / "logs", error) || error)
         return tl::unexpected{cannot_create(path, error)};
     auto journal = record::Journal::create(path / journal_name, header);
@@ -116,6 +137,71 @@ Result<RunFolder> create(const fs::path& folder, record::JournalHeader header) {
     }
     return RunFolder{.path = path, .header = std::move(header), .journal = std::move(*journal)};
 }
+
+/// The runs of one machine, and those that are wanted.
+class Search {
+public:
+    Search(fs::path folder, const std::vector<WantedRun>& wanted,
+           std::vector<record::JournalHeader> headers)
+        : folder_{std::move(folder)}, wanted_{wanted}, headers_{std::move(headers)} {}
+
+    /// The newest group that can be gone on with; empty where there is none.
+    std::vector<RunFolder> resume() const {
+        const auto runs = earlier_runs(folder_);
+        std::set<std::string> seen;
+        for (const auto& path : runs) {
+            const auto found = find(path);
+            if (!found || !index_of(*found->content.header)) continue;
+            const auto& group = group_of(*found->content.header);
+            if (!seen.insert(group).second) continue;
+            if (auto folders = resume_group(group, runs); !folders.empty()) return folders;
+        }
+        return {};
+    }
+
+private:
+    /// Which of the wanted ones it is.
+    std::optional<std::size_t> index_of(const record::JournalHeader& header) const {
+        for (std::size_t i = 0; i < headers_.size(); ++i)
+            if (same_run(header, headers_[i])) return i;
+        return std::nullopt;
+    }
+
+    /// Not where a run of the group is none of ours, where all are finished, or where somebody is at it.
+    std::vector<RunFolder> resume_group(const std::string& group,
+                                        const std::vector<fs::path>& runs) const {
+        std::vector<std::optional<Found>> members(wanted_.size());
+        for (const auto& path : runs) {
+            auto found = find(path);
+            if (!found || group_of(*found->content.header) != group) continue;
+            const auto index = index_of(*found->content.header);
+            if (!index) return {};
+            const auto& plan = *wanted_[*index].plan;
+            std::erase_if(found->content.steps, [&](const auto& step) {
+                return !fits(step, plan) || !is_final(step.result);
+            });
+            members[*index] = std::move(found);
+        }
+        bool finished = true;
+        for (std::size_t i = 0; i < members.size(); ++i)
+            finished = finished && members[i] && is_finished(*members[i], *wanted_[i].plan);
+        if (finished) return {};
+        std::vector<RunFolder> folders;
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            auto header = headers_[i];
+            if (header.pairing) header.pairing->id = group;
+            auto folder = members[i] ? go_on(std::move(*members[i]))
+                                     : create(folder_, std::move(header)); // killed before it began
+            if (!folder) return {};
+            folders.push_back(std::move(*folder));
+        }
+        return folders;
+    }
+
+    fs::path folder_;
+    const std::vector<WantedRun>& wanted_;
+    std::vector<record::JournalHeader> headers_;
+};
 
 } // namespace
 
@@ -153,18 +239,32 @@ fs::path RunFolder::log_of(std::size_t index, const PlannedCase& planned) const 
                        path_word(planned.module->module));
 }
 
-Result<RunFolder> open_run_folder(const Plan& plan, const RunOptions& options,
-                                  const record::Machine& machine) {
-    record::JournalHeader header{.suite = plan.suite,
-                                 .started = utc_now(),
-                                 .version = std::string{version()},
-                                 .digest = plan.digest,
-                                 .machine = machine.id};
+Result<std::vector<RunFolder>> open_run_folders(const std::vector<WantedRun>& wanted,
+                                                const RunOptions& options,
+                                                const record::Machine& machine) {
+    const auto started = utc_now();
+    const auto id = new_run_id(started);
+    std::vector<record::JournalHeader> headers;
+    for (const auto& run : wanted) {
+        headers.push_back({.suite = run.plan->suite,
+                           .started = started,
+                           .version = std::string{version()},
+                           .digest = run.plan->digest,
+                           .machine = machine.id,
+                           .pairing = run.pairing});
+        if (headers.back().pairing) headers.back().pairing->id = id;
+    }
     const auto folder = machine_folder(options, machine);
     if (options.resume)
-        for (const auto& path : earlier_runs(folder))
-            if (auto resumed = try_resume(path, plan, header)) return std::move(*resumed);
-    return create(folder, std::move(header));
+        if (auto folders = Search{folder, wanted, headers}.resume(); !folders.empty())
+            return folders;
+    std::vector<RunFolder> folders;
+    for (auto& header : headers) {
+        auto created = create(folder, std::move(header));
+        if (!created) return tl::unexpected{created.error()};
+        folders.push_back(std::move(*created));
+    }
+    return folders;
 }
 
 } // namespace assay::core

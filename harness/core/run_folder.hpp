@@ -14,6 +14,7 @@
 #include "record/model.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,10 +34,19 @@ struct RunFolder {
     std::filesystem::path log_of(std::size_t index, const PlannedCase& planned) const;
 };
 
-/// With options.resume, the newest unfinished run of the same suite, digest, version and machine;
-/// otherwise, or when there is none, a new one.
-Result<RunFolder> open_run_folder(const Plan& plan, const RunOptions& options,
-                                  const record::Machine& machine);
+/// A run to be opened. Runs that take turns have pairings that differ in their settings; their ids are
+/// found here.
+struct WantedRun {
+    const Plan* plan = nullptr;
+    std::optional<record::Pairing> pairing;
+};
+
+/// With options.resume, the newest unfinished run of the same suite, digest, version and machine, or
+/// the newest unfinished ones that took turns with the same settings; otherwise, or when there is none,
+/// new ones. In the order of `wanted`, which is one run, or several with pairings.
+Result<std::vector<RunFolder>> open_run_folders(const std::vector<WantedRun>& wanted,
+                                                const RunOptions& options,
+                                                const record::Machine& machine);
 
 /// One level of the path: letters, digits, `.`, `_` and `-`; "unknown" for an empty text.
 std::string path_word(std::string_view text);

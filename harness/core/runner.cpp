@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/runner.hpp"
 
-#include "base/file.hpp"
-#include "core/ceilings.hpp"
 #include "core/forecast.hpp"
-#include "core/foreman.hpp"
+#include "core/governor.hpp"
+#include "core/lane.hpp"
 #include "core/plan_order.hpp"
 #include "core/run_folder.hpp"
-#include "core/samples.hpp"
 #include "core/signals.hpp"
 #include "machine/inventory.hpp"
-#include "record/journal.hpp"
-#include "record/summary.hpp"
-#include "record/writer.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -41,39 +38,70 @@ fs::path worker_program(const RunOptions& options) {
     return fs::read_symlink("/proc/self/exe", error);
 }
 
+/// Of all parts, one after the other.
+std::vector<double> steps_of(const std::vector<Part>& parts) {
+    std::vector<double> seconds;
+    for (const auto& part : parts)
+        std::ranges::move(expected_steps(*part.plan), std::back_inserter(seconds));
+    return seconds;
+}
+
+/// The way into a setting, tried before anything is measured.
+Result<Surroundings> enter(const Part& part, const RunOptions& options) {
+    if (part.setting == nullptr) return Surroundings{};
+    if (!part.setting->image.empty()) {
+        std::error_code error; // where it cannot be made, opening the run will say so
+        fs::create_directories(options.out, error);
+    }
+    const auto environment = own_environment();
+    const char* path = find_variable(environment, "PATH");
+    auto around = surroundings_of(*part.setting, options.out, path == nullptr ? "" : path);
+    if (!around) return around;
+    if (const auto starts = try_out(*around, worker_program(options), environment); !starts)
+        return fail(fmt::format("setting {}: {}", part.setting->label, starts.error().message),
+                    starts.error().fault);
+    return around;
+}
+
 class Runner {
 public:
-    Runner(const Plan& plan, const RunOptions& options, Observer& observer)
-        : plan_{plan}, options_{options}, observer_{observer}, machine_{find_machine(options)},
-          foreman_{worker_program(options), machine_, watch()},
-          forecast_{expected_steps(plan), plan.replicas} {}
+    /// A run by itself is one part; the plans of several have as many cases and replicas.
+    Runner(std::vector<Part> parts, const RunOptions& options, Observer& observer)
+        : parts_{std::move(parts)}, cases_{parts_[0].plan->cases.size()},
+          replicas_{parts_[0].plan->replicas}, options_{options}, observer_{observer},
+          forecast_{steps_of(parts_), replicas_} {}
 
-    Result<Outcome> run();
+    Result<std::vector<Outcome>> run();
 
 private:
     Watch watch();
+    Result<void> take_governors();
     Result<void> open();
-    void ask_modules();
+    Result<void> open_lanes(const record::Machine& machine);
+    void drop_half_pairs();
     Result<void> measure_all();
-    Result<void> measure_one(std::size_t index, int replica);
-    Result<void> keep(std::size_t index, int replica, Attempt attempt);
+    Result<void> measure_one(Lane& lane);
+    Result<void> apply(const Setting* setting);
     void tell(const message::Progress& progress);
-    void tell_when_complete(std::size_t index);
-    record::Case concluded(std::size_t index) const;
-    Result<Outcome> finish();
-    Catalogue used_modules() const;
+    Result<std::vector<Outcome>> finish();
+    std::size_t step_of(std::size_t lane, std::size_t index) const {
+        return (lane * cases_) + index;
+    }
+    static std::string label_of(const Lane& lane) {
+        return lane.setting() == nullptr ? "" : lane.setting()->label;
+    }
 
-    const Plan& plan_;
+    std::vector<Part> parts_;
+    std::size_t cases_;
+    int replicas_;
     const RunOptions& options_;
     Observer& observer_;
     Signals signals_;
-    record::Machine machine_;
-    Foreman foreman_;
+    std::optional<Governors> governors_;
+    std::deque<Lane> lanes_;
     Forecast forecast_;
-    std::unique_ptr<RunFolder> folder_; ///< set by open()
-    std::optional<Samples> samples_;
-    std::vector<record::Case> cases_; ///< what has been measured, in the plan's order
-    std::size_t present_ = 0;
+    std::size_t lane_ = 0;    ///< whose turn it is
+    std::size_t present_ = 0; ///< its case
     int replica_ = 0;
     std::string phase_;
 };
@@ -84,144 +112,156 @@ Watch Runner::watch() {
             .signal_descriptor = signals_.descriptor()};
 }
 
-Result<Outcome> Runner::run() {
+Result<std::vector<Outcome>> Runner::run() {
     if (auto opened = open(); !opened) return tl::unexpected{opened.error()};
-    ask_modules();
+    for (auto& lane : lanes_) lane.ask_modules([this] { return signals_.caught() != 0; });
     const auto measured = measure_all();
-    foreman_.dismiss();
+    for (auto& lane : lanes_) lane.dismiss();
+    governors_.reset();
     if (!measured) return tl::unexpected{measured.error()};
     return finish();
 }
 
-Result<void> Runner::open() {
-    auto folder = open_run_folder(plan_, options_, machine_);
-    if (!folder) return tl::unexpected{folder.error()};
-    folder_ = std::make_unique<RunFolder>(std::move(*folder));
-    std::error_code error; // without it, modules keep nothing
-    if (fs::create_directories(folder_->state(), error); !error)
-        foreman_.keep_state_in(folder_->state());
-    for (const auto& planned : plan_.cases) cases_.push_back(empty_case(planned));
-    for (auto& step : folder_->steps) {
-        foreman_.adopt(plan_.cases[step.case_index], step.result.settings);
-        record::add_step(cases_[step.case_index], std::move(step.result));
-    }
-    if (options_.keep_samples) {
-        auto samples = Samples::open(folder_->path / "samples.ndjson");
-        if (!samples) return tl::unexpected{samples.error()};
-        samples_.emplace(std::move(*samples));
-    }
-    for (std::size_t index = 0; index < cases_.size(); ++index)
-        for (int replica = 0; replica < plan_.replicas; ++replica)
-            if (!is_open(cases_[index], replica)) forecast_.skip(index);
-    observer_.started(folder_->path, folder_->resumed);
+// --- opening --------------------------------------------------------------------------------------
+
+Result<void> Runner::take_governors() {
+    std::vector<std::string> wanted;
+    for (const auto& part : parts_)
+        if (part.setting != nullptr && !part.setting->governor.empty())
+            wanted.push_back(part.setting->governor);
+    if (wanted.empty()) return {};
+    auto governors = Governors::take(machine::Files{options_.root}, wanted);
+    if (!governors) return tl::unexpected{governors.error()};
+    governors_.emplace(std::move(*governors));
     return {};
 }
 
-Catalogue Runner::used_modules() const {
-    Catalogue catalogue;
-    for (const auto& planned : plan_.cases) {
-        const auto known = [&](const Manifest& m) { return m.module == planned.module->module; };
-        if (std::ranges::none_of(catalogue.modules, known))
-            catalogue.modules.push_back(*planned.module);
+Result<void> Runner::open() {
+    if (auto taken = take_governors(); !taken) return taken;
+    if (auto opened = open_lanes(find_machine(options_)); !opened) return opened;
+    drop_half_pairs();
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        for (std::size_t index = 0; index < cases_; ++index)
+            for (int replica = 0; replica < replicas_; ++replica)
+                if (!lanes_[i].is_open(index, replica)) forecast_.skip(step_of(i, index));
+        observer_.started(lanes_[i].folder().path, lanes_[i].folder().resumed, label_of(lanes_[i]));
     }
-    return catalogue;
+    return {};
 }
 
-void Runner::ask_modules() {
-    for (const auto& module : used_modules().modules) {
-        if (signals_.caught() != 0) return;
-        const auto log = folder_->path / "logs" / (path_word(module.module) + ".facts.log");
-        auto facts = foreman_.facts(module, log);
-        std::ranges::move(facts, std::back_inserter(machine_.software));
+Result<void> Runner::open_lanes(const record::Machine& machine) {
+    std::vector<WantedRun> wanted;
+    for (const auto& part : parts_) {
+        auto around = enter(part, options_);
+        if (!around) return tl::unexpected{around.error()};
+        lanes_.emplace_back(part, machine, worker_program(options_), watch(), std::move(*around));
+        wanted.push_back({.plan = part.plan, .pairing = {}});
+        if (part.setting != nullptr)
+            wanted.back().pairing = record::Pairing{.id = {},
+                                                    .setting = part.setting->label,
+                                                    .order = order_word(parts_.size()),
+                                                    .changes = changes_of(*part.setting)};
     }
+    auto folders = open_run_folders(wanted, options_, machine);
+    if (!folders) return tl::unexpected{folders.error()};
+    for (std::size_t i = 0; i < lanes_.size(); ++i)
+        if (auto opened = lanes_[i].open(std::move((*folders)[i]), options_.keep_samples); !opened)
+            return opened;
+    return {};
 }
+
+/// An earlier attempt stopped in the middle of a pair: what it has of that pair is from another hour.
+void Runner::drop_half_pairs() {
+    for (std::size_t index = 0; index < cases_; ++index)
+        for (int replica = 0; replica < replicas_; ++replica) {
+            const auto open = [&](const Lane& lane) { return lane.is_open(index, replica); };
+            if (std::ranges::none_of(lanes_, open)) continue;
+            for (auto& lane : lanes_)
+                if (lane.has(index, replica)) lane.drop(index, replica);
+        }
+}
+
+// --- measuring ------------------------------------------------------------------------------------
 
 /// Replicas outside, cases inside: the replicas of one case are spread over the run, and what
-/// happens in between on the machine shows in its interval.
+/// happens in between on the machine shows in its interval. A replica is a process: the worker of the
+/// replica before must not go on, also where there is but one case. Settings are innermost: whatever
+/// drifts meets both sides of a pair.
 Result<void> Runner::measure_all() {
-    for (replica_ = 0; replica_ < plan_.replicas; ++replica_)
-        for (present_ = 0; present_ < cases_.size(); ++present_) {
-            if (signals_.caught() != 0) return {};
-            if (!is_open(cases_[present_], replica_)) continue;
-            if (auto done = measure_one(present_, replica_); !done) return done;
-        }
+    for (replica_ = 0; replica_ < replicas_; ++replica_) {
+        for (auto& lane : lanes_) lane.dismiss();
+        for (present_ = 0; present_ < cases_; ++present_)
+            for (const auto turn : order_of_turns(replica_, lanes_.size())) {
+                lane_ = turn;
+                if (signals_.caught() != 0) return {};
+                if (!lanes_[turn].is_open(present_, replica_)) continue;
+                if (auto done = measure_one(lanes_[turn]); !done) return done;
+            }
+    }
     return {};
 }
 
-Result<void> Runner::measure_one(std::size_t index, int replica) {
-    forecast_.begin(index);
-    auto protocol = plan_.cases[index].protocol;
-    protocol.keep_samples = options_.keep_samples;
-    auto attempt = foreman_.measure(plan_.cases[index], protocol, replica,
-                                    folder_->log_of(index, plan_.cases[index]));
-    if (attempt.interrupted) return {};
-    return keep(index, replica, std::move(attempt));
+Result<void> Runner::apply(const Setting* setting) {
+    if (!governors_ || setting == nullptr) return {};
+    return governors_->set(setting->governor);
 }
 
-Result<void> Runner::keep(std::size_t index, int replica, Attempt attempt) {
-    if (samples_ && !attempt.samples.empty())
-        if (auto written = samples_->add(index, replica, attempt.samples); !written) return written;
-    if (auto added = folder_->journal.add({.case_index = index, .result = attempt.result}); !added)
-        return added;
-    record::add_step(cases_[index], std::move(attempt.result));
-    forecast_.end(index);
-    for (int later = replica + 1; later < plan_.replicas; ++later)
-        if (!is_open(cases_[index], later)) forecast_.skip(index);
-    tell_when_complete(index);
+Result<void> Runner::measure_one(Lane& lane) {
+    forecast_.begin(step_of(lane_, present_));
+    const auto measured = lane.measure(present_, replica_, apply(lane.setting()));
+    if (!measured) return tl::unexpected{measured.error()};
+    if (!*measured) return {};
+    if (lane.plan().fresh_workers) lane.dismiss();
+    // One tuning for all sides, unless it is what a setting is about.
+    for (auto& other : lanes_)
+        if (&other != &lane) other.adopt(present_, lane.at(present_).settings);
+    forecast_.end(step_of(lane_, present_));
+    for (int later = replica_ + 1; later < replicas_; ++later)
+        if (!lane.is_open(present_, later)) forecast_.skip(step_of(lane_, present_));
+    if (lane.is_complete(present_)) observer_.finished(lane.concluded(present_), label_of(lane));
     return {};
 }
 
 void Runner::tell(const message::Progress& progress) {
     if (!progress.phase.empty()) phase_ = progress.phase;
     const auto estimate = forecast_.now();
-    Progress now{.case_index = present_,
-                 .replica = replica_ + 1,
-                 .steps_done = estimate.steps_done,
-                 .steps_total = estimate.steps_total,
-                 .elapsed_seconds = estimate.elapsed_seconds,
-                 .remaining_seconds = estimate.remaining_seconds,
-                 .phase = phase_};
-    observer_.progress(now);
+    observer_.progress({.case_index = present_,
+                        .replica = replica_ + 1,
+                        .setting = label_of(lanes_[lane_]),
+                        .steps_done = estimate.steps_done,
+                        .steps_total = estimate.steps_total,
+                        .elapsed_seconds = estimate.elapsed_seconds,
+                        .remaining_seconds = estimate.remaining_seconds,
+                        .phase = phase_});
 }
 
-record::Case Runner::concluded(std::size_t index) const {
-    auto c = cases_[index];
-    record::conclude(c, plan_.replicas);
-    return c;
-}
-
-void Runner::tell_when_complete(std::size_t index) {
-    for (int replica = 0; replica < plan_.replicas; ++replica)
-        if (is_open(cases_[index], replica)) return;
-    observer_.finished(concluded(index));
-}
-
-Result<Outcome> Runner::finish() {
-    Outcome outcome{.file = folder_->path / "run.json", .signal = signals_.caught()};
-    auto& run = outcome.run;
-    run.id = folder_->header.run;
-    run.suite = folder_->header.suite;
-    run.started = folder_->header.started;
-    run.ended = utc_now();
-    run.status = outcome.signal == 0 ? "done" : "interrupted";
-    run.version = folder_->header.version;
-    run.digest = folder_->header.digest;
-    run.machine = machine_;
-    for (std::size_t index = 0; index < cases_.size(); ++index)
-        run.cases.push_back(concluded(index));
-    assign_ceilings(run, used_modules());
-    if (auto written = record::write_run(outcome.file, run); !written)
-        return tl::unexpected{written.error()};
-    remove_empty_logs(folder_->path / "logs");
-    std::error_code error;
-    fs::remove(folder_->state(), error); // stays where a module kept something
-    return outcome;
+Result<std::vector<Outcome>> Runner::finish() {
+    std::vector<Outcome> outcomes;
+    const int signal = signals_.caught();
+    for (auto& lane : lanes_) {
+        auto run = lane.finish(signal != 0);
+        if (!run) return tl::unexpected{run.error()};
+        outcomes.push_back(
+            {.run = std::move(*run), .file = lane.folder().path / "run.json", .signal = signal});
+    }
+    return outcomes;
 }
 
 } // namespace
 
 Result<Outcome> run(const Plan& plan, const RunOptions& options, Observer& observer) {
-    Runner runner{plan, options, observer};
+    Runner runner{{{.plan = &plan}}, options, observer};
+    auto outcomes = runner.run();
+    if (!outcomes) return tl::unexpected{outcomes.error()};
+    return std::move(outcomes->front());
+}
+
+Result<std::vector<Outcome>> run_in_turns(const Interleaving& turns, const RunOptions& options,
+                                          Observer& observer) {
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < turns.plans.size(); ++i)
+        parts.push_back({.plan = &turns.plans[i], .setting = &turns.settings[i]});
+    Runner runner{std::move(parts), options, observer};
     return runner.run();
 }
 

@@ -31,8 +31,6 @@ std::uint64_t id_of(const message::FromWorker& message) {
     return facts == nullptr ? 0 : facts->id;
 }
 
-bool has_launcher(const Placement& placement) { return !placement.launcher.empty(); }
-
 } // namespace
 
 struct Session::Waiting {
@@ -80,7 +78,9 @@ struct Session::Waiting {
 Session::Session(Listener listener, Process process, const LaunchRequest& request,
                  message::Welcome welcome)
     : listener_{std::move(listener)}, process_{std::move(process)}, token_{request.token},
-      placement_{request.placement}, welcome_{std::move(welcome)} {}
+      placement_{request.placement},
+      by_proxy_{!request.placement.launcher.empty() || !request.surroundings.prefix.empty()},
+      welcome_{std::move(welcome)} {}
 
 Result<std::unique_ptr<Session>> Session::start(LaunchRequest request, message::Welcome welcome) {
     auto listener = Listener::open();
@@ -290,8 +290,8 @@ std::string Session::last_words(const Waiting& waiting) {
     if (!ending) return fmt::format("closed its connection while {}", waiting.phase);
     // A launcher's exit code says by which signal a rank died: 128 + n, as a shell's does.
     constexpr int shell_offset = 128;
-    const bool by_proxy = has_launcher(placement_) && ending->code > shell_offset;
-    const int signal = by_proxy ? ending->code - shell_offset : ending->signal;
+    const bool told = by_proxy_ && ending->code > shell_offset;
+    const int signal = told ? ending->code - shell_offset : ending->signal;
     if (signal == 0)
         return fmt::format("ended with exit code {} in the middle of a case, while {}",
                            ending->code, waiting.phase);

@@ -94,6 +94,7 @@ private:
     Process process_;
     std::string token_;
     Placement placement_;
+    bool by_proxy_; ///< another program starts the worker, and tells how it died
     message::Welcome welcome_;
     std::vector<Peer> peers_;
     std::vector<std::string> environment_;

@@ -184,6 +184,7 @@ json::Value to_json(const Telemetry& telemetry) { return encode(telemetry); }
 json::Value to_json(const Replica& replica) { return encode(replica); }
 json::Value to_json(const Case& c) { return encode(c); }
 json::Value to_json(const Machine& machine) { return encode(machine); }
+json::Value to_json(const Pairing& pairing) { return encode(pairing); }
 json::Value to_json(const Run& run) {
     json::Value document = json::Value::object();
     document["schema"] = schema_name;
@@ -213,6 +214,9 @@ Result<Case> case_from(const json::Value& value, std::string_view source) {
 }
 Result<Machine> machine_from(const json::Value& value, std::string_view source) {
     return read_record<Machine>(value, source);
+}
+Result<Pairing> pairing_from(const json::Value& value, std::string_view source) {
+    return read_record<Pairing>(value, source);
 }
 
 } // namespace assay::record

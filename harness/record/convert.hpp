@@ -24,6 +24,7 @@ json::Value to_json(const Telemetry& telemetry);
 json::Value to_json(const Replica& replica);
 json::Value to_json(const Case& c);
 json::Value to_json(const Machine& machine);
+json::Value to_json(const Pairing& pairing);
 /// The whole document of run.json, its schema included.
 json::Value to_json(const Run& run);
 
@@ -35,5 +36,6 @@ Result<Telemetry> telemetry_from(const json::Value& value, std::string_view sour
 Result<Replica> replica_from(const json::Value& value, std::string_view source);
 Result<Case> case_from(const json::Value& value, std::string_view source);
 Result<Machine> machine_from(const json::Value& value, std::string_view source);
+Result<Pairing> pairing_from(const json::Value& value, std::string_view source);
 
 } // namespace assay::record

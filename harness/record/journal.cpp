@@ -21,9 +21,12 @@ namespace assay::record {
 namespace {
 
 json::Value to_json(const JournalHeader& header) {
-    return {{"schema", journal_schema_name}, {"run", header.run},         {"suite", header.suite},
-            {"started", header.started},     {"version", header.version}, {"digest", header.digest},
-            {"machine", header.machine}};
+    json::Value value{{"schema", journal_schema_name}, {"run", header.run},
+                      {"suite", header.suite},         {"started", header.started},
+                      {"version", header.version},     {"digest", header.digest},
+                      {"machine", header.machine}};
+    if (header.pairing) value["pairing"] = record::to_json(*header.pairing);
+    return value;
 }
 
 Result<JournalHeader> header_from(const json::Value& value, const std::string& source) {
@@ -41,6 +44,11 @@ Result<JournalHeader> header_from(const json::Value& value, const std::string& s
     object.read("digest", header.digest);
     object.read("machine", header.machine);
     if (auto result = document.result(); !result) return tl::unexpected{std::move(result).error()};
+    if (const auto* found = object.find("pairing"); found != nullptr) {
+        auto pairing = pairing_from(*found, source);
+        if (!pairing) return tl::unexpected{std::move(pairing).error()};
+        header.pairing = *std::move(pairing);
+    }
     return header;
 }
 

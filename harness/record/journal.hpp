@@ -28,9 +28,10 @@ struct JournalHeader {
     std::string run; ///< id
     std::string suite;
     std::string started;
-    std::string version; ///< of assay
-    std::string digest;  ///< of plan and modules
-    std::string machine; ///< id
+    std::string version;            ///< of assay
+    std::string digest;             ///< of plan and modules
+    std::string machine;            ///< id
+    std::optional<Pairing> pairing; ///< absent unless the run takes turns with others
     bool operator==(const JournalHeader&) const = default;
 };
 

@@ -219,6 +219,7 @@ struct Pairing {
     std::string setting; ///< this run's label: "old"
     std::string order;   ///< "ABBA"
     NamedList changes; ///< what this setting changed: "environment.OMP_WAIT_POLICY", "library", ...
+    bool operator==(const Pairing&) const = default;
 };
 
 /// Another tool's result, made into a run: where its figures come from.

@@ -31,12 +31,15 @@ measure::Protocol fast_protocol(double limit_seconds = 20);
 
 class Silent : public core::Observer {
 public:
-    void started(const std::filesystem::path& where, bool again) override {
+    void started(const std::filesystem::path& where, bool again,
+                 const std::string& /*setting*/) override {
         folder = where;
         resumed = again;
     }
     void progress(const core::Progress& progress) override { last = progress; }
-    void finished(const record::Case& result) override { finished_cases.push_back(result); }
+    void finished(const record::Case& result, const std::string& /*setting*/) override {
+        finished_cases.push_back(result);
+    }
 
     std::filesystem::path folder;
     bool resumed = false;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/reports.hpp"
+
+#include "base/file.hpp"
+
+#include <fmt/core.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+namespace assay::cli {
+namespace {
+
+/// Starts a program and waits for it; its stdout goes to `output`. Did it end well?
+bool run_program(std::vector<std::string> arguments, int output) {
+    std::vector<char*> pointers;
+    for (auto& argument : arguments) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    pid_t child = 0;
+    posix_spawn_file_actions_t actions{};
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    const int fault =
+        ::posix_spawnp(&child, pointers.front(), &actions, nullptr, pointers.data(), environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    int status = -1;
+    if (fault == 0)
+        while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
+    return fault == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+} // namespace
+
+std::optional<Reports> write_reports(const std::filesystem::path& file,
+                                     const std::string& language) {
+    const Reports reports{.html = file.parent_path() / "report.html",
+                          .markdown = file.parent_path() / "report.md"};
+    if (run_program({layout().programs / "assay-report", "report", file, "--html", reports.html,
+                     "--md", reports.markdown, "--lang", language},
+                    STDERR_FILENO))
+        return reports;
+    fmt::print(stderr, "assay: warning: no report was written; `assay report {}` tries again\n",
+               file.string());
+    return std::nullopt;
+}
+
+std::optional<std::filesystem::path> write_comparison(const std::vector<LabelledFile>& files,
+                                                      bool shown, const std::string& language) {
+    const auto page = files.back().file.parent_path() / "compare.html";
+    std::vector<std::string> arguments{layout().programs / "assay-report", "compare"};
+    std::string words;
+    for (const auto& [label, file] : files) {
+        arguments.push_back(fmt::format("{}={}", label, file.string()));
+        words += fmt::format(" '{}={}'", label, file.string());
+    }
+    arguments.insert(arguments.end(), {"--html", page, "--lang", language});
+    std::fflush(stdout); // what was said before comes first
+    std::error_code error;
+    std::filesystem::remove(page, error); // of an earlier attempt
+    // Its exit code may say that one is worse: what counts here is whether there is a page.
+    run_program(std::move(arguments), shown ? STDOUT_FILENO : STDERR_FILENO);
+    if (std::filesystem::exists(page, error)) return page;
+    fmt::print(stderr, "assay: warning: they were not compared; `assay compare{}` tries again\n",
+               words);
+    return std::nullopt;
+}
+
+void open_in_browser(const std::filesystem::path& page) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
+    if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
+    run_program({"xdg-open", page}, STDERR_FILENO);
+}
+
+} // namespace assay::cli
