@@ -3,6 +3,7 @@
 // Whatever a benchmark does costs one case: real workers, a module that does harm on purpose.
 
 #include "core/process.hpp"
+#include "record/journal.hpp"
 #include "record/reader.hpp"
 #include "trouble_plan.hpp"
 
@@ -11,6 +12,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -84,6 +86,16 @@ TEST_F(RunnerTest, ARunFolderHasItsPlaceInTheTree) {
     EXPECT_EQ(levels[4], outcome->run.id);
     EXPECT_EQ(levels[5], "run.json");
     EXPECT_TRUE(fs::exists(outcome->file.parent_path() / "journal.ndjson"));
+}
+
+TEST_F(RunnerTest, AReplicaIsAProcessAlsoWhereThereIsButOneCase) {
+    const auto outcome = run(trouble_.plan({"fine"}, 3));
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    const auto journal = record::read_journal(outcome->file.parent_path() / "journal.ndjson");
+    std::set<std::string> processes;
+    for (const auto& step : journal->steps)
+        processes.insert(record::to_string(*record::find(step.result.settings, "seen.process")));
+    EXPECT_EQ(processes.size(), 3U);
 }
 
 TEST_F(RunnerTest, RecordsWhatTheEnvironmentWas) {

@@ -13,8 +13,10 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -36,6 +38,7 @@ enum class What : std::uint8_t {
     warns,
     breeds, // leaves a process behind that has left the session
     tuned,  // fast with TROUBLE_KERNEL=good
+    fickle, // fine, but as segv with TROUBLE_CRASH
     raw     // writes garbage to its parent's socket
 };
 
@@ -88,6 +91,7 @@ struct Trouble {
                            {"warns", What::warns},
                            {"breeds", What::breeds},
                            {"tuned", What::tuned},
+                           {"fickle", What::fickle},
                            {"raw", What::raw}},
                           {What::fine}),
                    integer("size", "tells cases apart", "", &Params::size, {1}, {1, 1000}),
@@ -101,9 +105,16 @@ struct Trouble {
     Trouble(const Params& params, Context& context) : what_{params.what} {
         const char* threads = std::getenv("OMP_NUM_THREADS");
         context.setting("seen.threads", threads == nullptr ? "none" : threads);
+        context.setting("seen.process", std::to_string(::getpid()).c_str());
         const char* kernel = std::getenv("TROUBLE_KERNEL");
         good_ = kernel != nullptr && std::strcmp(kernel, "good") == 0;
         context.setting("seen.kernel", good_ ? "good" : "other");
+        if (const char* file = std::getenv("TROUBLE_LOOK"); file != nullptr) {
+            std::string text;
+            std::ifstream{file} >> text;
+            context.setting("seen.file", text.c_str());
+        }
+        if (what_ == What::fickle && std::getenv("TROUBLE_CRASH") != nullptr) what_ = What::segv;
         if (what_ == What::throws) throw std::runtime_error{"no set-up today"};
         if (what_ == What::warns) context.warn("the weather is bad");
         if (what_ == What::breeds) leave_a_child();

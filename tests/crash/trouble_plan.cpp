@@ -8,6 +8,7 @@
 
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 namespace assay::trouble_test {
 
@@ -35,6 +36,17 @@ core::Plan Trouble::plan(const std::vector<std::string>& what, int replicas) con
         plan.digest = fmt::format("{}-{}", plan.digest, item);
     }
     return plan;
+}
+
+core::Interleaving Trouble::turns(const std::vector<std::string>& what,
+                                  const std::vector<std::string>& settings, int pairs) const {
+    auto parsed = core::parse_settings(settings);
+    if (!parsed) throw std::runtime_error{parsed.error().message};
+    auto one = plan(what, pairs);
+    one.fresh_workers = true;
+    core::Interleaving turns{.settings = std::move(*parsed)};
+    turns.plans.assign(turns.settings.size(), one);
+    return turns;
 }
 
 measure::Protocol fast_protocol(double limit_seconds) {

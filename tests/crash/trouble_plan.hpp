@@ -22,6 +22,9 @@ struct Trouble {
     std::unique_ptr<core::Manifest> manifest;
     /// `what` of each case; sizes count up, so that equal ones are different cases.
     core::Plan plan(const std::vector<std::string>& what, int replicas = 1) const;
+    /// The same by settings that take turns.
+    core::Interleaving turns(const std::vector<std::string>& what,
+                             const std::vector<std::string>& settings, int pairs) const;
 };
 /// Loads the module and asks it, in this process: nothing in it runs.
 Trouble load_trouble(const std::filesystem::path& module);
