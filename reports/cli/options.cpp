@@ -87,6 +87,35 @@ void add_compare(CLI::App& verb, Options& o) {
     verb.add_option("--csv", o.csv, "Write a row for each series and side; - is stdout")
         ->type_name("FILE");
 }
+void add_history(CLI::App& verb, Options& o) {
+    verb.add_option("inputs", o.inputs,
+                    "Folders (every run below), result files, globs, each with LABEL= in front or "
+                    "not")
+        ->type_name("[LABEL=]PATH")
+        ->required();
+    verb.add_option("--by", o.history.group,
+                    "What makes a group: instance (default), cpu, machine, label")
+        ->type_name("KEY");
+    verb.add_option("--filter", o.history.filter, "Only these: KEY=A|B, KEY!=A; several: all")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+    verb.add_option("--since", o.since,
+                    "Changes from this date on; what was measured before is what they are held "
+                    "against")
+        ->type_name("YYYY-MM-DD");
+    verb.add_option("--minimum-effect", o.history.minimum_effect,
+                    "Smaller changes are never called; 0.01 is 1%")
+        ->capture_default_str();
+    verb.add_option("--alpha", o.history.alpha, "Level of the tests, over all series")
+        ->capture_default_str();
+    verb.add_option("--fail-on", o.fail_on, "End with 1 where a series got worse")
+        ->type_name("worse");
+    add_page(verb, o);
+    add_collecting(verb, o);
+    verb.add_option("--md", o.markdown, "Write Markdown; - is stdout")->type_name("FILE");
+    verb.add_option("--csv", o.csv, "Write points, quarters, steps; - is stdout")
+        ->type_name("FILE");
+}
 void add_export(CLI::App& verb, Options& o) {
     verb.add_option("--to", o.format,
                     "gbench: JSON as Google Benchmark writes it; csv: one row per case and metric")
@@ -106,7 +135,7 @@ struct VerbDefinition {
     const char* example;
     void (*add)(CLI::App&, Options&);
 };
-constexpr std::array<VerbDefinition, 4> verbs{{
+constexpr std::array<VerbDefinition, 5> verbs{{
     {"report", &report, "Show what a run found: on the terminal, as a page, as Markdown",
      "assay-report report results\n"
      "  assay-report report results --html report.html --md report.md\n"
@@ -120,6 +149,11 @@ constexpr std::array<VerbDefinition, 4> verbs{{
      "  assay-report compare run.json --column library --filter 'family=gemm|fft'\n"
      "  assay-report compare results --table instance --column quarter --fail-on worse",
      &add_compare},
+    {"history", &history, "Why did it change over time, and what will I get?",
+     "assay-report history results\n"
+     "  assay-report history results --since 2026-01-01 --fail-on worse\n"
+     "  assay-report history results --by cpu --filter 'family=gemm|memory' --html history.html",
+     &add_history},
     {"verify", &verify,
      "Check a result file: its schema, and every summary computed again from the batch values",
      "assay-report verify results/default/aws/c7a.large/m-5f1c/20260131/run.json", &add_inputs},

@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "compare/comparison.hpp"
+#include "history/history.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -22,12 +23,14 @@ struct Options {
     bool static_page = false;   ///< of --html: the page without a script
     std::filesystem::path markdown;
     std::filesystem::path out;
-    std::filesystem::path csv; ///< of compare
+    std::filesystem::path csv; ///< of compare and history
     std::string format;        ///< of export: "gbench", "csv"
     bool json = false;
     std::string language = "en";
     CollectOptions collecting; ///< of verbs that take many runs
     CompareOptions comparing;  ///< of compare
+    HistoryOptions history;    ///< of history
+    std::string since;         ///< of history: "2026-01-31"
     std::string correction;    ///< "bh", "holm"
     std::string fail_on;       ///< "worse", or nothing
 };

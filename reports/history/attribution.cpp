@@ -118,6 +118,8 @@ public:
     HistoryEvent event(const Cluster& cluster) const {
         HistoryEvent event{.seconds = cluster.steps.front()->step.seconds,
                            .until = cluster.steps.front()->step.seconds,
+                           .earliest = cluster.earliest,
+                           .latest = cluster.latest,
                            .cause = cause_of(cluster.facts),
                            .facts = cluster.facts};
         std::set<std::string> machines;
@@ -251,8 +253,8 @@ std::vector<ExplainedStep> explain(const Collection& collection, const FactBook&
         const auto [first, last] = std::ranges::minmax(step.places);
         const bool is_known = !into.facts.empty();
         into.seconds = line.samples[explained.at].seconds;
-        into.earliest = is_known ? into.seconds : line.samples[first].seconds;
-        into.latest = is_known ? into.seconds : line.samples[last].seconds;
+        into.earliest = line.samples[(is_known ? explained.at : first) - 1].seconds;
+        into.latest = line.samples[is_known ? explained.at : last].seconds;
         into.machine = line.machine;
         into.cause = cause_of(into.facts);
         into.ratio = std::exp(step.difference.log_ratio);

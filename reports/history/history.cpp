@@ -13,6 +13,8 @@
 #include "model/text.hpp"
 #include "model/words.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -45,6 +47,19 @@ std::string cpus_in_words(const Collection& collection, const GroupTracks& group
                : say_count<text::history::and_others>(counted.size() - 1, most->first);
 }
 
+/// Families and benchmarks in the order in which they first come.
+void sort_by_family(std::vector<HistorySeries>& series) {
+    std::map<std::string, std::size_t> families;
+    std::map<std::string, std::size_t> benchmarks;
+    for (const auto& one : series) {
+        families.emplace(one.family, families.size());
+        benchmarks.emplace(one.benchmark, benchmarks.size());
+    }
+    std::ranges::stable_sort(series, {}, [&](const HistorySeries& one) {
+        return std::pair{families.at(one.family), benchmarks.at(one.benchmark)};
+    });
+}
+
 class Maker {
 public:
     Maker(const Collection& collection, const HistoryOptions& options, Tracks tracks)
@@ -57,9 +72,10 @@ public:
         History history{.groups = {}, .not_used = std::move(tracks_.not_used), .notes = {}};
         for (std::size_t i = 0; i < tracks_.groups.size(); ++i) {
             if (tracks_.groups[i].series.empty()) continue;
-            history.groups.push_back(group(i, history.notes));
+            history.groups.push_back(group(i));
             history.runs += history.groups.back().runs;
         }
+        history.notes = notes(history);
         return history;
     }
 
@@ -80,12 +96,11 @@ private:
         return {from, to};
     }
 
-    HistoryGroup group(std::size_t index, std::vector<std::string>& notes) {
+    HistoryGroup group(std::size_t index) {
         const auto& tracks = tracks_.groups[index];
         const auto lines = std::ranges::equal_range(lines_, index, {}, &Line::group);
         const auto from = static_cast<std::size_t>(lines.begin() - lines_.begin());
-        const auto count = lines.size();
-        const auto own = steps_between(from, from + count);
+        const auto own = steps_between(from, from + lines.size());
         const std::span<ExplainedStep> steps{steps_.begin() + (own.data() - steps_.data()),
                                              own.size()};
         std::set<std::string_view> machines;
@@ -102,7 +117,7 @@ private:
         std::erase_if(group.events, [&](const auto& e) { return e.until < options_.since; });
         for (std::size_t i = 0; i < tracks.series.size(); ++i)
             group.series.push_back(series(tracks.series[i], part(index, i)));
-        note(group, tracks, count, notes);
+        sort_by_family(group.series);
         return group;
     }
 
@@ -130,16 +145,33 @@ private:
         return out;
     }
 
-    static void note(const HistoryGroup& group, const GroupTracks& tracks, std::size_t lines,
-                     std::vector<std::string>& notes) {
-        if (lines == 0) notes.push_back(say<text::history::too_short>(group.name, fewest_samples));
-        if (group.machines < fewest_machines)
-            notes.push_back(say_count<text::history::too_few_machines>(group.machines, group.name,
-                                                                       fewest_machines));
-        const bool any = std::ranges::any_of(tracks.series, [](const SeriesTracks& series) {
-            return std::ranges::any_of(series.tracks, &Track::by_run);
-        });
-        if (any) notes.push_back(say<text::history::by_run>(group.name, fewest_days));
+    /// What cannot be told, and of which groups.
+    std::vector<std::string> notes(const History& history) const {
+        std::vector<std::string> few;
+        std::vector<std::string> brief;
+        std::vector<std::string> by_run;
+        for (const auto& group : history.groups)
+            if (group.machines < fewest_machines) few.push_back(group.name);
+        for (std::size_t i = 0; i < tracks_.groups.size(); ++i) {
+            const auto& group = tracks_.groups[i];
+            if (group.series.empty()) continue;
+            if (std::ranges::find(lines_, i, &Line::group) == lines_.end())
+                brief.push_back(group.name);
+            if (std::ranges::any_of(group.series, [](const SeriesTracks& series) {
+                    return std::ranges::any_of(series.tracks, &Track::by_run);
+                }))
+                by_run.push_back(group.name);
+        }
+        std::vector<std::string> out;
+        constexpr std::size_t named = 6; // groups; the rest is a number
+        if (!few.empty())
+            out.push_back(
+                say<text::history::too_few_machines>(fewest_machines, list_of(few, named)));
+        if (!brief.empty())
+            out.push_back(say<text::history::too_short>(fewest_samples, list_of(brief, named)));
+        if (!by_run.empty())
+            out.push_back(say<text::history::by_run>(fewest_days, list_of(by_run, named)));
+        return out;
     }
 
     const Collection& collection_;
@@ -165,6 +197,11 @@ std::string_view to_string(Cause cause) {
 }
 
 Result<History> make_history(const Collection& collection, const HistoryOptions& options) {
+    if (!(options.alpha > 0 && options.alpha < 1))
+        return fail(fmt::format("--alpha {} is no level: one is 0.01", options.alpha));
+    if (!(options.minimum_effect >= 0 && options.minimum_effect < 1))
+        return fail(
+            fmt::format("--minimum-effect {} is no share: 1% is 0.01", options.minimum_effect));
     auto tracks = make_tracks(collection, options);
     if (!tracks) return tl::unexpected{tracks.error()};
     return Maker{collection, options, std::move(*tracks)}.history();

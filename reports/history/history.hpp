@@ -42,7 +42,8 @@ struct ChangedFact {
 
 struct HistoryStep {
     double seconds = 0; ///< of the first point after it
-    /// The data put it between these; equal to `seconds` where they leave no doubt.
+    /// When it can have happened: from the last point that is surely before to the first that is surely
+    /// after it.
     double earliest = 0;
     double latest = 0;
     std::string machine; ///< where; empty where machines follow one another
@@ -131,8 +132,10 @@ struct HistorySeries {
 
 /// Steps of several series with one cause.
 struct HistoryEvent {
-    double seconds = 0; ///< of the first step
-    double until = 0;   ///< of the last: machines may follow one another
+    double seconds = 0;  ///< of the first step
+    double until = 0;    ///< of the last: machines may follow one another
+    double earliest = 0; ///< when all of them can have happened, where nothing recorded dates them
+    double latest = 0;
     Cause cause = Cause::unexplained;
     std::vector<ChangedFact> facts;
     std::vector<std::string> machines; ///< ids

@@ -92,9 +92,9 @@ std::vector<TrendPoint> trend_points(const SeriesTracks& tracks, const SeriesSte
             within.push_back(point);
         }
     }
-    if (within.size() >= tracks.seldom.size() && !within.empty()) return within;
+    if (within.size() >= tracks.machines.size() && !within.empty()) return within;
     std::vector<TrendPoint> between;
-    for (const auto& sample : tracks.seldom)
+    for (const auto& sample : tracks.machines)
         between.push_back(
             {sample.seconds / year_seconds, without_steps(steps, "", sample.seconds, sample.good)});
     return between;
@@ -107,9 +107,9 @@ std::vector<double> present_levels(const SeriesTracks& tracks, const SeriesSteps
     std::vector<double> levels;
     for (const auto& track : tracks.tracks) {
         double from = last - year_seconds;
-        const std::string line = track.samples.size() < fewest_samples ? "" : track.machine;
-        for (const auto& step : steps.steps)
-            if (step.step.machine == line) from = std::max(from, step.step.seconds);
+        for (const auto& step : steps.steps) // of its own, or from machine to machine
+            if (step.step.machine.empty() || step.step.machine == track.machine)
+                from = std::max(from, step.step.seconds);
         std::vector<double> good;
         for (const auto& sample : track.samples)
             if (sample.seconds >= from) good.push_back(sample.good);

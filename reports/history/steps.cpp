@@ -239,7 +239,7 @@ std::vector<Line> lines_of(const Tracks& tracks) {
                         {.group = g, .series = s, .machine = machine, .samples = samples});
             };
             for (const auto& track : group.series[s].tracks) add(track.machine, track.samples);
-            add("", group.series[s].seldom);
+            add("", group.series[s].machines);
         }
     }
     return lines;

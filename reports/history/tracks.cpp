@@ -142,9 +142,10 @@ public:
             }
             std::ranges::stable_sort(series.tracks, {},
                                      [](const Track& t) { return t.samples.front().seconds; });
+            const bool all = follow_one_another(series.tracks);
             for (const auto& track : series.tracks)
-                if (track.samples.size() < fewest_samples)
-                    series.seldom.push_back(mean_sample(track));
+                if (all || track.samples.size() < fewest_samples)
+                    series.machines.push_back(mean_sample(track));
             out_.groups[(at - 1)->group].series.push_back(std::move(series));
         }
     }
@@ -198,9 +199,9 @@ private:
         for (const auto& [what, count] : missing)
             if (what.second != record::Status::skipped)
                 out_.not_used.push_back(
-                    {.where = plain(collection_.series[what.first].question, 300),
-                     .reason = say_count<text::history::without_figure>(
-                         count, status_in_words(what.second))});
+                    {.where = say_count<text::history::in_runs>(
+                         count, plain(collection_.series[what.first].question, 300)),
+                     .reason = say<text::history::without_figure>(status_in_words(what.second))});
     }
 
     Track track(std::span<const Entry> entries) const {
@@ -220,6 +221,13 @@ private:
         return track;
     }
 
+    /// Has a machine come after another one had gone?
+    static bool follow_one_another(const std::vector<Track>& tracks) {
+        const auto ended = [](const Track& track) { return track.samples.back().seconds; };
+        const auto first_end = std::ranges::min_element(tracks, {}, ended);
+        return first_end != tracks.end() &&
+               tracks.back().samples.front().seconds > ended(*first_end);
+    }
     static Sample mean_sample(const Track& track) {
         Sample sample = track.samples.front();
         std::vector<double> good;

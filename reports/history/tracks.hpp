@@ -37,8 +37,9 @@ struct Track {
 struct SeriesTracks {
     std::uint32_t series = 0;  ///< index into Collection::series
     std::vector<Track> tracks; ///< by the time of their first sample
-    /// One sample, the mean, of each machine with too few of them to be looked at by itself.
-    std::vector<Sample> seldom;
+    /// One sample, the mean, of each machine: of all where machines follow one another, otherwise of
+    /// those that have too few samples to be looked at by themselves.
+    std::vector<Sample> machines;
 };
 
 struct GroupTracks {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace assay::report {
@@ -51,6 +52,13 @@ std::string range_in_words(std::span<const HistoryStep> steps, bool better) {
                   : say<text::history::worse_range>(low, high);
 }
 
+/// Of a change that nothing recorded dates.
+std::string between(double earliest, double latest) {
+    const auto first = date_of(earliest);
+    const auto last = date_of(latest);
+    return first == last ? first : say<text::history::between>(first, last);
+}
+
 } // namespace
 
 std::string machine_name(std::string_view id) {
@@ -80,10 +88,8 @@ std::string signed_percent(double share) {
 }
 
 std::string step_in_words(const HistoryStep& step) {
-    const auto first = date_of(step.earliest);
-    const auto last = date_of(step.latest);
     const auto when =
-        first == last ? date_of(step.seconds) : say<text::history::period>(first, last);
+        step.facts.empty() ? between(step.earliest, step.latest) : date_of(step.seconds);
     auto size = ratio_in_words(step.ratio);
     if (step.low && step.high)
         size = say<text::history::interval>(size, signed_percent(*step.low - 1),
@@ -92,10 +98,40 @@ std::string step_in_words(const HistoryStep& step) {
     return say<text::history::step>(when, where, size, facts_in_words(step.facts));
 }
 
+std::vector<std::string> steps_in_words(std::span<const HistoryStep> steps) {
+    std::vector<std::pair<std::string, std::vector<HistoryStep>>> causes; // in the order of time
+    for (const auto& step : steps) {
+        const bool better = step.ratio > 1;
+        const auto why = facts_in_words(step.facts) + (better ? "+" : "-");
+        auto cause = std::ranges::find(causes, why,
+                                       &std::pair<std::string, std::vector<HistoryStep>>::first);
+        if (cause == causes.end()) {
+            causes.push_back({why, {}});
+            cause = causes.end() - 1;
+        }
+        cause->second.push_back(step);
+    }
+    std::vector<std::string> lines;
+    for (const auto& [why, same] : causes) {
+        if (same.size() == 1) {
+            lines.push_back(same.front().text);
+            continue;
+        }
+        const auto first = date_of(same.front().seconds);
+        const auto last = date_of(same.back().seconds);
+        lines.push_back(say<text::history::step>(
+            first == last ? first : say<text::history::period>(first, last),
+            say_count<text::history::places>(same.size()),
+            range_in_words(same, same.front().ratio > 1), facts_in_words(same.front().facts)));
+    }
+    return lines;
+}
+
 std::string event_in_words(const HistoryEvent& event, std::span<const HistoryStep> steps) {
     const auto first = date_of(event.seconds);
     const auto last = date_of(event.until);
-    const auto when = first == last ? first : say<text::history::period>(first, last);
+    const auto span = first == last ? first : say<text::history::period>(first, last);
+    const auto when = event.facts.empty() ? between(event.earliest, event.latest) : span;
     std::string what;
     for (const bool better : {false, true}) {
         const std::size_t count = better ? event.better : event.worse;
@@ -103,14 +139,13 @@ std::string event_in_words(const HistoryEvent& event, std::span<const HistorySte
         if (!what.empty()) what += say<text::list::comma>();
         what += say<text::history::series_of>(count, event.measured, range_in_words(steps, better));
     }
-    std::string where;
-    if (event.machines.size() > 1)
-        where = say_count<text::history::machines>(event.machines.size());
-    else if (event.machines.front().empty())
-        where = say<text::history::between_machines>();
-    else
-        where = event.machines.front();
-    return say<text::history::event>(when, facts_in_words(event.facts), what, where);
+    const auto why = facts_in_words(event.facts);
+    const auto& machines = event.machines;
+    if (machines.front().empty()) // from one to the next, whatever else changed on single ones
+        return say<text::history::event_between>(when, why, what);
+    const auto where = machines.size() > 1 ? say_count<text::history::machines>(machines.size())
+                                           : machines.front();
+    return say<text::history::event>(when, why, what, where);
 }
 
 std::string change_in_words(const QuarterChange& change) {

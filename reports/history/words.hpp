@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay::report {
 
@@ -23,6 +24,8 @@ std::string ratio_in_words(double ratio);
 std::string signed_percent(double share);
 
 std::string step_in_words(const HistoryStep& step);
+/// A line for each cause: the same on several machines is said once.
+std::vector<std::string> steps_in_words(std::span<const HistoryStep> steps);
 std::string event_in_words(const HistoryEvent& event, std::span<const HistoryStep> steps);
 std::string change_in_words(const QuarterChange& change);
 std::string trend_in_words(const Trend& trend);

@@ -117,8 +117,19 @@ export interface HistoryPoint {
   files: string[];
 }
 
+export interface ChangedFact {
+  cause: "instance" | "software";
+  name: string;
+  before: string;
+  after: string;
+  without_effect: number; // other machines on which it changed alike without a step
+}
+
 export interface HistoryStep {
-  seconds: number;
+  seconds: number; // of the first point after it
+  earliest: number; // it happened between these
+  latest: number;
+  machine: string; // empty where machines follow one another
   before: number;
   after: number;
   ratio: number; // times as good
@@ -126,8 +137,30 @@ export interface HistoryStep {
   high: Maybe;
   p: number;
   cause: "instance" | "software" | "unexplained";
-  facts: { cause: string; name: string; before: string; after: string }[];
+  facts: ChangedFact[];
   text: string;
+}
+
+// Steps of several series with one cause.
+export interface HistoryEvent {
+  seconds: number;
+  until: number;
+  cause: "instance" | "software" | "unexplained";
+  facts: ChangedFact[];
+  machines: string[];
+  better: number; // series
+  worse: number;
+  measured: number; // series measured on both sides
+  text: string;
+}
+
+export interface Quarter {
+  name: string; // "2026 Q1"
+  value: number; // geometric mean over machines
+  low: Maybe;
+  high: Maybe;
+  machines: number;
+  runs: number;
 }
 
 export interface HistorySeries {
@@ -142,6 +175,16 @@ export interface HistorySeries {
   points: HistoryPoint[];
   steps: HistoryStep[];
   breaks: { seconds: number; machine: string; text: string }[];
+  quarters: Quarter[];
+  change: {
+    from: string; // quarters
+    to: string;
+    ratio: number; // times as good
+    low: Maybe;
+    high: Maybe;
+    machines: number; // measured in both
+    text: string;
+  } | null;
   trend: { per_year: number; low: number; high: number; text: string } | null;
   spread: {
     machines: number;
@@ -161,6 +204,7 @@ export interface HistoryGroup {
   machines: number;
   from: number; // seconds since 1970
   to: number;
+  events: HistoryEvent[]; // by time
   series: HistorySeries[];
 }
 

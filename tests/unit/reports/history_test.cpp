@@ -205,7 +205,7 @@ TEST_F(HistoryTest, FewMachinesSayNothingOfOthers) {
     for (int m = 0; m < 4; ++m) measure("m-" + std::to_string(m), 0, 8);
     const auto history = made();
     EXPECT_FALSE(history.groups[0].series[0].spread);
-    EXPECT_THAT(history.notes, testing::Contains(HasSubstr("4 machines are too few")));
+    EXPECT_THAT(history.notes, testing::Contains(HasSubstr("fewer than 5: aws c7a.large")));
 }
 
 TEST_F(HistoryTest, ShortLivedMachinesAreComparedFromOneToTheNext) {
@@ -216,7 +216,7 @@ TEST_F(HistoryTest, ShortLivedMachinesAreComparedFromOneToTheNext) {
     const auto& group = history.groups[0];
     ASSERT_THAT(group.events, SizeIs(1));
     EXPECT_EQ(group.events[0].cause, Cause::instance);
-    EXPECT_THAT(group.events[0].text, HasSubstr("from machine to machine"));
+    EXPECT_THAT(group.events[0].text, HasSubstr("from one machine to the next"));
     EXPECT_NEAR(group.series[0].steps.at(0).ratio, 1.2, 0.01);
     EXPECT_THAT(group.series[0].breaks, SizeIs(19));
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "render/history.hpp"
+
+#include "files.hpp"
+#include "history/dates.hpp"
+#include "model/input.hpp"
+#include "model/text.hpp"
+#include "store/collection.hpp"
+#include "verbs.hpp"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<History> history_of(const Options& options, const Collection& collection) {
+    auto how = options.history;
+    if (!options.since.empty()) {
+        const auto since = seconds_of_date(options.since);
+        if (!since)
+            return fail(
+                fmt::format("--since \"{}\" is no date; one is 2026-01-31", plain(options.since)));
+        how.since = *since;
+    }
+    return make_history(collection, how);
+}
+
+Result<void> check_outputs(const fs::path& path, const Collection& collection) {
+    std::vector<Input> inputs;
+    for (const auto& run : collection.runs) inputs.push_back({.label = "", .file = run.file});
+    return check_output(path, inputs);
+}
+
+} // namespace
+
+Result<ExitCode> history(const Options& options) {
+    const auto collection = collect(options.inputs, options.collecting);
+    if (!collection) return tl::unexpected{collection.error()};
+    const auto history = history_of(options, *collection);
+    if (!history) return tl::unexpected{history.error()};
+    const auto page = [&]() -> Result<std::string> {
+        return make_page(options, {.history = to_json(*history)},
+                         [&] { return to_html(*history); });
+    };
+    const std::pair<const fs::path&, std::function<Result<std::string>()>> outputs[] = {
+        {options.html, page},
+        {options.markdown, [&] { return to_markdown(*history); }},
+        {options.csv, [&] { return to_csv(*history); }}};
+    bool any_file = false;
+    for (const auto& [path, render] : outputs) {
+        if (path.empty()) continue;
+        if (auto fine = check_outputs(path, *collection); !fine)
+            return tl::unexpected{fine.error()};
+        const auto content = render();
+        if (!content) return tl::unexpected{content.error()};
+        if (auto done = write(path, *content); !done) return tl::unexpected{done.error()};
+        any_file = true;
+    }
+    Result<void> shown;
+    if (options.json)
+        shown = print(to_json(*history));
+    else if (!any_file)
+        shown = print(to_terminal(*history, terminal_style()));
+    if (!shown) return tl::unexpected{shown.error()};
+    if (!is_comparable(*history)) return ExitCode::inconclusive;
+    return options.fail_on == "worse" && has_regression(*history) ? ExitCode::failed
+                                                                  : ExitCode::done;
+}
+
+} // namespace assay::report
