@@ -4,6 +4,7 @@
 // running this test with ASSAY_GOLDEN=write, and read in the diff.
 
 #include "expect_golden.hpp"
+#include "language/language.hpp"
 #include "model/view.hpp"
 #include "render/csv.hpp"
 #include "render/gbench.hpp"
@@ -43,6 +44,20 @@ TEST(Golden, Html) {
 TEST(Golden, Json) {
     const Report one = report();
     expect_golden("report.json", to_json({&one, 1}));
+}
+
+/// The language is the program's: English again for whatever comes after.
+class GoldenInChinese : public testing::Test {
+protected:
+    void SetUp() override { use_language(Language::zh); }
+    void TearDown() override { use_language(Language::en); }
+};
+
+TEST_F(GoldenInChinese, Terminal) { expect_golden("report.zh.txt", to_terminal(report())); }
+
+TEST_F(GoldenInChinese, Markdown) {
+    const Report one = report();
+    expect_golden("report.zh.md", to_markdown({&one, 1}));
 }
 
 TEST(Golden, Csv) { expect_golden("export.csv", to_csv(test::golden_run())); }

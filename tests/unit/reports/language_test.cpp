@@ -2,18 +2,30 @@
 
 #include "language/language.hpp"
 #include "model/text.hpp"
+#include "model/view.hpp"
 #include "model/words.hpp"
 #include "record/metrics.hpp"
+#include "render/html.hpp"
+#include "render/json.hpp"
+#include "render/markdown.hpp"
+#include "render/terminal.hpp"
+#include "sample.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+#include <sstream>
 #include <string>
+#include <string_view>
 
 namespace assay::report {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 class InALanguage : public testing::Test {
 protected:
@@ -67,6 +79,60 @@ TEST_F(InALanguage, LinesBreakBetweenChineseCharactersButNotBeforePunctuation) {
     EXPECT_THAT(wrap("测得（实测）", 6), ElementsAre("测得", "（实", "测）"));
     EXPECT_THAT(wrap("最高 45.1 GB/s。", 8), ElementsAre("最高", "45.1", "GB/s。"));
     EXPECT_THAT(wrap("延迟latency值", 11), ElementsAre("延迟latency", "值"));
+}
+
+/// What of a text is the same in every use of it: the longest piece between the places for values.
+std::string longest_piece(std::string_view text) {
+    std::string longest;
+    while (!text.empty()) {
+        const auto place = std::min(text.find('{'), text.size());
+        if (place > longest.size()) longest = text.substr(0, place);
+        const auto end = text.find('}', place);
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    return longest;
+}
+
+std::size_t words_in(const std::string& text) {
+    std::istringstream in{text};
+    return static_cast<std::size_t>(std::distance(std::istream_iterator<std::string>{in},
+                                                  std::istream_iterator<std::string>{}));
+}
+
+TEST_F(InALanguage, NoEnglishTextOfTheCatalogueIsLeftInAChineseReport) {
+    const auto run = test::golden_run();
+    const auto everything = [&] {
+        const Report report = make_report(run);
+        return to_terminal(report) + to_markdown({&report, 1}) + to_html({&report, 1});
+    };
+    const std::string english = everything();
+    use_language(Language::zh);
+    const std::string chinese = everything();
+    std::size_t said = 0;
+    for (const Entry* entry : text::all) {
+        const std::string piece = longest_piece(entry->en);
+        // One or two words may be names that stand in the run.
+        if (words_in(piece) < 3) continue;
+        EXPECT_EQ(chinese.find(piece), std::string::npos) << entry->id << " says: " << piece;
+        if (english.find(piece) != std::string::npos) ++said;
+    }
+    EXPECT_GT(said, 30U) << "the English report says many of them";
+}
+
+TEST_F(InALanguage, KeysOfJsonStayEnglish) {
+    use_language(Language::zh);
+    const Report report = make_report(test::golden_run());
+    const std::string json = to_json({&report, 1});
+    for (const char* key : {"\"Best figures\"", "\"Processor\"", "\"time per call\"", "\"caution\"",
+                            "\"title\": \"矩阵乘法\""})
+        EXPECT_THAT(json, HasSubstr(key));
+}
+
+TEST_F(InALanguage, PagesSayWhichOne) {
+    EXPECT_THAT(to_html({}), HasSubstr("<html lang=\"en\">"));
+    use_language(Language::zh);
+    EXPECT_THAT(to_html({}),
+                AllOf(HasSubstr("<html lang=\"zh-CN\">"), HasSubstr("Noto Sans CJK SC")));
 }
 
 } // namespace
