@@ -94,7 +94,9 @@ TEST(Texts, SayTheSameInEveryLanguage) {
     std::vector<std::string> wrong;
     for (const Entry* entry : all) {
         const auto places = found_in(entry->en, place);
-        if (found_in(entry->zh, place) != places || found_in(entry->one, place) != places)
+        // One of a thing may be said without its number: "once".
+        if (found_in(entry->zh, place) != places ||
+            !std::ranges::includes(places, found_in(entry->one, place)))
             wrong.push_back(std::string{entry->id} + ": the languages have different places");
     }
     EXPECT_THAT(wrong, IsEmpty());
