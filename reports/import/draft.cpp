@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "import/draft.hpp"
+
+#include "base/hash.hpp"
+#include "base/sha256.hpp"
+#include "base/version.hpp"
+#include "import/lines.hpp"
+#include "json/words.hpp"
+#include "record/metrics.hpp"
+#include "record/summary.hpp"
+#include "stats/interval.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+namespace assay::report {
+namespace {
+
+/// Groups of this many values at most are kept in a run, as of our own measurements.
+constexpr std::size_t kept_values = 200;
+
+/// Keeps ids of imported machines apart from those of machines that we saw ourselves.
+constexpr std::string_view application = "assay.imported/1";
+
+constexpr std::size_t id_digits = 16;
+
+/// Means of groups of consecutive values, equal in size.
+void shorten(record::Replica& replica) {
+    const std::size_t group = (replica.values.size() + kept_values - 1) / kept_values;
+    if (group <= 1) return;
+    std::vector<double> kept;
+    for (std::size_t i = 0; i + group <= replica.values.size(); i += group) {
+        double sum = 0;
+        for (std::size_t k = 0; k < group; ++k) sum += replica.values[i + k];
+        kept.push_back(sum / static_cast<double>(group));
+    }
+    replica.values = std::move(kept);
+    if (replica.calls) *replica.calls *= group;
+}
+
+void conclude_replica(record::Replica& replica) {
+    if (replica.values.empty()) return;
+    replica.batches = replica.values.size();
+    shorten(replica);
+    const auto interval = stats::batch_means_interval(replica.values);
+    replica.seconds = interval.mean;
+    if (!std::isfinite(interval.low)) return;
+    replica.low = interval.low;
+    replica.high = interval.high;
+}
+
+std::string warning_of(const record::Case& c, Tool tool) {
+    return c.verification && c.verification->passed
+               ? fmt::format("imported: checked by {} itself, not by assay", to_string(tool))
+               : "imported: not verified by assay";
+}
+
+} // namespace
+
+Draft::Draft(Tool tool, const ImportOptions& options) : tool_{tool}, options_{options} {
+    import_.tool = tool;
+    import_.run.imported = record::Imported{.tool = std::string{to_string(tool)}};
+}
+
+void Draft::begin_process() { ++process_; }
+
+void Draft::skip(std::string where, std::string_view text, std::string reason) {
+    constexpr std::size_t shown = 120; // bytes of a line: enough to find it by
+    import_.not_understood.push_back(
+        {std::move(where), json::show_text(text, shown), std::move(reason)});
+}
+
+void Draft::note(const std::string& text) {
+    auto& notes = import_.run.imported->notes;
+    if (std::ranges::find(notes, text) == notes.end()) notes.push_back(text);
+}
+
+void Draft::add_host(std::string_view name) {
+    if (!name.empty() && std::ranges::find(hosts_, name) == hosts_.end()) hosts_.emplace_back(name);
+}
+
+void Draft::set_tool_version(std::string_view version) {
+    if (version.empty() || !import_.run.imported->tool_version.empty()) return;
+    import_.run.imported->tool_version = version;
+    add_software(std::string{to_string(tool_)} + ".version", version);
+}
+
+void Draft::add_software(const std::string& name, std::string_view version) {
+    if (!version.empty() && record::find(machine().software, name) == nullptr)
+        machine().software.push_back({name, std::string{version}});
+}
+
+void Draft::set_started(std::string_view text) {
+    const auto moment = moment_of(text);
+    if (!moment) return note(fmt::format("its date {} is not understood", json::show_text(text)));
+    if (!moment->has_zone) note("its date has no time zone and was taken as UTC");
+    run().started = moment->utc;
+}
+
+void Draft::set_ended(std::string_view text) {
+    if (const auto moment = moment_of(text)) run().ended = moment->utc;
+}
+
+void Draft::add(Reading reading) {
+    record::Case c{
+        .benchmark = fmt::format("external.{}.{}", to_string(tool_), reading.name),
+        .place = {.kind = !options_.place.empty() ? options_.place
+                          : reading.place.empty() ? "host"
+                                                  : reading.place},
+        .library = !options_.library.empty() ? options_.library
+                   : reading.library.empty() ? std::string{to_string(tool_)}
+                                             : reading.library,
+        .parameters = reading.parameters,
+        .settings = reading.settings,
+        .work = reading.work,
+        .headline = reading.headline,
+        .status = reading.status,
+        .reason = reading.reason,
+    };
+    for (const auto& parameter : options_.parameters)
+        if (record::find(c.parameters, parameter.name) == nullptr)
+            c.parameters.push_back(parameter);
+    const auto [entry, is_new] = by_identity_.try_emplace(record::identity(c), cases_.size());
+    if (is_new) cases_.push_back({.result = std::move(c)});
+    add_to(cases_[entry->second], reading);
+}
+
+void Draft::add_to(Gathered& gathered, const Reading& reading) {
+    auto& c = gathered.result;
+    // A wrong result in one place is a wrong result.
+    if (reading.verification && (!c.verification || c.verification->passed))
+        c.verification = reading.verification;
+    if (reading.status != record::Status::ok) {
+        if (!gathered.processes.empty())
+            skip(reading.where, reading.reason,
+                 "the same case did not end well after it had given figures");
+        return;
+    }
+    const bool same_process = !gathered.processes.empty() && gathered.processes.back() == process_;
+    if (same_process) {
+        auto& replica = c.replicas.back();
+        if (!reading.seconds)
+            return skip(reading.where, record::identity(c),
+                        "the same case again: the first one is kept");
+        replica.values.push_back(*reading.seconds);
+        if (replica.calls != reading.calls) replica.calls.reset();
+        // Ends of what was seen grow apart; of other figures the first stays.
+        for (const auto& figure : reading.extra)
+            for (auto& known : replica.extra)
+                if (known.name == figure.name) {
+                    const double a = std::get<double>(known.value);
+                    const double b = std::get<double>(figure.value);
+                    const bool lowest = known.name.starts_with("fastest_");
+                    if (lowest || known.name.starts_with("slowest_") ||
+                        known.name.starts_with("best_"))
+                        known.value = lowest ? std::min(a, b) : std::max(a, b);
+                }
+        return;
+    }
+    record::Replica replica{.index = static_cast<int>(gathered.processes.size()),
+                            .started = run().started,
+                            .status = record::Status::ok,
+                            .calls = reading.calls,
+                            .p99 = reading.p99,
+                            .extra = reading.extra};
+    if (reading.seconds) replica.values.push_back(*reading.seconds);
+    if (reading.table) replica.tables.push_back(*reading.table);
+    c.status = record::Status::ok;
+    c.reason.clear();
+    c.replicas.push_back(std::move(replica));
+    gathered.processes.push_back(process_);
+}
+
+void Draft::finish_case(Gathered& gathered) const {
+    auto& c = gathered.result;
+    for (auto& replica : c.replicas) {
+        replica.started = import_.run.started;
+        conclude_replica(replica);
+    }
+    record::conclude(c, static_cast<int>(c.replicas.size()));
+    if (!c.metrics.empty()) c.warnings.push_back(warning_of(c, tool_));
+    c.ceiling.source = "imported";
+}
+
+void Draft::finish_machine(std::string_view digest) {
+    auto& m = machine();
+    m.provider = options_.provider;
+    m.instance = options_.instance;
+    if (!options_.cpu_model.empty()) m.cpu_model = options_.cpu_model;
+    if (!options_.machine.empty()) {
+        m.id = options_.machine;
+        return;
+    }
+    std::string facts;
+    if (!options_.label.empty()) {
+        facts = options_.label;
+    } else {
+        std::ranges::sort(hosts_);
+        for (const auto& host : hosts_) facts += host + '\n';
+    }
+    if (facts.empty()) {
+        // Nobody knows which machine it was: no other file may be taken for one of the same.
+        import_.unknown.emplace_back("--machine or --label");
+        facts = digest;
+    }
+    m.id = to_hex(hmac_sha256(application, facts)).substr(0, id_digits);
+}
+
+Result<Import> Draft::finish(std::string_view content, std::string_view source,
+                             std::string format) {
+    if (is_full())
+        return fail(fmt::format("{}: holds more than {} cases, the most that are imported at once; "
+                                "split the file",
+                                source, options_.cases));
+    const bool any = std::ranges::any_of(
+        cases_, [](const auto& gathered) { return !gathered.processes.empty(); });
+    if (!any) {
+        std::string reason = "no result line in it";
+        if (!import_.not_understood.empty())
+            reason = fmt::format("{}: {}", import_.not_understood.front().where,
+                                 import_.not_understood.front().reason);
+        else if (!cases_.empty())
+            reason = "no case in it has a figure: " + cases_.front().result.reason;
+        return fail(fmt::format("{}: read as {}, but {}", source, to_string(tool_), reason));
+    }
+    const std::string digest = to_hex(sha256(content));
+    auto& run = import_.run;
+    if (!options_.started.empty()) {
+        const auto moment = moment_of(options_.started);
+        if (!moment)
+            return fail(fmt::format("--started {}: write it as 2026-01-31T12:34:56Z",
+                                    json::show_text(options_.started)));
+        run.started = moment->utc;
+    }
+    if (run.started.empty()) import_.unknown.emplace_back("--started");
+    run.id = fmt::format("import-{}-{}", to_string(tool_), digest.substr(0, id_digits));
+    run.suite = "imported";
+    run.status = "done";
+    run.version = version();
+    run.imported->format = std::move(format);
+    run.imported->file = std::filesystem::path{source}.filename().string();
+    run.imported->sha256 = digest;
+    finish_machine(digest);
+    std::string plan;
+    for (auto& gathered : cases_) {
+        finish_case(gathered);
+        plan += record::identity(gathered.result) + '\n';
+        run.cases.push_back(std::move(gathered.result));
+    }
+    run.digest = hash_of(plan);
+    return std::move(import_);
+}
+
+} // namespace assay::report

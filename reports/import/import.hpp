@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Another tool's result, made into a run. Whatever the text holds, the answer is a run with what was
+// not understood beside it, or one message that says what is wrong with the file.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "record/model.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::report {
+
+enum class Tool : std::uint8_t { gbench, nvbandwidth, nccl_tests, babelstream, osu };
+std::string_view to_string(Tool tool);
+std::optional<Tool> tool_from(std::string_view name);
+std::vector<std::string> tool_names();
+
+/// What the person who imports knows and the file does not say. Empty: not known.
+struct ImportOptions {
+    std::optional<Tool> from; ///< found out from the content where not given
+    std::string provider;
+    std::string instance;
+    std::string cpu_model;
+    std::string machine;          ///< id of a machine that has results already
+    std::string label;            ///< names the machine, where no id is known
+    std::string started;          ///< when it was measured
+    std::string library;          ///< what did the work: "openmpi"
+    std::string place;            ///< "host", "cuda"
+    std::string name;             ///< of the benchmark, where the file does not say: "all_reduce"
+    record::NamedList parameters; ///< further identity of every case: ranks=4
+    std::size_t cases = 50'000;   ///< a file with more is refused
+};
+
+/// A line, or an entry of a list, that no case was made of.
+struct NotUnderstood {
+    std::string where; ///< "line 7", "benchmarks[3]"
+    std::string text;
+    std::string reason;
+};
+
+struct Import {
+    Tool tool = Tool::gbench;
+    record::Run run;
+    std::vector<NotUnderstood> not_understood;
+    std::vector<std::string>
+        unknown; ///< options that would say what the file does not: "--started"
+};
+
+/// `source` is the file's name; its folders are not kept.
+Result<Import> import_text(std::string_view text, std::string_view source,
+                           const ImportOptions& options = {});
+
+} // namespace assay::report

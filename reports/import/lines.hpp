@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines, words, numbers and dates out of text that nobody promised to be what it says.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::report {
+
+/// Takes one line off the front of `rest`, without its end ("\n" or "\r\n").
+std::string_view take_line(std::string_view& rest);
+
+std::string_view trimmed(std::string_view text);
+/// Parts between blanks.
+std::vector<std::string_view> words_of(std::string_view text);
+/// Parts between tabs or two and more blanks: titles of columns, which hold single blanks.
+std::vector<std::string_view> columns_of(std::string_view text);
+std::vector<std::string_view> split(std::string_view text, std::string_view separator);
+
+/// The whole text as a finite number in decimal notation.
+std::optional<double> number_of(std::string_view text);
+std::optional<std::int64_t> integer_of(std::string_view text);
+
+/// Small letters, digits and underscores: "Bi-Directional Bandwidth" is "bi_directional_bandwidth".
+std::string word_of(std::string_view text);
+
+struct Moment {
+    std::string utc;       ///< 2026-01-31T12:34:56Z
+    bool has_zone = false; ///< without one the text was taken as UTC
+};
+/// "2026-01-31T12:34:56+01:00", "2026-01-31 12:34:56", "2026-01-31", with Z or without.
+std::optional<Moment> moment_of(std::string_view text);
+
+} // namespace assay::report

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// nvbandwidth's JSON (`nvbandwidth -j`, from 0.5 on). A test gives a matrix of texts, GB/s of 1e9 bytes
+// or ns, as its description says. Tests in two directions append three matrices to one another: what
+// each direction did and, last, the total.
+
+#include "import/draft.hpp"
+#include "import/lines.hpp"
+#include "json/json.hpp"
+#include "json/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay::report {
+namespace {
+
+using json::Value;
+
+constexpr std::size_t largest = std::size_t{16} << 20U; // bytes; a file of 72 devices has 2 MB
+
+const Value* find(const Value& object, const char* key) {
+    if (!object.is_object()) return nullptr;
+    const auto found = object.find(key);
+    return found == object.end() ? nullptr : &*found;
+}
+std::string text_at(const Value& object, const char* key) {
+    const Value* value = find(object, key);
+    if (value == nullptr) return "";
+    if (value->is_string()) return value->get<std::string>();
+    return value->is_primitive() && !value->is_null() ? value->dump() : "";
+}
+
+/// "12040" is CUDA 12.4.
+std::string cuda_version(const std::string& text) {
+    const auto number = integer_of(text);
+    if (!number || *number < 1000) return text;
+    return fmt::format("{}.{}", *number / 1000, *number % 1000 / 10);
+}
+
+struct Scale {
+    const char* metric;
+    const char* unit;
+    double factor; ///< to the SI base unit
+};
+std::optional<Scale> scale_of(const std::string& description, const std::string& name) {
+    const auto says = [&](std::string_view part) {
+        return description.find(part) != std::string::npos;
+    };
+    if (says("(GB/s)")) return Scale{"bandwidth", "B/s", 1e9};
+    if (says("(ns)")) return Scale{"latency", "s", 1e-9};
+    if (says("(us)")) return Scale{"latency", "s", 1e-6};
+    if (says("BW") || name.find("memcpy") != std::string::npos)
+        return Scale{"bandwidth", "B/s", 1e9};
+    return std::nullopt;
+}
+
+/// "memcpy CE CPU(row) -> GPU(column)": what rows and columns are.
+std::string axis_of(const std::string& description, std::string_view axis) {
+    const auto at = description.find(axis);
+    if (at == std::string::npos || at == 0) return std::string{axis.substr(1, axis.size() - 2)};
+    const auto begin = description.rfind(' ', at);
+    return description.substr(begin == std::string::npos ? 0 : begin + 1,
+                              at - (begin == std::string::npos ? 0 : begin + 1));
+}
+
+/// Nothing where a row is longer or shorter than the first.
+std::optional<record::Table> matrix_of(const Value& rows, const Scale& scale,
+                                       const std::string& description) {
+    record::Table table{.metric = scale.metric,
+                        .unit = scale.unit,
+                        .row_title = axis_of(description, "(row)"),
+                        .column_title = axis_of(description, "(column)")};
+    constexpr std::size_t directions = 3; // one way, the other way, total
+    const bool total = description.find("Total") != std::string::npos;
+    const std::size_t first =
+        total && rows.size() % directions == 0 ? rows.size() / directions * (directions - 1) : 0;
+    for (std::size_t r = first; r < rows.size(); ++r) {
+        if (!rows[r].is_array()) return std::nullopt;
+        if (r == first)
+            for (std::size_t c = 0; c < rows[r].size(); ++c)
+                table.columns.push_back(fmt::format("{}", c));
+        if (rows[r].size() != table.columns.size()) return std::nullopt;
+        table.rows.push_back(fmt::format("{}", r - first));
+        for (const auto& cell : rows[r]) {
+            const auto number = cell.is_string()   ? number_of(cell.get<std::string>())
+                                : cell.is_number() ? std::optional{cell.get<double>()}
+                                                   : std::nullopt;
+            table.values.push_back(number && *number > 0 ? std::optional{*number * scale.factor}
+                                                         : std::nullopt);
+        }
+    }
+    return table;
+}
+
+void add_figures(const record::Table& table, Reading& reading, Draft& draft) {
+    double sum = 0;
+    double most = 0;
+    double least = HUGE_VAL;
+    std::size_t count = 0;
+    for (const auto& value : table.values) {
+        if (!value) continue;
+        sum += *value;
+        most = std::max(most, *value);
+        least = std::min(least, *value);
+        ++count;
+    }
+    if (count == 0)
+        return draft.skip(reading.where, reading.name, "its matrix holds no positive number");
+    reading.headline = table.metric;
+    reading.extra = {{table.metric, sum / static_cast<double>(count)}};
+    if (count > 1) {
+        draft.note("the figure of a matrix is the mean of its cells; nvbandwidth's sum is that "
+                   "times their number");
+        if (table.metric == "bandwidth") {
+            reading.extra.push_back({"best_bandwidth", most});
+        } else {
+            reading.extra.push_back({"fastest_latency", least});
+            reading.extra.push_back({"slowest_latency", most});
+        }
+        reading.table = table;
+    }
+    draft.add(std::move(reading));
+}
+
+void read_test(const Value& test, const std::string& where, Draft& draft) {
+    Reading reading{.name = word_of(text_at(test, "name")), .place = "cuda", .where = where};
+    if (reading.name.empty()) return draft.skip(where, json::show(test), "it has no name");
+    for (const char* key : {"bufferSize", "testSamples", "useMean"})
+        if (const auto value = text_at(test, key); !value.empty())
+            reading.settings.push_back({word_of(key), value});
+    const auto status = text_at(test, "status");
+    if (status != "Passed") {
+        reading.headline = "bandwidth";
+        reading.status = status == "Waived" ? record::Status::skipped : record::Status::failed;
+        const auto error = text_at(test, "error");
+        reading.reason = fmt::format("nvbandwidth says {}{}{}",
+                                     status.empty() ? "nothing about its end" : status,
+                                     error.empty() ? "" : ": ", error);
+        return draft.add(std::move(reading));
+    }
+    const Value* rows = find(test, "bandwidth_matrix");
+    if (rows == nullptr || !rows->is_array() || rows->empty())
+        return draft.skip(where, reading.name, "`bandwidth_matrix` is missing or empty");
+    const auto description = text_at(test, "bandwidth_description");
+    const auto scale = scale_of(description, reading.name);
+    if (!scale)
+        return draft.skip(where, description.empty() ? reading.name : description,
+                          "the description names no unit: expected (GB/s) or (ns)");
+    const auto table = matrix_of(*rows, *scale, description);
+    if (!table) return draft.skip(where, reading.name, "rows of its matrix differ in length");
+    add_figures(*table, reading, draft);
+}
+
+/// "0: NVIDIA H100 80GB HBM3 (00000000:04:00): (node7)": what it is and where.
+void read_devices(const Value& root, Draft& draft) {
+    draft.add_host(text_at(root, "Hostname"));
+    for (const char* key : {"GPU Device list", "GPU Device info"}) {
+        const Value* list = find(root, key);
+        if (list == nullptr || !list->is_array()) continue;
+        for (const auto& entry : *list) {
+            if (!entry.is_string()) continue;
+            auto text = entry.get<std::string>();
+            if (const auto host = text.rfind("): (");
+                host != std::string::npos && text.back() == ')')
+                draft.add_host(std::string_view{text}.substr(host + 4, text.size() - host - 5));
+            const auto colon = text.find(": ");
+            const auto bracket = text.find(" (");
+            if (colon == std::string::npos || bracket == std::string::npos || bracket < colon)
+                continue;
+            draft.add_software("device",
+                               std::string_view{text}.substr(colon + 2, bracket - colon - 2));
+        }
+    }
+}
+
+} // namespace
+
+Result<void> read_nvbandwidth(std::string_view text, std::string_view source, Draft& draft) {
+    const auto value = json::parse(text, source, {.bytes = largest});
+    if (!value) return tl::unexpected{value.error()};
+    const Value* root = find(*value, "nvbandwidth");
+    if (root == nullptr)
+        return fail(
+            fmt::format("{}: `nvbandwidth` is missing: this is no JSON of nvbandwidth", source));
+    const Value* tests = find(*root, "testcases");
+    if (tests == nullptr || !tests->is_array()) {
+        const auto error = text_at(*root, "error");
+        return fail(fmt::format("{}: nvbandwidth.testcases is missing, expected an array{}{}",
+                                source, error.empty() ? "" : "; nvbandwidth says ",
+                                error.empty() ? "" : json::show_text(error)));
+    }
+    auto version = text_at(*root, "version");
+    if (version.starts_with('v')) version.erase(0, 1);
+    draft.set_tool_version(version);
+    draft.add_software("cuda.runtime", cuda_version(text_at(*root, "CUDA Runtime Version")));
+    draft.add_software("driver.version", text_at(*root, "Driver Version"));
+    read_devices(*root, draft);
+    if (const auto warning = text_at(*root, "warning"); !warning.empty())
+        draft.note("nvbandwidth warns: " + warning);
+    for (std::size_t i = 0; i < tests->size() && !draft.is_full(); ++i)
+        read_test((*tests)[i], json::join("testcases", i), draft);
+    return {};
+}
+
+} // namespace assay::report
