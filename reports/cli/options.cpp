@@ -128,6 +128,32 @@ void add_export(CLI::App& verb, Options& o) {
         ->expected(1);
 }
 
+void add_import(CLI::App& verb, Options& o) {
+    verb.add_option("files", o.inputs, "Files that the tools wrote")->type_name("FILE")->required();
+    verb.add_option("--out", o.out, "Folder that the runs go to; required")
+        ->type_name("DIR")
+        ->required();
+    verb.add_option("--from", o.from, "The tool, where it is not to be found out from the content")
+        ->type_name("gbench|nvbandwidth|nccl-tests|babelstream|osu");
+    auto& facts = o.importing;
+    verb.add_option("--provider", facts.provider, "Who runs the machine: aws, gcp, azure, ...");
+    verb.add_option("--instance", facts.instance, "Its type: c7a.large");
+    verb.add_option("--cpu-model", facts.cpu_model, "Its processor");
+    verb.add_option("--machine", facts.machine, "Id of a machine that has results already");
+    verb.add_option("--label", facts.label, "A name that tells this machine from others; not kept");
+    verb.add_option("--started", facts.started,
+                    "When it was measured, where the file does not say: 2026-01-31T12:34:56Z");
+    verb.add_option("--library", facts.library, "What did the work: openmpi, mvapich, ...");
+    verb.add_option("--place", facts.place, "Where it was done: host, cuda");
+    verb.add_option("--name", facts.name,
+                    "Of old output of nccl-tests, which does not name it: all_reduce, ...");
+    verb.add_option("--parameter", o.parameters,
+                    "What else the figures depend on and the file does not say: ranks=4")
+        ->type_name("NAME=VALUE")
+        ->take_all()
+        ->delimiter(',');
+}
+
 struct VerbDefinition {
     const char* name;
     Result<ExitCode> (*perform)(const Options&);
@@ -135,7 +161,7 @@ struct VerbDefinition {
     const char* example;
     void (*add)(CLI::App&, Options&);
 };
-constexpr std::array<VerbDefinition, 5> verbs{{
+constexpr std::array<VerbDefinition, 6> verbs{{
     {"report", &report, "Show what a run found: on the terminal, as a page, as Markdown",
      "assay-report report results\n"
      "  assay-report report results --html report.html --md report.md\n"
@@ -162,6 +188,12 @@ constexpr std::array<VerbDefinition, 5> verbs{{
      "now.json)\n"
      "  assay-report export --to csv results --out figures.csv",
      &add_export},
+    {"import", &import_files,
+     "Make runs of other tools' results: Google Benchmark, nvbandwidth, nccl-tests, BabelStream, "
+     "OSU",
+     "assay-report import old.json --out results --provider aws --instance c7a.large\n"
+     "  assay-report import osu_latency.txt --out results --started 2025-06-30 --parameter ranks=2",
+     &add_import},
 }};
 
 std::vector<std::string> verb_names() {
@@ -248,6 +280,11 @@ private:
             return usage_error(
                 fmt::format("--fail-on \"{}\" is not known; there is worse", options_.fail_on),
                 "compare");
+        if (options_.perform == &import_files && !options_.from.empty() &&
+            !tool_from(options_.from))
+            return usage_error(fmt::format("--from \"{}\" is no tool whose results are read{}",
+                                           options_.from, suggestion(options_.from, tool_names())),
+                               "import");
         if (options_.perform == &export_run && std::ranges::count(formats, options_.format) == 0)
             return usage_error(fmt::format("--to \"{}\" is no known format{}", options_.format,
                                            suggestion(options_.format, formats)),

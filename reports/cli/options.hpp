@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "compare/comparison.hpp"
 #include "history/history.hpp"
+#include "import/import.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -27,12 +28,15 @@ struct Options {
     std::string format;        ///< of export: "gbench", "csv"
     bool json = false;
     std::string language = "en";
-    CollectOptions collecting; ///< of verbs that take many runs
-    CompareOptions comparing;  ///< of compare
-    HistoryOptions history;    ///< of history
-    std::string since;         ///< of history: "2026-01-31"
-    std::string correction;    ///< "bh", "holm"
-    std::string fail_on;       ///< "worse", or nothing
+    CollectOptions collecting;           ///< of verbs that take many runs
+    CompareOptions comparing;            ///< of compare
+    HistoryOptions history;              ///< of history
+    std::string since;                   ///< of history: "2026-01-31"
+    std::string correction;              ///< "bh", "holm"
+    std::string fail_on;                 ///< "worse", or nothing
+    std::string from;                    ///< the tool, found out where empty
+    ImportOptions importing;             ///< of import
+    std::vector<std::string> parameters; ///< NAME=VALUE
 };
 
 /// Options to act on; or, without them, what to print and the code to end with (help, version, errors).

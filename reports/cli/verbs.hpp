@@ -14,6 +14,7 @@ Result<ExitCode> compare_runs(const Options& options);
 Result<ExitCode> history(const Options& options);
 Result<ExitCode> verify(const Options& options);
 Result<ExitCode> export_run(const Options& options);
+Result<ExitCode> import_files(const Options& options);
 
 /// Does what was asked for, and says on stderr why it could not.
 ExitCode perform(const Options& options);

@@ -55,8 +55,8 @@ void conclude_replica(record::Replica& replica) {
 
 std::string warning_of(const record::Case& c, Tool tool) {
     return c.verification && c.verification->passed
-               ? fmt::format("imported: checked by {} itself, not by assay", to_string(tool))
-               : "imported: not verified by assay";
+               ? fmt::format("Imported: checked by {} itself, not by assay.", to_string(tool))
+               : "Imported: not verified by assay.";
 }
 
 } // namespace
@@ -84,6 +84,7 @@ void Draft::add_host(std::string_view name) {
 }
 
 void Draft::set_tool_version(std::string_view version) {
+    if (version.starts_with('v')) version.remove_prefix(1);
     if (version.empty() || !import_.run.imported->tool_version.empty()) return;
     import_.run.imported->tool_version = version;
     add_software(std::string{to_string(tool_)} + ".version", version);
@@ -106,21 +107,21 @@ void Draft::set_ended(std::string_view text) {
 }
 
 void Draft::add(Reading reading) {
-    record::Case c{
-        .benchmark = fmt::format("external.{}.{}", to_string(tool_), reading.name),
-        .place = {.kind = !options_.place.empty() ? options_.place
-                          : reading.place.empty() ? "host"
-                                                  : reading.place},
-        .library = !options_.library.empty() ? options_.library
-                   : reading.library.empty() ? std::string{to_string(tool_)}
-                                             : reading.library,
-        .parameters = reading.parameters,
-        .settings = reading.settings,
-        .work = reading.work,
-        .headline = reading.headline,
-        .status = reading.status,
-        .reason = reading.reason,
+    record::Case c;
+    c.benchmark = fmt::format("external.{}.{}", to_string(tool_), reading.name);
+    const auto first_of = [](const std::string& said, const std::string& found,
+                             std::string_view otherwise) {
+        if (!said.empty()) return said;
+        return found.empty() ? std::string{otherwise} : found;
     };
+    c.place.kind = first_of(options_.place, reading.place, "host");
+    c.library = first_of(options_.library, reading.library, to_string(tool_));
+    c.parameters = reading.parameters;
+    c.settings = reading.settings;
+    c.work = reading.work;
+    c.headline = reading.headline;
+    c.status = reading.status;
+    c.reason = reading.reason;
     for (const auto& parameter : options_.parameters)
         if (record::find(c.parameters, parameter.name) == nullptr)
             c.parameters.push_back(parameter);
@@ -183,7 +184,6 @@ void Draft::finish_case(Gathered& gathered) const {
     }
     record::conclude(c, static_cast<int>(c.replicas.size()));
     if (!c.metrics.empty()) c.warnings.push_back(warning_of(c, tool_));
-    c.ceiling.source = "imported";
 }
 
 void Draft::finish_machine(std::string_view digest) {

@@ -86,7 +86,8 @@ void read_name(std::string_view full, Reading& reading) {
         } else if (in_arguments) {
             reading.parameters.push_back({fmt::format("arg{}", arguments++), std::string{part}});
         } else {
-            name += (name.empty() ? "" : "/") + std::string{part};
+            if (!name.empty()) name += '/';
+            name += part;
         }
     }
     // Blanks would take an id apart where it is listed with its parameters.

@@ -33,19 +33,20 @@ void add_bandwidths(const Table& table, const Line& line, const Figures& figures
                     Draft& draft) {
     const double bytes = static_cast<double>(line.bytes);
     const double algorithm = bytes / (figures.microseconds * micro) / giga;
-    const auto factor = table.ranks ? bus_factor(table.collective, *table.ranks) : std::nullopt;
+    const auto known = table.ranks ? bus_factor(table.collective, *table.ranks) : std::nullopt;
+    const double factor = known.value_or(0); // 0: not known, or nobody to send to
     const bool follows = agrees(algorithm, figures.algorithm_bandwidth);
     if (follows && bytes > 0)
         reading.work.push_back({"algorithm_bytes", bytes});
     else if (figures.algorithm_bandwidth > 0)
         reading.extra.push_back({"algorithm_bandwidth", figures.algorithm_bandwidth * giga});
     const bool bus_follows =
-        factor && follows && agrees(figures.algorithm_bandwidth * *factor, figures.bus_bandwidth);
-    if (bus_follows && bytes > 0 && *factor > 0) {
-        reading.work.push_back({"bus_bytes", bytes * *factor});
+        known && follows && agrees(figures.algorithm_bandwidth * factor, figures.bus_bandwidth);
+    if (bus_follows && bytes > 0 && factor > 0) {
+        reading.work.push_back({"bus_bytes", bytes * factor});
     } else if (figures.bus_bandwidth > 0) {
         reading.extra.push_back({"bus_bandwidth", figures.bus_bandwidth * giga});
-        if (factor && !bus_follows)
+        if (known && !bus_follows)
             draft.note(fmt::format("{} on {} ranks: bandwidths do not follow from size, time and "
                                    "ranks and are kept as printed",
                                    table.collective, *table.ranks));

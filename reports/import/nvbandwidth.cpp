@@ -192,9 +192,7 @@ Result<void> read_nvbandwidth(std::string_view text, std::string_view source, Dr
                                 source, error.empty() ? "" : "; nvbandwidth says ",
                                 error.empty() ? "" : json::show_text(error)));
     }
-    auto version = text_at(*root, "version");
-    if (version.starts_with('v')) version.erase(0, 1);
-    draft.set_tool_version(version);
+    draft.set_tool_version(text_at(*root, "version"));
     draft.add_software("cuda.runtime", cuda_version(text_at(*root, "CUDA Runtime Version")));
     draft.add_software("driver.version", text_at(*root, "Driver Version"));
     read_devices(*root, draft);

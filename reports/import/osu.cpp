@@ -108,7 +108,7 @@ private:
         draft_.begin_process();
         if (words.size() < 3) return;
         if (words.back().starts_with('v') && words.back().size() > 1) {
-            draft_.set_tool_version(words.back().substr(1));
+            draft_.set_tool_version(words.back());
             words.pop_back();
         }
         if (words.back() == "Test") words.pop_back();
@@ -125,8 +125,10 @@ private:
             if (dash != std::string_view::npos && interface[dash] == '-')
                 library_ = word_of(interface);
         }
-        for (std::size_t i = first; i < words.size(); ++i)
-            name_ += (name_.empty() ? "" : " ") + std::string{words[i]};
+        for (std::size_t i = first; i < words.size(); ++i) {
+            name_ += words[i];
+            name_ += ' ';
+        }
         name_ = word_of(name_);
     }
 

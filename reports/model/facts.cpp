@@ -205,6 +205,14 @@ std::vector<Fact> run_facts(const Run& run, const std::string& source) {
     add<text::facts::version>(facts, run.version);
     add<text::facts::digest>(facts, run.digest);
     add<text::facts::file>(facts, source);
+    if (run.imported) {
+        const auto& from = *run.imported;
+        add<text::import::imported>(
+            facts, say<text::import::imported_from>(
+                       from.tool + (from.tool_version.empty() ? "" : " " + from.tool_version),
+                       from.format, from.file));
+        for (const auto& note : from.notes) add<text::import::notes>(facts, note);
+    }
     return facts;
 }
 

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whatever a file holds, every reader of other tools' results makes a run that can be written, read and
+// found consistent, or says in one message what is wrong.
+#include "fuzz.hpp"
+#include "import/import.hpp"
+#include "record/check.hpp"
+#include "record/reader.hpp"
+#include "record/writer.hpp"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace assay;
+    const auto text = fuzz::text(data, size);
+    for (const auto& name : report::tool_names()) {
+        const auto import = report::import_text(
+            text, "input", {.from = report::tool_from(name), .name = "all_reduce", .cases = 1000});
+        if (!import) {
+            fuzz::expect(import.error().message.starts_with("input"));
+            continue;
+        }
+        const auto written = record::to_text(import->run);
+        const auto again = record::parse_run(written, "again");
+        fuzz::expect(again && record::to_text(*again) == written);
+        fuzz::expect(record::check_summaries(*again).empty());
+    }
+    static_cast<void>(report::import_text(text, "input"));
+    return 0;
+}

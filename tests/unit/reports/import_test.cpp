@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Other tools' results as runs: figures in SI units, nothing made up, nothing dropped in silence. The files
+// in tests/fuzz/corpus/import are in the tools' formats and hold figures of nobody.
+
+#include "import/import.hpp"
+#include "import/lines.hpp"
+#include "import/nccl.hpp"
+#include "record/check.hpp"
+#include "record/reader.hpp"
+#include "record/writer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace assay::report {
+namespace {
+
+using record::Case;
+using record::Status;
+using testing::Contains;
+using testing::DoubleEq;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+
+std::string file(const std::string& name) {
+    std::ifstream in{std::string{ASSAY_IMPORTS} + "/" + name, std::ios::binary};
+    std::ostringstream text;
+    text << in.rdbuf();
+    EXPECT_FALSE(text.str().empty()) << name;
+    return text.str();
+}
+
+Import imported(const std::string& name, const ImportOptions& options = {}) {
+    const auto import = import_text(file(name), name, options);
+    EXPECT_TRUE(import) << (import ? "" : import.error().message);
+    return import.value_or(Import{});
+}
+
+const Case& only(const record::Run& run, std::string_view identity) {
+    static const Case none;
+    for (const auto& c : run.cases)
+        if (record::identity(c) == identity) return c;
+    std::string all;
+    for (const auto& c : run.cases) all += record::identity(c) + '\n';
+    ADD_FAILURE() << "no case " << identity << " among\n" << all;
+    return none;
+}
+
+double value(const Case& c, std::string_view metric) {
+    for (const auto& m : c.metrics)
+        if (m.name == metric) return m.value.value_or(-1);
+    ADD_FAILURE() << record::identity(c) << " has no " << metric;
+    return -1;
+}
+
+bool has(const Case& c, std::string_view metric) {
+    return std::ranges::find(c.metrics, metric, &record::Metric::name) != c.metrics.end();
+}
+
+std::string refusal(const std::string& text, const ImportOptions& options = {}) {
+    const auto import = import_text(text, "it.txt", options);
+    EXPECT_FALSE(import);
+    return import ? "" : import.error().message;
+}
+
+constexpr std::array files{"gbench.json",         "gbench-old.json",   "nvbandwidth.json",
+                           "nccl-new.txt",        "nccl.json",         "babelstream.csv",
+                           "babelstream-mib.csv", "osu-allreduce.txt", "osu-p2p.txt"};
+
+TEST(Import, EveryFormatIsKnownByItsContentAndMakesAConsistentRun) {
+    for (const std::string name : files) {
+        const auto import = imported(name);
+        EXPECT_TRUE(name.starts_with(std::string{to_string(import.tool)}.substr(0, 4))) << name;
+        const auto text = record::to_text(import.run);
+        const auto again = record::parse_run(text, name);
+        ASSERT_TRUE(again) << again.error().message;
+        EXPECT_EQ(record::to_text(*again), text);
+        EXPECT_TRUE(record::check_summaries(*again).empty()) << name;
+        ASSERT_TRUE(again->imported);
+        EXPECT_EQ(again->imported->file, name);
+        EXPECT_EQ(again->imported->sha256.size(), 64U);
+        EXPECT_EQ(again->machine.cores, std::nullopt);
+        EXPECT_EQ(again->machine.memory_bytes, std::nullopt);
+    }
+}
+
+TEST(Import, GoogleBenchmarkRepetitionsAreValuesOfOneProcess) {
+    const auto import = imported("gbench.json");
+    EXPECT_EQ(import.run.started, "2026-01-31T12:34:56Z");
+    EXPECT_EQ(import.run.machine.threads, 8);
+    EXPECT_EQ(import.run.imported->tool_version, "1.9.1");
+    const auto& copy =
+        only(import.run, "external.gbench.BM_copy[gbench] arg0=4096 clock=real_time threads=2");
+    ASSERT_EQ(copy.replicas.size(), 1U);
+    EXPECT_THAT(copy.replicas[0].values,
+                ElementsAre(DoubleEq(200e-9), DoubleEq(210e-9), DoubleEq(220e-9)));
+    EXPECT_EQ(copy.replicas[0].calls, 1000U);
+    EXPECT_NEAR(value(copy, "time"), 210e-9, 1e-15);
+    EXPECT_NEAR(value(copy, "bandwidth"), 2.048e10, 1) << "what the tool gives, by its own clock";
+    EXPECT_EQ(copy.metrics[0].interval_scope, record::IntervalScope::within_process);
+    EXPECT_THAT(copy.warnings, ElementsAre("Imported: not verified by assay."));
+    const auto& sorted = only(import.run, "external.gbench.BM_sort<int,_4>[gbench] size=64");
+    EXPECT_NEAR(value(sorted, "time"), 3.5e-3, 1e-12) << "the mean, where there is nothing else";
+    EXPECT_EQ(sorted.replicas[0].calls, std::nullopt);
+    EXPECT_NE(record::find(sorted.settings, "min_time"), nullptr);
+    const auto& broken = only(import.run, "external.gbench.BM_broken[gbench]");
+    EXPECT_EQ(broken.status, Status::failed);
+    EXPECT_EQ(broken.reason, "no such file");
+    EXPECT_TRUE(broken.metrics.empty());
+    EXPECT_THAT(import.not_understood, ElementsAre(Field(&NotUnderstood::where, "benchmarks[8]")));
+    EXPECT_THAT(import.run.imported->notes, Contains(HasSubstr("counter \"misses\"")));
+}
+
+TEST(Import, GoogleBenchmarkBeforeRunTypes) {
+    const auto import = imported("gbench-old.json");
+    ASSERT_EQ(import.run.cases.size(), 1U);
+    EXPECT_THAT(import.run.cases[0].replicas[0].values,
+                ElementsAre(DoubleEq(50e-6), DoubleEq(52e-6)));
+    EXPECT_EQ(import.run.cases[0].replicas[0].calls, std::nullopt) << "100 and 200";
+    EXPECT_EQ(import.run.started, "2018-01-25T14:04:43Z");
+    EXPECT_THAT(import.unknown, ElementsAre("--machine or --label"));
+}
+
+TEST(Import, NvbandwidthMatrices) {
+    const auto import = imported("nvbandwidth.json");
+    const auto& up =
+        only(import.run, "external.nvbandwidth.host_to_device_memcpy_ce[nvbandwidth]@cuda");
+    EXPECT_NEAR(value(up, "bandwidth"), 55e9, 1);
+    EXPECT_NEAR(value(up, "best_bandwidth"), 55.5e9, 1);
+    ASSERT_EQ(up.tables.size(), 1U);
+    EXPECT_EQ(up.tables[0].row_title, "CPU");
+    EXPECT_EQ(up.tables[0].column_title, "GPU");
+    const auto& both = only(
+        import.run,
+        "external.nvbandwidth.device_to_device_bidirectional_memcpy_read_ce[nvbandwidth]@cuda");
+    EXPECT_NEAR(value(both, "bandwidth"), 203e9, 1) << "the last of three matrices is the total";
+    EXPECT_EQ(both.tables.at(0).values[0], std::nullopt);
+    EXPECT_EQ(both.tables.at(0).rows.size(), 2U);
+    const auto& latency =
+        only(import.run, "external.nvbandwidth.host_device_latency_sm[nvbandwidth]@cuda");
+    EXPECT_NEAR(value(latency, "latency"), 700e-9, 1e-15);
+    EXPECT_EQ(latency.metrics[0].higher_is_better, false);
+    EXPECT_EQ(only(import.run, "external.nvbandwidth.device_local_copy[nvbandwidth]@cuda").status,
+              Status::skipped);
+    EXPECT_EQ(only(import.run, "external.nvbandwidth.all_to_one_write_ce[nvbandwidth]@cuda").reason,
+              "nvbandwidth says Error: out of memory");
+    EXPECT_THAT(import.not_understood,
+                ElementsAre(Field(&NotUnderstood::text, "\"something new\"")));
+    EXPECT_EQ(record::to_string(*record::find(import.run.machine.software, "cuda.runtime")),
+              "12.4");
+    EXPECT_EQ(record::to_text(import.run).find("node7"), std::string::npos);
+}
+
+TEST(Import, NcclTextOfTwoRunsOfTheTool) {
+    const auto import = imported("nccl-new.txt");
+    const auto& small = only(import.run, "external.nccl-tests.all_reduce[nccl]@cuda bytes=8 "
+                                         "type=float operation=sum in_place=false ranks=4");
+    ASSERT_EQ(small.replicas.size(), 2U) << "two processes are two replicas";
+    EXPECT_EQ(small.replicas[0].calls, 20U);
+    EXPECT_NEAR(*small.replicas[0].seconds, 16e-6, 1e-15);
+    EXPECT_EQ(small.headline, "bus_bandwidth");
+    EXPECT_NEAR(value(small, "bus_bandwidth"), 8 * 1.5 / 16.4924225e-6, 1)
+        << "from size and time: the printed 0.00 is no bandwidth";
+    const auto& large =
+        only(import.run, "external.nccl-tests.all_reduce[nccl]@cuda bytes=134217728 "
+                         "type=float operation=sum in_place=false ranks=4");
+    EXPECT_NEAR(value(large, "algorithm_bandwidth") / 1e9, 167.77, 0.01);
+    EXPECT_NEAR(value(large, "bus_bandwidth") / 1e9, 251.66, 0.01);
+    EXPECT_TRUE(large.verification && large.verification->passed);
+    EXPECT_THAT(large.warnings, ElementsAre(HasSubstr("checked by nccl-tests itself")));
+    const auto& wrong =
+        only(import.run, "external.nccl-tests.all_reduce[nccl]@cuda bytes=134217728 "
+                         "type=float operation=sum in_place=true ranks=4");
+    EXPECT_EQ(wrong.status, Status::incorrect);
+    EXPECT_TRUE(wrong.metrics.empty());
+    EXPECT_THAT(import.not_understood, ElementsAre(Field(&NotUnderstood::where, "line 10"),
+                                                   Field(&NotUnderstood::where, "line 17")));
+    const auto& unchecked =
+        only(import.run, "external.nccl-tests.all_reduce[nccl]@cuda "
+                         "bytes=268435456 type=float operation=sum in_place=true "
+                         "ranks=4");
+    EXPECT_EQ(unchecked.verification, std::nullopt);
+    EXPECT_NEAR(value(unchecked, "bus_bandwidth"), 248.55e9, 1) << "as printed: it does not follow";
+}
+
+TEST(Import, NcclTextFromBeforeItNamedItself) {
+    EXPECT_THAT(refusal(file("nccl-old.txt")), HasSubstr("--name all_reduce"));
+    const auto import = imported("nccl-old.txt", {.name = "reduce_scatter"});
+    const auto& c = only(import.run, "external.nccl-tests.reduce_scatter[nccl]@cuda bytes=1048576 "
+                                     "type=float in_place=false ranks=2");
+    EXPECT_NEAR(value(c, "bus_bandwidth"), 1048576 * 0.5 / 100e-6, 1);
+    EXPECT_EQ(c.verification, std::nullopt) << "an error of 0 is not shown to have been checked";
+    auto doubtful = file("nccl-old.txt");
+    doubtful.replace(doubtful.find(": 0 OK"), 6, ": 2 FAILED");
+    const auto again = import_text(doubtful, "all_gather.log");
+    ASSERT_TRUE(again) << again.error().message;
+    for (const auto& wrong : again->run.cases) EXPECT_EQ(wrong.status, Status::incorrect);
+    EXPECT_EQ(again->run.cases[0].benchmark, "external.nccl-tests.all_gather");
+}
+
+TEST(Import, NcclJson) {
+    const auto import = imported("nccl.json");
+    const auto& c = only(import.run, "external.nccl-tests.reduce_scatter[nccl]@cuda bytes=1048576 "
+                                     "type=float operation=sum in_place=false ranks=8");
+    EXPECT_NEAR(value(c, "bus_bandwidth") / 1e9, 18.35, 0.01);
+    EXPECT_NEAR(value(c, "fastest_time"), 45e-6, 1e-12);
+    EXPECT_NEAR(value(c, "slowest_time"), 60e-6, 1e-12);
+    EXPECT_EQ(record::to_string(*record::find(import.run.machine.software, "nccl.version")),
+              "2.27.3");
+    EXPECT_EQ(import.run.ended, "2026-01-31T12:35:10Z");
+    const auto text = record::to_text(import.run);
+    EXPECT_EQ(text.find("SECRET"), std::string::npos);
+    EXPECT_EQ(text.find("node7"), std::string::npos);
+    EXPECT_THAT(import.not_understood,
+                ElementsAre(Field(&NotUnderstood::where, "results[1].in_place")));
+}
+
+TEST(Import, FactorsOfBusBandwidth) {
+    EXPECT_EQ(nccl::bus_factor("all_reduce", 8), 1.75);
+    EXPECT_EQ(nccl::bus_factor("all_gather", 8), 0.875);
+    EXPECT_EQ(nccl::bus_factor("reduce_scatter", 4), 0.75);
+    EXPECT_EQ(nccl::bus_factor("alltoall", 2), 0.5);
+    EXPECT_EQ(nccl::bus_factor("broadcast", 8), 1.0);
+    EXPECT_EQ(nccl::bus_factor("alltoallv", 8), std::nullopt);
+    EXPECT_EQ(nccl::collective_of("/x/reduce_scatter_perf"), "reduce_scatter");
+    EXPECT_EQ(nccl::collective_of("alltoallv_perf"), "alltoallv");
+    EXPECT_EQ(nccl::version_of(2708), "2.7.8");
+}
+
+TEST(Import, BabelStreamBytesAndUnits) {
+    const auto import = imported("babelstream.csv");
+    const auto& copy =
+        only(import.run,
+             "external.babelstream.copy[babelstream]@unknown elements=33554432 precision=fp64");
+    ASSERT_EQ(copy.replicas.size(), 2U);
+    EXPECT_EQ(copy.replicas[0].calls, 99U) << "the first time is left out by BabelStream";
+    EXPECT_NEAR(*copy.replicas[0].seconds, 0.0105, 1e-12);
+    EXPECT_NEAR(value(copy, "best_bandwidth"), 53.687e9, 1e6);
+    const auto& triad =
+        only(import.run,
+             "external.babelstream.triad[babelstream]@unknown elements=33554432 precision=fp64");
+    EXPECT_NEAR(value(triad, "bandwidth"), 3.0 * 8 * 33554432 / 0.021, 1);
+    EXPECT_THAT(import.not_understood,
+                ElementsAre(Field(&NotUnderstood::reason, HasSubstr("does not follow")),
+                            Field(&NotUnderstood::reason, HasSubstr("none of Copy"))));
+    const auto other = imported("babelstream-mib.csv", {.place = "host"});
+    const auto& n = only(
+        other.run, "external.babelstream.nstream[babelstream] elements=1048576 precision=fp32");
+    EXPECT_NEAR(value(n, "bandwidth"), 4.0 * 4 * 1048576 / 0.002, 1);
+}
+
+TEST(Import, OsuColumnsAndValidation) {
+    const auto import = imported(
+        "osu-allreduce.txt", {.library = "openmpi", .parameters = {{"ranks", std::int64_t{16}}}});
+    const auto& c =
+        only(import.run, "external.osu.allreduce_latency[openmpi] bytes=4 type=MPI_INT ranks=16");
+    EXPECT_EQ(c.headline, "latency");
+    EXPECT_NEAR(value(c, "latency"), 1.5e-6, 1e-15);
+    EXPECT_NEAR(value(c, "fastest_latency"), 1.25e-6, 1e-15);
+    EXPECT_NEAR(value(c, "slowest_latency"), 1.75e-6, 1e-15);
+    EXPECT_EQ(c.replicas[0].calls, 1000U);
+    EXPECT_NEAR(*c.replicas[0].p99, 2e-6, 1e-15);
+    EXPECT_NEAR(
+        value(only(import.run, "external.osu.barrier_latency[openmpi] ranks=16"), "latency"),
+        2.75e-6, 1e-15);
+    EXPECT_THAT(import.not_understood, ElementsAre(Field(&NotUnderstood::where, "line 1"),
+                                                   Field(&NotUnderstood::where, "line 8")));
+    const auto p2p = imported("osu-p2p.txt");
+    const auto& device =
+        only(p2p.run, "external.osu.bi_directional_bandwidth[mpi_cuda]@cuda bytes=1");
+    EXPECT_NEAR(value(device, "bandwidth"), 2.5e6, 1e-6);
+    EXPECT_FALSE(has(device, "time")) << "a bandwidth of a window says nothing about one message";
+    EXPECT_EQ(
+        only(p2p.run, "external.osu.bi_directional_bandwidth[mpi_cuda]@cuda bytes=1048576").status,
+        Status::incorrect);
+    EXPECT_NEAR(value(only(p2p.run, "external.osu.multiple_bandwidth_message_rate[mpi] bytes=8 "
+                                    "pairs=2 window_size=64"),
+                      "item_rate"),
+                2e6, 1e-6);
+    EXPECT_NEAR(value(only(p2p.run, "external.osu.latency[mpi] bytes=8"), "latency"), 1.12e-6,
+                1e-15);
+}
+
+TEST(Import, TheSameBytesAreTheSameRunAndTheSameHostTheSameMachine) {
+    const auto a = imported("nccl-new.txt");
+    EXPECT_EQ(imported("nccl-new.txt", {.provider = "aws"}).run.id, a.run.id);
+    EXPECT_EQ(imported("nccl.json").run.machine.id, a.run.machine.id) << "both are of node7";
+    EXPECT_NE(imported("osu-p2p.txt").run.machine.id, imported("osu-allreduce.txt").run.machine.id)
+        << "nobody knows whether these are one machine";
+    EXPECT_EQ(imported("osu-p2p.txt", {.label = "n1"}).run.machine.id,
+              imported("osu-allreduce.txt", {.label = "n1"}).run.machine.id);
+    EXPECT_EQ(imported("osu-p2p.txt", {.machine = "0123456789abcdef"}).run.machine.id,
+              "0123456789abcdef");
+    EXPECT_EQ(imported("osu-p2p.txt", {.started = "2025-06-30"}).run.started,
+              "2025-06-30T00:00:00Z");
+}
+
+TEST(Import, WhatIsNoResultIsRefusedInOneMessage) {
+    EXPECT_THAT(refusal(""), HasSubstr("is empty"));
+    EXPECT_THAT(refusal("hello\n"), HasSubstr("its format is not known"));
+    EXPECT_THAT(refusal("{\"a\": 1}"), HasSubstr("its format is not known"));
+    EXPECT_THAT(refusal("# OSU MPI Latency Test v5\n"), HasSubstr("no result line"));
+    EXPECT_THAT(refusal("{\"a\": 1}", {.from = Tool::gbench}),
+                HasSubstr("`benchmarks` is missing"));
+    EXPECT_THAT(refusal("{\"nvbandwidth\": {\"error\": \"no driver\"}}"), HasSubstr("no driver"));
+    EXPECT_THAT(refusal("1 2 3", {.from = Tool::osu}), HasSubstr("before any line of columns"));
+    EXPECT_THAT(refusal(file("osu-p2p.txt"), {.started = "yesterday"}), HasSubstr("--started"));
+    EXPECT_THAT(refusal(file("osu-p2p.txt"), {.cases = 2}), HasSubstr("more than 2 cases"));
+}
+
+TEST(Import, TruncatedAnywhereItEndsWell) {
+    for (const std::string name : files) {
+        const auto text = file(name);
+        for (std::size_t length = 0; length < text.size(); length += 97) {
+            const auto import = import_text(text.substr(0, length), name);
+            if (!import)
+                EXPECT_THAT(import.error().message, testing::StartsWith(name));
+            else
+                EXPECT_TRUE(record::check_summaries(import->run).empty()) << name << length;
+        }
+    }
+}
+
+TEST(Lines, Dates) {
+    EXPECT_EQ(moment_of("2026-01-31T13:34:56+01:00")->utc, "2026-01-31T12:34:56Z");
+    EXPECT_EQ(moment_of("2026-01-01T00:30:00+0100")->utc, "2025-12-31T23:30:00Z");
+    EXPECT_EQ(moment_of("2026-01-31 12:34:56")->utc, "2026-01-31T12:34:56Z");
+    EXPECT_FALSE(moment_of("2026-01-31 12:34:56")->has_zone);
+    EXPECT_TRUE(moment_of("2026-01-31T12:34:56.789Z")->has_zone);
+    for (const char* wrong : {"", "2026-02-30", "2026-01-31T25:00:00Z", "2026-01-31x", "31.1.2026"})
+        EXPECT_FALSE(moment_of(wrong)) << wrong;
+}
+
+TEST(Lines, NumbersAreFiniteAndWhole) {
+    EXPECT_EQ(number_of("1.5e-3"), 1.5e-3);
+    for (const char* wrong : {"", "nan", "inf", "1.5x", " 1", "0x10", "1e999"})
+        EXPECT_FALSE(number_of(wrong)) << wrong;
+}
+
+} // namespace
+} // namespace assay::report
