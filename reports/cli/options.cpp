@@ -18,7 +18,7 @@ namespace assay::report {
 namespace {
 
 constexpr const char* exit_codes = "Exit codes: 0 done, 1 verification found something wrong (or "
-                                   "compare --fail-on worse did), 2 usage "
+                                   "--fail-on worse did), 2 usage "
                                    "error\n  or a file that cannot be read as a result, 3 nothing "
                                    "in common to compare, 4 an output that "
                                    "cannot be\n  written.";

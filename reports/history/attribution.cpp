@@ -2,6 +2,7 @@
 
 #include "history/attribution.hpp"
 
+#include "history/elsewhere.hpp"
 #include "history/words.hpp"
 
 #include <algorithm>
@@ -189,45 +190,6 @@ private:
     std::span<const Line> lines_;
 };
 
-/// On which machines of a group did which fact change?
-class Elsewhere {
-public:
-    Elsewhere(const Collection& collection, const FactBook& book, const GroupTracks& group) {
-        std::map<std::string_view, std::uint32_t> last;
-        for (const auto run : group.runs) {
-            const auto& id = collection.machines[collection.runs[run].machine].id;
-            const auto [at, is_first] = last.try_emplace(id, run);
-            if (is_first) continue;
-            for (const auto& fact : book.changes(at->second, run))
-                machines_[key_of(fact)].insert(machine_name(id));
-            at->second = run;
-        }
-    }
-    /// Machines where it changed, without those where a step came with it.
-    std::size_t count(const ChangedFact& fact, const std::set<std::string>& with_step) const {
-        const auto found = machines_.find(key_of(fact));
-        if (found == machines_.end()) return 0;
-        return static_cast<std::size_t>(
-            std::ranges::count_if(found->second, [&](const std::string& machine) {
-                return !with_step.contains(machine);
-            }));
-    }
-
-private:
-    std::map<FactKey, std::set<std::string>> machines_;
-};
-
-void count_elsewhere(const Elsewhere& elsewhere, std::span<ExplainedStep> steps) {
-    std::map<FactKey, std::set<std::string>> with_step;
-    for (const auto& step : steps)
-        for (const auto& fact : step.step.facts) with_step[key_of(fact)].insert(step.step.machine);
-    for (auto& step : steps)
-        for (auto& fact : step.step.facts)
-            // Where each sample is another machine there is no elsewhere.
-            if (!step.step.machine.empty())
-                fact.without_effect = elsewhere.count(fact, with_step[key_of(fact)]);
-}
-
 } // namespace
 
 std::vector<ExplainedStep> explain(const Collection& collection, const FactBook& book,
@@ -272,7 +234,7 @@ std::vector<ExplainedStep> explain(const Collection& collection, const FactBook&
 std::vector<HistoryEvent> make_events(const Collection& collection, const FactBook& book,
                                       const Tracks& tracks, std::size_t group,
                                       std::span<const Line> lines, std::span<ExplainedStep> steps) {
-    count_elsewhere(Elsewhere{collection, book, tracks.groups[group]}, steps);
+    count_elsewhere(collection, book, tracks.groups[group], lines, steps);
     for (auto& step : steps) step.step.text = step_in_words(step.step);
     const Events maker{group, lines};
     std::vector<HistoryEvent> events;

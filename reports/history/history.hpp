@@ -36,7 +36,7 @@ struct ChangedFact {
     std::string name; ///< "kernel", "software.onednn", "cpu_model"
     std::string before;
     std::string after;
-    /// Other machines of the group on which this changed in the same way and no series made a step.
+    /// Other machines of the group on which this changed in the same way and the series stayed.
     std::size_t without_effect = 0;
 };
 
