@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options.hpp"
 
-#include "base/nearest.hpp"
+#include "base/command_line.hpp"
 #include "base/version.hpp"
 #include "cli/verbs.hpp"
 #include "core/interleaving.hpp"
@@ -166,29 +166,6 @@ std::vector<std::string> verb_names() {
     return names;
 }
 
-std::vector<std::string> option_names(const CLI::App& verb) {
-    std::vector<std::string> names;
-    for (const auto* option : verb.get_options())
-        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
-    return names;
-}
-
-Parsed usage_error(const std::string& message, std::string_view verb) {
-    return {.code = ExitCode::usage,
-            .error = fmt::format("assay: {}\nTry: assay {}{}--help\n", message, verb,
-                                 verb.empty() ? "" : " ")};
-}
-
-/// An argument that no option took.
-Parsed unexpected_argument(const CLI::App& verb, const std::string& argument) {
-    const bool is_option = argument.size() > 1 && argument.front() == '-';
-    const auto name = argument.substr(0, argument.find('='));
-    return usage_error(fmt::format("{} has no {} {}{}", verb.get_name(),
-                                   is_option ? "option" : "argument", name,
-                                   is_option ? suggestion(name, option_names(verb)) : ""),
-                       verb.get_name());
-}
-
 class CommandLine {
 public:
     CommandLine() {
@@ -202,55 +179,28 @@ public:
             verb->allow_extras(); // so that the message is ours
             definition.add(*verb, options_);
             verb->add_flag("--json", options_.json, "One JSON document on stdout");
-            verb->callback([this, verb, &definition] {
-                options_.verb = definition.verb;
-                chosen_ = verb;
-            });
+            verb->callback([this, &definition] { options_.verb = definition.verb; });
         }
     }
 
-    Parsed parse(std::vector<std::string> arguments) {
-        std::ranges::reverse(arguments); // as CLI11 wants them
-        try {
-            app_.parse(arguments);
-        } catch (const CLI::CallForHelp&) {
-            return {.output = app_.help()};
-        } catch (const CLI::CallForVersion& version) {
-            return {.output = std::string{version.what()} + "\n"};
-        } catch (const CLI::ParseError& error) {
-            return usage_error(error.what(), current());
-        }
-        if (chosen_ == nullptr) return {.code = ExitCode::usage, .error = app_.help()};
-        if (const auto rest = chosen_->remaining(); !rest.empty())
-            return unexpected_argument(*chosen_, rest.front());
-        return {.options = options_};
+    Parsed parse(const std::vector<std::string>& arguments) {
+        auto line = parse_line(app_, arguments, verb_names());
+        if (line.verb != nullptr) return {.options = options_};
+        return {
+            .code = line.code, .output = std::move(line.output), .error = std::move(line.error)};
     }
 
 private:
-    std::string current() const {
-        for (const auto* verb : app_.get_subcommands({}))
-            if (verb->parsed()) return verb->get_name();
-        return {};
-    }
-
     CLI::App app_{
         "Benchmarks and characterises a machine; every number is checked and says how sure "
         "it is.",
         "assay"};
     Options options_;
-    const CLI::App* chosen_ = nullptr;
 };
 
 } // namespace
 
 Parsed parse_options(const std::vector<std::string>& arguments) {
-    if (!arguments.empty() && !arguments.front().starts_with('-')) {
-        const auto& name = arguments.front();
-        const auto same = [&](const auto& verb) { return name == verb.name; };
-        if (std::ranges::none_of(verbs, same))
-            return usage_error(
-                fmt::format("there is no verb \"{}\"{}", name, suggestion(name, verb_names())), "");
-    }
     return CommandLine{}.parse(arguments);
 }
 

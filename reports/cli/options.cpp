@@ -2,7 +2,7 @@
 
 #include "options.hpp"
 
-#include "base/nearest.hpp"
+#include "base/command_line.hpp"
 #include "base/version.hpp"
 #include "language/language.hpp"
 #include "verbs.hpp"
@@ -202,19 +202,6 @@ std::vector<std::string> verb_names() {
     return names;
 }
 
-std::vector<std::string> option_names(const CLI::App& verb) {
-    std::vector<std::string> names;
-    for (const auto* option : verb.get_options())
-        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
-    return names;
-}
-
-Parsed usage_error(const std::string& message, std::string_view verb) {
-    return {.code = ExitCode::usage,
-            .error = fmt::format("assay-report: {}\nTry: assay-report {}{}--help\n", message, verb,
-                                 verb.empty() ? "" : " ")};
-}
-
 class CommandLine {
 public:
     CommandLine() {
@@ -230,88 +217,51 @@ public:
             verb->add_option("--lang", options_.language, "Language of what is shown")
                 ->type_name("en|zh")
                 ->capture_default_str();
-            verb->callback([this, verb, &definition] {
-                options_.perform = definition.perform;
-                chosen_ = verb;
-            });
+            verb->callback([this, &definition] { options_.perform = definition.perform; });
             examples += std::string{"  "} + definition.example + "\n";
         }
         app_.footer(examples + exit_codes);
     }
 
-    Parsed parse(std::vector<std::string> arguments) {
-        std::ranges::reverse(arguments); // as CLI11 wants them
-        try {
-            app_.parse(arguments);
-        } catch (const CLI::CallForHelp&) {
-            return {.output = app_.help()};
-        } catch (const CLI::CallForVersion& version) {
-            return {.output = std::string{version.what()} + "\n"};
-        } catch (const CLI::ParseError& error) {
-            return usage_error(error.what(), current());
-        }
-        if (chosen_ == nullptr) return {.code = ExitCode::usage, .error = app_.help()};
-        if (const auto rest = chosen_->remaining(); !rest.empty()) return unexpected(rest.front());
-        return checked();
+    Parsed parse(const std::vector<std::string>& arguments) {
+        auto line = parse_line(app_, arguments, verb_names());
+        if (line.verb != nullptr)
+            if (const auto wrong = fault(); !wrong.empty())
+                line = usage_error(app_, wrong, line.verb->get_name());
+        if (line.verb != nullptr) return {.options = options_};
+        return {
+            .code = line.code, .output = std::move(line.output), .error = std::move(line.error)};
     }
 
 private:
-    /// An argument that no option took.
-    Parsed unexpected(const std::string& argument) const {
-        const bool is_option = argument.size() > 1 && argument.front() == '-';
-        const auto name = argument.substr(0, argument.find('='));
-        return usage_error(fmt::format("{} has no {} {}{}", chosen_->get_name(),
-                                       is_option ? "option" : "argument", name,
-                                       is_option ? suggestion(name, option_names(*chosen_)) : ""),
-                           chosen_->get_name());
-    }
-    Parsed checked() const {
+    /// What is wrong with values that CLI11 knows nothing about; "" where all is well.
+    std::string fault() const {
         if (!language_from(options_.language))
-            return usage_error(
-                fmt::format("--lang \"{}\" is no language; there are en and zh", options_.language),
-                chosen_->get_name());
+            return fmt::format("--lang \"{}\" is no language; there are en and zh",
+                               options_.language);
         if (!options_.correction.empty() && options_.correction != "bh" &&
             options_.correction != "holm")
-            return usage_error(
-                fmt::format("--correction \"{}\" is not known; there are bh and holm",
-                            options_.correction),
-                "compare");
+            return fmt::format("--correction \"{}\" is not known; there are bh and holm",
+                               options_.correction);
         if (!options_.fail_on.empty() && options_.fail_on != "worse")
-            return usage_error(
-                fmt::format("--fail-on \"{}\" is not known; there is worse", options_.fail_on),
-                "compare");
+            return fmt::format("--fail-on \"{}\" is not known; there is worse", options_.fail_on);
         if (options_.perform == &import_files && !options_.from.empty() &&
             !tool_from(options_.from))
-            return usage_error(fmt::format("--from \"{}\" is no tool whose results are read{}",
-                                           options_.from, suggestion(options_.from, tool_names())),
-                               "import");
+            return fmt::format("--from \"{}\" is no tool whose results are read{}", options_.from,
+                               suggestion(options_.from, tool_names()));
         if (options_.perform == &export_run && std::ranges::count(formats, options_.format) == 0)
-            return usage_error(fmt::format("--to \"{}\" is no known format{}", options_.format,
-                                           suggestion(options_.format, formats)),
-                               "export");
-        return {.options = options_};
-    }
-    std::string current() const {
-        for (const auto* verb : app_.get_subcommands({}))
-            if (verb->parsed()) return verb->get_name();
-        return {};
+            return fmt::format("--to \"{}\" is no known format{}", options_.format,
+                               suggestion(options_.format, formats));
+        return "";
     }
 
     CLI::App app_{"Reads the results of assay and says what they mean.", "assay-report"};
     Options options_;
-    const CLI::App* chosen_ = nullptr;
 };
 
 } // namespace
 
 Parsed parse_options(const std::vector<std::string>& arguments) {
-    if (!arguments.empty() && !arguments.front().starts_with('-')) {
-        const auto& name = arguments.front();
-        const auto same = [&](const auto& verb) { return name == verb.name; };
-        if (std::ranges::none_of(verbs, same))
-            return usage_error(
-                fmt::format("there is no verb \"{}\"{}", name, suggestion(name, verb_names())), "");
-    }
     return CommandLine{}.parse(arguments);
 }
 

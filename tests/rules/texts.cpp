@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <set>
 #include <string>
@@ -99,6 +100,17 @@ TEST(Texts, SayTheSameInEveryLanguage) {
             !std::ranges::includes(places, found_in(entry->one, place)))
             wrong.push_back(std::string{entry->id} + ": the languages have different places");
     }
+    EXPECT_THAT(wrong, IsEmpty());
+}
+
+/// JSON knows facts by their English names, and the page says them again in its language.
+TEST(Texts, FactsOfOneNameHaveOneInEveryLanguage) {
+    std::map<std::string, std::string> known;
+    std::vector<std::string> wrong;
+    for (const Entry* entry : all)
+        if (std::string_view{entry->id}.starts_with("facts."))
+            if (known.try_emplace(entry->en, entry->zh).first->second != entry->zh)
+                wrong.push_back(std::string{entry->id} + ": another one is " + known.at(entry->en));
     EXPECT_THAT(wrong, IsEmpty());
 }
 

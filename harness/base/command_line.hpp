@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the command lines of both programs do alike: verbs, --help and --version, and errors that say what
+// would be right. For the one file of a program that includes CLI11, which takes seconds to compile.
+
+#pragma once
+
+#include "base/nearest.hpp"
+#include "base/result.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// The verb to perform; or, without one, what to print and the code to end with.
+struct ParsedLine {
+    const CLI::App* verb = nullptr;
+    ExitCode code = ExitCode::done;
+    std::string output; ///< for stdout
+    std::string error;  ///< for stderr
+};
+
+/// `verb` may be empty.
+inline ParsedLine usage_error(const CLI::App& program, const std::string& message,
+                              const std::string& verb) {
+    return {.code = ExitCode::usage,
+            .error = fmt::format("{0}: {1}\nTry: {0} {2}{3}--help\n", program.get_name(), message,
+                                 verb, verb.empty() ? "" : " ")};
+}
+
+/// An argument that no option took.
+inline ParsedLine unexpected_argument(const CLI::App& program, const CLI::App& verb,
+                                      const std::string& argument) {
+    const bool is_option = argument.size() > 1 && argument.front() == '-';
+    const auto name = argument.substr(0, argument.find('='));
+    std::vector<std::string> known;
+    for (const auto* option : verb.get_options())
+        for (const auto& long_name : option->get_lnames()) known.push_back("--" + long_name);
+    return usage_error(program,
+                       fmt::format("{} has no {} {}{}", verb.get_name(),
+                                   is_option ? "option" : "argument", name,
+                                   is_option ? suggestion(name, known) : ""),
+                       verb.get_name());
+}
+
+/// Arguments behind the program's name. `verbs` are what people may type; each is a subcommand that allows
+/// extras, so that the message about them is ours.
+inline ParsedLine parse_line(CLI::App& program, std::vector<std::string> arguments,
+                             const std::vector<std::string>& verbs) {
+    const auto is_first = [&](const CLI::App* verb) {
+        return verb->get_name() == arguments.front();
+    };
+    if (!arguments.empty() && !arguments.front().starts_with('-') &&
+        program.get_subcommands(is_first).empty())
+        return usage_error(program,
+                           fmt::format("there is no verb \"{}\"{}", arguments.front(),
+                                       suggestion(arguments.front(), verbs)),
+                           "");
+    std::ranges::reverse(arguments); // as CLI11 wants them
+    const auto chosen = [&]() -> const CLI::App* {
+        const auto found = program.get_subcommands();
+        return found.empty() ? nullptr : found.front();
+    };
+    try {
+        program.parse(arguments);
+    } catch (const CLI::CallForHelp&) {
+        return {.output = program.help()};
+    } catch (const CLI::CallForVersion& version) {
+        return {.output = std::string{version.what()} + "\n"};
+    } catch (const CLI::ParseError& error) {
+        return usage_error(program, error.what(), chosen() == nullptr ? "" : chosen()->get_name());
+    }
+    if (chosen() == nullptr) return {.code = ExitCode::usage, .error = program.help()};
+    if (const auto rest = chosen()->remaining(); !rest.empty())
+        return unexpected_argument(program, *chosen(), rest.front());
+    return {.verb = chosen()};
+}
+
+} // namespace assay
