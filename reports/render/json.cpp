@@ -138,18 +138,26 @@ Value roofline(const std::optional<Roofline>& roofline) {
             {"cases", std::move(cases)}};
 }
 
-/// What names of facts and figures are in the language of the report, where that is not English: the keys of
-/// the document stay the same in every language.
-Value names(const Report& report) {
+Value names(const std::vector<Fact>& facts) {
     Value names = Value::object();
-    for (const auto* facts : {&report.run, &report.machine, &report.software, &report.summary})
-        for (const auto& fact : *facts)
-            if (fact.name != fact.key) names[fact.key] = fact.name;
+    for (const auto& fact : facts)
+        if (fact.name != fact.key) names[fact.key] = fact.name;
+    return names;
+}
+
+/// What the keys of facts and figures are called in the language of the report, where that is not English:
+/// the keys themselves are the same in every language.
+Value names(const Report& report) {
+    Value figures = Value::object();
     for (const auto& section : report.sections)
         for (const auto& row : section.rows)
             for (const auto& figure : row.figures)
-                if (figure.title != figure.key) names[figure.key] = figure.title;
-    return names;
+                if (figure.title != figure.key) figures[figure.key] = figure.title;
+    return {{"run", names(report.run)},
+            {"machine", names(report.machine)},
+            {"libraries", names(report.software)},
+            {"summary", names(report.summary)},
+            {"figures", std::move(figures)}};
 }
 
 Value report_of(const Report& report) {

@@ -69,7 +69,8 @@ export function comparison(labels) {
   });
   const all = tables.flatMap((table) => table.rows);
   return {
-    schema: "assay.comparison/1",
+    schema: "assay.comparison/1", title: "", summary: [],
+    question_means: labels.map((_, side) => mean(questions.flatMap((table) => table.rows), side)), question_tallies: labels.map((_, side) => tally(questions.flatMap((table) => table.rows), side)),
     sides: labels.map((label, side) => ({ label, what: `EPYC, c7a.large`, runs: 6, machines: 2, measured: all.length - (side === 1 ? 1 : 0), files: [`results/${side}/run.json`] })),
     tables, questions, means: labels.map((_, side) => mean(all, side)), tallies: labels.map((_, side) => tally(all, side)), series: all.length,
     method: { alpha: 0.01, correction: "false_discovery", minimum_effect: 0.01, unit: "run", paired: false, text: "" },
@@ -80,6 +81,16 @@ export function comparison(labels) {
 
 const dayLength = 86400;
 
+function quarters(points) {
+  const found = new Map();
+  for (const { seconds, value } of points) {
+    const date = new Date(seconds * 1000);
+    const name = `${date.getUTCFullYear()} Q${Math.floor(date.getUTCMonth() / 3) + 1}`;
+    found.set(name, [...(found.get(name) ?? []), value]);
+  }
+  return [...found].map(([name, values]) => ({ name, value: values.reduce((sum, one) => sum + one, 0) / values.length, low: null, high: null, machines: 1, runs: values.length }));
+}
+
 export function history() {
   const roll = dice(11);
   const start = Date.UTC(2025, 0, 10) / 1000;
@@ -89,20 +100,21 @@ export function history() {
       const value = 4e11 * (1 + number) * level * (0.995 + 0.01 * roll());
       return { seconds: start + index * 14 * dayLength, value, low: value * 0.99, high: value * 1.01, runs: 1, machine: index < 30 ? "m-1" : "m-2", files: [`run-${index}.json`] };
     });
-    const step = (index, ratio, cause, facts) => ({ seconds: points[index].seconds, before: 4e11 * (1 + number), after: 4e11 * (1 + number) * ratio, ratio, low: ratio - 0.01, high: ratio + 0.01, p: 0.0001, cause, facts, text: "" });
+    const step = (index, ratio, cause, facts) => ({ seconds: points[index].seconds, machine: "m-1", before: 4e11 * (1 + number), after: 4e11 * (1 + number) * ratio, ratio, low: ratio - 0.01, high: ratio + 0.01, p: 0.0001, cause, facts, text: "" });
     return {
       identity: `gemm.square[openblas] precision=${what}`, family: number < 3 ? "gemm" : "peak", benchmark: "gemm.square", what, library: number % 2 ? "onednn" : "openblas", metric: "FLOP/s", unit: "FLOP/s", higher_is_better: true,
       points,
       steps: number === 1 ? [step(20, 0.9, "software", [{ cause: "software", name: "kernel", before: "6.1.0", after: "6.8.0" }, { cause: "software", name: hostile, before: "", after: hostile }])] : number === 2 ? [step(12, 1.2, "unexplained", [])] : [],
       breaks: number === 3 ? [{ seconds: points[30].seconds, machine: "m-2", text: "m-2" }] : [],
-      trend: null, spread: null,
+      quarters: quarters(points), change: null, trend: null, spread: null,
     };
   });
+  const events = series.flatMap((one) => one.steps.map(({ seconds, cause, facts, ratio }) => ({ seconds, until: seconds, cause, facts, machines: ["m-1"], better: Number(ratio > 1), worse: Number(ratio < 1), measured: 4, text: "" })));
   return {
     schema: "assay.history/1",
     groups: [
-      { name: "aws c7a.large", what: "EPYC, 2", runs: 36, machines: 2, from: start, to: start + 35 * 14 * dayLength, series },
-      { name: hostile, what: "", runs: 1, machines: 1, from: start, to: start, series: [{ ...series[0], points: series[0].points.slice(0, 1), steps: [], breaks: [] }] },
+      { name: "aws c7a.large", what: "EPYC, 2", runs: 36, machines: 2, from: start, to: start + 35 * 14 * dayLength, events, series },
+      { name: hostile, what: "", runs: 1, machines: 1, from: start, to: start, events: [], series: [{ ...series[0], points: series[0].points.slice(0, 1), quarters: [], steps: [], breaks: [] }] },
     ],
     notes: [], not_used: [{ where: "broken.json", reason: hostile }], runs: 37,
   };

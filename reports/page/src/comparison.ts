@@ -17,7 +17,7 @@ import { facts, list, matching, reasons, section, still, type Part, type View } 
 
 const outcomes = ["better", "worse", "same", "cannot_tell", "missing"] as const;
 const signs: Record<string, string> = { better: "▲", worse: "▼", same: "=", cannot_tell: "~", missing: "–" };
-const mostBars = 30; // of a chart; the table below it has all
+const mostBars = 24; // of a chart, so that it fits on a sheet of paper; the table below has all
 const namedBest = 5; // gains and losses in the overview
 
 const strength = (ratio: number | null): number => (ratio === null || ratio <= 0 ? 0 : Math.abs(Math.log(ratio)));
@@ -53,16 +53,17 @@ function tallyBar(tally: Tally): HTMLElement {
   return h("div", {}, bar, words);
 }
 
-function card(data: Comparison, side: number): HTMLElement {
-  const mean = data.means[side] as MeanRatio;
+function card(data: Comparison, side: number, view: string): HTMLElement {
+  const mean = (view === "questions" ? data.question_means : data.means)[side] as MeanRatio;
+  const tally = (view === "questions" ? data.question_tallies : data.tallies)[side];
   const one = data.sides[side];
   const first = data.sides[0];
   return h(
     "div", { class: `card side-${side}` },
     h("h3", {}, h("span", { class: `dot c${side % 6}`, "aria-hidden": "true" }), t("against", one?.label ?? "", first?.label ?? "")),
     h("p", { class: "big" }, mean.text || "–"),
-    h("p", { class: "sub" }, count("mean_over", mean.count)),
-    data.tallies[side] ? tallyBar(data.tallies[side] as Tally) : null,
+    h("p", { class: "sub" }, `${t(view === "questions" ? "by_question" : "by_library")}: ${count("mean_over", mean.count)}`),
+    tally ? tallyBar(tally) : null,
   );
 }
 
@@ -97,7 +98,8 @@ function overview(data: Comparison): Part {
   const head = h("tr", {}, h("th", { scope: "col" }, t("side")), ...[t("runs_title"), t("machines_title"), t("coverage")].map((text) => h("th", { scope: "col", class: "n" }, text)));
   const element = section(
     t("overview"), "",
-    h("div", { class: "cards" }, ...data.sides.slice(1).map((_, index) => card(data, index + 1))),
+    data.summary.length ? facts(Object.fromEntries(data.summary.map(({ name, text }) => [name, text])), "facts summary") : null,
+    h("div", { class: "cards" }, ...data.sides.slice(1).flatMap((_, index) => [card(data, index + 1, "libraries"), data.questions.length ? card(data, index + 1, "questions") : null])),
     h("div", { class: "two even" }, extremes(data, "better"), extremes(data, "worse")),
     h("h3", {}, t("by_family")), legend(data), chart.element,
     h("table", {}, h("caption", {}, t("what_was_compared")), h("thead", {}, head), h("tbody", {}, ...coverage)),
@@ -193,10 +195,10 @@ export function comparisonView(data: Comparison, store: Store): View {
   if (missing) parts.push(missing);
   const rows = [...data.tables, ...data.questions].flatMap((table) => table.rows);
   const first = data.sides[0]?.label ?? "";
-  parts.push(still(t("sides"), section(t("sides"), "", ...data.sides.map((side) => h("details", {}, h("summary", {}, `${side.label}: ${count("files", side.files.length)}`), list(side.files))), facts({}, "facts"))));
+  parts.push(still(t("sides"), section(t("sides"), "", ...data.sides.map((side) => h("details", {}, h("summary", {}, `${side.label}: ${count("files", side.files.length)}`), list(side.files))))));
   return {
     kicker: t("comparison"),
-    title: data.sides.map((side) => side.label).slice(1).join(", ") + t("title_against", first),
+    title: data.title || data.sides.map((side) => side.label).slice(1).join(", ") + t("title_against", first),
     sub: data.sides.map((side) => `${side.label}: ${side.what}`).join(" · "),
     parts,
     choices: {

@@ -94,11 +94,15 @@ export interface Side {
 
 export interface Comparison {
   schema: "assay.comparison/1";
+  title: string;
+  summary: { name: string; text: string }[]; // lines for whoever reads no further
   sides: Side[];
   tables: ComparedTable[]; // library by library
   questions: ComparedTable[]; // the best library of each side
   means: MeanRatio[];
   tallies: Tally[];
+  question_means: MeanRatio[]; // the same over `questions`
+  question_tallies: Tally[];
   series: number; // in the union of all sides
   method: { alpha: number; correction: string; minimum_effect: number; unit: string; paired: boolean; text: string };
   notes: string[];
@@ -232,7 +236,8 @@ export interface Report {
   not_measured: { status: string; reason: string; cases: string[] }[];
   checks: { benchmark: string; method: string; passed: number; total: number }[];
   caps: string[]; // what was left out because the run is large
-  names: Record<string, string>; // of the keys above, in the page's language where that is not English
+  /** What the keys above are called in the page's language, where that is not English. */
+  names: Record<"run" | "machine" | "libraries" | "summary" | "figures", Record<string, string>>;
 }
 
 export interface Section {

@@ -11,6 +11,7 @@ import { t } from "./text";
 
 const fewestPoints = 4; // fewer are easier to read as bars
 const mostLines = 12; // of a chart
+const mostCurves = 4; // of a side in it: as many as there are kinds of lines
 const fewestCells = 3; // rows and columns of a matrix
 const filled = 0.7; // share of its cells that a matrix must have
 
@@ -49,7 +50,7 @@ function shared(rows: ComparedRow[]): Set<string> {
 
 function sweepsOf(data: Comparison, rows: ComparedRow[], swept: string): Sweep[] {
   const curves = groups(rows.filter((row) => numeric(row, swept) !== null), [swept]).filter((curve) => curve.length >= fewestPoints);
-  const perChart = Math.max(1, Math.floor(mostLines / data.sides.length));
+  const perChart = Math.max(1, Math.min(mostCurves, Math.floor(mostLines / data.sides.length)));
   const out: Sweep[] = [];
   for (let from = 0; from < curves.length; from += perChart) {
     const chosen = curves.slice(from, from + perChart);

@@ -61,14 +61,10 @@ export const capital = (text: string): string => text.charAt(0).toUpperCase() + 
 /** 2026-03-31; UTC, as everything that is recorded. */
 export const day = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);
 
-export interface Quarter {
-  key: number; // consecutive
-  name: string; // 2026 Q1
-}
-export function quarter(seconds: number): Quarter {
+/** 2026 Q1 */
+export function quarter(seconds: number): string {
   const date = new Date(seconds * 1000);
-  const number = Math.floor(date.getUTCMonth() / 3);
-  return { key: date.getUTCFullYear() * 4 + number, name: `${date.getUTCFullYear()} Q${number + 1}` };
+  return `${date.getUTCFullYear()} Q${Math.floor(date.getUTCMonth() / 3) + 1}`;
 }
 
 /** "low to high" of a value, or nothing. */

@@ -2,9 +2,9 @@
 //
 // The page of `assay history`: what changed and why, then each instance type by quarter and by series.
 
-import type { History, HistoryGroup, HistorySeries, HistoryStep } from "./data";
+import type { ChangedFact, History, HistoryEvent, HistoryGroup, HistorySeries, HistoryStep } from "./data";
 import { add, h, hidden, type Child } from "./dom";
-import { change, day, quantity, quarter, span } from "./format";
+import { change, day, quantity, quarter } from "./format";
 import { later } from "./later";
 import { matches, type Item, type Store } from "./state";
 import { Table, type Column } from "./table";
@@ -31,30 +31,41 @@ function changeText(step: HistoryStep): HTMLElement {
   return h("span", { class: `verdict ${better ? "better" : "worse"}` }, h("span", { "aria-hidden": "true" }, better ? "▲ " : "▼ "), hidden(`${t(better ? "became_better" : "became_worse")}: `), change(step.ratio - 1));
 }
 
-const factsOf = (step: HistoryStep): HTMLElement | null =>
-  step.facts.length ? h("ul", { class: "changed" }, ...step.facts.map((fact) => h("li", {}, h("b", {}, fact.name), ` ${fact.before || "–"} → ${fact.after || "–"}`))) : null;
+const factsOf = (facts: ChangedFact[]): HTMLElement | null =>
+  facts.length ? h("ul", { class: "changed" }, ...facts.map((fact) => h("li", {}, h("b", {}, fact.name), ` ${fact.before || "–"} → ${fact.after || "–"}`))) : null;
 
 interface Found {
   group: HistoryGroup;
-  series: HistorySeries;
-  step: HistoryStep;
+  event: HistoryEvent;
 }
 
-function changes(data: History, store: Store): Part {
-  const rows: Found[] = data.groups
-    .flatMap((group) => group.series.flatMap((series) => series.steps.map((step) => ({ group, series, step }))))
-    .sort((a, b) => b.step.seconds - a.step.seconds);
-  const item = ({ group, series, step }: Found): Item => ({ ...itemOf(series, group.name), outcomes: [step.cause, step.ratio >= 1 ? "better" : "worse"] });
-  const columns: Column<Found>[] = [
-    { key: "case", title: t("series_title"), order: (row) => nameOf(row.series), cell: ({ group, series }) => [nameOf(series), h("small", {}, `${series.benchmark} · ${series.metric} · ${group.name}`)] },
-    { key: "date", title: t("date"), order: (row) => row.step.seconds, cell: ({ step }) => [h("span", { class: "w" }, day(step.seconds))] },
-    { key: "change", title: t("change"), numeric: true, order: (row) => row.step.ratio, cell: ({ step }) => [changeText(step), h("small", { class: "col-interval" }, span(step.low, step.high, (end) => change(end - 1)))] },
-    { key: "cause", title: t("cause"), order: (row) => row.step.cause, cell: ({ step }) => [h("span", { class: `cause ${step.cause}` }, causeWord(step.cause)), factsOf(step)] },
+function direction(event: HistoryEvent): HTMLElement {
+  const parts = [
+    event.better ? h("span", { class: "verdict better" }, `▲ ${count("series", event.better)} ${t("became_better")}`) : null,
+    event.worse ? h("span", { class: "verdict worse" }, `▼ ${count("series", event.worse)} ${t("became_worse")}`) : null,
   ];
-  const table = new Table(t("changes"), columns, rows, item, store);
-  const tally = (["instance", "software", "unexplained"] as const).map((cause) => h("li", {}, h("b", {}, String(rows.filter((row) => row.step.cause === cause).length)), ` ${causeWord(cause)}`));
+  return h("div", {}, ...parts.map((part) => (part ? h("div", {}, part) : null)), h("small", {}, t("of_measured", event.measured)));
+}
+
+/** What happened, once for all series that it shows in. */
+function overview(data: History, store: Store): Part {
+  const rows: Found[] = data.groups.flatMap((group) => group.events.map((event) => ({ group, event }))).sort((a, b) => b.event.seconds - a.event.seconds);
+  const item = ({ group, event }: Found): Item => ({
+    text: `${group.name} ${event.text} ${event.machines.join(" ")} ${event.facts.map((fact) => `${fact.name} ${fact.before} ${fact.after}`).join(" ")}`.toLowerCase(),
+    family: "", libraries: [], outcomes: [event.cause, ...(event.better ? ["better"] : []), ...(event.worse ? ["worse"] : [])],
+  });
+  const columns: Column<Found>[] = [
+    {
+      key: "date", title: t("date"), order: (row) => row.event.seconds,
+      cell: ({ event }) => [h("span", { class: "w" }, day(event.seconds)), day(event.until) === day(event.seconds) ? null : h("small", { class: "w" }, `– ${day(event.until)}`)],
+    },
+    { key: "group", title: t("instance"), order: (row) => row.group.name, cell: ({ group, event }) => [group.name, h("small", {}, event.machines.length > 3 ? count("machines", event.machines.length) : event.machines.join(", "))] },
+    { key: "change", title: t("change"), order: (row) => row.event.better - row.event.worse, cell: ({ event }) => [direction(event)] },
+    { key: "cause", title: t("cause"), order: (row) => row.event.cause, cell: ({ event }) => [h("span", { class: `cause ${event.cause}` }, causeWord(event.cause)), factsOf(event.facts), event.text ? h("small", {}, event.text) : null] },
+  ];
+  const table = new Table(t("changes"), columns, rows, item, store, true);
   const element = section(t("overview"), "", h("p", {}, t("history_summary", count("runs", data.runs), count("groups", data.groups.length), count("changes_found", rows.length))));
-  add(element, rows.length ? h("ul", { class: "legend" }, ...tally) : null, list(data.notes));
+  add(element, list(data.notes));
   if (rows.length) add(element, h("h3", {}, t("changes")), table.element);
   return {
     ...still(t("overview"), element),
@@ -65,55 +76,48 @@ function changes(data: History, store: Store): Part {
   };
 }
 
-interface QuarterCell {
-  value: number;
-  runs: number;
-}
+const least = 0.005; // smaller differences between quarters are not marked, whatever was found
 
-/** Geometric mean of the points of each quarter. */
-function quarters(series: HistorySeries): Map<number, QuarterCell> {
-  const sums = new Map<number, { log: number; points: number; runs: number }>();
-  for (const point of series.points) {
-    if (!(point.value > 0)) continue;
-    const { key } = quarter(point.seconds);
-    const sum = sums.get(key) ?? { log: 0, points: 0, runs: 0 };
-    sums.set(key, { log: sum.log + Math.log(point.value), points: sum.points + 1, runs: sum.runs + point.runs });
-  }
-  return new Map([...sums].map(([key, sum]) => [key, { value: Math.exp(sum.log / sum.points), runs: sum.runs }]));
+/** The change of a quarter against the one before, in times as good; and whether a change point explains it. */
+function against(series: HistorySeries, name: string, before: string | undefined): { times: number; mark: string } | null {
+  const now = series.quarters.find((one) => one.name === name)?.value ?? null;
+  const then = series.quarters.find((one) => one.name === before)?.value ?? null;
+  if (now === null || then === null || !(now > 0) || !(then > 0)) return null;
+  const times = series.higher_is_better ? now / then : then / now;
+  // A change in the middle of a quarter moves its mean and that of the next.
+  const near = series.steps.some((step) => [name, before].includes(quarter(step.seconds)) && step.ratio > 1 === times > 1);
+  return { times, mark: near && Math.abs(times - 1) >= least ? (times > 1 ? "better" : "worse") : "" };
 }
 
 function quarterTable(group: HistoryGroup, store: Store): Table<HistorySeries> | null {
-  const names = new Map<number, string>();
-  for (const series of group.series) for (const point of series.points) names.set(quarter(point.seconds).key, quarter(point.seconds).name);
-  const keys = [...names.keys()].sort((a, b) => a - b);
-  if (keys.length < 2) return null;
-  const cells = new Map(group.series.map((series) => [series, quarters(series)]));
+  const names = [...new Set(group.series.flatMap((series) => series.quarters.map((one) => one.name)))].sort();
+  if (names.length < 2) return null;
   const columns: Column<HistorySeries>[] = [
     { key: "case", title: t("series_title"), order: nameOf, cell: (series) => [nameOf(series), h("small", {}, `${series.benchmark} · ${series.metric}`)] },
-    ...keys.map((key, index): Column<HistorySeries> => ({
-      key: `quarter${key}`, title: names.get(key) ?? "", numeric: true, order: (series) => cells.get(series)?.get(key)?.value ?? null,
+    ...names.map((name, index): Column<HistorySeries> => ({
+      key: `quarter${name}`.replace(" ", ""), title: name, numeric: true, order: (series) => series.quarters.find((one) => one.name === name)?.value ?? null,
       cell: (series) => {
-        const one = cells.get(series)?.get(key);
-        if (!one) return [h("span", { class: "sub" }, "–")];
-        const before = index > 0 ? cells.get(series)?.get(keys[index - 1] as number) : undefined;
-        const times = before ? (series.higher_is_better ? one.value / before.value : before.value / one.value) : null;
-        // Only where a change was found is the difference to the quarter before more than noise.
-        const steps = series.steps.filter((step) => quarter(step.seconds).key === key);
-        const mark = steps.length && times !== null ? (times >= 1 ? "better" : "worse") : "";
+        const one = series.quarters.find((each) => each.name === name);
+        if (!one || one.value === null) return [h("span", { class: "sub" }, "–")];
+        const compared = against(series, name, names[index - 1]);
         const content: Child[] = [h("b", {}, quantity(one.value, series.unit))];
-        if (times !== null) content.push(h("small", { class: mark ? `verdict ${mark}` : "" }, `${mark === "better" ? "▲ " : mark === "worse" ? "▼ " : ""}${change(times - 1)}`));
+        if (compared) content.push(h("small", { class: compared.mark ? `verdict ${compared.mark}` : "" }, `${compared.mark === "better" ? "▲ " : compared.mark === "worse" ? "▼ " : ""}${change(compared.times - 1)}`));
         return content;
       },
     })),
+    { key: "change", title: t("change"), order: (series) => series.change?.ratio ?? null, cell: (series) => [series.change?.text] },
   ];
-  return new Table(`${group.name}: ${t("by_quarter")}`, columns, group.series, (series) => itemOf(series, group.name), store);
+  return new Table(`${group.name}: ${t("by_quarter")}`, columns, group.series, (series) => itemOf(series, group.name), store, true);
 }
+
+const mostListed = 12; // changes below a chart
 
 function figure(group: HistoryGroup, series: HistorySeries): HTMLElement {
   const chart = timelineChart(series, group.from, group.to);
   chart.element.prepend(h("h4", {}, nameOf(series)), h("p", { class: "id" }, `${series.benchmark} · ${series.metric}, ${t(series.higher_is_better ? "more_is_better" : "less_is_better").toLowerCase()}`));
-  const notes = h("ol", { class: "steps" }, ...series.steps.map((step) => h("li", {}, changeText(step), ` ${day(step.seconds)}, ${causeWord(step.cause)}`, step.text ? h("small", {}, step.text) : null)));
+  const notes = h("ol", { class: "steps" }, ...series.steps.slice(0, mostListed).map((step) => h("li", {}, changeText(step), ` ${day(step.seconds)}, ${causeWord(step.cause)}`, step.text ? h("small", {}, step.text) : null)));
   if (series.steps.length) chart.element.append(notes);
+  if (series.steps.length > mostListed) chart.element.append(h("p", { class: "foot" }, count("more_rows", series.steps.length - mostListed)));
   const rest = [...series.breaks.map((one) => `${day(one.seconds)}: ${one.text}`), series.trend?.text ?? "", series.spread?.text ?? ""].filter(Boolean);
   add(chart.element, list(rest));
   chart.element.classList.add("series");
@@ -151,7 +155,7 @@ function groupPart(group: HistoryGroup, store: Store): Part {
 export function historyView(data: History, store: Store): View {
   const series = data.groups.flatMap((group) => group.series);
   const distinct = (values: string[]): string[] => [...new Set(values)].filter(Boolean).sort();
-  const parts = [changes(data, store), ...data.groups.map((group) => groupPart(group, store))];
+  const parts = [overview(data, store), ...data.groups.map((group) => groupPart(group, store))];
   const unused = reasons(t("not_used"), t("not_used_question"), gather(data.not_used));
   if (unused) parts.push(unused);
   return {
@@ -167,7 +171,7 @@ export function historyView(data: History, store: Store): View {
         ...["instance", "software", "unexplained"].map((cause) => ({ value: cause, title: causeWord(cause) })),
       ],
       sides: [],
-      columns: [{ value: "interval", title: t("interval") }],
+      columns: [],
       sorts: [{ value: "case", title: t("series_title") }, { value: "date", title: t("date") }, { value: "change", title: t("change") }, { value: "cause", title: t("cause") }],
     },
     views: [],

@@ -16,7 +16,7 @@ import { Table, type Column } from "./table";
 import { count, grouped, statusWord, t, type Key } from "./text";
 import { facts, list, matching, reasons, section, still, type Part, type View } from "./view";
 
-const mostBars = 30;
+const mostBars = 24; // of a chart; more would not fit on a sheet of paper
 
 const kindOf = (status: string): string => (status === "ok" ? "ok" : status === "unstable" ? "weak" : "wrong");
 
@@ -26,8 +26,8 @@ const itemOf = (row: Case, section: Section): Item => ({
 });
 
 /** Keys are English in every language; people are shown their names. */
-const named = (report: Report, pairs: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(Object.entries(pairs).map(([key, text]) => [report.names[key] ?? key, text]));
+const named = (report: Report, list: "run" | "machine" | "libraries" | "summary"): Record<string, string> =>
+  Object.fromEntries(Object.entries(report[list]).map(([key, text]) => [report.names[list][key] ?? key, text]));
 
 class Colours {
   private readonly known = new Map<string, number>();
@@ -117,8 +117,8 @@ function columns(report: Report, colours: Colours, strips: boolean): Column<Case
 }
 
 const figuresOf = (report: Report, row: Case): HTMLElement | null => {
-  const pairs = Object.entries(named(report, row.figures));
-  return pairs.length ? h("small", { class: "col-settings" }, pairs.map(([name, text]) => `${name} ${text}`).join(", ")) : null;
+  const pairs = Object.entries(row.figures);
+  return pairs.length ? h("small", { class: "col-settings" }, pairs.map(([key, text]) => `${report.names.figures[key] ?? key} ${text}`).join(", ")) : null;
 };
 
 function sectionPart(report: Report, data: Section, store: Store, colours: Colours, prefix: string): Part {
@@ -162,12 +162,12 @@ function overview(report: Report, prefix: string): Part {
       h("li", { class: finding.severity }, h("p", {}, hidden(`${t(severity[finding.severity] ?? "note")}: `), finding.what), finding.action ? h("p", { class: "do" }, finding.action) : null),
     );
   const title = prefix + t("overview");
-  const element = section(title, "", facts(named(report, report.summary), "facts summary"));
+  const element = section(title, "", facts(named(report, "summary"), "facts summary"));
   if (report.findings.length) add(element, h("h3", {}, t("report.findings")), findings);
   const libraries = Object.keys(report.libraries).length > 0;
   add(
     element,
-    h("div", { class: libraries ? "two" : "" }, h("div", {}, h("h3", {}, t("report.the_machine")), facts(named(report, report.machine))), libraries ? h("div", {}, h("h3", {}, t("report.libraries")), facts(named(report, report.libraries))) : null),
+    h("div", { class: libraries ? "two" : "" }, h("div", {}, h("h3", {}, t("report.the_machine")), facts(named(report, "machine"))), libraries ? h("div", {}, h("h3", {}, t("report.libraries")), facts(named(report, "libraries"))) : null),
   );
   return still(title, element);
 }
@@ -189,7 +189,7 @@ function ends(report: Report, prefix: string): Part[] {
     out.push(still(title, section(title, "", h("table", {}, h("caption", { class: "unseen" }, title), h("thead", {}, head), body))));
   }
   const title = prefix + t("report.the_run");
-  out.push(still(title, section(title, "", facts(named(report, report.run)), list([...report.caps, t("report.how_to_read")]))));
+  out.push(still(title, section(title, "", facts(named(report, "run")), list([...report.caps, t("report.how_to_read")]))));
   return out;
 }
 

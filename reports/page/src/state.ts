@@ -23,8 +23,8 @@ const sets: [SetName, string][] = [
 /** What can be filtered: a row of a table, with what the filters ask of it. */
 export interface Item {
   text: string; // lower case
-  family: string;
-  libraries: string[];
+  family: string; // "" belongs to all
+  libraries: string[]; // none belongs to all
   outcomes: string[];
 }
 
@@ -55,8 +55,8 @@ export function writeState(state: State): string {
 }
 
 export function matches(state: State, item: Item): boolean {
-  if (state.family.size && !state.family.has(item.family)) return false;
-  if (state.library.size && !item.libraries.some((library) => state.library.has(library))) return false;
+  if (state.family.size && item.family && !state.family.has(item.family)) return false;
+  if (state.library.size && item.libraries.length && !item.libraries.some((library) => state.library.has(library))) return false;
   if (state.outcome.size && !item.outcomes.some((outcome) => state.outcome.has(outcome))) return false;
   return state.words
     .toLowerCase()

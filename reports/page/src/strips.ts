@@ -41,7 +41,7 @@ export function strip(panels: { values: number[]; colour: number }[], inverse: b
         return `M${x.toFixed(1)} ${y.toFixed(1)}h0`;
       })
       .join("");
-    picture.append(s("path", { class: `c${colour % 6}`, d: path, "stroke-width": dots.length > 30 ? 2 : 4 }));
+    picture.append(s("path", { class: `c${colour % 6}`, d: path, style: `stroke-width:${dots.length > 24 ? 2 : 4}` }));
   });
   return picture;
 }

@@ -28,6 +28,12 @@ export interface Sweep {
   marks: { x: number; text: string }[];
 }
 
+/** Are the steps of the sweep powers of two, or too few for powers of ten? */
+function doubling(lines: SweepLine[]): boolean {
+  const xs = lines.flatMap((line) => line.points.map((point) => point.x));
+  return xs.every((x) => Number.isInteger(Math.log2(x))) || Math.max(...xs) / Math.min(...xs) < 100;
+}
+
 const dashes = ["solid", [6, 4], [2, 3], [8, 3, 2, 3]];
 const symbols = ["circle", "rect", "triangle", "diamond"];
 
@@ -67,7 +73,7 @@ export function sweepChart(sweep: Sweep, shown: (line: SweepLine) => boolean): C
         height: Math.round(Math.min(340, Math.max(230, width * 0.42))),
         option: {
           grid: { left: 64, right: 18, top: 26, bottom: 46 },
-          xAxis: { ...axis(colours, { name: sweep.x, format, log: sweep.xUnit === "B" ? 2 : 10, min: xs.min, max: xs.max, grid: false }) },
+          xAxis: { ...axis(colours, { name: sweep.x, format, log: doubling(visible) ? 2 : 10, min: xs.min, max: xs.max, grid: false }) },
           yAxis: { ...axis(colours, { format: (value) => quantity(value, sweep.unit, true), log: log ? 10 : undefined, min: log ? ys.min / factor : 0, max: ys.max * factor }) },
           tooltip: tooltip(colours, (id, index) => {
             const line = visible[Number(id.split(" ")[1])];

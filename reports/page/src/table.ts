@@ -36,9 +36,10 @@ export class Table<Row> {
     private readonly rows: Row[],
     private readonly item: (row: Row) => Item,
     private readonly store: Store,
+    underHeading = false, // that says the same
   ) {
     const head = h("tr", {}, ...columns.map((column) => this.head(column)));
-    const table = h("table", {}, h("caption", {}, caption), h("thead", {}, head), this.body);
+    const table = h("table", {}, h("caption", { class: underHeading ? "unseen" : null }, caption), h("thead", {}, head), this.body);
     this.element = h("div", { class: "wide", role: "region", "aria-label": caption, tabindex: 0 }, table);
     this.make(0);
     this.markSort();

@@ -8,14 +8,26 @@ import { axis, bounds, whiskers } from "./draw";
 import { change, day, quantity, span } from "./format";
 import { count, t } from "./text";
 
+const mostMarked = 12; // changes; more numbers than that cannot be told apart
+
+/** The level before the first change of a machine, and after each; where more than a few changed they would cover the points. */
+function levelsOf(series: HistorySeries): { level: number; start: number; end: number }[] {
+  const machines = [...new Set(series.steps.map((step) => step.machine))];
+  if (machines.length > 4) return [];
+  return machines.flatMap((machine) => {
+    const steps = series.steps.filter((step) => step.machine === machine).sort((a, b) => a.seconds - b.seconds);
+    const own = series.points.filter((point) => point.machine === machine);
+    const points = own.length ? own : series.points;
+    const ends = [points[0]?.seconds ?? 0, ...steps.map((step) => step.seconds), points[points.length - 1]?.seconds ?? 0];
+    return [steps[0]?.before ?? 0, ...steps.map((step) => step.after)].map((level, index) => ({ level, start: ends[index] ?? 0, end: ends[index + 1] ?? 0 }));
+  });
+}
+
 export function timelineChart(series: HistorySeries, from: number, to: number): Chart {
   const value = (number: number): string => quantity(number, series.unit);
   const machines = new Set(series.points.map((point) => point.machine)).size;
-  // Levels: before the first change, then after each.
-  const ends = [series.points[0]?.seconds ?? from, ...series.steps.map((step) => step.seconds), series.points[series.points.length - 1]?.seconds ?? to];
-  const levels = series.steps.length
-    ? [series.steps[0]?.before ?? 0, ...series.steps.map((step) => step.after)].map((level, index) => ({ level, start: ends[index] ?? from, end: ends[index + 1] ?? to }))
-    : [];
+  const levels = levelsOf(series);
+  const marked = series.steps.slice(0, mostMarked);
   return new Chart({
     label: () => t("timeline_label", series.what, series.points.length, day(from), day(to), series.steps.length),
     draw: (colours) => {
@@ -47,7 +59,7 @@ export function timelineChart(series: HistorySeries, from: number, to: number): 
                 silent: true, symbol: "none", animation: false,
                 label: { fontSize: 12, fontWeight: 600, fontFamily: colours.font, position: "end", formatter: (mark: { name: string }) => mark.name },
                 data: [
-                  ...series.steps.map((step, index) => {
+                  ...marked.map((step, index) => {
                     const hue = step.ratio >= 1 ? colours.good : colours.bad;
                     return { xAxis: step.seconds * 1000, name: String(index + 1), lineStyle: { color: hue, type: "solid", width: 1.5 }, label: { color: hue } };
                   }),
