@@ -8,7 +8,7 @@ import { GridComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent }
 import { init, use, type EChartsCoreOption, type EChartsType } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 import { add, h, hidden, type Child } from "./dom";
-import { finishNow } from "./later";
+import { finishNow, later } from "./later";
 import { count, t } from "./text";
 import { theme, useTheme, type Theme } from "./theme";
 
@@ -51,6 +51,8 @@ export class Chart {
     this.box.style.minHeight = "160px";
     watcher.observe(this.box);
     owners.set(this.box, this);
+    // The first is drawn also where it lies below the screen: it is what one scrolls to.
+    if (all.size === 0) later(() => this.draw());
     all.add(this);
   }
 

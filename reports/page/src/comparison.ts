@@ -59,10 +59,10 @@ function card(data: Comparison, side: number, view: string): HTMLElement {
   const one = data.sides[side];
   const first = data.sides[0];
   return h(
-    "div", { class: `card side-${side}` },
+    "div", { class: `card side-${side} only-${view}` },
     h("h3", {}, h("span", { class: `dot c${side % 6}`, "aria-hidden": "true" }), t("against", one?.label ?? "", first?.label ?? "")),
     h("p", { class: "big" }, mean.text || "–"),
-    h("p", { class: "sub" }, `${t(view === "questions" ? "by_question" : "by_library")}: ${count("mean_over", mean.count)}`),
+    h("p", { class: "sub" }, count("mean_over", mean.count)),
     tally ? tallyBar(tally) : null,
   );
 }
@@ -98,7 +98,7 @@ function overview(data: Comparison): Part {
   const head = h("tr", {}, h("th", { scope: "col" }, t("side")), ...[t("runs_title"), t("machines_title"), t("coverage")].map((text) => h("th", { scope: "col", class: "n" }, text)));
   const element = section(
     t("overview"), "",
-    data.summary.length ? facts(Object.fromEntries(data.summary.map(({ name, text }) => [name, text])), "facts summary") : null,
+    data.summary.length ? facts(data.summary.map(({ name, text }) => [name, text]), "facts summary") : null,
     h("div", { class: "cards" }, ...data.sides.slice(1).flatMap((_, index) => [card(data, index + 1, "libraries"), data.questions.length ? card(data, index + 1, "questions") : null])),
     h("div", { class: "two even" }, extremes(data, "better"), extremes(data, "worse")),
     h("h3", {}, t("by_family")), legend(data), chart.element,
@@ -124,7 +124,7 @@ function columns(data: Comparison): Column<ComparedRow>[] {
   const out: Column<ComparedRow>[] = [
     {
       key: "case", title: t("case_title"), order: (row) => nameOf(row),
-      cell: (row) => [row.what || row.benchmark, h("small", {}, [row.benchmark, row.library, row.metric].filter(Boolean).join(" · ")), ...row.cells.flatMap((cell) => cell.notes.map((note) => h("small", { class: "note" }, note)))],
+      cell: (row) => [row.what || row.benchmark, h("small", {}, [row.benchmark, row.library, row.metric].filter(Boolean).join(" · ")), ...row.cells.map((cell, index) => (cell.notes.length ? h("small", { class: `note side-${index}` }, `${data.sides[index]?.label}: ${cell.notes.join("; ")}`) : null))],
     },
   ];
   data.sides.forEach((side, index) => {
@@ -202,7 +202,7 @@ export function comparisonView(data: Comparison, store: Store): View {
     sub: data.sides.map((side) => `${side.label}: ${side.what}`).join(" · "),
     parts,
     choices: {
-      family: unique(data.tables.map((table) => ({ value: table.rows[0]?.family ?? table.name, title: table.title }))),
+      family: familiesOf(data.tables),
       library: unique(rows.flatMap((row) => itemOf(row, "").libraries).sort().map((name) => ({ value: name, title: name }))),
       outcome: outcomes.filter((name) => data.tallies.some((tally) => tally[name] > 0)).map((name) => ({ value: name, title: `${signs[name]} ${outcomeWord(name)}` })),
       sides: data.sides.length > 2 ? data.sides.slice(1).map((side) => ({ value: side.label, title: side.label })) : [],
@@ -212,6 +212,23 @@ export function comparisonView(data: Comparison, store: Store): View {
     views: data.questions.length ? [{ value: "libraries", title: t("by_library") }, { value: "questions", title: t("by_question") }] : [],
     counted: (shown, total) => t("counted", shown, count("series", total)),
   };
+}
+
+/** A family may have several tables, one for each metric: "Memory: bandwidth", "Memory: latency". */
+function familiesOf(tables: ComparedTable[]): { value: string; title: string }[] {
+  const titles = new Map<string, string>();
+  for (const table of tables) {
+    const family = table.rows[0]?.family ?? table.name;
+    const known = titles.get(family);
+    titles.set(family, known === undefined ? table.title : sharedStart(known, table.title) || family);
+  }
+  return [...titles].map(([value, title]) => ({ value, title }));
+}
+
+function sharedStart(a: string, b: string): string {
+  let end = 0;
+  while (end < a.length && a[end] === b[end]) ++end;
+  return a.slice(0, end).replace(/[\s:：]+$/, "");
 }
 
 function unique<T extends { value: string }>(choices: T[]): T[] {

@@ -139,7 +139,8 @@ export function barSeries(colours: Theme, rows: BarRow[], bars: Bar[], lanes: nu
   return [
     { id: "bars", type: "custom", renderItem: draw, clip: true, data: bars.map((bar) => [bar.value, bar.row * height]), encode: { x: 0, y: 1 } },
     // Names carry the first value, so that an axis with a logarithm has no zero to stumble on.
-    { id: "names", type: "custom", renderItem: names, silent: true, data: rows.map((_, row) => [from, row * height]), encode: { x: 0, y: 1 }, z: 3 },
+    // Above the line at 1.
+    { id: "names", type: "custom", renderItem: names, silent: true, data: rows.map((_, row) => [from, row * height]), encode: { x: 0, y: 1 }, z: 6 },
   ];
 }
 

@@ -104,6 +104,7 @@ function start(page: Page): void {
     nothing.hidden = shown > 0 || total === 0;
     tools.say(view.counted(shown, total));
     hide(store.state);
+    root.dataset["view"] = now ?? "";
     performance.measure("assay:filter", { start: began });
   };
   store.listen((what) => {

@@ -26,8 +26,8 @@ const itemOf = (row: Case, section: Section): Item => ({
 });
 
 /** Keys are English in every language; people are shown their names. */
-const named = (report: Report, list: "run" | "machine" | "libraries" | "summary"): Record<string, string> =>
-  Object.fromEntries(Object.entries(report[list]).map(([key, text]) => [report.names[list][key] ?? key, text]));
+const named = (report: Report, list: "run" | "machine" | "libraries" | "summary"): [string, string][] =>
+  Object.entries(report[list]).map(([key, text]) => [report.names[list][key] ?? key, text]);
 
 class Colours {
   private readonly known = new Map<string, number>();

@@ -34,8 +34,8 @@ export function section(title: string, question: string, ...children: Child[]): 
 /** A section that is the same whatever is filtered. */
 export const still = (title: string, element: HTMLElement): Part => ({ element, title, items: [], update: () => undefined });
 
-export const facts = (pairs: Record<string, string>, kind = "facts"): HTMLElement =>
-  h("dl", { class: kind }, ...Object.entries(pairs).flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
+export const facts = (pairs: [string, string][], kind = "facts"): HTMLElement =>
+  h("dl", { class: kind }, ...pairs.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
 
 export const list = (items: string[], kind = "foot"): HTMLElement | null =>
   items.length ? h("ul", { class: kind }, ...items.map((item) => h("li", {}, item))) : null;
