@@ -100,11 +100,11 @@ export function history() {
       const value = 4e11 * (1 + number) * level * (0.995 + 0.01 * roll());
       return { seconds: start + index * 14 * dayLength, value, low: value * 0.99, high: value * 1.01, runs: 1, machine: index < 30 ? "m-1" : "m-2", files: [`run-${index}.json`] };
     });
-    const step = (index, ratio, cause, facts) => ({ seconds: points[index].seconds, machine: "m-1", before: 4e11 * (1 + number), after: 4e11 * (1 + number) * ratio, ratio, low: ratio - 0.01, high: ratio + 0.01, p: 0.0001, cause, facts, text: "" });
+    const step = (index, ratio, cause, facts) => ({ seconds: points[index].seconds, earliest: points[index - 1].seconds, latest: points[index].seconds, machine: "m-1", before: 4e11 * (1 + number), after: 4e11 * (1 + number) * ratio, ratio, low: ratio - 0.01, high: ratio + 0.01, p: 0.0001, cause, facts, text: "" });
     return {
       identity: `gemm.square[openblas] precision=${what}`, family: number < 3 ? "gemm" : "peak", benchmark: "gemm.square", what, library: number % 2 ? "onednn" : "openblas", metric: "FLOP/s", unit: "FLOP/s", higher_is_better: true,
       points,
-      steps: number === 1 ? [step(20, 0.9, "software", [{ cause: "software", name: "kernel", before: "6.1.0", after: "6.8.0" }, { cause: "software", name: hostile, before: "", after: hostile }])] : number === 2 ? [step(12, 1.2, "unexplained", [])] : [],
+      steps: number === 1 ? [step(20, 0.9, "software", [{ cause: "software", name: "kernel", before: "6.1.0", after: "6.8.0", without_effect: 1 }, { cause: "software", name: hostile, before: "", after: hostile, without_effect: 0 }])] : number === 2 ? [step(12, 1.2, "unexplained", [])] : [],
       breaks: number === 3 ? [{ seconds: points[30].seconds, machine: "m-2", text: "m-2" }] : [],
       quarters: quarters(points), change: null, trend: null, spread: null,
     };

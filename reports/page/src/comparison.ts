@@ -120,11 +120,18 @@ function legend(data: Comparison): HTMLElement | null {
   return h("ul", { class: "legend" }, ...data.sides.slice(1).map((side, index) => h("li", { class: `side-${index + 1}` }, h("span", { class: `dot c${(index + 1) % 6}`, "aria-hidden": "true" }), side.label)));
 }
 
+/** What the runs of each side said of themselves; folded where there is more than a line. */
+function notesOf(data: Comparison, row: ComparedRow): HTMLElement | null {
+  const lines = row.cells.flatMap((cell, index) => (cell.notes.length ? [h("small", { class: `note side-${index}` }, `${data.sides[index]?.label}: ${cell.notes.join("; ")}`)] : []));
+  if (lines.length < 2) return lines[0] ?? null;
+  return h("details", {}, h("summary", {}, count("notes", lines.length)), ...lines);
+}
+
 function columns(data: Comparison): Column<ComparedRow>[] {
   const out: Column<ComparedRow>[] = [
     {
       key: "case", title: t("case_title"), order: (row) => nameOf(row),
-      cell: (row) => [row.what || row.benchmark, h("small", {}, [row.benchmark, row.library, row.metric].filter(Boolean).join(" · ")), ...row.cells.map((cell, index) => (cell.notes.length ? h("small", { class: `note side-${index}` }, `${data.sides[index]?.label}: ${cell.notes.join("; ")}`) : null))],
+      cell: (row) => [row.what || row.benchmark, h("small", {}, [row.benchmark, row.library, row.metric].filter(Boolean).join(" · ")), notesOf(data, row)],
     },
   ];
   data.sides.forEach((side, index) => {

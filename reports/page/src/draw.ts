@@ -40,7 +40,7 @@ export function axis(colours: Theme, options: AxisOptions): Record<string, unkno
     axisTick: { show: false },
     minorTick: { show: false },
     splitLine: { show: options.grid !== false, lineStyle: { color: colours.line } },
-    splitNumber: 4,
+    splitNumber: options.log === 2 ? 8 : 4, // powers of two lie closer
     axisLabel: {
       color: colours.soft, fontSize: 11.5, fontFamily: colours.font, hideOverlap: true,
       formatter: (value: number) => options.format(value),

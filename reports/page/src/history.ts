@@ -2,14 +2,14 @@
 //
 // The page of `assay history`: what changed and why, then each instance type by quarter and by series.
 
-import type { ChangedFact, History, HistoryEvent, HistoryGroup, HistorySeries, HistoryStep } from "./data";
+import type { ChangedFact, History, HistoryEvent, HistoryGroup, HistorySeries } from "./data";
 import { add, h, hidden, type Child } from "./dom";
 import { change, day, quantity, quarter } from "./format";
 import { later } from "./later";
 import { matches, type Item, type Store } from "./state";
 import { Table, type Column } from "./table";
 import { count, grouped, t, type Key } from "./text";
-import { timelineChart } from "./timeline";
+import { marksOf, timelineChart, type Mark } from "./timeline";
 import { list, reasons, section, still, type Part, type View } from "./view";
 
 const causes: Record<string, Key> = { instance: "cause_instance", software: "cause_software", unexplained: "cause_unexplained" };
@@ -26,13 +26,22 @@ function itemOf(series: HistorySeries, group: string): Item {
 
 const nameOf = (series: HistorySeries): string => [series.what || series.benchmark, series.library].filter(Boolean).join(" · ");
 
-function changeText(step: HistoryStep): HTMLElement {
-  const better = step.ratio >= 1;
-  return h("span", { class: `verdict ${better ? "better" : "worse"}` }, h("span", { "aria-hidden": "true" }, better ? "▲ " : "▼ "), hidden(`${t(better ? "became_better" : "became_worse")}: `), change(step.ratio - 1));
+function changeText(ratio: number): HTMLElement {
+  const better = ratio >= 1;
+  return h("span", { class: `verdict ${better ? "better" : "worse"}` }, h("span", { "aria-hidden": "true" }, better ? "▲ " : "▼ "), hidden(`${t(better ? "became_better" : "became_worse")}: `), change(ratio - 1));
+}
+
+const period = (mark: Mark): string => (day(mark.from) === day(mark.until) ? day(mark.from) : `${day(mark.from)} – ${day(mark.until)}`);
+
+/** Its sentence where it is one step; of several their facts, which they share. */
+function aboutMark(mark: Mark): HTMLElement | null {
+  const [first] = mark.steps;
+  if (mark.steps.length === 1 && first?.text) return h("small", {}, first.text);
+  return factsOf(first?.facts ?? []);
 }
 
 const factsOf = (facts: ChangedFact[]): HTMLElement | null =>
-  facts.length ? h("ul", { class: "changed" }, ...facts.map((fact) => h("li", {}, h("b", {}, fact.name), ` ${fact.before || "–"} → ${fact.after || "–"}`))) : null;
+  facts.length ? h("ul", { class: "changed" }, ...facts.map((fact) => h("li", {}, h("b", {}, fact.name), ` ${fact.before || "–"} → ${fact.after || "–"}`, fact.without_effect ? ` (${count("without_effect", fact.without_effect)})` : ""))) : null;
 
 interface Found {
   group: HistoryGroup;
@@ -94,6 +103,7 @@ function quarterTable(group: HistoryGroup, store: Store): Table<HistorySeries> |
   if (names.length < 2) return null;
   const columns: Column<HistorySeries>[] = [
     { key: "case", title: t("series_title"), order: nameOf, cell: (series) => [nameOf(series), h("small", {}, `${series.benchmark} · ${series.metric}`)] },
+    { key: "change", title: t("change"), numeric: true, order: (series) => series.change?.ratio ?? null, cell: (series) => [series.change ? h("span", { class: "recent" }, series.change.text) : null] },
     ...names.map((name, index): Column<HistorySeries> => ({
       key: `quarter${name}`.replace(" ", ""), title: name, numeric: true, order: (series) => series.quarters.find((one) => one.name === name)?.value ?? null,
       cell: (series) => {
@@ -105,7 +115,6 @@ function quarterTable(group: HistoryGroup, store: Store): Table<HistorySeries> |
         return content;
       },
     })),
-    { key: "change", title: t("change"), order: (series) => series.change?.ratio ?? null, cell: (series) => [series.change?.text] },
   ];
   return new Table(`${group.name}: ${t("by_quarter")}`, columns, group.series, (series) => itemOf(series, group.name), store, true);
 }
@@ -113,11 +122,12 @@ function quarterTable(group: HistoryGroup, store: Store): Table<HistorySeries> |
 const mostListed = 12; // changes below a chart
 
 function figure(group: HistoryGroup, series: HistorySeries): HTMLElement {
-  const chart = timelineChart(series, group.from, group.to);
+  const marks = marksOf(series, group.events);
+  const chart = timelineChart(series, marks, group.from, group.to);
   chart.element.prepend(h("h4", {}, nameOf(series)), h("p", { class: "id" }, `${series.benchmark} · ${series.metric}, ${t(series.higher_is_better ? "more_is_better" : "less_is_better").toLowerCase()}`));
-  const notes = h("ol", { class: "steps" }, ...series.steps.slice(0, mostListed).map((step) => h("li", {}, changeText(step), ` ${day(step.seconds)}, ${causeWord(step.cause)}`, step.text ? h("small", {}, step.text) : null)));
-  if (series.steps.length) chart.element.append(notes);
-  if (series.steps.length > mostListed) chart.element.append(h("p", { class: "foot" }, count("more_rows", series.steps.length - mostListed)));
+  const notes = h("ol", { class: "steps" }, ...marks.slice(0, mostListed).map((mark) => h("li", {}, changeText(mark.ratio), ` ${[period(mark), causeWord(mark.cause), mark.steps.length > 1 ? count("machines", mark.steps.length) : ""].filter(Boolean).join(", ")}`, aboutMark(mark))));
+  if (marks.length) chart.element.append(notes);
+  if (marks.length > mostListed) chart.element.append(h("p", { class: "foot" }, count("more_rows", marks.length - mostListed)));
   const rest = [...series.breaks.map((one) => `${day(one.seconds)}: ${one.text}`), series.trend?.text ?? "", series.spread?.text ?? ""].filter(Boolean);
   add(chart.element, list(rest));
   chart.element.classList.add("series");

@@ -34,7 +34,7 @@ export function rooflineChart(data: Roofline): Chart {
       });
       const label = (point: [number, number], text: string, align: "left" | "right"): object => ({
         value: point,
-        label: { show: true, formatter: text, position: align === "right" ? "left" : "right", offset: [align === "right" ? 4 : 8, -9], color: colours.soft, fontSize: 11.5, fontFamily: colours.font, width: width * 0.5, overflow: "truncate" },
+        label: { show: true, formatter: text, position: align === "right" ? "left" : "right", offset: align === "right" ? [4, -9] : [10, 13], color: colours.soft, textBorderColor: colours.paper, textBorderWidth: 3, fontSize: 11.5, fontFamily: colours.font, width: width * 0.5, overflow: "truncate" },
       });
       const series: object[] = [
         ...data.peaks.map((one, index) => roof(`peak ${index}`, [[one.value / bandwidth, one.value], [most, one.value]])),

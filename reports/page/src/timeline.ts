@@ -3,12 +3,53 @@
 // A series over time: its points with intervals, the level between its changes, and the changes by number.
 
 import { Chart, tooltip } from "./chart";
-import type { HistorySeries } from "./data";
+import type { HistoryEvent, HistorySeries, HistoryStep } from "./data";
 import { axis, bounds, whiskers } from "./draw";
 import { change, day, quantity, span } from "./format";
 import { count, t } from "./text";
 
 const mostMarked = 12; // changes; more numbers than that cannot be told apart
+
+/** What happened at one time, on one machine or several. */
+export interface Mark {
+  seconds: number; // in the middle
+  from: number;
+  until: number;
+  ratio: number; // geometric mean
+  cause: HistoryStep["cause"];
+  steps: HistoryStep[];
+}
+
+function markOf(steps: HistoryStep[]): Mark {
+  const sorted = [...steps].sort((a, b) => a.seconds - b.seconds);
+  const first = sorted[0] as HistoryStep;
+  const last = sorted[sorted.length - 1] as HistoryStep;
+  return {
+    seconds: (sorted[Math.floor(sorted.length / 2)] as HistoryStep).seconds, from: first.seconds, until: last.seconds,
+    ratio: Math.exp(sorted.reduce((sum, step) => sum + Math.log(step.ratio), 0) / sorted.length), cause: first.cause, steps: sorted,
+  };
+}
+
+/** Steps of several machines with one cause are one mark: those of an event of the group, in one direction. */
+export function marksOf(series: HistorySeries, events: HistoryEvent[]): Mark[] {
+  const found = new Map<string, HistoryStep[]>();
+  series.steps.forEach((step, index) => {
+    const event = events.findIndex((one) => one.cause === step.cause && step.seconds >= one.seconds && step.seconds <= one.until && (!step.machine || one.machines.includes(step.machine)));
+    const key = event < 0 ? `step ${index}` : `${event} ${step.ratio >= 1}`;
+    found.set(key, [...(found.get(key) ?? []), step]);
+  });
+  return [...found.values()].map(markOf).sort((a, b) => a.seconds - b.seconds);
+}
+
+/** Ends of intervals count for the axis as far as they do not make the points a line. */
+function range(series: HistorySeries): number[] {
+  const values = series.points.map((point) => point.value);
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  const room = Math.max(high - low, high * 0.02);
+  const ends = series.points.flatMap((point) => [point.low ?? point.value, point.high ?? point.value]);
+  return [...values, ...ends.filter((end) => end > low - room && end < high + room)];
+}
 
 /** The level before the first change of a machine, and after each; where more than a few changed they would cover the points. */
 function levelsOf(series: HistorySeries): { level: number; start: number; end: number }[] {
@@ -23,15 +64,15 @@ function levelsOf(series: HistorySeries): { level: number; start: number; end: n
   });
 }
 
-export function timelineChart(series: HistorySeries, from: number, to: number): Chart {
+export function timelineChart(series: HistorySeries, marks: Mark[], from: number, to: number): Chart {
   const value = (number: number): string => quantity(number, series.unit);
   const machines = new Set(series.points.map((point) => point.machine)).size;
   const levels = levelsOf(series);
-  const marked = series.steps.slice(0, mostMarked);
+  const marked = marks.slice(0, mostMarked);
   return new Chart({
-    label: () => t("timeline_label", series.what, series.points.length, day(from), day(to), series.steps.length),
+    label: () => t("timeline_label", series.what, series.points.length, day(from), day(to), marks.length),
     draw: (colours) => {
-      const ys = bounds(series.points.flatMap((point) => [point.value, point.low ?? point.value, point.high ?? point.value]));
+      const ys = bounds(range(series));
       const room = Math.max((ys.max - ys.min) * 0.12, ys.max * 0.01);
       const colour = colours.sides[0] as string;
       const margin = Math.max((to - from) * 0.02, 43200); // half a day, where there is one day only
@@ -59,16 +100,16 @@ export function timelineChart(series: HistorySeries, from: number, to: number): 
                 silent: true, symbol: "none", animation: false,
                 label: { fontSize: 12, fontWeight: 600, fontFamily: colours.font, position: "end", formatter: (mark: { name: string }) => mark.name },
                 data: [
-                  ...marked.map((step, index) => {
-                    const hue = step.ratio >= 1 ? colours.good : colours.bad;
-                    return { xAxis: step.seconds * 1000, name: String(index + 1), lineStyle: { color: hue, type: "solid", width: 1.5 }, label: { color: hue } };
+                  ...marked.map((mark, index) => {
+                    const hue = mark.ratio >= 1 ? colours.good : colours.bad;
+                    return { xAxis: mark.seconds * 1000, name: String(index + 1), lineStyle: { color: hue, type: "solid", width: 1.5 }, label: { color: hue } };
                   }),
                   ...series.breaks.map((one) => ({ xAxis: one.seconds * 1000, name: "", lineStyle: { color: colours.soft, type: [4, 4], width: 1 } })),
                 ],
               },
             },
             ...levels.map((one, index) => ({
-              id: `level ${index}`, type: "line", color: colours.ink, symbol: "none", silent: true, lineStyle: { width: 2, opacity: 0.75 }, z: 4,
+              id: `level ${index}`, type: "line", color: colours.ink, symbol: "none", silent: true, lineStyle: { width: machines > 1 ? 1.2 : 2, opacity: 0.75 }, z: 4,
               data: [[one.start * 1000, one.level], [one.end * 1000, one.level]],
             })),
           ],
