@@ -120,7 +120,7 @@ const tests = {
     await drawAll(page);
     expect((await page.locator("tr", { hasText: "6.1.0 → 6.8.0" }).innerText()).includes("software"), "the cause and its fact");
     expect(await page.locator("th", { hasText: "2025 Q3" }).first().isVisible(), "a quarter");
-    equal(await page.locator(".series .steps li").count(), 2, "changes listed with their charts");
+    equal(await page.locator(".series .steps > li").count(), 2, "changes listed with their charts");
     await page.locator(".more > summary").click();
     await page.getByRole("button", { name: "unexplained" }).click();
     equal(await count(page), "1 of 5 series", "one cause");

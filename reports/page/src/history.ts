@@ -99,7 +99,7 @@ function against(series: HistorySeries, name: string, before: string | undefined
 }
 
 function quarterTable(group: HistoryGroup, store: Store): Table<HistorySeries> | null {
-  const names = [...new Set(group.series.flatMap((series) => series.quarters.map((one) => one.name)))].sort();
+  const names = [...new Set(group.series.flatMap((series) => series.quarters.map((one) => one.name)))].sort().reverse(); // the last one first
   if (names.length < 2) return null;
   const columns: Column<HistorySeries>[] = [
     { key: "case", title: t("series_title"), order: nameOf, cell: (series) => [nameOf(series), h("small", {}, `${series.benchmark} · ${series.metric}`)] },
@@ -109,7 +109,7 @@ function quarterTable(group: HistoryGroup, store: Store): Table<HistorySeries> |
       cell: (series) => {
         const one = series.quarters.find((each) => each.name === name);
         if (!one || one.value === null) return [h("span", { class: "sub" }, "–")];
-        const compared = against(series, name, names[index - 1]);
+        const compared = against(series, name, names[index + 1]);
         const content: Child[] = [h("b", {}, quantity(one.value, series.unit))];
         if (compared) content.push(h("small", { class: compared.mark ? `verdict ${compared.mark}` : "" }, `${compared.mark === "better" ? "▲ " : compared.mark === "worse" ? "▼ " : ""}${change(compared.times - 1)}`));
         return content;
