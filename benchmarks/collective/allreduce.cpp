@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "growth.hpp"
+#include "ranks.hpp"
 #include "values.hpp"
 #include "world.hpp"
 
@@ -12,7 +13,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <variant>
@@ -22,13 +22,6 @@ namespace assay::collective {
 namespace {
 
 using namespace assay::units;
-
-enum class Type : std::uint8_t { fp32, fp64 };
-
-template <class T>
-MPI_Datatype mpi_type() {
-    return std::is_same_v<T, float> ? MPI_FLOAT : MPI_DOUBLE;
-}
 
 /// The buffers of one rank, and the call that is timed.
 template <class T>
@@ -142,28 +135,15 @@ public:
     };
 
     static Fit fit(const Params& params, const Machine& machine) {
-        const std::int64_t ranks = machine.workers(params.ranks);
-        if (ranks < 2) return Fit::no("not applicable: a single rank has nobody to add up with");
-        if (ranks > machine.cores())
-            return Fit::no("needs " + std::to_string(ranks) + " cores, one per rank; " +
-                           std::to_string(machine.cores()) + " can be used");
         const std::int64_t element = params.type == Type::fp64 ? 8 : 4;
         if (params.bytes % element != 0)
             return Fit::no("needs a message of whole numbers: a multiple of " +
                            std::to_string(element) + " bytes");
-        const std::int64_t needed = 2 * params.bytes * ranks;
-        if (machine.memory_available() != 0 && needed > machine.memory_available())
-            return Fit::no("needs " + std::to_string(needed >> 20U) + " MiB of memory, " +
-                           std::to_string(machine.memory_available() >> 20U) +
-                           " MiB are available");
-        return Fit::yes();
+        return fit_ranks(params.ranks, 2 * params.bytes, machine);
     }
 
     Allreduce(const Params& params, Context& context)
-        : ranks_{ranks_of(params, context)}, reduction_{make(params, context.team())} {
-        context.setting("ranks", ranks_);
-        context.setting("machines", mpi::machine_count());
-    }
+        : ranks_{join_ranks(params.ranks, context)}, reduction_{make(params, context.team())} {}
 
     void run() noexcept {
         int code = MPI_SUCCESS;
@@ -195,17 +175,6 @@ public:
 private:
     using Any = std::variant<Reduction<float>, Reduction<double>>;
 
-    static int ranks_of(const Params& params, const Context& context) {
-        const int ranks = context.team().size();
-        if (ranks < 2 || mpi::communicator() == MPI_COMM_NULL)
-            throw std::runtime_error{"this process is alone: all-reduce runs in a team, started by "
-                                     "mpirun"};
-        const std::int64_t wanted = context.machine().workers(params.ranks);
-        if (ranks != wanted)
-            throw std::runtime_error{"started with " + std::to_string(ranks) +
-                                     " ranks, asked for " + std::to_string(wanted)};
-        return ranks;
-    }
     static Any make(const Params& params, Team members) {
         if (params.type == Type::fp64)
             return Any{std::in_place_type<Reduction<double>>, params.bytes, params.in_place,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What collective.allreduce promises, tried on every rank of a job: mpirun -n N allreduce_job MODULE.
+// What the collectives promise, tried on every rank of a job: mpirun -n N collective_job MODULE.
 // The contract tests cannot, because they are one process.
 #include "machine/inventory.hpp"
 #include "peers/subject.hpp"
@@ -18,16 +18,14 @@ using assay::peers::Subject;
 
 class Trial {
 public:
-    Trial(const std::string& module, std::int64_t ranks, std::int64_t bytes,
-          const std::string& type, bool in_place)
-        : subject_{module,
-                   "collective.allreduce",
-                   {{"ranks", ranks}, {"bytes", bytes}, {"type", type}, {"in_place", in_place}},
-                   true},
-          name_{std::to_string(bytes) + " B of " + type + (in_place ? ", in place" : "")} {}
+    Trial(const std::string& module, const std::string& id, const assay::record::NamedList& values)
+        : subject_{module, id, values, true}, name_{id} {
+        for (const auto& value : values)
+            name_ += " " + value.name + "=" + assay::record::to_string(value.value);
+    }
 
-    /// The number of promises that were broken.
-    int run() {
+    /// The number of promises that were broken. `sends_only`: this rank has no result to overwrite.
+    int run(bool sends_only) {
         fresh();
         expect(true, "one call");
         subject_.loaded().spoil();
@@ -41,13 +39,14 @@ public:
         subject_.sample(1000);
         expect(true, "1120 calls in a row");
         subject_.loaded().poison();
-        expect(false, "poisoned");
+        expect(sends_only, "poisoned");
         fresh();
         expect(true, "after a poisoned result");
         if (subject_.work("bus_bytes") <= 0 || subject_.setting("machines") != "1")
             fail("work or settings are missing");
         return failures_;
     }
+    int rank() const { return subject_.team()->rank; }
 
 private:
     void fresh() {
@@ -62,7 +61,7 @@ private:
             fail(when + (right ? ": refused, " + check->detail : ": not noticed"));
     }
     void fail(const std::string& what) {
-        std::cerr << name_ << ", rank " << subject_.team()->rank << ": " << what << '\n';
+        std::cerr << name_ << ", rank " << rank() << ": " << what << '\n';
         ++failures_;
     }
 
@@ -74,9 +73,29 @@ private:
 int run(const std::string& module, std::int64_t ranks) {
     int failures = 0;
     for (const std::int64_t bytes : {8, 4096, 1 << 20})
-        for (const std::string type : {"fp32", "fp64"})
+        for (const std::string type : {"fp32", "fp64"}) {
             for (const bool in_place : {false, true})
-                failures += Trial{module, ranks, bytes, type, in_place}.run();
+                failures += Trial{module,
+                                  "collective.allreduce",
+                                  {{"ranks", ranks},
+                                   {"bytes", bytes},
+                                   {"type", type},
+                                   {"in_place", in_place}}}
+                                .run(false);
+            failures += Trial{module,
+                              "collective.reduce_scatter",
+                              {{"ranks", ranks}, {"bytes", bytes}, {"type", type}}}
+                            .run(false);
+        }
+    // 12,346 bytes are no whole numbers, and cannot be cut evenly.
+    for (const std::int64_t bytes : {8, 12346, 1 << 20}) {
+        for (const std::string name : {"allgather", "alltoall", "send_receive"})
+            failures +=
+                Trial{module, "collective." + name, {{"ranks", ranks}, {"bytes", bytes}}}.run(
+                    false);
+        Trial broadcast{module, "collective.broadcast", {{"ranks", ranks}, {"bytes", bytes}}};
+        failures += broadcast.run(broadcast.rank() == 0);
+    }
     assay::peers::leave_team(module);
     return failures == 0 ? 0 : 1;
 }
@@ -85,7 +104,7 @@ int run(const std::string& module, std::int64_t ranks) {
 
 int main(int argc, char** argv) {
     if (argc != 3) {
-        std::cerr << "usage: mpirun -n RANKS allreduce_job MODULE RANKS\n";
+        std::cerr << "usage: mpirun -n RANKS collective_job MODULE RANKS\n";
         return 2;
     }
     const std::int64_t ranks = std::strtol(argv[2], nullptr, 10);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange.hpp"
+
+namespace assay::collective {
+
+namespace {
+
+struct Broadcast {
+    static constexpr const char* name = "MPI_Bcast";
+    static constexpr int root = 0;
+    static constexpr Info info{
+        .id = "collective.broadcast",
+        .version = 1,
+        .question = "How fast does one process hand its data to all others?",
+        .method =
+            "MPI_Bcast from rank 0, calls back to back; the slowest rank counts. Bus bandwidth "
+            "is message bytes per second: each rank but the first must receive them once.",
+        .caveats =
+            "The first rank may run ahead: of small messages the next call begins before the "
+            "others have the last, so the time is that of a stream of broadcasts. Otherwise as "
+            "the other collectives: the library chooses the algorithm, and ranks on one "
+            "machine use its memory, not a network.",
+        .headline = "bus_bandwidth",
+    };
+    static constexpr bool reduces = false;
+    static constexpr bool divided = false;
+    static Shape shape(std::size_t count, int /*ranks*/) {
+        return {.send = count, .receive = count};
+    }
+    static constexpr double bus_factor(int /*ranks*/) { return 1; }
+    static constexpr bool receives(int rank) { return rank != root; }
+    static int call(void* in, void* out, int count, MPI_Datatype type, int rank, int /*ranks*/,
+                    MPI_Comm communicator) noexcept {
+        return MPI_Bcast(receives(rank) ? out : in, count, type, root, communicator);
+    }
+    static double result(const Values& values, int /*rank*/, int /*ranks*/, std::size_t /*count*/,
+                         std::size_t i) {
+        return values.at(root, i);
+    }
+};
+
+} // namespace
+
+extern constinit const assay_benchmark broadcast = define<Exchange<Broadcast>>();
+
+} // namespace assay::collective

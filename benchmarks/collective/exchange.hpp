@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collectives that move data, or add up and move, as benchmarks: buffers, sizes and checks are the same
+// for all of them. What one of them is, its Operation says:
+//
+//   info, reduces, divided
+//   shape(count, ranks)                    numbers that a rank sends and receives
+//   bus_factor(ranks)                      bus bytes of a byte of the message
+//   receives(rank)                         does this rank get a result? (the root of a broadcast does not)
+//   call(in, out, count, type, rank, ranks, communicator)
+//   result(values, rank, ranks, count, i)  what must stand in element i
+//
+// `divided`: the message is cut into one block for each rank, as NCCL's tests count it, so that MPI and
+// NCCL have the same sizes and factors. A message that cannot be cut evenly is rounded down, to one
+// number a rank at least; `message_bytes` says what was moved.
+
+#pragma once
+
+#include "ranks.hpp"
+#include "values.hpp"
+#include "world.hpp"
+
+#include <assay/define.hpp>
+#include <assay/host.hpp>
+#include <assay/units.hpp>
+#include <assay/verify.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+#include <variant>
+
+namespace assay::collective {
+
+struct Shape {
+    std::size_t send;
+    std::size_t receive;
+};
+
+/// The buffers of one rank, and the call that is timed.
+template <class Operation, class T>
+class Buffers {
+public:
+    Buffers(std::int64_t bytes, int rank, int ranks)
+        : count_{count_of(bytes, ranks)}, rank_{rank}, ranks_{ranks}, values_{ranks},
+          input_{Operation::shape(count_, ranks).send},
+          output_{Operation::receives(rank) ? Operation::shape(count_, ranks).receive : 0} {
+        for (std::size_t i = 0; i < input_.size(); ++i)
+            input_[i] = static_cast<T>(values_.at(rank, i));
+        poison();
+    }
+
+    int run() noexcept {
+        return Operation::call(input_.data(), output_.data(), static_cast<int>(count_),
+                               mpi_type<T>(), rank_, ranks_, mpi::communicator());
+    }
+    Check check() const {
+        const auto& result = result_buffer();
+        return check_each(
+            result.size(),
+            [&](std::size_t i) {
+                return static_cast<double>(result[i]) -
+                       Operation::result(values_, rank_, ranks_, count_, i);
+            },
+            0,
+            Operation::reduces
+                ? "every element on every rank, exactly: sums of small random integers, known "
+                  "without a message"
+                : "every element on every rank, exactly: random integers that every rank knows");
+    }
+    /// A rank that only sends has nothing that a call must overwrite.
+    void poison() {
+        std::fill_n(output_.data(), output_.size(), std::numeric_limits<T>::quiet_NaN());
+    }
+    /// One element, by one.
+    void spoil() {
+        auto& result = Operation::receives(rank_) ? output_ : input_;
+        result[result.size() / 2] += 1;
+    }
+    /// Of a rank that only sends, what spoil() damaged.
+    void rewind() {
+        const std::size_t middle = input_.size() / 2;
+        input_[middle] = static_cast<T>(values_.at(rank_, middle));
+    }
+    /// Of the message.
+    double bytes() const {
+        return static_cast<double>(count_ * sizeof(T)) * (Operation::divided ? ranks_ : 1);
+    }
+
+private:
+    static std::size_t count_of(std::int64_t bytes, int ranks) {
+        const std::int64_t parts = Operation::divided ? ranks : 1;
+        const auto size = static_cast<std::int64_t>(sizeof(T));
+        return static_cast<std::size_t>(std::max<std::int64_t>(bytes / (parts * size), 1));
+    }
+    const HostBuffer<T>& result_buffer() const {
+        return Operation::receives(rank_) ? output_ : input_;
+    }
+
+    std::size_t count_; // numbers of a block
+    int rank_;
+    int ranks_;
+    Values values_;
+    HostBuffer<T> input_;
+    HostBuffer<T> output_;
+};
+
+template <class Operation>
+class Exchange {
+public:
+    struct Params {
+        Symbolic ranks;
+        std::int64_t bytes = 0;
+        Type type = Type::fp32;
+    };
+    static constexpr Info info = Operation::info;
+    static constexpr bool team = true;
+    /// A call changes no input; rewind() only mends what spoil() did.
+    static constexpr std::uint64_t safe_calls = 1U << 24U;
+
+    static constexpr auto axes = [] {
+        using namespace assay::units;
+        const auto sizes = std::tuple{
+            symbolic<Params>("ranks", "processes", "", &Params::ranks, {Symbol::all}, {2, 4096},
+                             {Symbol::all}),
+            integer<Params>("bytes",
+                            Operation::divided ? "message size, of the blocks of all ranks together"
+                                               : "message size",
+                            "B", &Params::bytes, {8, 1_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB},
+                            {8, 1_GiB})};
+        if constexpr (Operation::reduces)
+            return std::tuple_cat(
+                sizes, std::tuple{choice<Params>(
+                           "type", "type of the numbers", &Params::type,
+                           {Name<Type>{"fp32", Type::fp32}, {"fp64", Type::fp64}}, {Type::fp32})});
+        else
+            return sizes;
+    }();
+
+    static Fit fit(const Params& params, const Machine& machine) {
+        return fit_ranks(params.ranks, 2 * params.bytes, machine);
+    }
+
+    Exchange(const Params& params, Context& context)
+        : ranks_{join_ranks(params.ranks, context)}, buffers_{make(params, context.team())} {
+        context.setting("message_bytes", static_cast<std::int64_t>(bytes()));
+    }
+
+    void run() noexcept {
+        int code = MPI_SUCCESS;
+        if (auto* fp32 = std::get_if<Buffers<Operation, float>>(&buffers_))
+            code = fp32->run();
+        else if (auto* fp64 = std::get_if<Buffers<Operation, double>>(&buffers_))
+            code = fp64->run();
+        if (code != MPI_SUCCESS) code_ = code;
+    }
+    Work work() const {
+        return {.algorithm_bytes = bytes(), .bus_bytes = bytes() * Operation::bus_factor(ranks_)};
+    }
+    Check verify() const {
+        mpi::check(code_, Operation::name);
+        return std::visit([](const auto& b) { return b.check(); }, buffers_);
+    }
+    void poison() {
+        std::visit([](auto& b) { b.poison(); }, buffers_);
+    }
+    void spoil() {
+        std::visit([](auto& b) { b.spoil(); }, buffers_);
+    }
+    void rewind() {
+        std::visit([](auto& b) { b.rewind(); }, buffers_);
+    }
+
+private:
+    using Any = std::variant<Buffers<Operation, float>, Buffers<Operation, double>>;
+
+    double bytes() const {
+        return std::visit([](const auto& b) { return b.bytes(); }, buffers_);
+    }
+    static Any make(const Params& params, Team members) {
+        if (params.type == Type::fp64)
+            return Any{std::in_place_type<Buffers<Operation, double>>, params.bytes, members.rank(),
+                       members.size()};
+        return Any{std::in_place_type<Buffers<Operation, float>>, params.bytes, members.rank(),
+                   members.size()};
+    }
+
+    int ranks_;
+    Any buffers_;
+    int code_ = MPI_SUCCESS;
+};
+
+/// Bus bytes of a message of which each rank keeps its own block.
+constexpr double all_but_own(int ranks) {
+    return static_cast<double>(ranks - 1) / static_cast<double>(ranks);
+}
+
+inline constexpr const char* caveats = "The library chooses the algorithm. Calls follow each other "
+                                       "without computation in between, which "
+                                       "hides imbalance that real programs have. Ranks on one "
+                                       "machine use its memory, not a network; the "
+                                       "setting `machines` says how many there were.";
+
+} // namespace assay::collective

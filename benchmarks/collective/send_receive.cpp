@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exchange.hpp"
+
+namespace assay::collective {
+
+namespace {
+
+struct SendReceive {
+    static constexpr const char* name = "MPI_Sendrecv";
+    static constexpr int tag = 7;
+    static constexpr Info info{
+        .id = "collective.send_receive",
+        .version = 1,
+        .question = "How fast do neighbours in a ring of processes pass data on?",
+        .method =
+            "MPI_Sendrecv: every rank sends to the next and receives from the one before, all "
+            "at once, calls back to back; the slowest rank counts. Bus bandwidth is message "
+            "bytes per second, one way.",
+        .caveats =
+            "Every rank sends and receives at once; a single pair, one way, may be faster. "
+            "Ranks on one machine use its memory, not a network; the setting `machines` says "
+            "how many there were.",
+        .headline = "bus_bandwidth",
+    };
+    static constexpr bool reduces = false;
+    static constexpr bool divided = false;
+    static Shape shape(std::size_t count, int /*ranks*/) {
+        return {.send = count, .receive = count};
+    }
+    static constexpr double bus_factor(int /*ranks*/) { return 1; }
+    static constexpr bool receives(int /*rank*/) { return true; }
+    static int before(int rank, int ranks) { return (rank + ranks - 1) % ranks; }
+    static int call(const void* in, void* out, int count, MPI_Datatype type, int rank, int ranks,
+                    MPI_Comm communicator) noexcept {
+        return MPI_Sendrecv(in, count, type, (rank + 1) % ranks, tag, out, count, type,
+                            before(rank, ranks), tag, communicator, MPI_STATUS_IGNORE);
+    }
+    static double result(const Values& values, int rank, int ranks, std::size_t /*count*/,
+                         std::size_t i) {
+        return values.at(before(rank, ranks), i);
+    }
+};
+
+} // namespace
+
+extern constinit const assay_benchmark send_receive = define<Exchange<SendReceive>>();
+
+} // namespace assay::collective
