@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -16,7 +17,7 @@
 namespace assay::test {
 
 inline void expect_golden(const std::string& name, const std::string& actual) {
-    const std::string path = std::string{ASSAY_GOLDEN_DIR} + "/" + name;
+    const std::filesystem::path path = std::filesystem::path{ASSAY_GOLDEN_DIR} / name;
     const char* mode = std::getenv("ASSAY_GOLDEN");
     if (mode != nullptr && std::string_view{mode} == "write") {
         std::ofstream{path, std::ios::binary} << actual;
