@@ -133,12 +133,15 @@ std::vector<std::size_t> order_of(const std::vector<std::string>& names, bool as
     return order;
 }
 
+/// Columns that nearly every collection has many of, and nobody asks for first.
+constexpr std::array of_no_use{"metric", "family", "benchmark", "place", "run", "date", "label"};
+
 Error too_few_sides(const Collection& collection, const CompareOptions& options,
                     const std::vector<std::string>& sides) {
     std::vector<std::string> useful;
     for (const auto& name : key_names())
         if (const auto key = make_key(collection, name);
-            key && key->distinct() > 1 && name != "metric" && name != "run" && name != "date")
+            key && key->distinct() > 1 && std::ranges::count(of_no_use, name) == 0)
             useful.push_back(fmt::format("--column {}", name));
     const std::string there_is = sides.empty()
                                      ? "nothing is left to compare"
@@ -245,11 +248,44 @@ private:
         sides[side].push_back(index);
     }
 
+    /// Libraries, precisions: what one of them alone can do is no comparison, and nothing is amiss.
+    void drop_lonely_rows(const std::vector<std::string>& names) {
+        const bool of_series = std::ranges::all_of(keys_.column, &Key::of_series);
+        const auto is_lonely = [](const ArrangedRow& row) {
+            return std::ranges::count_if(row.sides,
+                                         [](const auto& list) { return !list.empty(); }) < 2;
+        };
+        if (!of_series || std::ranges::all_of(out_.rows, is_lonely)) return;
+        std::map<std::size_t, std::size_t> alone;
+        for (const auto& row : out_.rows)
+            if (is_lonely(row)) ++alone[row.sides.size() - 1]; // the last one has the only figures
+        std::erase_if(out_.rows, is_lonely);
+        for (const auto& [side, count] : alone)
+            out_.left_out.push_back({.what = say_count<text::compare::series>(count),
+                                     .reason = say<text::compare::only_here>(),
+                                     .where = {names[side]}});
+    }
+    /// Rows that this side and any other has.
+    std::size_t shared(std::size_t side) const {
+        return static_cast<std::size_t>(
+            std::ranges::count_if(out_.rows, [&](const ArrangedRow& row) {
+                return side < row.sides.size() && !row.sides[side].empty();
+            }));
+    }
+
     Result<Arrangement> finish() {
         std::vector<std::string> names;
         for (std::size_t i = 0; i < columns_.size(); ++i) names.push_back(columns_.text(i));
+        drop_lonely_rows(names);
         auto order = order_of(names, options_.column == std::vector<std::string>{"label"} ||
                                          options_.column == std::vector<std::string>{"setting"});
+        if (std::ranges::all_of(keys_.column, &Key::of_series)) {
+            std::erase_if(order, [&](std::size_t side) { return shared(side) == 0; });
+            // Held against the one that says most, where nobody has said against which.
+            const auto most =
+                std::ranges::max_element(order, {}, [&](std::size_t side) { return shared(side); });
+            if (most != order.end()) std::rotate(order.begin(), most, most + 1);
+        }
         if (!options_.baseline.empty()) {
             const auto found = std::ranges::find_if(
                 order, [&](std::size_t i) { return names[i] == options_.baseline; });

@@ -55,6 +55,12 @@ public:
             fill(by_question(drafts), true, out_.questions, out_.question_means,
                  out_.question_tallies);
         out_.notes = notes_of(collection_, arrangement_, units_);
+        if (out_.tables.size() > 1) out_.notes.push_back(say<text::compare::note_mean>());
+        if (std::ranges::any_of(out_.questions, [](const ComparedTable& table) {
+                return std::ranges::any_of(
+                    table.rows, [](const ComparedRow& row) { return row.libraries > 1; });
+            }))
+            out_.notes.push_back(say<text::compare::note_best>());
         add_not_compared(drafts);
         return std::move(out_);
     }

@@ -20,7 +20,7 @@ std::set<std::string> kinds_of(const Collection& collection, const Participants&
         const auto& machine = collection.machines[collection.runs[run].machine];
         std::vector<std::string> parts;
         for (const auto* text : {&machine.cpu_model, &machine.instance})
-            if (!text->empty()) parts.push_back(plain(*text));
+            if (!text->empty() && *text != "unknown") parts.push_back(plain(*text));
         kinds.insert(parts.empty() ? say<text::compare::unknown_machine>() : join(parts));
     }
     return kinds;

@@ -196,6 +196,15 @@ bool has_common(const Comparison& comparison) {
            });
 }
 
+std::vector<const ComparedRow*> compared_rows(const ComparedTable& table) {
+    std::vector<const ComparedRow*> rows;
+    for (const auto& row : table.rows)
+        if (std::ranges::count_if(row.cells,
+                                  [](const Cell& cell) { return cell.value.has_value(); }) > 1)
+            rows.push_back(&row);
+    return rows;
+}
+
 bool has_choice(const ComparedRow& row) { return row.libraries > 1; }
 
 std::vector<NotComparedGroup> group_not_compared(const Comparison& comparison) {

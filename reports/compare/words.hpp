@@ -34,6 +34,8 @@ std::vector<Fact> summary_of(const Comparison& comparison);
 
 /// Is there any series that two sides have?
 bool has_common(const Comparison& comparison);
+/// Rows that at least two sides have; the others are in `not_compared`, with their reasons.
+std::vector<const ComparedRow*> compared_rows(const ComparedTable& table);
 /// Rows of `questions` that say more than `tables` do: several libraries, or not the same one.
 bool has_choice(const ComparedRow& row);
 

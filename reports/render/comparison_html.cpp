@@ -95,6 +95,8 @@ void rows(std::string& out, const Comparison& comparison,
 
 void table(std::string& out, const Comparison& comparison, const ComparedTable& table,
            const std::string& id) {
+    const auto list = compared_rows(table);
+    if (list.empty()) return;
     out += "<section>\n";
     heading(out, table.title);
     if (!table.question.empty())
@@ -110,9 +112,10 @@ void table(std::string& out, const Comparison& comparison, const ComparedTable& 
     }
     if (!lines.empty()) facts(out, lines, "facts");
     out += ratio_chart(comparison, table, id);
-    std::vector<const ComparedRow*> list;
-    for (const auto& row : table.rows) list.push_back(&row);
     rows(out, comparison, list, metric_in_words(table));
+    if (list.size() < table.rows.size())
+        out += fmt::format("<p class=\"foot\">{}</p>\n",
+                           say<text::compare::hidden_rows>(table.rows.size() - list.size()));
     out += "</section>\n";
 }
 

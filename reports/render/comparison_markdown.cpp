@@ -64,12 +64,15 @@ void add_rows(std::string& out, const Comparison& comparison,
 }
 
 void add_table(std::string& out, const Comparison& comparison, const ComparedTable& table) {
+    const auto rows = compared_rows(table);
+    if (rows.empty()) return;
     out += fmt::format("\n## {}\n\n", quote(table.title));
     if (!table.question.empty()) out += fmt::format("{}\n\n", quote(table.question));
     out += fmt::format("{}\n", quote(metric_in_words(table)));
-    std::vector<const ComparedRow*> rows;
-    for (const auto& entry : table.rows) rows.push_back(&entry);
     add_rows(out, comparison, rows, false);
+    if (rows.size() < table.rows.size())
+        out +=
+            fmt::format("\n{}\n", say<text::compare::hidden_rows>(table.rows.size() - rows.size()));
     for (std::size_t side = 1; side < comparison.sides.size(); ++side)
         if (const auto& mean = table.means[side]; mean.count > 0)
             out += fmt::format("\n{}: {}; {}\n", quote(comparison.sides[side].label),

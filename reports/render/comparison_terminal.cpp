@@ -14,6 +14,8 @@ namespace assay::report {
 namespace {
 
 constexpr std::size_t longest_library = 12;
+constexpr std::size_t shortest_label = 10;
+constexpr std::size_t longest_label = 28;
 constexpr std::size_t narrowest_case = 22; // columns; a case takes two or three lines there
 
 Paint colour_of(Outcome outcome) {
@@ -113,13 +115,23 @@ void print_row(Lines& page, const Comparison& comparison, const ComparedRow& row
         page.paragraph("  ", 4,
                        row.library.empty() ? row.what
                                            : fmt::format("{} ({})", row.what, row.library));
-        const std::size_t label = std::min<std::size_t>(columns.label, 28); // longer ones are cut
+        const std::size_t figures = 6 + 2 + columns.value + 1 + columns.interval;
+        const std::size_t whole = figures + 2 + columns.verdict;
+        // Labels are cut before verdicts have to move to a line of their own.
+        const bool together = whole + std::min(columns.label, shortest_label) <= page.width();
+        const std::size_t taken = together ? whole : figures;
+        const std::size_t label =
+            std::min({columns.label, longest_label, page.width() - std::min(taken, page.width())});
         for (std::size_t side = 0; side < row.cells.size(); ++side) {
             const auto& cell = row.cells[side];
-            std::string line = fmt::format("      {}  {}", fit(comparison.sides[side].label, label),
-                                           figure_of(cell, row.unit, columns));
-            if (cell.contrast && cell.value) line += fmt::format("  {}", painted(*cell.contrast));
-            page.line(line);
+            if (!cell.value && row.cells.size() > 2) continue; // the list at the end says why
+            const std::string line =
+                fmt::format("      {}  {}", fit(comparison.sides[side].label, label),
+                            figure_of(cell, row.unit, columns));
+            const std::string verdict =
+                cell.contrast && cell.value ? painted(*cell.contrast) : std::string{};
+            page.line(together ? fmt::format("{}  {}", line, verdict) : line);
+            if (!together && !verdict.empty()) page.line(fmt::format("          {}", verdict));
         }
     } else {
         const auto what = wrap(row.what, columns.what);
@@ -161,13 +173,16 @@ void print_rows(Lines& page, const Comparison& comparison,
 }
 
 void print_table(Lines& page, const Comparison& comparison, const ComparedTable& table) {
+    const auto rows = compared_rows(table);
+    if (rows.empty()) return;
     page.heading(table.title);
     if (!table.question.empty()) page.paragraph("  ", 2, table.question, true);
     page.paragraph("  ", 2, metric_in_words(table), true);
     page.line();
-    std::vector<const ComparedRow*> rows;
-    for (const auto& row : table.rows) rows.push_back(&row);
     print_rows(page, comparison, rows);
+    if (rows.size() < table.rows.size())
+        page.paragraph("  ", 4, say<text::compare::hidden_rows>(table.rows.size() - rows.size()),
+                       true);
     for (std::size_t side = 1; side < comparison.sides.size(); ++side) {
         const auto& mean = table.means[side];
         if (mean.count == 0) continue;

@@ -167,6 +167,22 @@ TEST(CompareMatch, LibrariesCanBeTheColumns) {
     EXPECT_THAT(comparison->questions, IsEmpty());
 }
 
+TEST(CompareMatch, WhatOneColumnAloneCanDoIsNoComparison) {
+    CollectionMaker maker;
+    const auto run = maker.run({.label = "A"});
+    for (const char* library : {"openblas", "onednn"})
+        maker.observe(run, gemm(library, 1024, "fp32"), three);
+    maker.observe(run, gemm("openblas", 1024), three);
+    maker.observe(run, test::triad(), three);
+    const auto comparison = compare(maker.collection(), {.column = {"library"}});
+    ASSERT_TRUE(comparison.has_value());
+    EXPECT_THAT(labels(*comparison), ElementsAre("onednn", "openblas")); // "host" shares nothing
+    EXPECT_EQ(comparison->series, 1U);
+    EXPECT_THAT(comparison->not_compared,
+                Contains(AllOf(Field(&NotCompared::reason, "measured on this side alone"),
+                               Field(&NotCompared::where, ElementsAre("host")))));
+}
+
 TEST(CompareMatch, ParametersCanBeColumnsAndMetricsCannot) {
     CollectionMaker maker;
     const auto run = maker.run({.label = "A"});

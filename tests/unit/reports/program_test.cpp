@@ -84,6 +84,37 @@ TEST_F(ProgramTest, ReportsOnTheTerminalFromFileFolderOrLabel) {
     EXPECT_THAT(call("report mine=results").output, HasSubstr("mine: "));
 }
 
+TEST_F(ProgramTest, ComparesWhatIsNamed) {
+    auto other = test::sample_run();
+    other.id = "20260231T000000Z-0000";
+    for (auto& c : other.cases)
+        for (auto& replica : c.replicas) {
+            for (auto& value : replica.values) value *= 1.5;
+            if (replica.seconds) replica.seconds = *replica.seconds * 1.5;
+        }
+    for (auto& c : other.cases)
+        if (!c.metrics.empty()) record::conclude(c, static_cast<int>(c.replicas.size()));
+    fs::create_directories(folder_ / "later/one");
+    ASSERT_TRUE(record::write_run(folder_ / "later/one/run.json", other).has_value());
+    const auto ended = call("compare results later");
+    EXPECT_EQ(ended.code, 0) << ended.output;
+    EXPECT_THAT(ended.output,
+                AllOf(HasSubstr("later against results"), HasSubstr("0.667x"), HasSubstr("worse")));
+    EXPECT_EQ(call("compare results later --fail-on worse > /dev/null").code, 1);
+    EXPECT_EQ(call("compare slow=later fast=results --fail-on worse > /dev/null").code, 0);
+    EXPECT_THAT(call("compare results/one/run.json later/one/run.json").output,
+                HasSubstr("later/one against results/one"));
+    EXPECT_EQ(call("compare results --column label").code, 2);
+    EXPECT_THAT(call("compare results later --column instanse").output, HasSubstr("\"instance\""));
+    EXPECT_EQ(call("compare results later --filter family=gemm --filter instance=nowhere").code, 2);
+    EXPECT_EQ(call("compare a=results b=later --row size --filter benchmark=nothing").code, 2);
+    EXPECT_EQ(call("compare results later --csv x.csv --md x.md --html x.html --static").output,
+              "");
+    EXPECT_THAT(content(folder_ / "x.html"), HasSubstr("<svg class=\"bars ratios\""));
+    EXPECT_EQ(call("compare results later --md results/one/run.json").code, 2);
+    EXPECT_EQ(call("compare results nowhere").code, 2);
+}
+
 TEST_F(ProgramTest, WritesFilesAndStaysQuiet) {
     const auto ended = call("report results --html a.html --md a.md");
     EXPECT_EQ(ended.code, 0);
