@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <system_error>
 #include <utility>
 
 namespace assay::cli {
@@ -60,15 +59,15 @@ std::optional<std::filesystem::path> write_comparison(const std::vector<Labelled
         arguments.push_back(fmt::format("{}={}", label, file.string()));
         words += fmt::format(" '{}={}'", label, file.string());
     }
-    arguments.insert(arguments.end(), {"--html", page, "--lang", language});
+    arguments.insert(arguments.end(), {"--lang", language});
     std::fflush(stdout); // what was said before comes first
-    std::error_code error;
-    std::filesystem::remove(page, error); // of an earlier attempt
-    // Its exit code may say that one is worse: what counts here is whether there is a page.
-    run_program(std::move(arguments), shown ? STDOUT_FILENO : STDERR_FILENO);
-    if (std::filesystem::exists(page, error)) return page;
-    fmt::print(stderr, "assay: warning: they were not compared; `assay compare{}` tries again\n",
-               words);
+    if (shown) run_program(arguments, STDOUT_FILENO);
+    arguments.insert(arguments.end(), {"--html", page});
+    if (run_program(std::move(arguments), STDERR_FILENO)) return page;
+    fmt::print(
+        stderr,
+        "assay: warning: there is no page of the comparison; `assay compare{}` tries again\n",
+        words);
     return std::nullopt;
 }
 

@@ -82,10 +82,9 @@ ExitCode show(const core::Interleaving& turns, const std::vector<core::Outcome>&
     }
     const bool shown = !options.json && !options.quiet;
     if (shown) {
-        const auto terminal = terminal_of(STDOUT_FILENO);
-        for (std::size_t i = 0; i < outcomes.size(); ++i)
-            print(fmt::format("\n{}: {}\n{}", files[i].label, words_of(turns.settings[i]),
-                              summary_text(outcomes[i].run, terminal)));
+        print("\n");
+        for (const auto& setting : turns.settings)
+            print(fmt::format("{}: {}\n", setting.label, words_of(setting)));
         print("\n");
     }
     const auto page = write_comparison(files, shown, options.language);

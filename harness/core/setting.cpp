@@ -96,9 +96,11 @@ Result<void> set(Setting& setting, const std::string& key, std::string value) {
 }
 
 Result<void> check_label(std::string_view label) {
-    if (label.empty() || label.size() > longest_label ||
-        std::ranges::any_of(label, [](char c) { return is_control(c) || c == '=' || c == ','; }))
-        return fail(fmt::format("begin with a label of 1 to {} characters and a colon: {}",
+    if (label.empty() || label.size() > longest_label || std::ranges::any_of(label, [](char c) {
+            return is_control(c) || std::string_view{"=,/*?["}.find(c) != std::string_view::npos;
+        }))
+        return fail(fmt::format("begin with a label of 1 to {} characters, none of them = , / * ? "
+                                "[, and a colon: {}",
                                 longest_label, form));
     return {};
 }

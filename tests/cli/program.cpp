@@ -7,10 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 
 namespace assay::cli_test {
 namespace {
@@ -34,6 +37,13 @@ std::vector<std::string> environment_with(const std::vector<std::string>& more) 
     return all;
 }
 
+/// Does not wait for it.
+bool is_running(pid_t child) {
+    siginfo_t info{};
+    constexpr int only_look = WEXITED | WNOHANG | WNOWAIT;
+    return ::waitid(P_PID, static_cast<id_t>(child), &info, only_look) == 0 && info.si_pid == 0;
+}
+
 } // namespace
 
 Outcome run(const std::vector<std::string>& arguments, const Options& options) {
@@ -55,6 +65,11 @@ Outcome run(const std::vector<std::string>& arguments, const Options& options) {
     ::posix_spawn_file_actions_destroy(&actions);
     if (fault != 0) throw std::system_error{fault, std::generic_category(), ASSAY_PROGRAM};
     int status = 0;
+    if (options.interrupt_when) {
+        while (is_running(child) && !options.interrupt_when())
+            std::this_thread::sleep_for(std::chrono::milliseconds{10});
+        ::kill(child, SIGINT); // nothing, where it has ended
+    }
     if (::waitpid(child, &status, 0) != child) throw std::runtime_error{"waitpid"};
     return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
             .output = options.output.empty() ? content_of(output) : "",

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Outcome {
 struct Options {
     std::vector<std::string> environment; ///< "NAME=value", added to ours
     std::filesystem::path output;         ///< where stdout goes instead of into the outcome
+    std::function<bool()> interrupt_when; ///< asked every 10 ms: is it time for SIGINT?
 };
 
 /// `assay` of this build, with these arguments.

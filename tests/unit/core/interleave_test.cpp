@@ -66,6 +66,7 @@ TEST(Settings, WhatCannotBeMeantIsNamed) {
         {" : A=1", "label"},
         {std::string(65, 'x') + ":", "label"},
         {"a=b:", "label"},
+        {"a/b:", "label"},
         {"a: X", "not KEY=VALUE"},
         {"a: =1", "not KEY=VALUE"},
         {"a: UCX_TLS=rc,sm", "quotes"},
