@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace assay::core {
@@ -48,15 +48,21 @@ public:
 
     /// Gives each plan the cases of its setting's library.
     Result<void> deal(const Plan& all, Interleaving& into) const {
-        std::set<std::string> seen;
-        std::size_t left_out = 0;
+        std::vector<const PlannedCase*> questions; // the first case of each
+        std::map<std::string, Row> rows;
         for (const auto& planned : all.cases) {
-            if (!seen.insert(question_of(planned)).second) continue;
-            const auto row = row_of(all, question_of(planned));
+            auto [entry, is_new] = rows.try_emplace(question_of(planned), Row(settings_.size()));
+            if (is_new) questions.push_back(&planned);
+            for (std::size_t i = 0; i < settings_.size(); ++i)
+                if (planned.module->module == settings_[i].library) entry->second[i] = &planned;
+        }
+        std::size_t left_out = 0;
+        for (const auto* question : questions) {
+            const auto& row = rows.at(question_of(*question));
             if (std::ranges::all_of(row, [](const auto* c) { return c == nullptr; }))
                 ++left_out;
             else
-                add(row, planned, into.plans);
+                add(row, *question, into.plans);
         }
         std::vector<std::string> names;
         for (const auto& setting : settings_) names.push_back(setting.library);
@@ -70,19 +76,6 @@ public:
     }
 
 private:
-    Row row_of(const Plan& all, const std::string& question) const {
-        Row row;
-        for (const auto& setting : settings_) {
-            const auto fits = [&](const PlannedCase& planned) {
-                return planned.module->module == setting.library &&
-                       question_of(planned) == question;
-            };
-            const auto found = std::ranges::find_if(all.cases, fits);
-            row.push_back(found == all.cases.end() ? nullptr : &*found);
-        }
-        return row;
-    }
-
     /// A question that not every library answers is skipped in all: nothing stands against it.
     void add(const Row& row, const PlannedCase& any, std::vector<Plan>& plans) const {
         const auto lacking = std::ranges::find(row, nullptr);
