@@ -119,7 +119,10 @@ struct Stat {
 /// What /proc says of a live process.
 std::optional<Stat> stat_of(pid_t pid) {
     std::ifstream file{fmt::format("/proc/{}/stat", pid)};
-    const std::string text{std::istreambuf_iterator<char>{file}, {}};
+    // The whole of it: a name may hold line ends. Through the stream, because its buffer throws when the
+    // process ends between open and read.
+    std::string text;
+    std::getline(file, text, '\0');
     // "pid (name) state ppid pgrp session ..."; the name may hold blanks and brackets.
     const auto end = text.rfind(')');
     if (end == std::string::npos) return std::nullopt;
