@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command behind scripts/bench-stats. Exit codes: 0 all figures as promised, 1 one is not, 2 usage,
+// 4 a program or file is missing.
+
+#include "json/json.hpp"
+#include "measure.hpp"
+#include "simulate.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+using assay::truth::Figure;
+
+std::string limit_of(const Figure& figure) {
+    if (figure.at_most) return fmt::format("<= {:.1f}%", 100 * *figure.at_most);
+    if (figure.at_least) return fmt::format(">= {:.1f}%", 100 * *figure.at_least);
+    return "-";
+}
+/// A figure without a limit is there to be read.
+bool is_met(const Figure& figure) { return (!figure.at_most && !figure.at_least) || figure.met(); }
+
+void print_table(const std::vector<Figure>& figures) {
+    fmt::print("{:<56} {:>8} {:>9} {:>8}  {}\n", "FIGURE", "SHARE", "LIMIT", "TESTS", "");
+    for (const Figure& figure : figures)
+        fmt::print("{:<56} {:>7.2f}% {:>9} {:>8.0f}  {}{}{}\n", figure.what, 100 * figure.value,
+                   limit_of(figure), figure.of, is_met(figure) ? "" : "NOT MET",
+                   is_met(figure) || figure.note.empty() ? "" : "; ", figure.note);
+}
+
+void print_json(const std::vector<Figure>& figures) {
+    auto list = assay::json::Value::array();
+    for (const Figure& figure : figures) {
+        assay::json::Value item{{"what", figure.what}, {"value", figure.value},
+                                {"tests", figure.of},  {"at_most", nullptr},
+                                {"at_least", nullptr}, {"met", is_met(figure)},
+                                {"note", figure.note}};
+        if (figure.at_most) item["at_most"] = *figure.at_most;
+        if (figure.at_least) item["at_least"] = *figure.at_least;
+        list.push_back(std::move(item));
+    }
+    fmt::print("{}", assay::json::to_text(list));
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app{"Are the verdicts of `assay compare` true?"};
+    assay::truth::Simulation simulation;
+    assay::truth::Measurement measurement;
+    std::filesystem::path root;
+    std::filesystem::path recording;
+    bool does_simulate = false;
+    bool does_measure = false;
+    bool does_record = false;
+    bool as_json = false;
+    app.add_option("--build", measurement.build, "Build folder")
+        ->required()
+        ->check(CLI::ExistingDirectory);
+    app.add_option("--root", root, "Source folder")->required()->check(CLI::ExistingDirectory);
+    app.add_flag("--simulate", does_simulate,
+                 "From recorded replicas; what is done unless told otherwise");
+    app.add_flag("--measure", does_measure, "On this machine, for up to half an hour");
+    app.add_option("--replicas", recording, "Recorded replicas [tests/truth/replicas.csv]");
+    app.add_option("--tables", simulation.comparisons, "Simulated comparisons")
+        ->capture_default_str();
+    app.add_option("--seed", simulation.seed, "Of the simulation")->capture_default_str();
+    app.add_option("--comparisons", measurement.comparisons,
+                   "Measured, of settings that are the same")
+        ->capture_default_str();
+    app.add_option("--pairs", measurement.pairs, "Of each of these")
+        ->capture_default_str()
+        ->check(CLI::Range(2, 100));
+    app.add_option("--seconds", measurement.seconds, "For all of these")->capture_default_str();
+    app.add_option("--planted", measurement.planted, "Measured comparisons with 3% planted")
+        ->capture_default_str();
+    app.add_option("--out", measurement.out, "Folder for measured results [a new one in /tmp]");
+    app.add_flag("--record", does_record, "Write what was measured to --replicas");
+    app.add_flag("--json", as_json, "Figures as JSON");
+    CLI11_PARSE(app, argc, argv);
+    try {
+        if (recording.empty()) recording = root / "tests/truth/replicas.csv";
+        measurement.suites = root / "tests/truth";
+        std::vector<Figure> figures;
+        if (does_measure) {
+            if (measurement.out.empty())
+                measurement.out = std::filesystem::temp_directory_path() /
+                                  fmt::format("assay-bench-stats-{}", ::getpid());
+            auto measured = assay::truth::measure(measurement);
+            figures = std::move(measured.figures);
+            if (does_record) assay::truth::write_recording(recording, measured.recorded);
+        }
+        if (does_simulate || !does_measure) {
+            const auto recorded = assay::truth::read_recording(recording);
+            std::ranges::copy(assay::truth::simulate(recorded, simulation),
+                              std::back_inserter(figures));
+        }
+        if (as_json)
+            print_json(figures);
+        else
+            print_table(figures);
+        return std::ranges::all_of(figures, is_met) ? 0 : 1;
+    } catch (const std::exception& e) {
+        fmt::print(stderr, "bench-stats: {}\n", e.what());
+        return 4;
+    }
+}

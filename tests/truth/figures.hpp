@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What was found, held against what is promised.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::truth {
+
+struct Figure {
+    std::string what;
+    double value = 0; ///< a share, 0..1
+    double of = 0;    ///< tests behind it
+    std::optional<double> at_most;
+    std::optional<double> at_least;
+    std::string note;
+
+    bool met() const {
+        return of > 0 && (!at_most || value <= *at_most) && (!at_least || value >= *at_least);
+    }
+};
+
+} // namespace assay::truth

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "simulate.hpp"
+
+#include "compare/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace assay::truth {
+namespace {
+
+constexpr double planted = 1 / 1.03; // of the speed: 3% more time
+constexpr double steady = 0.01;      // paired deviation up to which a planted change must be found
+
+struct Design {
+    const char* name;
+    std::size_t replicas;
+    bool paired;
+};
+constexpr Design designs[] = {
+    {"10 pairs", 10, true}, {"3 replicas", 3, false}, {"10 replicas", 10, false}};
+
+class Table {
+public:
+    Table(const std::vector<Recorded>& recorded, const Design& design, std::uint64_t seed)
+        : recorded_{recorded}, design_{design}, random_{seed} {
+        record::Machine machine;
+        machine.id = "recorded";
+        collection_.machines.push_back(machine);
+        collection_.settings.emplace_back();
+        for (const char* label : {"A", "B"}) {
+            report::RunInfo run{
+                .label = label, .file = std::string{label} + "/run.json", .id = label};
+            if (design.paired)
+                run.pairing = record::Pairing{
+                    .id = "pairs", .setting = label, .order = "ABBA", .changes = {}};
+            collection_.runs.push_back(std::move(run));
+        }
+        for (std::size_t i = 0; i < recorded.size(); ++i) collection_.series.push_back(series(i));
+        for (std::uint32_t side = 0; side < 2; ++side)
+            for (std::uint32_t i = 0; i < recorded.size(); ++i) {
+                report::Observation observation{.run = side, .series = i, .value = 1};
+                for (std::size_t k = 0; k < design.replicas; ++k)
+                    observation.replicas.push_back({.index = static_cast<int>(k), .value = 1});
+                collection_.observations.push_back(std::move(observation));
+            }
+    }
+
+    void draw() {
+        for (std::size_t i = 0; i < recorded_.size(); ++i) {
+            const auto& pairs = recorded_[i].pairs;
+            std::uniform_int_distribution<std::size_t> any{0, pairs.size() - 1};
+            for (std::size_t k = 0; k < design_.replicas; ++k) {
+                const auto& pair = pairs[any(random_)];
+                // Sides are the same, so either value may stand for either. What is not paired is drawn
+                // twice.
+                const auto& other = design_.paired ? pair : pairs[any(random_)];
+                const bool swapped = (random_() & 1U) != 0;
+                value(0, i, k) = swapped ? pair.second : pair.first;
+                value(1, i, k) = swapped ? other.first : other.second;
+            }
+        }
+    }
+    /// Series i of B, by a factor; above 1 is faster.
+    void change(std::size_t i, double factor) {
+        for (std::size_t k = 0; k < design_.replicas; ++k) value(1, i, k) *= factor;
+    }
+
+    /// What is said of B, series by series.
+    std::vector<report::Contrast> compared() const {
+        const auto comparison = report::compare(collection_);
+        if (!comparison) throw std::runtime_error{comparison.error().message};
+        std::vector<report::Contrast> contrasts(recorded_.size());
+        std::size_t rows = 0;
+        for (const auto& table : comparison->tables)
+            for (const auto& row : table.rows) {
+                const auto index = std::get<std::int64_t>(row.parameters.front().value);
+                contrasts.at(static_cast<std::size_t>(index)) = row.cells.at(1).contrast.value();
+                ++rows;
+            }
+        if (rows != recorded_.size()) throw std::logic_error{"a recorded series was not compared"};
+        return contrasts;
+    }
+
+private:
+    static report::Series series(std::size_t i) {
+        return {.benchmark = "recorded.series",
+                .place = "host",
+                .library = "host",
+                .parameters = {{"number", static_cast<std::int64_t>(i)}},
+                .metric = "bandwidth",
+                .unit = "B/s",
+                .question = fmt::format("number {}", i),
+                .what = fmt::format("number {}", i)};
+    }
+    double& value(std::size_t side, std::size_t series, std::size_t replica) {
+        return collection_.observations[side * recorded_.size() + series].replicas[replica].value;
+    }
+
+    const std::vector<Recorded>& recorded_;
+    Design design_;
+    std::mt19937_64 random_;
+    report::Collection collection_;
+};
+
+bool called(const report::Contrast& contrast) {
+    return contrast.outcome == report::Outcome::better ||
+           contrast.outcome == report::Outcome::worse;
+}
+
+/// A share, counted.
+struct Count {
+    double yes = 0;
+    double all = 0;
+    void add(bool is) {
+        yes += is ? 1 : 0;
+        ++all;
+    }
+    double share() const { return all == 0 ? 0 : yes / all; }
+};
+
+std::vector<Figure> simulate(const std::vector<Recorded>& recorded, const Design& design,
+                             const Simulation& simulation) {
+    Table table{recorded, design, simulation.seed};
+    std::mt19937_64 random{simulation.seed + 1};
+    std::uniform_int_distribution<std::size_t> any{0, recorded.size() - 1};
+    Count false_alarms;
+    Count found;
+    Count true_limits;
+    double limits = 0;
+    for (std::size_t round = 0; round < simulation.comparisons; ++round) {
+        table.draw();
+        const auto nothing = table.compared();
+        for (const auto& contrast : nothing) false_alarms.add(called(contrast));
+        const std::size_t chosen = any(random);
+        if (recorded[chosen].paired_deviation() <= steady) {
+            table.change(chosen, planted);
+            found.add(table.compared()[chosen].outcome == report::Outcome::worse);
+            table.change(chosen, 1 / planted);
+        }
+        if (const auto least = nothing[chosen].detectable) {
+            table.change(chosen, 1 / (1 + *least * (1 + 1e-6)));
+            true_limits.add(table.compared()[chosen].outcome == report::Outcome::worse);
+            limits += std::log1p(*least);
+        }
+    }
+    const std::string name = design.name;
+    std::vector<Figure> figures{{.what = name + ": called different, nothing changed",
+                                 .value = false_alarms.share(),
+                                 .of = false_alarms.all,
+                                 .at_most = 0.01}};
+    // Of three replicas 3% is too little to be asked for.
+    Figure three{.what = name + ": a lone 3% found, pairs within 1%",
+                 .value = found.share(),
+                 .of = found.all};
+    if (design.paired) three.at_least = 0.95;
+    figures.push_back(three);
+    figures.push_back(
+        {.what = name + ": \"cannot tell below x\" is true",
+         .value = true_limits.share(),
+         .of = true_limits.all,
+         .at_least = 0.945, // 95%, and what ten thousand draws leave open
+         .note = fmt::format("x {:.1f}% on (geometric) average",
+                             100 * std::expm1(limits / std::max(true_limits.all, 1.0)))});
+    return figures;
+}
+
+} // namespace
+
+std::vector<Figure> simulate(const std::vector<Recorded>& recorded, const Simulation& simulation) {
+    std::vector<Figure> figures;
+    for (const Design& design : designs) {
+        auto more = simulate(recorded, design, simulation);
+        figures.insert(figures.end(), more.begin(), more.end());
+    }
+    return figures;
+}
+
+} // namespace assay::truth
