@@ -71,8 +71,9 @@ TEST(Interleaving, LibrariesArePairedByQuestion) {
         EXPECT_EQ(a[i].skip_reason, b[i].skip_reason);
         measured += a[i].skip_reason.empty() ? 1 : 0;
         const auto* precision = record::find(a[i].parameters, "precision");
-        if (record::to_string(*precision) == "fp64")
+        if (record::to_string(*precision) == "fp64") {
             EXPECT_THAT(a[i].skip_reason, HasSubstr("onednn does not measure this"));
+        }
     }
     EXPECT_EQ(measured, 2U);
     EXPECT_THAT(turns->notes, Contains(HasSubstr("6 questions left out")));
