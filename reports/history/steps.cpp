@@ -26,9 +26,9 @@ constexpr double inflation = 1.5;
 constexpr double reach = 4;
 /// Factor from the median of absolute deviations to the standard deviation of a normal distribution.
 constexpr double mad_to_deviation = 1.4826;
-/// 95% point of the likelihood ratio of the place of a change: Hansen (2000), Econometrica 68, 575,
-/// table I.
-constexpr double place_threshold = 7.35;
+/// 99% point of the likelihood ratio of the place of a change: Hansen (2000), Econometrica 68, 575,
+/// table I. At 95% one step in twenty would be put beside the change that made it.
+constexpr double place_threshold = 10.59;
 /// Lines that teach something about noise in general; with fewer all series of the group are asked.
 constexpr std::size_t fewest_lines = 4;
 
@@ -65,6 +65,12 @@ public:
         return {.variance = squares / degrees, .degrees = degrees};
     }
 
+    /// Among how many a step was chosen: every place along the line, and where one of its levels begins
+    /// or ends with another step, every pair of places.
+    double choices(std::size_t step) const {
+        const auto count = static_cast<double>(values_.size());
+        return begin(step) == 0 && end(step) == values_.size() ? count : count * count;
+    }
     double level(std::size_t i) const { return stats::mean(segment(i)); }
     stats::Difference difference(std::size_t step, const stats::VarianceEstimate& variance) const {
         const stats::Values all{values_};
@@ -88,10 +94,17 @@ public:
             explained.emplace_back(-sum * sum * (1 / left + 1 / right), begin(step) + i);
         }
         std::ranges::sort(explained);
-        std::vector<std::size_t> places;
         const double limit = explained.front().first + place_threshold * variance;
+        std::size_t first = values_.size();
+        std::size_t last = 0;
+        for (const auto& [cost, index] : explained) {
+            if (cost > limit) break;
+            first = std::min(first, index);
+            last = std::max(last, index);
+        }
+        std::vector<std::size_t> places; // all between: one bad run does not exclude its place
         for (const auto& [cost, index] : explained)
-            if (cost <= limit) places.push_back(index);
+            if (index >= first && index <= last) places.push_back(index);
         return places;
     }
 
@@ -172,8 +185,7 @@ private:
             const auto variance = stats::moderate(line.variance(), noise_[i]);
             for (std::size_t k = 0; k < line.steps(); ++k) {
                 const auto difference = line.difference(k, variance);
-                // It was looked for everywhere along the line.
-                p.push_back(std::min(1.0, difference.p * static_cast<double>(line.size())));
+                p.push_back(std::min(1.0, difference.p * line.choices(k)));
                 owner.push_back(k);
                 found_.push_back({.line = i,
                                   .at = line.place(k),
