@@ -33,6 +33,8 @@ need_to_build() {
     need_header fmt/format.h libfmt-dev
     need_header tl/expected.hpp libexpected-dev
     need_header hwloc.h libhwloc-dev
+    need_header xlsxwriter.h libxlsxwriter-dev
+    need_header zlib.h zlib1g-dev # which that links
     need_header sqlite3.h libsqlite3-dev
     need_header boost/math/distributions/students_t.hpp libboost-math-dev
     need_header hwy/highway.h libhwy-dev

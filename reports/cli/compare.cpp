@@ -4,6 +4,7 @@
 #include "files.hpp"
 #include "model/input.hpp"
 #include "render/comparison.hpp"
+#include "render/workbook.hpp"
 #include "store/collection.hpp"
 #include "verbs.hpp"
 
@@ -103,6 +104,7 @@ Result<ExitCode> compare_runs(const Options& options) {
     const std::pair<const fs::path&, std::function<Result<std::string>()>> outputs[] = {
         {options.html, page},
         {options.markdown, [&] { return to_markdown(*comparison); }},
+        {options.workbook, [&] { return to_workbook(*comparison); }},
         {options.csv, [&] { return to_csv(*comparison); }}};
     bool any_file = false;
     for (const auto& [path, render] : outputs) {

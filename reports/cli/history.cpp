@@ -6,6 +6,7 @@
 #include "history/dates.hpp"
 #include "model/input.hpp"
 #include "model/text.hpp"
+#include "render/workbook.hpp"
 #include "store/collection.hpp"
 #include "verbs.hpp"
 
@@ -54,6 +55,7 @@ Result<ExitCode> history(const Options& options) {
     const std::pair<const fs::path&, std::function<Result<std::string>()>> outputs[] = {
         {options.html, page},
         {options.markdown, [&] { return to_markdown(*history); }},
+        {options.workbook, [&] { return to_workbook(*history); }},
         {options.csv, [&] { return to_csv(*history); }}};
     bool any_file = false;
     for (const auto& [path, render] : outputs) {

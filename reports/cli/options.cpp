@@ -45,10 +45,16 @@ void add_collecting(CLI::App& verb, Options& o) {
         "Read every file anew; the index of a large folder is in ~/.cache/assay and may be "
         "deleted");
 }
+void add_texts(CLI::App& verb, Options& o) {
+    verb.add_option("--md", o.markdown, "Write Markdown; - is stdout")->type_name("FILE");
+    verb.add_option("--xlsx", o.workbook,
+                    "Write a workbook: numbers to go on calculating with; - is stdout")
+        ->type_name("FILE");
+}
 void add_report(CLI::App& verb, Options& o) {
     add_inputs(verb, o);
     add_page(verb, o);
-    verb.add_option("--md", o.markdown, "Write Markdown; - is stdout")->type_name("FILE");
+    add_texts(verb, o);
 }
 void add_compare(CLI::App& verb, Options& o) {
     verb.add_option("inputs", o.inputs,
@@ -83,7 +89,7 @@ void add_compare(CLI::App& verb, Options& o) {
         ->type_name("worse");
     add_collecting(verb, o);
     add_page(verb, o);
-    verb.add_option("--md", o.markdown, "Write Markdown; - is stdout")->type_name("FILE");
+    add_texts(verb, o);
     verb.add_option("--csv", o.csv, "Write a row for each series and side; - is stdout")
         ->type_name("FILE");
 }
@@ -112,7 +118,7 @@ void add_history(CLI::App& verb, Options& o) {
         ->type_name("worse");
     add_page(verb, o);
     add_collecting(verb, o);
-    verb.add_option("--md", o.markdown, "Write Markdown; - is stdout")->type_name("FILE");
+    add_texts(verb, o);
     verb.add_option("--csv", o.csv, "Write points, quarters, steps; - is stdout")
         ->type_name("FILE");
 }

@@ -24,8 +24,9 @@ struct Options {
     bool static_page = false;   ///< of --html: the page without a script
     std::filesystem::path markdown;
     std::filesystem::path out;
-    std::filesystem::path csv; ///< of compare and history
-    std::string format;        ///< of export: "gbench", "csv"
+    std::filesystem::path workbook; ///< of report, compare and history
+    std::filesystem::path csv;      ///< of compare and history
+    std::string format;             ///< of export: "gbench", "csv"
     bool json = false;
     std::string language = "en";
     CollectOptions collecting;           ///< of verbs that take many runs

@@ -8,6 +8,7 @@
 #include "render/json.hpp"
 #include "render/markdown.hpp"
 #include "render/terminal.hpp"
+#include "render/workbook.hpp"
 #include "verbs.hpp"
 
 #include <vector>
@@ -47,16 +48,22 @@ Result<void> write_page(const Options& options, const std::vector<Report>& repor
 Result<ExitCode> report(const Options& options) {
     const auto inputs = find_inputs(options.inputs);
     if (!inputs) return tl::unexpected{inputs.error()};
-    for (const auto* path : {&options.html, &options.markdown})
+    for (const auto* path : {&options.html, &options.markdown, &options.workbook})
         if (auto fine = check_output(*path, *inputs); !fine) return tl::unexpected{fine.error()};
     const auto reports = make_reports(*inputs);
     if (!reports) return tl::unexpected{reports.error()};
-    const bool any_file = !options.html.empty() || !options.markdown.empty();
+    const bool any_file =
+        !options.html.empty() || !options.markdown.empty() || !options.workbook.empty();
     if (!options.html.empty())
         if (auto done = write_page(options, *reports); !done) return tl::unexpected{done.error()};
     if (!options.markdown.empty())
         if (auto done = write(options.markdown, to_markdown(*reports)); !done)
             return tl::unexpected{done.error()};
+    if (!options.workbook.empty()) {
+        const auto book = to_workbook(*reports);
+        if (!book) return tl::unexpected{book.error()};
+        if (auto done = write(options.workbook, *book); !done) return tl::unexpected{done.error()};
+    }
     Result<void> shown;
     if (options.json)
         shown = print(to_json(*reports));

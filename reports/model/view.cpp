@@ -66,7 +66,9 @@ void add_figures(const Case& c, Row& row) {
         if (const auto& metric = c.metrics[i]; metric.value)
             row.figures.push_back({.title = metric_title(metric.name),
                                    .text = with_percentiles(metric),
-                                   .key = english_title(metric.name)});
+                                   .key = english_title(metric.name),
+                                   .number = metric.value,
+                                   .unit = metric.unit});
 }
 
 /// Replicas say the same sentence with figures of their own; one of each is enough to read.

@@ -41,7 +41,9 @@ struct Finding {
 struct Figure {
     std::string title;
     std::string text;
-    std::string key; ///< the title in English: for programs
+    std::string key;              ///< the title in English: for programs
+    std::optional<double> number; ///< SI base unit
+    std::string unit;
 };
 
 /// Values of one replica over time, for the strip that shows drift and modes.

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Workbooks, by the XML in them: numbers are numbers, text is text, equal data make equal files. The
+// library deflates, so what is looked at is inflated with zlib, which it links itself.
+
+#include "language/language.hpp"
+#include "model/view.hpp"
+#include "render/workbook.hpp"
+#include "render/workbook_file.hpp"
+#include "sample.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace assay::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::uint32_t number_at(std::string_view bytes, std::size_t at, std::size_t count) {
+    std::uint32_t value = 0;
+    for (std::size_t i = count; i-- > 0;)
+        value = (value << 8U) | static_cast<unsigned char>(bytes[at + i]);
+    return value;
+}
+
+std::string inflated(std::string_view deflated, std::size_t size) {
+    std::string out(size, '\0');
+    z_stream stream{};
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(deflated.data()));
+    stream.avail_in = static_cast<uInt>(deflated.size());
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = static_cast<uInt>(out.size());
+    EXPECT_EQ(inflateInit2(&stream, -MAX_WBITS), Z_OK);
+    EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+    inflateEnd(&stream);
+    return out;
+}
+
+/// The files of a ZIP archive, by its central directory (PKWARE's application note, 4.3.12).
+std::map<std::string, std::string> files_in(const std::string& zip) {
+    std::map<std::string, std::string> files;
+    const auto end = zip.rfind("PK\x05\x06");
+    if (end == std::string::npos) return files;
+    std::size_t at = number_at(zip, end + 16, 4);
+    for (auto left = number_at(zip, end + 10, 2); left > 0; --left) {
+        const auto packed = number_at(zip, at + 20, 4);
+        const auto size = number_at(zip, at + 24, 4);
+        const auto name_size = number_at(zip, at + 28, 2);
+        const auto local = number_at(zip, at + 42, 4);
+        const auto name = zip.substr(at + 46, name_size);
+        const auto data =
+            local + 30 + number_at(zip, local + 26, 2) + number_at(zip, local + 28, 2);
+        files[name] = inflated(std::string_view{zip}.substr(data, packed), size);
+        at += 46 + name_size + number_at(zip, at + 30, 2) + number_at(zip, at + 32, 2);
+    }
+    return files;
+}
+
+std::map<std::string, std::string> files_of(const Result<std::string>& book) {
+    EXPECT_TRUE(book) << (book ? "" : book.error().message);
+    return book ? files_in(*book) : std::map<std::string, std::string>{};
+}
+
+class Workbook : public testing::Test {
+protected:
+    void TearDown() override { use_language(Language::en); }
+};
+
+TEST_F(Workbook, AReportHasItsSheetsFrozenAndFiltered) {
+    const Report report = make_report(test::golden_run(), {.label = "first", .source = "run.json"});
+    const auto files = files_of(to_workbook({&report, 1}));
+    const auto& book = files.at("xl/workbook.xml");
+    for (const char* name : {"Summary", "Figures", "Findings", "Machine"})
+        EXPECT_THAT(book, HasSubstr(std::string{"name=\""} + name + '"'));
+    const auto& figures = files.at("xl/worksheets/sheet2.xml");
+    EXPECT_THAT(figures, HasSubstr("state=\"frozen\""));
+    EXPECT_THAT(figures, HasSubstr("<autoFilter"));
+    EXPECT_THAT(figures, Not(HasSubstr("<f>")));
+    // The golden run's start, not the moment of this test.
+    EXPECT_THAT(files.at("docProps/core.xml"), HasSubstr("2026-01-31T00:00:00Z"));
+    EXPECT_THAT(files.at("docProps/core.xml"), HasSubstr("<dc:creator></dc:creator>"));
+}
+
+TEST_F(Workbook, FiguresAreNumbersInBaseUnits) {
+    const Report report = make_report(test::golden_run(), {});
+    double first = 0;
+    for (const auto& row : report.sections.at(0).rows)
+        if (row.number && first == 0) first = *row.number;
+    ASSERT_GT(first, 0);
+    const auto files = files_of(to_workbook({&report, 1}));
+    // libxlsxwriter prints with 16 digits.
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "<v>%.16G</v>", first);
+    EXPECT_THAT(files.at("xl/worksheets/sheet2.xml"), HasSubstr(digits));
+    EXPECT_THAT(files.at("xl/styles.xml"), HasSubstr("FLOP/s"));
+}
+
+TEST_F(Workbook, TextIsTextWhateverItLooksLike) {
+    Report report{.label = "=HYPERLINK(\"http://x\")", .source = "http://example.com/"};
+    report.summary = {{.name = "+1", .text = "@SUM(A1)"}, {.name = "-2", .text = "<b>&\x1b[31m"}};
+    const auto files = files_of(to_workbook({&report, 1}));
+    const auto& sheet = files.at("xl/worksheets/sheet1.xml");
+    EXPECT_THAT(sheet, Not(HasSubstr("<f>")));
+    EXPECT_THAT(sheet, Not(HasSubstr("hyperlink")));
+    const auto& strings = files.at("xl/sharedStrings.xml");
+    EXPECT_THAT(strings, HasSubstr("=HYPERLINK(\"http://x\")"));
+    EXPECT_THAT(strings, HasSubstr("&lt;b&gt;&amp;"));
+    EXPECT_THAT(strings, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(Workbook, EqualDataMakeEqualFiles) {
+    const Report report = make_report(test::golden_run(), {});
+    EXPECT_EQ(to_workbook({&report, 1}).value(), to_workbook({&report, 1}).value());
+}
+
+Comparison small_comparison() {
+    Comparison comparison;
+    comparison.sides = {{.label = "old"}, {.label = "new"}};
+    ComparedRow row{.identity = "gemm",
+                    .family = "gemm",
+                    .benchmark = "gemm.square",
+                    .what = "fp64",
+                    .library = "openblas",
+                    .metric = "floating point rate",
+                    .unit = "FLOP/s"};
+    row.cells = {{.value = 5e11, .count = 3}, {.value = 6e11, .count = 3}};
+    row.cells[1].contrast = Contrast{.outcome = Outcome::better,
+                                     .ratio = 1.2,
+                                     .low = 1.1,
+                                     .high = 1.3,
+                                     .p = 0.001,
+                                     .detectable = 0.02};
+    comparison.tables = {{.name = "gemm", .title = "Matrix multiplication", .rows = {row}}};
+    comparison.means = {{.ratio = 1}, {.ratio = 1.2, .count = 1}};
+    comparison.tallies = {{}, {.better = 1}};
+    comparison.question_means = comparison.means;
+    comparison.question_tallies = comparison.tallies;
+    comparison.not_compared = {{.what = "fft", .reason = "only on old", .where = {"new"}}};
+    return comparison;
+}
+
+TEST_F(Workbook, AComparisonColoursItsVerdicts) {
+    const auto files = files_of(to_workbook(small_comparison()));
+    const auto& sheet = files.at("xl/worksheets/sheet2.xml");
+    EXPECT_THAT(sheet, HasSubstr("<v>600000000000</v>"));
+    EXPECT_THAT(sheet, HasSubstr("<conditionalFormatting sqref=\"S2\">"));
+    EXPECT_THAT(sheet, HasSubstr("<formula>\"better\"</formula>"));
+    for (const char* name : {"Series", "Best library", "Not compared", "Method"})
+        EXPECT_THAT(files.at("xl/workbook.xml"), HasSubstr(std::string{"name=\""} + name + '"'));
+}
+
+TEST_F(Workbook, AHistoryHasPointsWithDates) {
+    History history;
+    HistorySeries series{.benchmark = "memory.stream",
+                         .what = "triad",
+                         .library = "host",
+                         .metric = "bandwidth",
+                         .unit = "B/s"};
+    series.points = {{.seconds = 1767225600, .value = 5e10}}; // 2026-01-01
+    series.steps = {{.seconds = 1767225600, .before = 4e10, .after = 5e10, .ratio = 1.25}};
+    series.spread = Spread{.machines = 9,
+                           .p05 = 4e10,
+                           .p50 = 5e10,
+                           .p95 = 6e10,
+                           .slowest = {{.machines = 8, .value = 4.1e10}}};
+    history.groups = {{.name = "aws c7a.large", .to = 1767225600, .series = {series}}};
+    const auto files = files_of(to_workbook(history));
+    EXPECT_THAT(files.at("xl/worksheets/sheet4.xml"), HasSubstr("<v>46023</v>")) << "days of Excel";
+    EXPECT_THAT(files.at("xl/worksheets/sheet5.xml"), HasSubstr("<v>41000000000</v>"));
+    EXPECT_THAT(files.at("docProps/core.xml"), HasSubstr("2026-01-01T00:00:00Z"));
+}
+
+TEST_F(Workbook, SpeaksChinese) {
+    use_language(Language::zh);
+    const auto files = files_of(to_workbook(small_comparison()));
+    EXPECT_THAT(files.at("xl/workbook.xml"), HasSubstr("name=\"未对比\""));
+    EXPECT_THAT(files.at("xl/sharedStrings.xml"), HasSubstr("new：性能倍数"));
+}
+
+TEST(SheetName, IsOneThatASheetMayHave) {
+    EXPECT_EQ(sheet_name("a/b[c]:d*?\\"), "a b c  d");
+    EXPECT_EQ(sheet_name("'quoted'"), "quoted");
+    EXPECT_EQ(sheet_name(""), "Sheet");
+    EXPECT_EQ(sheet_name(std::string(40, 'x')).substr(0, 30), std::string(30, 'x'));
+}
+
+TEST(NumberFormat, ShowsPrefixesWhereAFormatCan) {
+    EXPECT_EQ(number_format(5.05e11, "FLOP/s"), "0,,,\" GFLOP/s\"");
+    EXPECT_EQ(number_format(1.5e9, "B/s"), "0.00,,,\" GB/s\"");
+    EXPECT_EQ(number_format(2e6, "1/s"), "0.00,,\" M/s\"");
+    EXPECT_EQ(number_format(3.9e-9, "s"), "##0.00E+0\" s\"");
+    EXPECT_EQ(number_format(1200, "s"), "0\" s\"");
+    EXPECT_EQ(number_format(0, ""), "0.00");
+}
+
+} // namespace
+} // namespace assay::report
