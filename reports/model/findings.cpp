@@ -67,9 +67,10 @@ void broken_cases(const Run& run, Findings& out) {
                c.status == Status::timed_out;
     });
     if (names.empty()) return;
-    out.push_back({Severity::serious,
-                   say_count<text::finding::broken>(names.size(), list_of(names, names_shown)),
-                   say<text::finding::broken_do>()});
+    out.push_back(
+        {Severity::serious,
+         say_count<text::finding::broken>(names.size(), list_of(names, names_shown)),
+         run.imported ? say<text::import::broken_do>() : say<text::finding::broken_do>()});
 }
 
 void not_finished(const Run& run, Findings& out) {
@@ -150,7 +151,8 @@ void few_replicas(const Run& run, Findings& out) {
     });
     if (names.empty()) return;
     out.push_back({Severity::note, say_count<text::finding::one_process>(names.size()),
-                   say<text::finding::one_process_do>()});
+                   run.imported ? say<text::import::one_process_do>()
+                                : say<text::finding::one_process_do>()});
 }
 
 /// Sentences that the harness wrote: the same one from many cases is said once.
