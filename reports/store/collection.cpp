@@ -2,6 +2,7 @@
 
 #include "store/collection.hpp"
 
+#include "model/input.hpp"
 #include "model/text.hpp"
 #include "store/find.hpp"
 #include "store/gather.hpp"
@@ -10,9 +11,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <iterator>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <string_view>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -29,6 +34,42 @@ double seconds_now() {
 
 using Files = std::vector<FoundFile>;
 
+/// The index of a folder and what its rows say; nothing in the place of a row that says nothing.
+struct Indexed {
+    std::filesystem::path folder;
+    std::filesystem::path path; ///< of the index
+    Index index;
+    std::vector<std::optional<RunDigest>> digests;
+};
+Indexed read_indexed(const std::filesystem::path& folder) {
+    Indexed indexed{.folder = folder, .path = index_path(folder)};
+    if (indexed.path.empty()) return indexed;
+    indexed.index = read_index(indexed.path);
+    indexed.digests.reserve(indexed.index.rows.size());
+    for (auto& row : indexed.index.rows) {
+        auto& digest = indexed.digests.emplace_back(unpacked<RunDigest>(row.digest));
+        if (digest && !refers_to(*digest, indexed.index.pools)) digest.reset();
+        row.digest.clear();
+        row.digest.shrink_to_fit();
+    }
+    return indexed;
+}
+
+/// Indexes of the folders among the inputs, read while these are searched: each takes as long.
+using Reading = std::map<std::filesystem::path, std::future<Indexed>>;
+Reading begin_reading(const std::vector<std::string>& inputs) {
+    Reading reading;
+    std::error_code ignored;
+    for (const auto& input : inputs) {
+        const auto folder = split_label(input);
+        if (!folder || !std::filesystem::is_directory(folder->file, ignored)) continue;
+        if (!reading.contains(folder->file))
+            reading.emplace(folder->file,
+                            std::async(std::launch::async, &read_indexed, folder->file));
+    }
+    return reading;
+}
+
 class Collecting {
 public:
     explicit Collecting(std::vector<Problem> problems) : problems_{std::move(problems)} {}
@@ -43,18 +84,17 @@ public:
     }
 
     /// Takes from the index of their folder what has not changed and reads the rest.
-    void add_indexed(Files files, const std::filesystem::path& folder) {
-        const auto path = index_path(folder);
-        if (path.empty()) return add(std::move(files));
-        Index index = read_index(path);
+    void add_indexed(Files files, Indexed indexed) {
+        if (indexed.path.empty()) return add(std::move(files));
         Batch batch;
         std::vector<std::string> gone;
-        const auto changed = known(files, index, batch, gone);
+        const auto changed = known(files, indexed, batch, gone);
+        Index& index = indexed.index;
         batch.pools = std::move(index.pools);
         const auto added = read(files, changed, batch);
         if (!added.empty() || !gone.empty()) {
             index.pools = std::move(batch.pools);
-            write_index(path, index, added, gone);
+            write_index(indexed.path, index, added, gone);
             batch.pools = std::move(index.pools);
         }
         batches_.push_back(std::move(batch));
@@ -70,22 +110,25 @@ public:
 private:
     /// Puts what the index has of the files into the batch; returns the files that have to be read, and
     /// the rows of files that are no more.
-    static std::vector<std::size_t> known(Files& files, Index& index, Batch& batch,
+    static std::vector<std::size_t> known(Files& files, Indexed& indexed, Batch& batch,
                                           std::vector<std::string>& gone) {
+        batch.candidates.reserve(files.size());
         std::unordered_map<std::string_view, std::size_t> numbers;
         for (std::size_t i = 0; i < files.size(); ++i) numbers.emplace(files[i].within, i);
         std::vector<bool> is_known(files.size());
-        for (auto& row : index.rows) {
+        for (std::size_t i = 0; i < indexed.digests.size(); ++i) {
+            IndexRow& row = indexed.index.rows[i];
             const auto found = numbers.find(row.within);
             if (found == numbers.end()) {
-                gone.push_back(std::move(row.within));
+                // It may be there and have come by an earlier input.
+                std::error_code unknown;
+                if (!std::filesystem::exists(indexed.folder / row.within, unknown))
+                    gone.push_back(std::move(row.within));
                 continue;
             }
             FoundFile& file = files[found->second];
-            if (file.stamp != row.stamp) continue;
-            auto digest = unpacked<RunDigest>(row.digest);
-            if (!digest || !refers_to(*digest, index.pools)) continue;
-            take(file, *std::move(digest), batch);
+            if (file.stamp != row.stamp || !indexed.digests[i]) continue;
+            take(file, *std::move(indexed.digests[i]), batch);
             is_known[found->second] = true;
         }
         std::vector<std::size_t> changed;
@@ -130,6 +173,8 @@ private:
 } // namespace
 
 Result<Collection> collect(const std::vector<std::string>& inputs, const CollectOptions& options) {
+    Reading reading;
+    if (options.index) reading = begin_reading(inputs);
     auto found = find_files(inputs);
     if (!found) return tl::unexpected{found.error()};
     std::vector<Files> by_folder(found->folders.size());
@@ -138,10 +183,15 @@ Result<Collection> collect(const std::vector<std::string>& inputs, const Collect
         (file.within.empty() ? others : by_folder[file.folder]).push_back(std::move(file));
     Collecting collecting{std::move(found->problems)};
     for (std::size_t i = 0; i < by_folder.size(); ++i) {
-        if (options.index && by_folder[i].size() >= options.index_from)
-            collecting.add_indexed(std::move(by_folder[i]), found->folders[i]);
-        else
+        const auto& folder = found->folders[i];
+        if (options.index && by_folder[i].size() >= options.index_from) {
+            const auto early = reading.find(folder);
+            const bool is_early = early != reading.end() && early->second.valid();
+            collecting.add_indexed(std::move(by_folder[i]),
+                                   is_early ? early->second.get() : read_indexed(folder));
+        } else {
             std::ranges::move(by_folder[i], std::back_inserter(others));
+        }
     }
     collecting.add(std::move(others));
     return std::move(collecting).finish(options.now.value_or(seconds_now()) + leeway);

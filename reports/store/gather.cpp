@@ -128,8 +128,12 @@ public:
         std::vector<Entry> entries = in_order();
         for (auto& entry : entries) judge(entry);
         drop_repeated(entries);
-        for (const auto& entry : entries)
-            if (!entry.dropped) take(entry);
+        std::erase_if(entries, [](const Entry& entry) { return entry.dropped; });
+        std::size_t cases = 0;
+        for (const auto& entry : entries) cases += entry.candidate->digest.cases.size();
+        all_.runs.reserve(entries.size());
+        all_.observations.reserve(cases);
+        for (const auto& entry : entries) take(entry);
         return std::move(all_);
     }
 

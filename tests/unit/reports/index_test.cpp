@@ -114,6 +114,15 @@ TEST_F(IndexTest, FollowsFilesThatChangeComeAndGo) {
     EXPECT_THAT(read_index(index_).rows, SizeIs(19));
 }
 
+TEST_F(IndexTest, FilesThatCameByAnotherInputStayInIt) {
+    collected();
+    const auto all = collect({any_run().string(), runs_.string()}, {.index_from = 2});
+    ASSERT_TRUE(all.has_value());
+    EXPECT_THAT(all->runs, SizeIs(20));
+    EXPECT_THAT(all->problems, SizeIs(1));
+    EXPECT_THAT(read_index(index_).rows, SizeIs(20));
+}
+
 TEST_F(IndexTest, DamageIsRepairedAndNeverSeen) {
     const auto plainly = shown(collected());
     std::ifstream in{index_, std::ios::binary};
