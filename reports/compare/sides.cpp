@@ -75,6 +75,7 @@ std::vector<std::string> notes_of(const Collection& collection, const Arrangemen
         notes.push_back(say<text::compare::note_processes>());
     const bool one_machine = std::ranges::all_of(
         sides, [&](const Participants& side) { return side.machines == sides.front().machines; });
+    std::vector<std::string> same_machines;
     for (std::size_t i = 0; i < sides.size(); ++i) {
         const auto kinds = kinds_of(collection, sides[i]);
         if (kinds.size() > 1)
@@ -86,10 +87,14 @@ std::vector<std::string> notes_of(const Collection& collection, const Arrangemen
         if (sides[i].machines.size() == 1 && !one_machine)
             notes.push_back(say<text::compare::note_one_machine>(names[i]));
         if (i == 0 || !units.paired(i)) continue;
-        notes.push_back(units.unit() == Unit::replica || !sides[i].sessions.empty()
-                            ? say<text::compare::note_interleaved>(names[i], names.front())
-                            : say<text::compare::note_same_machines>(names[i]));
+        if (units.unit() == Unit::replica || !sides[i].sessions.empty())
+            notes.push_back(say<text::compare::note_interleaved>(names[i], names.front()));
+        else
+            same_machines.push_back(names[i]);
     }
+    if (!same_machines.empty())
+        notes.push_back(say<text::compare::note_same_machines>(
+            list_of(same_machines, 4), names.front())); // four names; the rest is a number
     return notes;
 }
 
