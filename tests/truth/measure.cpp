@@ -88,11 +88,11 @@ void add_pairs(Comparison& comparison, const std::vector<std::string>& inputs) {
 Comparison compare(const Measurement& measurement, const std::string& suite,
                    const std::string& second, std::size_t pairs,
                    const std::filesystem::path& folder) {
-    const auto run =
-        answer_of({(measurement.build / "bin/assay").string(), "run",
-                   (measurement.suites / suite).string(), "--interleave", "A:", "--interleave",
-                   second, "--pairs", std::to_string(pairs), "--out", folder.string(), "--json"},
-                  {{"ASSAY_MODULE_PATH", (measurement.build / "tests/slowed").string()}});
+    const auto run = answer_of(
+        {(measurement.build / "bin/assay").string(), "run", (measurement.suites / suite).string(),
+         "--interleave", "A:", "--interleave", second, "--pairs", std::to_string(pairs), "--out",
+         folder.string(), "--json", "--quiet"},
+        {{"ASSAY_MODULE_PATH", (measurement.build / "tests/slowed").string()}});
     std::vector<std::string> inputs;
     for (const auto& setting : run.at("settings"))
         inputs.push_back(fmt::format("{}={}", setting.at("setting").get<std::string>(),
@@ -165,8 +165,8 @@ std::vector<Figure> measure_planted(const Measurement& measurement) {
     double noisy = 0;
     const auto start = Clock::now();
     for (std::size_t i = 0; i < measurement.planted; ++i) {
-        const auto comparison = compare(measurement, "planted.json", "B: ASSAY_TEST_SLOWDOWN=0.03",
-                                        pairs, measurement.out / fmt::format("planted-{}", i));
+        const auto comparison = compare(measurement, "planted.json", "B: SLOWED_BY=0.03", pairs,
+                                        measurement.out / fmt::format("planted-{}", i));
         for (const auto& [name, seen] : comparison) {
             const double deviation = seen.recorded.paired_deviation();
             const bool is_steady = deviation <= steady;

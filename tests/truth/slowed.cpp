@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A module that does what another one does, and then nothing for a while: each batch is followed by a
-// busy loop of ASSAY_TEST_SLOWDOWN (0.03: 3%) of the time it took, within what is timed. Without the
+// busy loop of SLOWED_BY (0.03: 3%) of the time it took, within what is timed. Without the
 // variable it only passes on.
 
 #include <assay/module.h>
@@ -36,7 +36,7 @@ const assay_module_v1* original() {
 
 double slowdown() {
     static const double share = [] {
-        const char* text = std::getenv("ASSAY_TEST_SLOWDOWN"); // NOLINT(concurrency-mt-unsafe)
+        const char* text = std::getenv("SLOWED_BY"); // NOLINT(concurrency-mt-unsafe)
         return text == nullptr ? 0.0 : std::strtod(text, nullptr);
     }();
     return share;
