@@ -2,8 +2,9 @@
 //
 // Whatever a file holds, every reader of other tools' results makes a run that can be written, read and
 // found consistent, or says in one message what is wrong.
-#include "fuzz.hpp"
 #include "import/import.hpp"
+
+#include "fuzz.hpp"
 #include "record/check.hpp"
 #include "record/reader.hpp"
 #include "record/writer.hpp"
