@@ -5,10 +5,8 @@
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <map>
-#include <optional>
+#include <limits>
 
 namespace assay::stats {
 namespace {
@@ -47,16 +45,6 @@ Difference tested(double log_ratio, double standard_error, double degrees, doubl
     return result;
 }
 
-/// Value of each pair; none where its number came twice.
-std::map<int, std::optional<double>> by_pair(std::span<const Turn> turns) {
-    std::map<int, std::optional<double>> values;
-    for (const Turn& turn : turns) {
-        const auto [place, is_new] = values.try_emplace(turn.pair, turn.value);
-        if (!is_new) place->second.reset();
-    }
-    return values;
-}
-
 } // namespace
 
 VarianceEstimate own_variance(Values logs) { return pooled_variance(logs, {}); }
@@ -81,18 +69,6 @@ Difference paired_difference(Values log_differences, const VarianceEstimate& var
     const auto count = static_cast<double>(log_differences.size());
     return tested(mean(log_differences), std::sqrt(variance.variance / count), variance.degrees,
                   confidence);
-}
-
-std::vector<double> pair_log_ratios(std::span<const Turn> a, std::span<const Turn> b) {
-    const auto of_b = by_pair(b);
-    std::vector<double> ratios;
-    for (const auto& [pair, value] : by_pair(a)) {
-        const auto other = of_b.find(pair);
-        if (!value || other == of_b.end() || !other->second) continue;
-        const double ratio = std::log(*other->second) - std::log(*value);
-        if (std::isfinite(ratio)) ratios.push_back(ratio);
-    }
-    return ratios;
 }
 
 } // namespace assay::stats

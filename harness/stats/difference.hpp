@@ -62,15 +62,6 @@ Difference difference(Values log_a, Values log_b, const VarianceEstimate& varian
 Difference paired_difference(Values log_differences, const VarianceEstimate& variance,
                              double confidence = 0.95);
 
-/// One of several values measured in turns with another setting's.
-struct Turn {
-    int pair;
-    double value; ///< not a logarithm
-};
-/// Logarithms of b over a of the pairs that both have, by number of the pair. A pair without two
-/// positive finite values does not count, nor does one whose number is there twice on a side.
-std::vector<double> pair_log_ratios(std::span<const Turn> a, std::span<const Turn> b);
-
 /// P values adjusted for their number, in the order they came; NaN stays NaN and does not count.
 /// False discovery rate (Benjamini and Hochberg 1995), and the stricter family-wise rate (Holm 1979).
 std::vector<double> benjamini_hochberg(Values p);

@@ -19,7 +19,7 @@
 
 int main(int argc, char** argv) {
     const std::span<char*> arguments{argv, static_cast<std::size_t>(argc)};
-    if (argc < 2) {
+    if (argc < 2 || *argv[1] == '-') {
         std::fputs("generate_runs FOLDER [RUNS=160] [VALUES=20] [SEED=1]\n", stderr);
         return 2;
     }

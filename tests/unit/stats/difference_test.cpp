@@ -176,14 +176,6 @@ TEST(Difference, WithoutAnyNoiseIsCertain) {
     EXPECT_EQ(classify(difference(a, a, pooled_variance(a, a)), 1), Verdict::same);
 }
 
-TEST(PairLogRatios, MatchByPairAndLeaveOutTheRest) {
-    const std::vector<Turn> a{{1, 2.0}, {0, 1.0}, {2, 3.0}, {3, 0.0}, {5, 1.0}, {5, 1.0}, {6, nan}};
-    const std::vector<Turn> b{{0, 2.0}, {1, 1.0}, {3, 4.0}, {4, 7.0}, {5, 1.0}, {6, 1.0}};
-    EXPECT_THAT(pair_log_ratios(a, b),
-                ElementsAre(DoubleNear(std::log(2), 1e-15), DoubleNear(-std::log(2), 1e-15)));
-    EXPECT_THAT(pair_log_ratios(a, {}), IsEmpty());
-}
-
 // R: p.adjust(c(.001,.04,.012,.3,.0004,NA,.04,.9), "BH") and "holm"
 TEST(Adjusted, AgreesWithR) {
     const List p{0.001, 0.04, 0.012, 0.3, 0.0004, nan, 0.04, 0.9};
