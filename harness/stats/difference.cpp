@@ -2,7 +2,6 @@
 
 #include "stats/difference.hpp"
 
-#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 
 #include <cmath>
