@@ -16,10 +16,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <future>
 #include <iterator>
 #include <map>
 #include <set>
 #include <span>
+#include <thread>
 #include <utility>
 
 namespace assay::report {
@@ -115,10 +117,26 @@ private:
                            .events = make_events(collection_, book_, tracks_, index, lines_, steps),
                            .series = {}};
         std::erase_if(group.events, [&](const auto& e) { return e.until < options_.since; });
-        for (std::size_t i = 0; i < tracks.series.size(); ++i)
-            group.series.push_back(series(tracks.series[i], part(index, i)));
+        group.series = all_series(index);
         sort_by_family(group.series);
         return group;
+    }
+
+    /// Series know nothing of each other, and their slopes take time: a thread for each core.
+    std::vector<HistorySeries> all_series(std::size_t group) const {
+        const auto& tracks = tracks_.groups[group].series;
+        const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
+        std::vector<HistorySeries> all(tracks.size());
+        const auto every_nth_from = [&](std::size_t first) {
+            for (std::size_t i = first; i < tracks.size(); i += threads)
+                all[i] = series(tracks[i], part(group, i));
+        };
+        std::vector<std::future<void>> others;
+        for (std::size_t first = 1; first < threads; ++first)
+            others.push_back(std::async(std::launch::async, every_nth_from, first));
+        every_nth_from(0);
+        for (auto& other : others) other.get();
+        return all;
     }
 
     HistorySeries series(const SeriesTracks& tracks, const SeriesSteps& found) const {
