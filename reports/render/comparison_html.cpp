@@ -66,12 +66,13 @@ std::string figure(const Cell& cell, const ComparedRow& row) {
 void rows(std::string& out, const Comparison& comparison,
           const std::vector<const ComparedRow*>& rows, const std::string& caption) {
     const auto& sides = comparison.sides;
+    const bool apart = sides.size() == 2; // verdicts have a column; of more sides they stand below
     out += fmt::format("<div class=\"wide\"><table>\n<caption>{}</caption>\n<thead><tr>"
                        "<th scope=\"col\">{}</th>",
                        escape_html(caption), say<text::compare::one_case>());
     for (std::size_t side = 0; side < sides.size(); ++side) {
         out += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", escape_html(sides[side].label));
-        if (side > 0)
+        if (side > 0 && apart)
             out += fmt::format("<th scope=\"col\">{}</th>", say<text::compare::ratio_title>());
     }
     out += "</tr></thead>\n<tbody>\n";
@@ -82,9 +83,12 @@ void rows(std::string& out, const Comparison& comparison,
                                                 : fmt::format(" · {}", escape_html(row->library)));
         for (std::size_t side = 0; side < sides.size(); ++side) {
             const auto& cell = row->cells[side];
-            out += fmt::format("<td class=\"n\" data-l=\"{}\">{}</td>",
-                               escape_html(sides[side].label), figure(cell, *row));
-            if (cell.contrast)
+            const std::string below = cell.contrast && !apart && cell.value
+                                          ? fmt::format("<div>{}</div>", verdict(*cell.contrast))
+                                          : std::string{};
+            out += fmt::format("<td class=\"n\" data-l=\"{}\">{}{}</td>",
+                               escape_html(sides[side].label), figure(cell, *row), below);
+            if (cell.contrast && apart)
                 out += fmt::format("<td data-l=\"{}\">{}</td>", say<text::compare::verdict>(),
                                    verdict(*cell.contrast));
         }

@@ -55,6 +55,7 @@ figcaption,.foot{font-size:13px;color:var(--soft)}
 .bars rect,.bars circle{fill:currentColor}
 .bars rect{opacity:.82}
 .bars .unstable rect{opacity:.4}
+.wide td:first-child{min-width:170px}
 .ratios .whisker{stroke:currentColor;stroke-width:2}
 .ratios .unsure{opacity:.5}
 .ratios .unsure circle{fill:var(--paper);stroke:currentColor;stroke-width:2}
