@@ -164,7 +164,8 @@ TEST_F(HistoryTest, WhatDidNotLastIsNoCause) {
     measure("m-1", 10, 11, 0.95);
     fleet.machine.kernel = "6.1.0"; // and back, while the level stays
     measure("m-1", 11, 24, 0.95);
-    const auto& step = made().groups[0].series[0].steps.at(0);
+    const History history = made();
+    const auto& step = history.groups[0].series[0].steps.at(0);
     EXPECT_EQ(step.cause, Cause::unexplained);
 }
 
