@@ -103,7 +103,8 @@ Comparison compare(const Measurement& measurement, const std::string& suite,
     arguments.emplace_back("--json");
     Comparison comparison;
     add_pairs(comparison, inputs);
-    for (const auto& table : answer_of(arguments, {}).at("tables"))
+    const auto answer = answer_of(arguments, {});
+    for (const auto& table : answer.at("tables"))
         for (const auto& row : table.at("rows")) {
             auto& seen =
                 comparison[name_of(row.at("benchmark"), row.at("library"), row.at("what"))];
