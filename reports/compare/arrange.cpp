@@ -174,11 +174,9 @@ Result<Keys> keys_of(const Collection& collection, const CompareOptions& options
     for (const auto& key : keys.column)
         if (key.name == "metric")
             return fail("metrics are no columns: a bandwidth and a latency cannot be compared");
-    for (const auto& expression : options.filter) {
-        auto filter = make_filter(collection, expression);
-        if (!filter) return tl::unexpected{filter.error()};
-        keys.filters.push_back(std::move(*filter));
-    }
+    auto filters = make_filters(collection, options.filter);
+    if (!filters) return tl::unexpected{filters.error()};
+    keys.filters = std::move(*filters);
     return keys;
 }
 

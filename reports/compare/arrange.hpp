@@ -7,7 +7,7 @@
 #pragma once
 
 #include "compare/comparison.hpp"
-#include "compare/keys.hpp"
+#include "store/keys.hpp"
 
 #include <cstdint>
 #include <string>

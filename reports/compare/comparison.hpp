@@ -135,7 +135,7 @@ struct CompareOptions {
     double alpha = 0.01;
     Correction correction = Correction::false_discovery;
     double minimum_effect = 0.01; ///< smaller changes are never called
-    /// Keys that make tables, rows and columns, as in benchstat; see keys.hpp.
+    /// Keys that make tables, rows and columns, as in benchstat; see store/keys.hpp.
     std::vector<std::string> table{"family"};
     std::vector<std::string> row;
     std::vector<std::string> column{"label"};

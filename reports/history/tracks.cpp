@@ -4,11 +4,11 @@
 
 #include "base/nearest.hpp"
 #include "history/dates.hpp"
-#include "history/filter.hpp"
 #include "language/language.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "stats/interval.hpp"
+#include "store/keys.hpp"
 
 #include <fmt/core.h>
 
@@ -58,10 +58,12 @@ std::string group_name(const Collection& collection, std::uint32_t run, const st
 /// Runs in time order, without those that have no place in it.
 class Usable {
 public:
-    Usable(const Collection& collection, const HistoryFilter& filter, Tracks& out)
+    Usable(const Collection& collection, const std::vector<Filter>& filters, Tracks& out)
         : collection_{collection}, out_{out} {
         for (std::uint32_t i = 0; i < collection.runs.size(); ++i)
-            if (filter.takes(collection, collection.runs[i]) && is_usable(i)) runs_.push_back(i);
+            if (std::ranges::all_of(filters, [&](const Filter& f) { return f.admits_run(i); }) &&
+                is_usable(i))
+                runs_.push_back(i);
         const auto time = [&](std::uint32_t i) {
             return std::tuple{collection.runs[i].started_seconds, i};
         };
@@ -120,12 +122,12 @@ struct Entry {
 class Sorting {
 public:
     Sorting(const Collection& collection, const HistoryOptions& options,
-            const HistoryFilter& filter, Tracks& out)
-        : collection_{collection}, out_{out}, runs_{Usable{collection, filter, out}.take()},
+            const std::vector<Filter>& filters, Tracks& out)
+        : collection_{collection}, out_{out}, runs_{Usable{collection, filters, out}.take()},
           group_(collection.runs.size(), nowhere), machine_(collection.runs.size(), nowhere),
           order_(collection.runs.size(), nowhere) {
         make_groups(options.group);
-        make_entries(filter);
+        make_entries(filters);
     }
 
     void make_series() {
@@ -175,10 +177,11 @@ private:
         }
     }
 
-    void make_entries(const HistoryFilter& filter) {
+    void make_entries(const std::vector<Filter>& filters) {
         std::vector<bool> takes(collection_.series.size());
-        for (std::size_t i = 0; i < takes.size(); ++i)
-            takes[i] = filter.takes(collection_.series[i]);
+        for (std::uint32_t i = 0; i < takes.size(); ++i)
+            takes[i] =
+                std::ranges::all_of(filters, [&](const Filter& f) { return f.admits_series(i); });
         std::map<std::pair<std::uint32_t, record::Status>, std::size_t> missing;
         for (std::uint32_t i = 0; i < collection_.observations.size(); ++i) {
             const auto& observation = collection_.observations[i];
@@ -294,12 +297,12 @@ Result<Tracks> make_tracks(const Collection& collection, const HistoryOptions& o
     if (std::ranges::find(keys, options.group) == keys.end())
         return fail(fmt::format("--by \"{}\" is none of instance, machine, label, cpu{}",
                                 plain(options.group), suggestion(options.group, keys)));
-    const auto filter = HistoryFilter::parse(options.filter, collection);
-    if (!filter) return tl::unexpected{filter.error()};
+    const auto filters = make_filters(collection, options.filter);
+    if (!filters) return tl::unexpected{filters.error()};
     Tracks tracks;
     for (const auto& problem : collection.problems)
         tracks.not_used.push_back({plain(problem.where), plain(problem.reason)});
-    Sorting{collection, options, *filter, tracks}.make_series();
+    Sorting{collection, options, *filters, tracks}.make_series();
     return tracks;
 }
 

@@ -3,7 +3,7 @@
 // Which figures stand side by side, and what is said of those that do not?
 
 #include "compare/comparison.hpp"
-#include "compare/keys.hpp"
+#include "store/keys.hpp"
 #include "support/collection_maker.hpp"
 
 #include <gmock/gmock.h>

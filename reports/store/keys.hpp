@@ -42,9 +42,15 @@ struct Filter {
     Key key;
     std::vector<bool> passes; ///< for each text of the key
 
+    bool admits_run(std::uint32_t run) const { return key.of_series || passes[key.values[run]]; }
+    bool admits_series(std::uint32_t series) const {
+        return !key.of_series || passes[key.values[series]];
+    }
     bool admits(const Observation& observation) const { return passes[key.of(observation)]; }
 };
 Result<Filter> make_filter(const Collection& collection, std::string_view expression);
+Result<std::vector<Filter>> make_filters(const Collection& collection,
+                                         const std::vector<std::string>& expressions);
 
 /// "2026Q1" of an ISO 8601 date; "" of anything else.
 std::string quarter_of(std::string_view started);

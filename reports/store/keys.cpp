@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "compare/keys.hpp"
+#include "store/keys.hpp"
 
 #include "base/nearest.hpp"
 #include "model/text.hpp"
@@ -203,6 +203,17 @@ Result<Filter> make_filter(const Collection& collection, std::string_view expres
         filter.passes.push_back(matches != negated);
     }
     return filter;
+}
+
+Result<std::vector<Filter>> make_filters(const Collection& collection,
+                                         const std::vector<std::string>& expressions) {
+    std::vector<Filter> filters;
+    for (const auto& expression : expressions) {
+        auto filter = make_filter(collection, expression);
+        if (!filter) return tl::unexpected{filter.error()};
+        filters.push_back(std::move(*filter));
+    }
+    return filters;
 }
 
 } // namespace assay::report
