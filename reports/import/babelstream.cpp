@@ -54,12 +54,9 @@ public:
     explicit Reader(Draft& draft) : draft_{draft} {}
 
     void read(std::string_view text) {
-        std::size_t number = 0;
-        while (!text.empty() && !draft_.is_full()) {
-            const auto line = trimmed(take_line(text));
-            ++number;
-            if (line.empty()) continue;
-            const auto where = fmt::format("line {}", number);
+        for (Lines lines{text}; !draft_.is_full() && lines.next();) {
+            const auto line = lines.content();
+            const auto where = lines.where();
             if (line.starts_with("function"))
                 titles(line, where);
             else if (line.starts_with("phase"))

@@ -6,6 +6,7 @@
 
 #include "import/draft.hpp"
 #include "import/lines.hpp"
+#include "import/values.hpp"
 #include "json/json.hpp"
 #include "json/words.hpp"
 
@@ -24,20 +25,6 @@ using json::Value;
 
 constexpr std::size_t largest = std::size_t{64} << 20U; // bytes; 60 000 benchmarks
 
-const Value* find(const Value& object, const char* key) {
-    if (!object.is_object()) return nullptr;
-    const auto found = object.find(key);
-    return found == object.end() ? nullptr : &*found;
-}
-std::string text_at(const Value& object, const char* key) {
-    const Value* value = find(object, key);
-    return value != nullptr && value->is_string() ? value->get<std::string>() : "";
-}
-std::optional<double> number_at(const Value& object, const char* key) {
-    const Value* value = find(object, key);
-    if (value == nullptr || !value->is_number()) return std::nullopt;
-    return value->get<double>();
-}
 bool is_true(const Value& object, const char* key) {
     const Value* value = find(object, key);
     return value != nullptr && value->is_boolean() && value->get<bool>();
@@ -238,15 +225,12 @@ private:
 Result<void> read_gbench(std::string_view text, std::string_view source, Draft& draft) {
     const auto value = json::parse(text, source, {.bytes = largest});
     if (!value) return tl::unexpected{value.error()};
-    const Value* list = find(*value, "benchmarks");
-    if (list == nullptr || !list->is_array())
-        return fail(fmt::format("{}: `benchmarks` is missing, expected an array: this is no JSON "
-                                "of Google Benchmark",
-                                source));
+    const auto list = array_at(*value, "benchmarks", source, "Google Benchmark");
+    if (!list) return tl::unexpected{list.error()};
     Reader reader{draft};
     if (const Value* context = find(*value, "context"); context != nullptr)
         reader.context(*context);
-    reader.benchmarks(*list);
+    reader.benchmarks(**list);
     draft.note("cpu_time is left out: a run holds wall clock times");
     return {};
 }

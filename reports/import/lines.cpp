@@ -64,6 +64,17 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
+bool Lines::next() {
+    while (!rest_.empty()) {
+        content_ = trimmed(take_line(rest_));
+        ++number_;
+        if (!content_.empty()) return true;
+    }
+    return false;
+}
+
+std::string Lines::where() const { return fmt::format("line {}", number_); }
+
 std::vector<std::string_view> words_of(std::string_view text) {
     std::vector<std::string_view> words;
     std::size_t i = 0;

@@ -17,6 +17,24 @@ namespace assay::report {
 std::string_view take_line(std::string_view& rest);
 
 std::string_view trimmed(std::string_view text);
+
+/// The lines of a text that are not blank, each with its number as people count.
+class Lines {
+public:
+    explicit Lines(std::string_view text) : rest_{text} {}
+
+    /// Goes to the next one; false at the end.
+    bool next();
+    std::string_view content() const { return content_; } ///< trimmed
+    std::size_t number() const { return number_; }
+    std::string where() const; ///< "line 7"
+
+private:
+    std::string_view rest_;
+    std::string_view content_;
+    std::size_t number_ = 0;
+};
+
 /// Parts between blanks.
 std::vector<std::string_view> words_of(std::string_view text);
 /// Parts between tabs or two and more blanks: titles of columns, which hold single blanks.

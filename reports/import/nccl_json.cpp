@@ -4,6 +4,7 @@
 
 #include "import/lines.hpp"
 #include "import/nccl.hpp"
+#include "import/values.hpp"
 #include "json/json.hpp"
 #include "json/words.hpp"
 
@@ -18,20 +19,6 @@ using json::Value;
 
 constexpr std::size_t largest = std::size_t{64} << 20U; // bytes; times of all iterations are long
 
-const Value* find(const Value& object, const char* key) {
-    if (!object.is_object()) return nullptr;
-    const auto found = object.find(key);
-    return found == object.end() || found->is_null() ? nullptr : &*found;
-}
-std::string text_at(const Value& object, const char* key) {
-    const Value* value = find(object, key);
-    return value != nullptr && value->is_string() ? value->get<std::string>() : "";
-}
-std::optional<double> number_at(const Value& object, const char* key) {
-    const Value* value = find(object, key);
-    if (value == nullptr || !value->is_number()) return std::nullopt;
-    return value->get<double>();
-}
 std::optional<std::int64_t> integer_at(const Value& object, const char* key) {
     const auto number = number_at(object, key);
     if (!number || !(*number >= 0 && *number < 9e15)) return std::nullopt;
@@ -108,18 +95,17 @@ void read_half(const Value& result, bool in_place, const nccl::Table& table, con
 Result<void> read_nccl_json(std::string_view text, std::string_view source, Draft& draft) {
     const auto value = json::parse(text, source, {.bytes = largest});
     if (!value) return tl::unexpected{value.error()};
-    const Value* results = find(*value, "results");
-    if (results == nullptr || !results->is_array())
-        return fail(fmt::format("{}: `results` is missing, expected an array: this is no JSON of "
-                                "nccl-tests, or it ended before its first line",
-                                source));
+    const auto list =
+        array_at(*value, "results", source, "nccl-tests", ", or it ended before its first line");
+    if (!list) return tl::unexpected{list.error()};
+    const Value& results = **list;
     nccl::Table table;
     if (const Value* arguments = find(*value, "args");
         arguments != nullptr && arguments->is_array() && !arguments->empty() &&
         arguments->front().is_string())
         table.collective = nccl::collective_of(arguments->front().get<std::string>());
-    if (table.collective.empty() && !results->empty())
-        table.collective = nccl::collective_of(text_at(results->front(), "experiment_name"));
+    if (table.collective.empty() && !results.empty())
+        table.collective = nccl::collective_of(text_at(results.front(), "experiment_name"));
     if (table.collective.empty()) {
         auto name = nccl::collective_from(draft.options(), source);
         if (!name) return tl::unexpected{name.error()};
@@ -130,8 +116,8 @@ Result<void> read_nccl_json(std::string_view text, std::string_view source, Draf
     if (const auto version = integer_at(*value, "nccl_version"))
         draft.add_software("nccl.version", nccl::version_of(*version));
     read_config(*value, table, draft);
-    for (std::size_t i = 0; i < results->size() && !draft.is_full(); ++i) {
-        const Value& result = (*results)[i];
+    for (std::size_t i = 0; i < results.size() && !draft.is_full(); ++i) {
+        const Value& result = results[i];
         const auto bytes = integer_at(result, "size");
         nccl::Line line{.type = text_at(result, "type"),
                         .operation = text_at(result, "redop"),

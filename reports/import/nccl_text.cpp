@@ -34,15 +34,12 @@ public:
     Reader(std::string_view source, Draft& draft) : source_{source}, draft_{draft} {}
 
     Result<void> read(std::string_view text) {
-        std::size_t number = 0;
-        while (!text.empty() && !draft_.is_full()) {
-            const auto line = take_line(text);
-            ++number;
-            const auto content = trimmed(line);
-            if (content.starts_with('#'))
-                comment(content);
-            else if (!content.empty())
-                if (auto done = row(content, number); !done) return done;
+        for (Lines lines{text}; !draft_.is_full() && lines.next();) {
+            const auto line = lines.content();
+            if (line.starts_with('#'))
+                comment(line);
+            else if (auto done = row(line, lines.number()); !done)
+                return done;
         }
         flush(std::nullopt);
         return {};

@@ -6,6 +6,7 @@
 
 #include "import/draft.hpp"
 #include "import/lines.hpp"
+#include "import/values.hpp"
 #include "json/json.hpp"
 #include "json/words.hpp"
 
@@ -21,12 +22,8 @@ using json::Value;
 
 constexpr std::size_t largest = std::size_t{16} << 20U; // bytes; a file of 72 devices has 2 MB
 
-const Value* find(const Value& object, const char* key) {
-    if (!object.is_object()) return nullptr;
-    const auto found = object.find(key);
-    return found == object.end() ? nullptr : &*found;
-}
-std::string text_at(const Value& object, const char* key) {
+/// Versions of the tool differ in what they write as text.
+std::string printed_at(const Value& object, const char* key) {
     const Value* value = find(object, key);
     if (value == nullptr) return "";
     if (value->is_string()) return value->get<std::string>();
@@ -126,16 +123,16 @@ void add_figures(const record::Table& table, Reading& reading, Draft& draft) {
 }
 
 void read_test(const Value& test, const std::string& where, Draft& draft) {
-    Reading reading{.name = word_of(text_at(test, "name")), .place = "cuda", .where = where};
+    Reading reading{.name = word_of(printed_at(test, "name")), .place = "cuda", .where = where};
     if (reading.name.empty()) return draft.skip(where, json::show(test), "it has no name");
     for (const char* key : {"bufferSize", "testSamples", "useMean"})
-        if (const auto value = text_at(test, key); !value.empty())
+        if (const auto value = printed_at(test, key); !value.empty())
             reading.settings.push_back({word_of(key), value});
-    const auto status = text_at(test, "status");
+    const auto status = printed_at(test, "status");
     if (status != "Passed") {
         reading.headline = "bandwidth";
         reading.status = status == "Waived" ? record::Status::skipped : record::Status::failed;
-        const auto error = text_at(test, "error");
+        const auto error = printed_at(test, "error");
         reading.reason = fmt::format("nvbandwidth says {}{}{}",
                                      status.empty() ? "nothing about its end" : status,
                                      error.empty() ? "" : ": ", error);
@@ -144,7 +141,7 @@ void read_test(const Value& test, const std::string& where, Draft& draft) {
     const Value* rows = find(test, "bandwidth_matrix");
     if (rows == nullptr || !rows->is_array() || rows->empty())
         return draft.skip(where, reading.name, "`bandwidth_matrix` is missing or empty");
-    const auto description = text_at(test, "bandwidth_description");
+    const auto description = printed_at(test, "bandwidth_description");
     const auto scale = scale_of(description, reading.name);
     if (!scale)
         return draft.skip(where, description.empty() ? reading.name : description,
@@ -156,7 +153,7 @@ void read_test(const Value& test, const std::string& where, Draft& draft) {
 
 /// "0: NVIDIA H100 80GB HBM3 (00000000:04:00): (node7)": what it is and where.
 void read_devices(const Value& root, Draft& draft) {
-    draft.add_host(text_at(root, "Hostname"));
+    draft.add_host(printed_at(root, "Hostname"));
     for (const char* key : {"GPU Device list", "GPU Device info"}) {
         const Value* list = find(root, key);
         if (list == nullptr || !list->is_array()) continue;
@@ -187,16 +184,16 @@ Result<void> read_nvbandwidth(std::string_view text, std::string_view source, Dr
             fmt::format("{}: `nvbandwidth` is missing: this is no JSON of nvbandwidth", source));
     const Value* tests = find(*root, "testcases");
     if (tests == nullptr || !tests->is_array()) {
-        const auto error = text_at(*root, "error");
+        const auto error = printed_at(*root, "error");
         return fail(fmt::format("{}: nvbandwidth.testcases is missing, expected an array{}{}",
                                 source, error.empty() ? "" : "; nvbandwidth says ",
                                 error.empty() ? "" : json::show_text(error)));
     }
-    draft.set_tool_version(text_at(*root, "version"));
-    draft.add_software("cuda.runtime", cuda_version(text_at(*root, "CUDA Runtime Version")));
-    draft.add_software("driver.version", text_at(*root, "Driver Version"));
+    draft.set_tool_version(printed_at(*root, "version"));
+    draft.add_software("cuda.runtime", cuda_version(printed_at(*root, "CUDA Runtime Version")));
+    draft.add_software("driver.version", printed_at(*root, "Driver Version"));
     read_devices(*root, draft);
-    if (const auto warning = text_at(*root, "warning"); !warning.empty())
+    if (const auto warning = printed_at(*root, "warning"); !warning.empty())
         draft.note("nvbandwidth warns: " + warning);
     for (std::size_t i = 0; i < tests->size() && !draft.is_full(); ++i)
         read_test((*tests)[i], json::join("testcases", i), draft);

@@ -66,14 +66,12 @@ public:
     explicit Reader(Draft& draft) : draft_{draft} {}
 
     void read(std::string_view text) {
-        std::size_t number = 0;
-        while (!text.empty() && !draft_.is_full()) {
-            const auto line = trimmed(take_line(text));
-            ++number;
+        for (Lines lines{text}; !draft_.is_full() && lines.next();) {
+            const auto line = lines.content();
             if (line.starts_with('#'))
                 comment(trimmed(line.substr(1)));
-            else if (!line.empty())
-                row(line, fmt::format("line {}", number));
+            else
+                row(line, lines.where());
         }
     }
 
