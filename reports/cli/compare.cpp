@@ -29,13 +29,11 @@ bool has_label(const std::string& input) {
 }
 
 /// No output may replace a result that it was made from.
-Result<void> check_outputs(const fs::path& output, const Comparison& comparison) {
-    std::error_code unknown;
-    if (!fs::exists(output, unknown)) return {};
+std::vector<Input> inputs_of(const Comparison& comparison) {
     std::vector<Input> inputs;
     for (const auto& side : comparison.sides)
         for (const auto& file : side.files) inputs.push_back({.label = "", .file = file});
-    return check_output(output, inputs);
+    return inputs;
 }
 
 /// The parts of a path that name it, the last one first: not run.json, and no file ending.
@@ -96,32 +94,20 @@ ExitCode code_of(const Comparison& comparison, const Options& options) {
 Result<ExitCode> compare_runs(const Options& options) {
     const auto comparison = make_comparison(options);
     if (!comparison) return tl::unexpected{comparison.error()};
-    const auto page = [&]() -> Result<std::string> {
-        return make_page(options,
-                         {.title = title_of(*comparison), .comparison = to_json(*comparison)},
-                         [&] { return to_html(*comparison); });
-    };
-    const std::pair<const fs::path&, std::function<Result<std::string>()>> outputs[] = {
-        {options.html, page},
-        {options.markdown, [&] { return to_markdown(*comparison); }},
-        {options.workbook, [&] { return to_workbook(*comparison); }},
-        {options.csv, [&] { return to_csv(*comparison); }}};
-    bool any_file = false;
-    for (const auto& [path, render] : outputs) {
-        if (path.empty()) continue;
-        if (auto fine = check_outputs(path, *comparison); !fine)
-            return tl::unexpected{fine.error()};
-        const auto content = render();
-        if (!content) return tl::unexpected{content.error()};
-        if (auto done = write(path, *content); !done) return tl::unexpected{done.error()};
-        any_file = true;
-    }
-    Result<void> shown;
-    if (options.json)
-        shown = print(to_json(*comparison));
-    else if (!any_file)
-        shown = print(to_terminal(*comparison, terminal_style()));
-    if (!shown) return tl::unexpected{shown.error()};
+    const Renderings renderings{
+        .html =
+            [&] {
+                return make_page(
+                    options, {.title = title_of(*comparison), .comparison = to_json(*comparison)},
+                    [&] { return to_html(*comparison); });
+            },
+        .markdown = [&] { return to_markdown(*comparison); },
+        .workbook = [&] { return to_workbook(*comparison); },
+        .csv = [&] { return to_csv(*comparison); },
+        .json = [&] { return to_json(*comparison); },
+        .terminal = [&] { return to_terminal(*comparison, terminal_style()); }};
+    if (auto done = deliver(options, renderings, inputs_of(*comparison)); !done)
+        return tl::unexpected{done.error()};
     return code_of(*comparison, options);
 }
 

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace assay::report {
 namespace {
@@ -40,6 +41,27 @@ Result<std::string> make_page(const Options& options, PageContent content,
     if (!page) return still();
     content.created = utc_now();
     return fill_page(*page, content, language_in_use());
+}
+
+Result<void> deliver(const Options& options, const Renderings& renderings,
+                     const std::vector<Input>& inputs) {
+    const std::pair<const std::filesystem::path&, const std::function<Result<std::string>()>&>
+        files[] = {{options.html, renderings.html},
+                   {options.markdown, renderings.markdown},
+                   {options.workbook, renderings.workbook},
+                   {options.csv, renderings.csv}};
+    for (const auto& [path, render] : files)
+        if (auto fine = check_output(path, inputs); !fine) return fine;
+    bool any_file = false;
+    for (const auto& [path, render] : files) {
+        if (path.empty()) continue;
+        const auto content = render();
+        if (!content) return tl::unexpected{content.error()};
+        if (auto done = write(path, *content); !done) return done;
+        any_file = true;
+    }
+    if (options.json) return print(renderings.json());
+    return any_file ? Result<void>{} : print(renderings.terminal());
 }
 
 TerminalStyle terminal_style() {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "model/input.hpp"
 #include "options.hpp"
 #include "render/page.hpp"
 #include "render/terminal.hpp"
@@ -13,6 +14,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay::report {
 
@@ -26,6 +28,19 @@ Result<void> write(const std::filesystem::path& path, std::string_view content);
 /// other; otherwise what `still` makes. `created` of the content is set here.
 Result<std::string> make_page(const Options& options, PageContent content,
                               const std::function<std::string()>& still);
+
+/// What a verb can make of its result. Each is made when it is asked for.
+struct Renderings {
+    std::function<Result<std::string>()> html;
+    std::function<Result<std::string>()> markdown;
+    std::function<Result<std::string>()> workbook;
+    std::function<Result<std::string>()> csv;
+    std::function<std::string()> json;
+    std::function<std::string()> terminal; ///< where nothing else was asked for
+};
+/// Writes the files that were asked for and shows the rest. None of them may be one of `inputs`.
+Result<void> deliver(const Options& options, const Renderings& renderings,
+                     const std::vector<Input>& inputs);
 
 /// Of the terminal on stdout, as wide as is easy to read; without colour where there is none.
 TerminalStyle terminal_style();

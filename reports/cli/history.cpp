@@ -35,10 +35,10 @@ Result<History> history_of(const Options& options, const Collection& collection)
     return make_history(collection, how);
 }
 
-Result<void> check_outputs(const fs::path& path, const Collection& collection) {
+std::vector<Input> inputs_of(const Collection& collection) {
     std::vector<Input> inputs;
     for (const auto& run : collection.runs) inputs.push_back({.label = "", .file = run.file});
-    return check_output(path, inputs);
+    return inputs;
 }
 
 } // namespace
@@ -48,31 +48,19 @@ Result<ExitCode> history(const Options& options) {
     if (!collection) return tl::unexpected{collection.error()};
     const auto history = history_of(options, *collection);
     if (!history) return tl::unexpected{history.error()};
-    const auto page = [&]() -> Result<std::string> {
-        return make_page(options, {.history = to_json(*history)},
-                         [&] { return to_html(*history); });
-    };
-    const std::pair<const fs::path&, std::function<Result<std::string>()>> outputs[] = {
-        {options.html, page},
-        {options.markdown, [&] { return to_markdown(*history); }},
-        {options.workbook, [&] { return to_workbook(*history); }},
-        {options.csv, [&] { return to_csv(*history); }}};
-    bool any_file = false;
-    for (const auto& [path, render] : outputs) {
-        if (path.empty()) continue;
-        if (auto fine = check_outputs(path, *collection); !fine)
-            return tl::unexpected{fine.error()};
-        const auto content = render();
-        if (!content) return tl::unexpected{content.error()};
-        if (auto done = write(path, *content); !done) return tl::unexpected{done.error()};
-        any_file = true;
-    }
-    Result<void> shown;
-    if (options.json)
-        shown = print(to_json(*history));
-    else if (!any_file)
-        shown = print(to_terminal(*history, terminal_style()));
-    if (!shown) return tl::unexpected{shown.error()};
+    const Renderings renderings{
+        .html =
+            [&] {
+                return make_page(options, {.history = to_json(*history)},
+                                 [&] { return to_html(*history); });
+            },
+        .markdown = [&] { return to_markdown(*history); },
+        .workbook = [&] { return to_workbook(*history); },
+        .csv = [&] { return to_csv(*history); },
+        .json = [&] { return to_json(*history); },
+        .terminal = [&] { return to_terminal(*history, terminal_style()); }};
+    if (auto done = deliver(options, renderings, inputs_of(*collection)); !done)
+        return tl::unexpected{done.error()};
     if (!is_comparable(*history)) return ExitCode::inconclusive;
     return options.fail_on == "worse" && has_regression(*history) ? ExitCode::failed
                                                                   : ExitCode::done;

@@ -56,6 +56,16 @@ void add_report(CLI::App& verb, Options& o) {
     add_page(verb, o);
     add_texts(verb, o);
 }
+/// Which changes are called; `how` are the verb's own options.
+void add_verdicts(CLI::App& verb, Options& o, auto& how) {
+    verb.add_option("--minimum-effect", how.minimum_effect,
+                    "Smaller changes are never called; 0.01 is 1%")
+        ->capture_default_str();
+    verb.add_option("--alpha", how.alpha, "Level of the tests, over all series")
+        ->capture_default_str();
+    verb.add_option("--fail-on", o.fail_on, "End with 1 where a series got worse")
+        ->type_name("worse");
+}
 void add_compare(CLI::App& verb, Options& o) {
     verb.add_option("inputs", o.inputs,
                     "Result files, folders (every run below), globs, each with LABEL= in front or "
@@ -78,15 +88,10 @@ void add_compare(CLI::App& verb, Options& o) {
         ->allow_extra_args(false);
     verb.add_option("--baseline", c.baseline, "The side that the others are held against")
         ->type_name("LABEL");
-    verb.add_option("--minimum-effect", c.minimum_effect,
-                    "Smaller changes are never called; 0.01 is 1%")
-        ->capture_default_str();
-    verb.add_option("--alpha", c.alpha, "Level of the tests")->capture_default_str();
+    add_verdicts(verb, o, c);
     verb.add_option("--correction", o.correction,
                     "For many tests: bh (false discoveries; default) or holm (stricter)")
         ->type_name("bh|holm");
-    verb.add_option("--fail-on", o.fail_on, "End with 1 where a series got worse")
-        ->type_name("worse");
     add_collecting(verb, o);
     add_page(verb, o);
     add_texts(verb, o);
@@ -109,13 +114,7 @@ void add_history(CLI::App& verb, Options& o) {
                     "Changes from this date on; what was measured before is what they are held "
                     "against")
         ->type_name("YYYY-MM-DD");
-    verb.add_option("--minimum-effect", o.history.minimum_effect,
-                    "Smaller changes are never called; 0.01 is 1%")
-        ->capture_default_str();
-    verb.add_option("--alpha", o.history.alpha, "Level of the tests, over all series")
-        ->capture_default_str();
-    verb.add_option("--fail-on", o.fail_on, "End with 1 where a series got worse")
-        ->type_name("worse");
+    add_verdicts(verb, o, o.history);
     add_page(verb, o);
     add_collecting(verb, o);
     add_texts(verb, o);

@@ -26,21 +26,11 @@ Result<std::vector<Report>> make_reports(const std::vector<Input>& inputs) {
     return reports;
 }
 
-Result<void> show(const std::vector<Report>& reports) {
-    const TerminalStyle style = terminal_style();
-    for (std::size_t i = 0; i < reports.size(); ++i)
-        if (auto done = print((i == 0 ? "" : "\n\n") + to_terminal(reports[i], style)); !done)
-            return done;
-    return {};
-}
-
-Result<void> write_page(const Options& options, const std::vector<Report>& reports) {
-    const auto page = make_page(
-        options,
-        {.title = reports.size() == 1 ? reports.front().title : "", .report = to_json(reports)},
-        [&] { return to_html(reports); });
-    if (!page) return tl::unexpected{page.error()};
-    return write(options.html, *page);
+std::string in_terminal(const std::vector<Report>& reports) {
+    std::string text;
+    for (const auto& report : reports)
+        text += (text.empty() ? "" : "\n\n") + to_terminal(report, terminal_style());
+    return text;
 }
 
 } // namespace
@@ -48,28 +38,22 @@ Result<void> write_page(const Options& options, const std::vector<Report>& repor
 Result<ExitCode> report(const Options& options) {
     const auto inputs = find_inputs(options.inputs);
     if (!inputs) return tl::unexpected{inputs.error()};
-    for (const auto* path : {&options.html, &options.markdown, &options.workbook})
-        if (auto fine = check_output(*path, *inputs); !fine) return tl::unexpected{fine.error()};
     const auto reports = make_reports(*inputs);
     if (!reports) return tl::unexpected{reports.error()};
-    const bool any_file =
-        !options.html.empty() || !options.markdown.empty() || !options.workbook.empty();
-    if (!options.html.empty())
-        if (auto done = write_page(options, *reports); !done) return tl::unexpected{done.error()};
-    if (!options.markdown.empty())
-        if (auto done = write(options.markdown, to_markdown(*reports)); !done)
-            return tl::unexpected{done.error()};
-    if (!options.workbook.empty()) {
-        const auto book = to_workbook(*reports);
-        if (!book) return tl::unexpected{book.error()};
-        if (auto done = write(options.workbook, *book); !done) return tl::unexpected{done.error()};
-    }
-    Result<void> shown;
-    if (options.json)
-        shown = print(to_json(*reports));
-    else if (!any_file)
-        shown = show(*reports);
-    if (!shown) return tl::unexpected{shown.error()};
+    const auto title = reports->size() == 1 ? reports->front().title : "";
+    const Renderings renderings{.html =
+                                    [&] {
+                                        return make_page(
+                                            options, {.title = title, .report = to_json(*reports)},
+                                            [&] { return to_html(*reports); });
+                                    },
+                                .markdown = [&] { return to_markdown(*reports); },
+                                .workbook = [&] { return to_workbook(*reports); },
+                                .csv = {}, // one run's figures are `export --to csv`
+                                .json = [&] { return to_json(*reports); },
+                                .terminal = [&] { return in_terminal(*reports); }};
+    if (auto done = deliver(options, renderings, *inputs); !done)
+        return tl::unexpected{done.error()};
     return ExitCode::done;
 }
 
