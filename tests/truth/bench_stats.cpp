@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The command behind scripts/bench-stats. Exit codes: 0 all figures as promised, 1 one is not, 2 usage,
-// 4 a program or file is missing.
+// 3 nothing was there to test one with, 4 a program or file is missing.
 
 #include "json/json.hpp"
 #include "measure.hpp"
@@ -26,23 +26,33 @@ std::string limit_of(const Figure& figure) {
     return "-";
 }
 /// A figure without a limit is there to be read.
-bool is_met(const Figure& figure) { return (!figure.at_most && !figure.at_least) || figure.met(); }
+bool has_limit(const Figure& figure) { return figure.at_most || figure.at_least; }
+/// Nothing was there to test: no promise is kept by that, and none is broken.
+bool is_untested(const Figure& figure) { return has_limit(figure) && figure.of == 0; }
+bool is_met(const Figure& figure) { return !has_limit(figure) || figure.met(); }
+
+std::string verdict_of(const Figure& figure) {
+    const std::string verdict = is_untested(figure) ? "NO DATA" : is_met(figure) ? "" : "NOT MET";
+    return verdict.empty() || figure.note.empty() ? verdict + figure.note
+                                                  : verdict + "; " + figure.note;
+}
 
 void print_table(const std::vector<Figure>& figures) {
     fmt::print("{:<56} {:>8} {:>9} {:>8}  {}\n", "FIGURE", "SHARE", "LIMIT", "TESTS", "");
     for (const Figure& figure : figures)
-        fmt::print("{:<56} {:>7.2f}% {:>9} {:>8.0f}  {}{}{}\n", figure.what, 100 * figure.value,
-                   limit_of(figure), figure.of, is_met(figure) ? "" : "NOT MET",
-                   is_met(figure) || figure.note.empty() ? "" : "; ", figure.note);
+        fmt::print("{:<56} {:>8} {:>9} {:>8.0f}  {}\n", figure.what,
+                   figure.of == 0 ? "-" : fmt::format("{:.2f}%", 100 * figure.value),
+                   limit_of(figure), figure.of, verdict_of(figure));
 }
 
 void print_json(const std::vector<Figure>& figures) {
     auto list = assay::json::Value::array();
     for (const Figure& figure : figures) {
-        assay::json::Value item{{"what", figure.what}, {"value", figure.value},
-                                {"tests", figure.of},  {"at_most", nullptr},
-                                {"at_least", nullptr}, {"met", is_met(figure)},
-                                {"note", figure.note}};
+        assay::json::Value item{
+            {"what", figure.what}, {"value", figure.value},
+            {"tests", figure.of},  {"at_most", nullptr},
+            {"at_least", nullptr}, {"met", is_met(figure) && !is_untested(figure)},
+            {"note", figure.note}};
         if (figure.at_most) item["at_most"] = *figure.at_most;
         if (figure.at_least) item["at_least"] = *figure.at_least;
         list.push_back(std::move(item));
@@ -107,7 +117,10 @@ int main(int argc, char** argv) {
             print_json(figures);
         else
             print_table(figures);
-        return std::ranges::all_of(figures, is_met) ? 0 : 1;
+        if (std::ranges::any_of(figures,
+                                [](const Figure& f) { return !is_untested(f) && !is_met(f); }))
+            return 1;
+        return std::ranges::any_of(figures, is_untested) ? 3 : 0;
     } catch (const std::exception& e) {
         fmt::print(stderr, "bench-stats: {}\n", e.what());
         return 4;
