@@ -134,6 +134,13 @@ private:
         compare("telemetry.steal", found.steal, computed.steal);
         compare("telemetry.throttle_events", found.throttle_events, computed.throttle_events);
         compare("telemetry.page_migrations", found.page_migrations, computed.page_migrations);
+        compare("telemetry.energy_joules", found.energy_joules, computed.energy_joules);
+        if (found.energy_scope != computed.energy_scope ||
+            found.energy_note != computed.energy_note)
+            add("telemetry.energy_scope", "differs from that of the replicas, or energy_note does");
+        // Worst readings and sums of counts: nothing is rounded on the way.
+        if (found.device != computed.device)
+            add("telemetry.device", "differs from what the replicas give");
         if (found.disturbances != computed.disturbances)
             add("telemetry.disturbances", "differ from those of the replicas");
     }

@@ -53,7 +53,7 @@ json::Value encode(const T& record) {
     json::Value object = json::Value::object();
     each_field(
         [&](const char* key, const auto& member) {
-            if constexpr (std::same_as<std::decay_t<decltype(member)>, std::vector<Table>>)
+            if constexpr (is_sparse<std::decay_t<decltype(member)>>)
                 if (member.empty()) return;
             object[key] = encode(member);
         },

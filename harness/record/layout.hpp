@@ -2,8 +2,9 @@
 //
 // Which keys a record has in JSON: one list for the writer, both readers and the test that holds them
 // against the schema. A visitor is called with each key and member, in the order they are written.
-// A member that is a std::optional may be missing or null; tables may be missing, because files from
-// before there were any have none, and empty ones are not written; every other member must be there.
+// A member that is a std::optional may be missing or null; tables and devices may be missing, because
+// files from before there were any have none, and empty ones are not written; every other member must
+// be there.
 
 #pragma once
 
@@ -69,6 +70,40 @@ void each_field(Visit&& visit, Maybe<Ceiling> auto& ceiling) {
 }
 
 template <class Visit>
+void each_field(Visit&& visit, Maybe<Throttle> auto& throttle) {
+    visit("reason", throttle.reason);
+    visit("seconds", throttle.seconds);
+    visit("share", throttle.share);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<DeviceTelemetry> auto& device) {
+    visit("samples", device.samples);
+    visit("power_watts", device.power_watts);
+    visit("power_high_watts", device.power_high_watts);
+    visit("clock_hz", device.clock_hz);
+    visit("clock_low_hz", device.clock_low_hz);
+    visit("memory_clock_hz", device.memory_clock_hz);
+    visit("temperature_celsius", device.temperature_celsius);
+    visit("memory_temperature_celsius", device.memory_temperature_celsius);
+    visit("throttles", device.throttles);
+    visit("ecc_corrected", device.ecc_corrected);
+    visit("ecc_uncorrected", device.ecc_uncorrected);
+    visit("remapped_rows_corrected", device.remapped_rows_corrected);
+    visit("remapped_rows_uncorrected", device.remapped_rows_uncorrected);
+    visit("remapping_pending", device.remapping_pending);
+    visit("remapping_failed", device.remapping_failed);
+    visit("pcie_generation", device.pcie_generation);
+    visit("pcie_width", device.pcie_width);
+    visit("pcie_generation_max", device.pcie_generation_max);
+    visit("pcie_width_max", device.pcie_width_max);
+    visit("pcie_replays", device.pcie_replays);
+    visit("nvlink_received_bytes", device.nvlink_received_bytes);
+    visit("nvlink_sent_bytes", device.nvlink_sent_bytes);
+    visit("other_processes", device.other_processes);
+}
+
+template <class Visit>
 void each_field(Visit&& visit, Maybe<Telemetry> auto& telemetry) {
     visit("window_seconds", telemetry.window_seconds);
     visit("core_clock_hz", telemetry.core_clock_hz);
@@ -76,6 +111,10 @@ void each_field(Visit&& visit, Maybe<Telemetry> auto& telemetry) {
     visit("steal", telemetry.steal);
     visit("throttle_events", telemetry.throttle_events);
     visit("page_migrations", telemetry.page_migrations);
+    visit("energy_joules", telemetry.energy_joules);
+    visit("energy_scope", telemetry.energy_scope);
+    visit("energy_note", telemetry.energy_note);
+    visit("device", telemetry.device);
     visit("disturbances", telemetry.disturbances);
 }
 
@@ -140,6 +179,27 @@ void each_field(Visit&& visit, Maybe<PciDevice> auto& device) {
 }
 
 template <class Visit>
+void each_field(Visit&& visit, Maybe<Device> auto& device) {
+    visit("kind", device.kind);
+    visit("index", device.index);
+    visit("uuid", device.uuid);
+    visit("pci_address", device.pci_address);
+    visit("name", device.name);
+    visit("compute_capability", device.compute_capability);
+    visit("multiprocessors", device.multiprocessors);
+    visit("memory_bytes", device.memory_bytes);
+    visit("clock_max_hz", device.clock_max_hz);
+    visit("memory_clock_max_hz", device.memory_clock_max_hz);
+    visit("memory_bus_bits", device.memory_bus_bits);
+    visit("power_limit_watts", device.power_limit_watts);
+    visit("power_limit_default_watts", device.power_limit_default_watts);
+    visit("mode", device.mode);
+    visit("ecc", device.ecc);
+    visit("confidential", device.confidential);
+    visit("numa_node", device.numa_node);
+}
+
+template <class Visit>
 void each_field(Visit&& visit, Maybe<Machine> auto& machine) {
     visit("id", machine.id);
     visit("hostname", machine.hostname);
@@ -159,6 +219,7 @@ void each_field(Visit&& visit, Maybe<Machine> auto& machine) {
     visit("memory_limit_bytes", machine.memory_limit_bytes);
     visit("huge_pages", machine.huge_pages);
     visit("pci", machine.pci);
+    visit("devices", machine.devices);
     visit("os", machine.os);
     visit("kernel", machine.kernel);
     visit("virtualization", machine.virtualization);
@@ -205,9 +266,14 @@ void each_field(Visit&& visit, Maybe<Run> auto& run) {
 template <class T>
 concept Record = requires(T& t) { each_field([](auto, auto&) {}, t); };
 
+/// A list that is not written where it is empty.
+template <class T>
+inline constexpr bool is_sparse =
+    std::same_as<T, std::vector<Table>> || std::same_as<T, std::vector<Device>>;
+
 /// May the key of a member of this type be missing?
 template <class T>
-inline constexpr bool may_be_missing = std::same_as<T, std::vector<Table>>;
+inline constexpr bool may_be_missing = is_sparse<T>;
 template <class T>
 inline constexpr bool may_be_missing<std::optional<T>> = true;
 

@@ -108,6 +108,43 @@ struct Ceiling {
     std::string source; ///< where the value comes from, or why there is none
 };
 
+/// One reason for which a device ran slower than it can.
+struct Throttle {
+    std::string reason;            ///< "power_cap", "thermal", ...: see machine/nvml.hpp
+    std::optional<double> seconds; ///< by the device's own counter
+    std::optional<double> share;   ///< of the samples taken in the window, 0..1
+    bool operator==(const Throttle&) const = default;
+};
+
+/// What happened on the device during one replica's window. Means and extremes are over samples taken
+/// in the window; counts are of the window alone.
+struct DeviceTelemetry {
+    std::optional<std::int64_t> samples;
+    std::optional<double> power_watts; ///< mean
+    std::optional<double> power_high_watts;
+    std::optional<double> clock_hz; ///< mean of the multiprocessors' clock
+    std::optional<double> clock_low_hz;
+    std::optional<double> memory_clock_hz;     ///< lowest
+    std::optional<double> temperature_celsius; ///< highest
+    std::optional<double> memory_temperature_celsius;
+    std::vector<Throttle> throttles;
+    std::optional<std::int64_t> ecc_corrected;
+    std::optional<std::int64_t> ecc_uncorrected;
+    std::optional<std::int64_t> remapped_rows_corrected; ///< in the device's life
+    std::optional<std::int64_t> remapped_rows_uncorrected;
+    std::optional<bool> remapping_pending; ///< waits for a reset of the device
+    std::optional<bool> remapping_failed;
+    std::optional<int> pcie_generation; ///< highest seen: a link without work slows down
+    std::optional<int> pcie_width;
+    std::optional<int> pcie_generation_max; ///< of this device in this machine
+    std::optional<int> pcie_width_max;
+    std::optional<std::int64_t> pcie_replays; ///< packets sent again
+    std::optional<std::int64_t> nvlink_received_bytes;
+    std::optional<std::int64_t> nvlink_sent_bytes;
+    std::optional<int> other_processes; ///< that computed on the device, ours not counted
+    bool operator==(const DeviceTelemetry&) const = default;
+};
+
 /// What happened on the machine during one replica's window.
 struct Telemetry {
     std::optional<double> window_seconds;
@@ -116,7 +153,11 @@ struct Telemetry {
     std::optional<double> steal;           ///< share of CPU time taken by the hypervisor, 0..1
     std::optional<double> throttle_events; ///< thermal throttling events counted by the kernel
     std::optional<double> page_migrations; ///< NUMA page migrations
-    std::vector<std::string> disturbances; ///< sentences; empty means a quiet window
+    std::optional<double> energy_joules;   ///< used in the window by what energy_scope names
+    std::optional<std::string> energy_scope; ///< "device", "processors", "processors and memory"
+    std::optional<std::string> energy_note;  ///< why there is no energy
+    std::optional<DeviceTelemetry> device;   ///< where the work was done on one
+    std::vector<std::string> disturbances;   ///< sentences; empty means a quiet window
 };
 
 /// One worker process measuring one case.
@@ -182,6 +223,28 @@ struct PciDevice {
     std::string driver;
 };
 
+/// A device that work can be done on, as its driver describes it; a part of one (MIG) is a device of
+/// its own.
+struct Device {
+    std::string kind;        ///< "cuda"
+    int index = 0;           ///< in the order of PCI addresses, among its kind
+    std::string uuid;        ///< "GPU-...", "MIG-...": what a place names
+    std::string pci_address; ///< 0000:65:00.0; of the whole device where this is a part
+    std::string name;
+    std::string compute_capability;     ///< "9.0"; empty when not known
+    std::optional<int> multiprocessors; ///< that this device or part has
+    std::optional<std::int64_t> memory_bytes;
+    std::optional<double> clock_max_hz; ///< of the multiprocessors
+    std::optional<double> memory_clock_max_hz;
+    std::optional<int> memory_bus_bits;
+    std::optional<double> power_limit_watts; ///< enforced now
+    std::optional<double> power_limit_default_watts;
+    std::string mode;                 ///< "" is the whole device; "mig", "mig 1g.10gb", "vgpu"
+    std::optional<bool> ecc;          ///< error correction of its memory is on
+    std::optional<bool> confidential; ///< confidential computing is on
+    std::optional<int> numa_node;     ///< of the host, nearest to it
+};
+
 /// What is this machine? Holds no serial number, no MAC address and, unless asked for, no hostname.
 struct Machine {
     std::string id; ///< derived from hardware facts and a hashed machine-id: same machine, same id
@@ -202,6 +265,7 @@ struct Machine {
     std::optional<std::int64_t> memory_limit_bytes; ///< cgroup
     std::string huge_pages;                         ///< "always", "madvise", "never"
     std::vector<PciDevice> pci;
+    std::vector<Device> devices; ///< empty where no driver tells
     std::string os;
     std::string kernel;
     std::string virtualization; ///< "none", "kvm", "xen", ...; "docker" is in container

@@ -50,7 +50,8 @@ void conclude(Case& c, int planned_replicas);
 /// geometric mean of these is the case's value.
 std::optional<double> headline_of(const Case& c, const Replica& replica);
 
-/// The worst of each over the replicas: shortest window, lowest clock, otherwise the largest.
+/// The worst of each over the replicas: shortest window, lowest clock, narrowest link, otherwise the
+/// largest. Energy, ECC errors, PCIe replays and NVLink bytes are summed over those that have them.
 /// Disturbances of all, each once.
 Telemetry worst_telemetry(const std::vector<Replica>& replicas);
 

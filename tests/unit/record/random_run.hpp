@@ -149,6 +149,35 @@ private:
                 .columns = several([&] { return text(); }),
                 .values = several([&] { return maybe([&] { return real(); }); })};
     }
+    record::DeviceTelemetry device_telemetry() {
+        return {.samples = maybe([&] { return std::int64_t{small()}; }),
+                .power_watts = maybe([&] { return real(); }),
+                .power_high_watts = maybe([&] { return real(); }),
+                .clock_hz = maybe([&] { return real(); }),
+                .clock_low_hz = maybe([&] { return real(); }),
+                .memory_clock_hz = maybe([&] { return real(); }),
+                .temperature_celsius = maybe([&] { return real(); }),
+                .memory_temperature_celsius = maybe([&] { return real(); }),
+                .throttles = several([&] {
+                    return record::Throttle{.reason = text(),
+                                            .seconds = maybe([&] { return real(); }),
+                                            .share = maybe([&] { return real(); })};
+                }),
+                .ecc_corrected = maybe([&] { return std::int64_t{small()}; }),
+                .ecc_uncorrected = maybe([&] { return std::int64_t{small()}; }),
+                .remapped_rows_corrected = maybe([&] { return std::int64_t{small()}; }),
+                .remapped_rows_uncorrected = maybe([&] { return std::int64_t{small()}; }),
+                .remapping_pending = maybe([&] { return flag(); }),
+                .remapping_failed = maybe([&] { return flag(); }),
+                .pcie_generation = maybe([&] { return small(); }),
+                .pcie_width = maybe([&] { return small(); }),
+                .pcie_generation_max = maybe([&] { return small(); }),
+                .pcie_width_max = maybe([&] { return small(); }),
+                .pcie_replays = maybe([&] { return std::int64_t{small()}; }),
+                .nvlink_received_bytes = maybe([&] { return std::int64_t{small()}; }),
+                .nvlink_sent_bytes = maybe([&] { return std::int64_t{small()}; }),
+                .other_processes = maybe([&] { return small(); })};
+    }
     record::Telemetry telemetry() {
         return {.window_seconds = maybe([&] { return real(); }),
                 .core_clock_hz = maybe([&] { return real(); }),
@@ -156,6 +185,10 @@ private:
                 .steal = maybe([&] { return real(); }),
                 .throttle_events = maybe([&] { return real(); }),
                 .page_migrations = maybe([&] { return real(); }),
+                .energy_joules = maybe([&] { return real(); }),
+                .energy_scope = maybe([&] { return text(); }),
+                .energy_note = maybe([&] { return text(); }),
+                .device = maybe([&] { return device_telemetry(); }),
                 .disturbances = several([&] { return text(); })};
     }
     record::Replica replica() {
@@ -175,6 +208,25 @@ private:
                 .extra = named(),
                 .tables = several([&] { return table(); }),
                 .telemetry = telemetry()};
+    }
+    record::Device device() {
+        return {.kind = text(),
+                .index = small(),
+                .uuid = text(),
+                .pci_address = text(),
+                .name = text(),
+                .compute_capability = text(),
+                .multiprocessors = maybe([&] { return small(); }),
+                .memory_bytes = maybe([&] { return std::int64_t{small()}; }),
+                .clock_max_hz = maybe([&] { return real(); }),
+                .memory_clock_max_hz = maybe([&] { return real(); }),
+                .memory_bus_bits = maybe([&] { return small(); }),
+                .power_limit_watts = maybe([&] { return real(); }),
+                .power_limit_default_watts = maybe([&] { return real(); }),
+                .mode = text(),
+                .ecc = maybe([&] { return flag(); }),
+                .confidential = maybe([&] { return flag(); }),
+                .numa_node = maybe([&] { return small(); })};
     }
     record::Machine machine() {
         return {.id = text(),
@@ -208,6 +260,7 @@ private:
                                              .name = text(),
                                              .driver = text()};
                 }),
+                .devices = several([&] { return device(); }),
                 .os = text(),
                 .kernel = text(),
                 .virtualization = text(),

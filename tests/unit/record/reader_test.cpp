@@ -311,10 +311,13 @@ TEST(Schema, DescribesExactlyTheKeysThatAreWritten) {
     expect_same_keys<Metric>(definitions["metric"]);
     expect_same_keys<Ceiling>(definitions["ceiling"]);
     expect_same_keys<Telemetry>(definitions["telemetry"]);
+    expect_same_keys<DeviceTelemetry>(definitions["device_telemetry"]);
+    expect_same_keys<Throttle>(definitions["throttle"]);
     expect_same_keys<Replica>(definitions["replica"]);
     expect_same_keys<Case>(definitions["case"]);
     expect_same_keys<Cache>(definitions["cache"]);
     expect_same_keys<PciDevice>(definitions["pci_device"]);
+    expect_same_keys<Device>(definitions["device"]);
     expect_same_keys<Machine>(definitions["machine"]);
     expect_same_keys<record::Run>(definitions["run"]);
 }

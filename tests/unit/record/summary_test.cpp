@@ -321,6 +321,46 @@ TEST(Telemetry, TheWorstOfEach) {
     EXPECT_THAT(worst.disturbances, ElementsAre("a", "b", "c"));
 }
 
+TEST(Telemetry, OfDevicesIsTheWorstAndTheSumOfWhatIsCounted) {
+    std::vector<Replica> replicas(3);
+    replicas[0].telemetry.energy_note = "the window was shorter than 2 s";
+    replicas[1].telemetry.energy_joules = 100;
+    replicas[1].telemetry.energy_scope = "device";
+    replicas[1].telemetry.device = {.power_watts = 500,
+                                    .clock_low_hz = 1.4e9,
+                                    .throttles = {{.reason = "power_cap", .seconds = 0.5}},
+                                    .ecc_corrected = 2,
+                                    .remapping_pending = true,
+                                    .pcie_width = 8,
+                                    .pcie_width_max = 16,
+                                    .nvlink_sent_bytes = INT64_MAX};
+    replicas[2].telemetry.energy_joules = 120;
+    replicas[2].telemetry.device = {
+        .power_watts = 650,
+        .clock_low_hz = 1.6e9,
+        .throttles = {{.reason = "power_cap", .seconds = 0.25, .share = 0.1},
+                      {.reason = "thermal", .share = 0.2}},
+        .ecc_corrected = 3,
+        .remapping_pending = false,
+        .pcie_width = 16,
+        .nvlink_sent_bytes = 1};
+    const Telemetry worst = worst_telemetry(replicas);
+    EXPECT_EQ(worst.energy_joules, 220);
+    EXPECT_EQ(worst.energy_scope, "device");
+    EXPECT_EQ(worst.energy_note, std::nullopt); // there is an energy
+    const DeviceTelemetry expected{
+        .power_watts = 650,
+        .clock_low_hz = 1.4e9,
+        .throttles = {{.reason = "power_cap", .seconds = 0.5, .share = 0.1},
+                      {.reason = "thermal", .share = 0.2}},
+        .ecc_corrected = 5,
+        .remapping_pending = true,
+        .pcie_width = 8,
+        .pcie_width_max = 16,
+        .nvlink_sent_bytes = INT64_MAX};
+    EXPECT_EQ(worst.device, expected);
+}
+
 TEST(ShareOfCeiling, GrowsTowardsTheLimitWhateverTheDirection) {
     Case c = measured({2, 2}, {{"bytes", 10.0}}, "bandwidth");
     conclude(c, 2);
