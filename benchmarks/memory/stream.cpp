@@ -25,34 +25,6 @@ using namespace units;
 
 enum class Stores : std::uint8_t { plain, streaming };
 
-/// Arrays that a kernel walks over: what the footprint is divided by.
-std::int64_t arrays_of(Kernel kernel) {
-    return kernel == Kernel::copy || kernel == Kernel::scale || kernel == Kernel::dot ? 2 : 3;
-}
-
-/// Bytes asked for per element, counted as STREAM does.
-double bytes_per_element(Kernel kernel) {
-    // nstream reads three arrays and writes one of them.
-    const std::int64_t accesses = kernel == Kernel::nstream ? 4 : arrays_of(kernel);
-    return static_cast<double>(accesses) * sizeof(double);
-}
-
-double flops_per_element(Kernel kernel) {
-    switch (kernel) {
-    case Kernel::copy:
-        return 0;
-    case Kernel::scale:
-    case Kernel::add:
-        return 1;
-    case Kernel::triad:
-    case Kernel::dot:
-        return 2;
-    case Kernel::nstream:
-        break;
-    }
-    return 3;
-}
-
 class Stream {
 public:
     struct Params {
@@ -121,11 +93,12 @@ public:
     Stream(const Params& p, const Context& context)
         : kernel_{p.kernel}, threads_{static_cast<int>(context.machine().workers(p.threads))},
           count_{elements(p, context.machine())}, out_{array(0, kernel_ != Kernel::dot)},
-          left_{array(1, true)},
-          right_{array(2, kernel_ != Kernel::copy && kernel_ != Kernel::scale)},
+          left_{array(1, true)}, right_{array(2, reads_right(kernel_))},
           sums_(static_cast<std::size_t>(threads_)) {
-        fill_uniform(left_.view(), left_seed, low, high, threads_);
-        fill_uniform(right_.view(), right_seed, low, high, threads_);
+        fill_uniform(left_.view(), stream_data::left_seed, stream_data::low, stream_data::high,
+                     threads_);
+        fill_uniform(right_.view(), stream_data::right_seed, stream_data::low, stream_data::high,
+                     threads_);
         choose_loop(p.stores);
         context.setting("footprint", static_cast<double>(arrays_of(kernel_)) *
                                          static_cast<double>(count_ * sizeof(double)));
@@ -135,8 +108,10 @@ public:
     }
 
     void run() noexcept {
-        const Arrays arrays{
-            .out = out_.data(), .left = left_.data(), .right = right_.data(), .scalar = scalar};
+        const Arrays arrays{.out = out_.data(),
+                            .left = left_.data(),
+                            .right = right_.data(),
+                            .scalar = stream_data::scalar};
         on_each_thread(threads_, [&](std::size_t thread, std::size_t team) {
             const Slice slice = slice_of(count_, thread, team, stream_granule);
             sums_[thread].value = loop_(arrays, slice.first, slice.last);
@@ -177,7 +152,7 @@ public:
             sum_ *= 1 + 2 * dot_bound();
             return;
         }
-        double& element = out_[random_bits(spoil_seed, spoils_++) % count_];
+        double& element = out_[random_bits(stream_data::spoil_seed, spoils_++) % count_];
         element = std::nextafter(element, 2 * element);
         is_initial_ = false;
     }
@@ -187,20 +162,12 @@ public:
         const bool is_done = is_initial_ && calls_ == 0;
         calls_ = 0;
         if (kernel_ != Kernel::nstream || is_done) return;
-        fill_uniform(out_.view(), out_seed, low, high, threads_);
+        fill_uniform(out_.view(), stream_data::out_seed, stream_data::low, stream_data::high,
+                     threads_);
         is_initial_ = true;
     }
 
 private:
-    // Between 0.5 and 1.5 sums and products keep their size and nothing cancels.
-    static constexpr double low = 0.5;
-    static constexpr double high = 1.5;
-    static constexpr double scalar = 0.7320508075688772; // sqrt(3) - 1: a mantissa full of bits
-    static constexpr std::uint64_t out_seed = 1;
-    static constexpr std::uint64_t left_seed = 2;
-    static constexpr std::uint64_t right_seed = 3;
-    static constexpr std::uint64_t spoil_seed = 4;
-
     /// The sum of one thread, on a cache line of its own.
     struct alignas(cache_line) Sum {
         double value = 0;
@@ -269,20 +236,8 @@ private:
         return HostBuffer<double>{count_, {.threads = threads_, .offset = index * apart}};
     }
 
-    double multiply_add(double x, double y, double z) const {
-        return fused_ ? std::fma(x, y, z) : x * y + z;
-    }
     double expected(std::size_t i) const {
-        const double left = random_uniform(left_seed, i, low, high);
-        const double right = random_uniform(right_seed, i, low, high);
-        if (kernel_ == Kernel::copy) return left;
-        if (kernel_ == Kernel::scale) return scalar * left;
-        if (kernel_ == Kernel::add) return left + right;
-        if (kernel_ == Kernel::triad) return multiply_add(scalar, right, left);
-        double sum = random_uniform(out_seed, i, low, high);
-        for (std::uint64_t call = 0; call < calls_; ++call)
-            sum = multiply_add(scalar, right, sum + left);
-        return sum;
+        return stream_data::expected(kernel_, i, calls_, fused_);
     }
 
     /// Rounding errors of n additions of positive numbers behave like a random walk: sqrt(n) is more
@@ -304,20 +259,11 @@ private:
                            "the sum is " + detail::number_text(sum_) + ", expected " +
                                detail::number_text(exact));
     }
-    /// Ogita, Rump and Oishi's Dot2: as if computed in twice the precision.
     static double compensated_dot(Slice slice) {
-        double sum = 0;
-        double error = 0;
-        for (std::size_t i = slice.first; i < slice.last; ++i) {
-            const double x = random_uniform(left_seed, i, low, high);
-            const double y = random_uniform(right_seed, i, low, high);
-            const double product = x * y;
-            const double next = sum + product;
-            const double kept = next - sum;
-            error += (sum - (next - kept)) + (product - kept) + std::fma(x, y, -product);
-            sum = next;
-        }
-        return sum + error;
+        stream_data::CompensatedSum sum;
+        for (std::size_t i = slice.first; i < slice.last; ++i)
+            sum.add_product(stream_data::left(i), stream_data::right(i));
+        return sum.value();
     }
 
     Kernel kernel_;

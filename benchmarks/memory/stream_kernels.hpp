@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include "stream_data.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +15,7 @@
 
 namespace assay::memory {
 
-enum class Kernel : std::uint8_t { copy, scale, add, triad, dot, nstream };
-inline constexpr std::size_t kernel_count = 6;
+inline constexpr std::size_t kernel_count = 6; // those of hosts
 
 /// Loops work on multiples of this many elements and have no remainder: 512 bytes, a multiple of
 /// every vector (the longest are 256 bytes, of SVE).

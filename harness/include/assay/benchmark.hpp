@@ -162,18 +162,26 @@ private:
     const assay_services* services_;
 };
 
+template <class B>
+concept HasClock = requires(B b, void (*run)()) {
+    { b.clock().seconds(std::uint64_t{1}, run) } -> std::convertible_to<double>;
+};
+
 /// The contract. Optional members: `rewind()` restores inputs that run() changes, with
 /// `static constexpr std::uint64_t safe_calls` saying how many calls one rewind allows (1 unless
 /// declared); `metrics(Metrics&)` adds figures; `static constexpr bool single_call = true` forbids
 /// batches of several calls; `static constexpr bool team = true` asks for several processes;
-/// `static constexpr bool is_ceiling = true` marks a limit that others are held against.
+/// `static constexpr bool is_ceiling = true` marks a limit that others are held against; `static
+/// constexpr bool all_devices = true` asks to be shown every device at once; `clock()` returns the clock
+/// of another place than the host: an object with `double seconds(calls, run)`, which calls run() so
+/// often and may throw, and with `static constexpr double resolution` in seconds.
 template <class B>
 concept Benchmark = requires(B b, const B finished, const typename B::Params& params,
                              const Machine& machine, Context& context) {
     { B::info } -> std::convertible_to<const Info&>;
     { B::fit(params, machine) } -> std::same_as<Fit>;
     requires std::constructible_from<B, const typename B::Params&, Context&>;
-    requires noexcept(b.run());
+    requires noexcept(b.run()) || HasClock<B>;
     { finished.work() } -> std::same_as<Work>;
     { finished.verify() } -> std::same_as<Check>;
     b.poison(); // overwrites the whole output, so that what verify() accepts came from run()

@@ -258,13 +258,18 @@ struct Functions {
     static void destroy(void* state) { delete static_cast<B*>(state); }
 
     static std::int32_t sample(void* state, std::uint64_t calls, double* seconds,
-                               assay_text* /*error*/) {
+                               [[maybe_unused]] assay_text* error) {
         auto& bench = *static_cast<B*>(state);
-        using Clock = std::chrono::steady_clock;
-        const auto start = Clock::now();
-        for (std::uint64_t i = 0; i < calls; ++i) bench.run();
-        *seconds = std::chrono::duration<double>(Clock::now() - start).count();
-        return 0;
+        if constexpr (HasClock<B>) {
+            return guarded(
+                error, [&] { *seconds = bench.clock().seconds(calls, [&bench] { bench.run(); }); });
+        } else {
+            using Clock = std::chrono::steady_clock;
+            const auto start = Clock::now();
+            for (std::uint64_t i = 0; i < calls; ++i) bench.run();
+            *seconds = std::chrono::duration<double>(Clock::now() - start).count();
+            return 0;
+        }
     }
     static std::int32_t work(const void* state, assay_work* to, assay_text* error) {
         return guarded(error, [&] {
@@ -319,7 +324,16 @@ consteval std::uint64_t flags() {
     if constexpr (requires { B::single_call; }) bits |= B::single_call ? ASSAY_SINGLE_CALL : 0;
     if constexpr (requires { B::team; }) bits |= B::team ? ASSAY_TEAM : 0;
     if constexpr (requires { B::is_ceiling; }) bits |= B::is_ceiling ? ASSAY_IS_CEILING : 0;
+    if constexpr (requires { B::all_devices; }) bits |= B::all_devices ? ASSAY_ALL_DEVICES : 0;
     return bits;
+}
+
+template <class B>
+consteval double clock_resolution() {
+    if constexpr (HasClock<B>)
+        return std::remove_cvref_t<decltype(std::declval<B&>().clock())>::resolution;
+    else
+        return 0;
 }
 
 template <class B>
@@ -364,6 +378,7 @@ consteval assay_benchmark define() {
     b.spoil = &detail::Functions<B>::spoil;
     b.rewind = Rewinds<B> ? &detail::Functions<B>::rewind : nullptr;
     b.metrics = ReportsMetrics<B> ? &detail::Functions<B>::metrics : nullptr;
+    b.clock_resolution = detail::clock_resolution<B>();
     return b;
 }
 

@@ -143,7 +143,8 @@ enum assay_benchmark_flags {
     ASSAY_REWINDS = 1,     /* run() changes its inputs; rewind() restores them */
     ASSAY_SINGLE_CALL = 2, /* a batch is one call: cold caches, or a whole cycle of work */
     ASSAY_TEAM = 4,        /* measured by several processes; takes a parameter `ranks` */
-    ASSAY_IS_CEILING = 8   /* its headline is a limit that other benchmarks are held against */
+    ASSAY_IS_CEILING = 8,  /* its headline is a limit that other benchmarks are held against */
+    ASSAY_ALL_DEVICES = 16 /* is shown every device at once; others are shown one each */
 };
 
 typedef struct assay_benchmark {
@@ -175,6 +176,9 @@ typedef struct assay_benchmark {
     int32_t (*rewind)(void* state, assay_text* error); /* NULL without ASSAY_REWINDS */
     int32_t (*metrics)(const void* state, const assay_services* services,
                        assay_text* error); /* may be NULL */
+    double
+        clock_resolution; /* of the clock that sample() reads, in seconds: what a reading costs and
+                                the smallest difference it shows; 0: the host's steady clock */
 } assay_benchmark;
 
 /* An environment variable that a library reads once, when it is loaded, and that changes its speed.

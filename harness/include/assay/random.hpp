@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random data that depends on seed and index alone: any thread can make any element, so fills are
-// the same for every number of threads, and verify() can make an input again without keeping a copy.
+// the same for every number of threads and on every place, and verify() can make an input again without keeping a copy.
 // Benchmarks use random data because zeros and constants run faster on real chips.
 
 #pragma once
 
+#include "assay/host_device.hpp"
 #include "assay/parallel.hpp"
 
 #include <cmath>
@@ -18,7 +19,7 @@
 namespace assay {
 
 /// 64 random bits for (seed, index): SplitMix64, whose stream is computed from its position.
-constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) {
+ASSAY_HOST_DEVICE constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) {
     const auto mix = [](std::uint64_t z) {
         // Steele, Lea, Flood 2014: variant 13 of the MurmurHash3 finaliser.
         z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -32,7 +33,7 @@ constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) {
 
 /// Uniform in [0, 1), on the grid that T holds exactly.
 template <class T>
-constexpr T random_unit(std::uint64_t seed, std::uint64_t index) {
+ASSAY_HOST_DEVICE constexpr T random_unit(std::uint64_t seed, std::uint64_t index) {
     static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
     if constexpr (std::is_same_v<T, float>)
         return static_cast<float>(random_bits(seed, index) >> 40U) * 0x1p-24F;
@@ -42,13 +43,14 @@ constexpr T random_unit(std::uint64_t seed, std::uint64_t index) {
 
 /// Uniform between low and high; rounding may reach high itself.
 template <class T>
-constexpr T random_uniform(std::uint64_t seed, std::uint64_t index, T low, T high) {
+ASSAY_HOST_DEVICE constexpr T random_uniform(std::uint64_t seed, std::uint64_t index, T low,
+                                             T high) {
     return low + (high - low) * random_unit<T>(seed, index);
 }
 
 /// Standard normal, by Box and Muller.
 template <class T>
-T random_normal(std::uint64_t seed, std::uint64_t index) {
+ASSAY_HOST_DEVICE T random_normal(std::uint64_t seed, std::uint64_t index) {
     // 1 - u is in (0, 1], so that the logarithm is finite.
     const double radius = std::sqrt(-2.0 * std::log(1.0 - random_unit<double>(seed, 2 * index)));
     const double angle = 2.0 * std::numbers::pi * random_unit<double>(seed, 2 * index + 1);
@@ -58,8 +60,8 @@ T random_normal(std::uint64_t seed, std::uint64_t index) {
 /// An integer in [low, high]; high - low must be below 2^32. T may be a floating point type, for
 /// sums that must come out exact.
 template <class T>
-constexpr T random_integer(std::uint64_t seed, std::uint64_t index, std::int64_t low,
-                           std::int64_t high) {
+ASSAY_HOST_DEVICE constexpr T random_integer(std::uint64_t seed, std::uint64_t index,
+                                             std::int64_t low, std::int64_t high) {
     const auto width = static_cast<std::uint64_t>(high - low) + 1;
     const std::uint64_t step = ((random_bits(seed, index) >> 32U) * width) >> 32U;
     return static_cast<T>(low + static_cast<std::int64_t>(step));

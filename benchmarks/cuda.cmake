@@ -1,0 +1,14 @@
+# The module `cuda`: kernels of our own on the CUDA runtime, which is linked into it. It needs the driver
+# and nothing else.
+
+# What every device module uses, compiled once.
+add_library(assay_device OBJECT device/block.cu device/clock.cpp device/flush.cu device/properties.cpp
+    device/random.cu)
+target_link_libraries(assay_device PUBLIC assay_counter PRIVATE assay_warnings)
+target_compile_options(assay_device PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O3>)
+set_target_properties(assay_device PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+assay_cuda_target(assay_device)
+
+assay_cuda_module(cuda HOOKS device/hooks.cpp)
+assay_benchmark(cuda memory::device_stream memory/device_stream.cpp memory/device_stream_kernels.cu)
+assay_finish_module(cuda)

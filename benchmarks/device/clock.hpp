@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The clock of a device: events on a stream of our own, with the launches hidden. A benchmark that has a
+// member `clock()` of this type is timed by it.
+
+#pragma once
+
+#include "device/block.hpp"
+#include "device/flush.hpp"
+#include "device/handles.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+namespace assay::device {
+
+enum class Caches : std::uint8_t {
+    hot, // what the call before left in the second level cache may be used
+    cold // the cache is flushed before every call, outside the timing
+};
+
+/// How hard the chip is driven: matrix products at full power lower its clock within milliseconds.
+enum class Load : std::uint8_t {
+    sustained, // batch after batch
+    burst      // after each stretch of at most 20 ms the chip rests four times as long
+};
+
+enum class Launching : std::uint8_t {
+    hidden, // queued behind a kernel that waits
+    plain   // for work that waits for the host in between, or whose launch is the question
+};
+
+class EventClock {
+public:
+    /// cudaEventElapsedTime resolves about half a microsecond; a pair costs as much.
+    static constexpr double resolution = 1e-6;
+
+    struct Options {
+        Caches caches = Caches::hot;
+        Load load = Load::sustained;
+        Launching launching = Launching::hidden;
+        std::int64_t l2_bytes = 0; ///< needed for cold caches
+    };
+
+    explicit EventClock(const Stream& stream) : EventClock{stream, Options{}} {}
+    EventClock(const Stream& stream, const Options& options);
+
+    /// Seconds that the device took for `calls` calls of `queue`, which queues work on the stream.
+    /// Throws what went wrong in any of it.
+    double seconds(std::uint64_t calls, const std::function<void()>& queue);
+
+private:
+    double stretch(std::uint64_t calls, const std::function<void()>& queue);
+    double timed(std::uint64_t calls, const std::function<void()>& queue);
+    std::uint64_t calls_at_once() const;
+
+    const Stream& stream_;
+    Options options_;
+    Block block_;
+    std::optional<Flush> flush_;
+    Event begin_;
+    Event end_;
+    bool loaded_ = false;         // kernels are loaded by the first call, which cannot be held back
+    double seconds_per_call_ = 0; // of the last stretch
+};
+
+} // namespace assay::device

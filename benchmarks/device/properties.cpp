@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "device/properties.hpp"
+
+#include "device/error.hpp"
+#include "device/footprint.hpp"
+
+#include <assay/define.hpp>
+
+namespace assay::device {
+namespace {
+
+int attribute(cudaDeviceAttr name) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, name, 0));
+    return value;
+}
+
+/// "13.0"
+std::string version_text(int version) {
+    return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
+}
+
+/// Why the runtime sees no device, in words that say what would help.
+std::string why_none(cudaError_t status) {
+    std::string words = "not applicable: ";
+    int driver = 0;
+    int runtime = 0;
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    if (driver == 0)
+        words += "no NVIDIA driver is loaded";
+    else if (status == cudaErrorInsufficientDriver)
+        words += "the driver speaks CUDA " + version_text(driver) + ", this build needs " +
+                 version_text(runtime);
+    else
+        words += std::string{"no CUDA device: "} + cudaGetErrorString(status);
+    cudaGetLastError(); // or a later call would find this error
+    return words;
+}
+
+} // namespace
+
+Properties properties() {
+    check(cudaSetDevice(0));
+    cudaDeviceProp all{};
+    check(cudaGetDeviceProperties(&all, 0));
+    std::size_t available = 0;
+    std::size_t total = 0;
+    check(cudaMemGetInfo(&available, &total));
+    return {.name = all.name,
+            .capability = 10 * all.major + all.minor,
+            .multiprocessors = all.multiProcessorCount,
+            .memory_bytes = static_cast<std::int64_t>(total),
+            .memory_available = static_cast<std::int64_t>(available),
+            .l2_bytes = attribute(cudaDevAttrL2CacheSize),
+            .threads_per_multiprocessor = all.maxThreadsPerMultiProcessor,
+            .shared_bytes_per_block = static_cast<std::int64_t>(all.sharedMemPerBlockOptin)};
+}
+
+Fit fits_device(std::int64_t bytes, int capability) {
+    int count = 0;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    if (status != cudaSuccess || count == 0) return Fit::no(why_none(status));
+    const Properties found = properties();
+    if (found.capability < capability)
+        return Fit::no("not applicable: needs compute capability " +
+                       std::to_string(capability / 10) + '.' + std::to_string(capability % 10) +
+                       ", " + found.name + " has " + std::to_string(found.capability / 10) + '.' +
+                       std::to_string(found.capability % 10));
+    return Fit::needs(bytes + reserve_bytes <= found.memory_available,
+                      std::to_string(bytes) + " bytes of free memory on " + found.name +
+                          ", there are " + std::to_string(found.memory_available));
+}
+
+std::int64_t footprint(Symbolic wanted, std::int64_t arrays, const Properties& properties) {
+    return footprint_bytes(wanted, arrays, properties.l2_bytes, properties.memory_available);
+}
+
+std::int32_t report_versions(const assay_services* services, assay_text* error) {
+    return detail::guarded(error, [&] {
+        int driver = 0;
+        int runtime = 0;
+        check(cudaDriverGetVersion(&driver));
+        check(cudaRuntimeGetVersion(&runtime));
+        if (driver == 0) throw Error{"no NVIDIA driver is loaded"};
+        const Context context{services};
+        context.setting("cuda.driver", version_text(driver));
+        context.setting("cuda.runtime", version_text(runtime));
+        int count = 0;
+        const cudaError_t status = cudaGetDeviceCount(&count);
+        if (status != cudaSuccess || count == 0) throw Error{why_none(status)};
+    });
+}
+
+} // namespace assay::device

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The device that this process measures. The program shows a worker one device alone (several only to
+// benchmarks of links), so it is always number 0 here.
+
+#pragma once
+
+#include <assay/benchmark.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace assay::device {
+
+struct Properties {
+    std::string name;
+    int capability = 0; ///< 90 for compute capability 9.0
+    int multiprocessors = 0;
+    std::int64_t memory_bytes = 0;
+    std::int64_t memory_available = 0; ///< at this moment
+    std::int64_t l2_bytes = 0;
+    int threads_per_multiprocessor = 0;
+    std::int64_t shared_bytes_per_block = 0; ///< the most that a block may ask for
+};
+
+/// Throws device::Error where there is none.
+Properties properties();
+
+/// Can a benchmark that needs so many bytes of the device's memory, and at least this compute
+/// capability, run here? The answer names the reason: no driver, too old a driver, too little memory.
+Fit fits_device(std::int64_t bytes, int capability = 0);
+
+/// Bytes over all arrays of a benchmark. beyond_cache: 1 GiB for each array, or four times the second
+/// level cache, whichever is more; less where the memory does not allow it.
+std::int64_t footprint(Symbolic wanted, std::int64_t arrays, const Properties& properties);
+
+/// Driver and runtime, for a module's facts.
+std::int32_t report_versions(const assay_services* services, assay_text* error);
+
+} // namespace assay::device

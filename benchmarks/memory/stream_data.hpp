@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What memory.stream computes, wherever it runs: its loops, what they count, the random arrays they walk
+// over and the values that must come out, to the last bit.
+
+#pragma once
+
+#include <assay/host_device.hpp>
+#include <assay/random.hpp>
+
+#include <cmath>
+#include <cstdint>
+
+namespace assay::memory {
+
+/// read and write alone are for devices, where one direction has a rate of its own.
+enum class Kernel : std::uint8_t { copy, scale, add, triad, dot, nstream, read, write };
+
+/// Arrays that a kernel walks over: what the footprint is divided by.
+constexpr std::int64_t arrays_of(Kernel kernel) {
+    switch (kernel) {
+    case Kernel::read:
+    case Kernel::write:
+        return 1;
+    case Kernel::copy:
+    case Kernel::scale:
+    case Kernel::dot:
+        return 2;
+    default:
+        return 3;
+    }
+}
+
+/// Bytes asked for per element, counted as STREAM does.
+constexpr double bytes_per_element(Kernel kernel) {
+    // nstream reads three arrays and writes one of them.
+    const std::int64_t accesses = kernel == Kernel::nstream ? 4 : arrays_of(kernel);
+    return static_cast<double>(accesses) * sizeof(double);
+}
+
+constexpr double flops_per_element(Kernel kernel) {
+    switch (kernel) {
+    case Kernel::copy:
+    case Kernel::write:
+        return 0;
+    case Kernel::scale:
+    case Kernel::add:
+    case Kernel::read: // sums what it reads
+        return 1;
+    case Kernel::triad:
+    case Kernel::dot:
+        return 2;
+    case Kernel::nstream:
+        break;
+    }
+    return 3;
+}
+
+/// Does it give one sum instead of an array?
+constexpr bool is_sum(Kernel kernel) { return kernel == Kernel::dot || kernel == Kernel::read; }
+constexpr bool reads_right(Kernel kernel) {
+    return kernel == Kernel::add || kernel == Kernel::triad || kernel == Kernel::dot ||
+           kernel == Kernel::nstream;
+}
+
+namespace stream_data {
+
+// Between 0.5 and 1.5 sums and products keep their size and nothing cancels.
+inline constexpr double low = 0.5;
+inline constexpr double high = 1.5;
+inline constexpr double scalar = 0.7320508075688772; // sqrt(3) - 1: a mantissa full of bits
+inline constexpr std::uint64_t out_seed = 1;
+inline constexpr std::uint64_t left_seed = 2;
+inline constexpr std::uint64_t right_seed = 3;
+inline constexpr std::uint64_t spoil_seed = 4;
+
+ASSAY_HOST_DEVICE inline double start(std::uint64_t i) {
+    return random_uniform(out_seed, i, low, high);
+}
+ASSAY_HOST_DEVICE inline double left(std::uint64_t i) {
+    return random_uniform(left_seed, i, low, high);
+}
+ASSAY_HOST_DEVICE inline double right(std::uint64_t i) {
+    return random_uniform(right_seed, i, low, high);
+}
+/// What `write` writes: cheap to make and different everywhere.
+ASSAY_HOST_DEVICE inline double written(std::uint64_t i) { return scalar + static_cast<double>(i); }
+
+ASSAY_HOST_DEVICE inline double multiply_add(double x, double y, double z, bool fused) {
+    return fused ? std::fma(x, y, z) : x * y + z;
+}
+
+/// Element i of the output after so many calls; only nstream depends on their number.
+ASSAY_HOST_DEVICE inline double expected(Kernel kernel, std::uint64_t i, std::uint64_t calls,
+                                         bool fused) {
+    switch (kernel) {
+    case Kernel::copy:
+        return left(i);
+    case Kernel::scale:
+        return scalar * left(i);
+    case Kernel::add:
+        return left(i) + right(i);
+    case Kernel::triad:
+        return multiply_add(scalar, right(i), left(i), fused);
+    case Kernel::write:
+        return written(i);
+    default:
+        break;
+    }
+    double sum = start(i);
+    for (std::uint64_t call = 0; call < calls; ++call)
+        sum = multiply_add(scalar, right(i), sum + left(i), fused);
+    return sum;
+}
+
+/// A sum in twice the precision (Ogita, Rump and Oishi 2005: Sum2, Dot2).
+struct CompensatedSum {
+    double sum = 0;
+    double error = 0;
+    ASSAY_HOST_DEVICE void add(double value) {
+        const double next = sum + value;
+        const double kept = next - sum;
+        error += (sum - (next - kept)) + (value - kept);
+        sum = next;
+    }
+    ASSAY_HOST_DEVICE void add_product(double x, double y) {
+        const double product = x * y;
+        add(product);
+        error += std::fma(x, y, -product);
+    }
+    ASSAY_HOST_DEVICE double value() const { return sum + error; }
+};
+
+} // namespace stream_data
+
+} // namespace assay::memory

@@ -1,0 +1,69 @@
+# Device code: found here, built by assay_cuda_module() in benchmarks/. A machine without nvcc builds
+# everything else; ASSAY_CUDA=ON makes its absence an error, OFF leaves device modules out.
+#
+# assay_cuda_module(<name> [HOOKS <source>] [LINK <target>...]) is assay_module() for a library that works
+# on devices: with the CUDA runtime inside it, so that it needs nothing but the driver, and with the
+# tools of benchmarks/device.
+
+set(ASSAY_CUDA_ARCHITECTURES all CACHE STRING
+    "Devices to compile for: all, all-major, native, or a list such as 80;90")
+set(ASSAY_CUDA_FOUND OFF)
+if(ASSAY_CUDA STREQUAL "OFF" OR ASSAY_SANITIZE OR ASSAY_FUZZ)
+    return() # sanitizers cannot follow what a driver does; the host's half of device code has unit tests
+endif()
+
+function(assay_no_cuda why)
+    if(ASSAY_CUDA STREQUAL "AUTO")
+        message(STATUS "Device modules are left out: ${why}")
+    else()
+        message(FATAL_ERROR "ASSAY_CUDA=${ASSAY_CUDA}: ${why}")
+    endif()
+endfunction()
+
+if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    find_program(ASSAY_NVCC nvcc HINTS /usr/local/cuda/bin /opt/cuda/bin)
+    mark_as_advanced(ASSAY_NVCC)
+    if(NOT ASSAY_NVCC)
+        assay_no_cuda("there is no nvcc on the path or in /usr/local/cuda (CUDA Toolkit 12.4 or later)")
+        return()
+    endif()
+    set(CMAKE_CUDA_COMPILER "${ASSAY_NVCC}")
+endif()
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES "${ASSAY_CUDA_ARCHITECTURES}")
+endif()
+include(CheckLanguage)
+check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER)
+    assay_no_cuda("nvcc does not work with this compiler; see CMakeFiles/CMakeError.log")
+    return()
+endif()
+enable_language(CUDA)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.4)
+    assay_no_cuda("nvcc is ${CMAKE_CUDA_COMPILER_VERSION}, 12.4 or later is needed")
+    return()
+endif()
+# CMake 3.25.1 does not know that nvcc 12 and later speak C++20.
+if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+endif()
+find_package(CUDAToolkit REQUIRED)
+set(ASSAY_CUDA_FOUND ON)
+message(STATUS "Device modules: CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
+
+function(assay_cuda_target target)
+    set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON
+        CUDA_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
+    target_compile_options(${target} PRIVATE
+        $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --Werror=all-warnings>)
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/benchmarks")
+    target_include_directories(${target} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+endfunction()
+
+function(assay_cuda_module name)
+    assay_module(${name} ${ARGN})
+    assay_cuda_target(assay_module_${name})
+    set_target_properties(assay_module_${name} PROPERTIES LINKER_LANGUAGE CXX)
+    target_link_libraries(assay_module_${name} PRIVATE assay_device CUDA::cudart_static)
+endfunction()
