@@ -18,6 +18,9 @@ struct Allgather {
         .caveats = caveats,
         .headline = "bus_bandwidth",
     };
+    static constexpr auto algorithms = collective::algorithms(
+        {"linear", "bruck", "recursive_doubling", "ring", "neighbor", "two_proc"});
+    static constexpr const char* algorithm_variable = "OMPI_MCA_coll_tuned_allgather_algorithm";
     static constexpr bool reduces = false;
     static constexpr bool divided = true;
     static Shape shape(std::size_t count, int ranks) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "algorithm.hpp"
 #include "growth.hpp"
 #include "ranks.hpp"
+#include "transport.hpp"
 #include "values.hpp"
 #include "world.hpp"
 
@@ -97,7 +99,13 @@ public:
         std::int64_t bytes = 0;
         Type type = Type::fp32;
         bool in_place = false;
+        Transport transport = Transport::any;
+        Algorithm algorithm = own_choice;
     };
+    static constexpr auto algorithms =
+        collective::algorithms({"basic_linear", "nonoverlapping", "recursive_doubling", "ring",
+                                "segmented_ring", "rabenseifner"});
+    static constexpr const char* algorithm_variable = "OMPI_MCA_coll_tuned_allreduce_algorithm";
     static constexpr Info info{
         .id = "collective.allreduce",
         .version = 1,
@@ -113,9 +121,10 @@ public:
             "batch, and within a batch of small messages every time before the type overflows "
             "(fp32, 2 ranks: every 120 calls).",
         .caveats =
-            "The library chooses the algorithm. Calls follow each other without computation in "
+            "The library chooses algorithm and transport unless told otherwise. Calls follow each "
+            "other without computation in "
             "between, which hides imbalance that real programs have. Ranks on one machine use its "
-            "memory, not a network; the setting `machines` says how many there were.",
+            "memory, not a network; the settings `machines` and `path` say what was used.",
         .headline = "bus_bandwidth",
     };
     static constexpr bool team = true;
@@ -123,8 +132,7 @@ public:
     static constexpr std::uint64_t safe_calls = 1U << 24U;
 
     static constexpr std::tuple axes{
-        symbolic<Params>("ranks", "processes", "", &Params::ranks, {Symbol::all}, {2, 4096},
-                         {Symbol::all}),
+        ranks_axis<Params>(),
         integer<Params>("bytes", "message size of one rank", "B", &Params::bytes,
                         {8, 1_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB}, {8, 1_GiB}),
         choice<Params>("type", "type of the numbers", &Params::type,
@@ -132,6 +140,8 @@ public:
                        {Type::fp32, Type::fp64}),
         boolean<Params>("in_place", "result over the input (MPI_IN_PLACE)", &Params::in_place,
                         {false}),
+        transport_axis<Params>(),
+        algorithm_axis<Params, Allreduce>(),
     };
 
     static Fit fit(const Params& params, const Machine& machine) {
@@ -139,11 +149,19 @@ public:
         if (params.bytes % element != 0)
             return Fit::no("needs a message of whole numbers: a multiple of " +
                            std::to_string(element) + " bytes");
-        return fit_ranks(params.ranks, 2 * params.bytes, machine);
+        if (auto fit = fit_ranks(params.ranks, 2 * params.bytes, machine); !fit) return fit;
+        if (auto fit =
+                fit_algorithm<Allreduce>(params.algorithm, rank_count(params.ranks, machine));
+            !fit)
+            return fit;
+        return fit_transport(params.transport, machine);
     }
 
     Allreduce(const Params& params, Context& context)
-        : ranks_{join_ranks(params.ranks, context)}, reduction_{make(params, context.team())} {}
+        : ranks_{join_ranks(params.ranks, context)}, reduction_{make(params, context.team())},
+          path_{params.transport, context, mpi::machine_count()} {
+        join_algorithm<Allreduce>(params.algorithm, context);
+    }
 
     void run() noexcept {
         int code = MPI_SUCCESS;
@@ -152,15 +170,16 @@ public:
         else if (auto* fp64 = std::get_if<Reduction<double>>(&reduction_))
             code = fp64->run();
         if (code != MPI_SUCCESS) code_ = code;
+        ++calls_;
     }
     Work work() const {
-        const double bytes = std::visit([](const auto& r) { return r.bytes(); }, reduction_);
         const auto n = static_cast<double>(ranks_);
-        return {.algorithm_bytes = bytes, .bus_bytes = bytes * 2 * (n - 1) / n};
+        return {.algorithm_bytes = bytes(), .bus_bytes = bytes() * 2 * (n - 1) / n};
     }
     Check verify() const {
         mpi::check(code_, "MPI_Allreduce");
-        return std::visit([](const auto& r) { return r.check(); }, reduction_);
+        return path_.prove(std::visit([](const auto& r) { return r.check(); }, reduction_),
+                           static_cast<double>(calls_) * least_moved(bytes(), ranks_));
     }
     void poison() {
         std::visit([](auto& r) { r.poison(); }, reduction_);
@@ -175,6 +194,9 @@ public:
 private:
     using Any = std::variant<Reduction<float>, Reduction<double>>;
 
+    double bytes() const {
+        return std::visit([](const auto& r) { return r.bytes(); }, reduction_);
+    }
     static Any make(const Params& params, Team members) {
         if (params.type == Type::fp64)
             return Any{std::in_place_type<Reduction<double>>, params.bytes, params.in_place,
@@ -185,6 +207,8 @@ private:
 
     int ranks_;
     Any reduction_;
+    Path path_;
+    std::uint64_t calls_ = 0;
     int code_ = MPI_SUCCESS;
 };
 

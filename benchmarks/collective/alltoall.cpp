@@ -18,6 +18,9 @@ struct Alltoall {
         .caveats = caveats,
         .headline = "bus_bandwidth",
     };
+    static constexpr auto algorithms =
+        collective::algorithms({"linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"});
+    static constexpr const char* algorithm_variable = "OMPI_MCA_coll_tuned_alltoall_algorithm";
     static constexpr bool reduces = false;
     static constexpr bool divided = true;
     static Shape shape(std::size_t count, int ranks) {

@@ -22,6 +22,10 @@ struct Broadcast {
             "machine use its memory, not a network.",
         .headline = "bus_bandwidth",
     };
+    static constexpr auto algorithms = collective::algorithms(
+        {"basic_linear", "chain", "pipeline", "split_binary_tree", "binary_tree", "binomial",
+         "knomial", "scatter_allgather", "scatter_allgather_ring"});
+    static constexpr const char* algorithm_variable = "OMPI_MCA_coll_tuned_bcast_algorithm";
     static constexpr bool reduces = false;
     static constexpr bool divided = false;
     static Shape shape(std::size_t count, int /*ranks*/) {

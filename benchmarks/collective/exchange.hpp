@@ -9,6 +9,7 @@
 //   receives(rank)                         does this rank get a result? (the root of a broadcast does not)
 //   call(in, out, count, type, rank, ranks, communicator)
 //   result(values, rank, ranks, count, i)  what must stand in element i
+//   algorithms, algorithm_variable         where the library lets one choose, see algorithm.hpp
 //
 // `divided`: the message is cut into one block for each rank, as NCCL's tests count it, so that MPI and
 // NCCL have the same sizes and factors. A message that cannot be cut evenly is rounded down, to one
@@ -16,7 +17,9 @@
 
 #pragma once
 
+#include "algorithm.hpp"
 #include "ranks.hpp"
+#include "transport.hpp"
 #include "values.hpp"
 #include "world.hpp"
 
@@ -114,6 +117,8 @@ public:
         Symbolic ranks;
         std::int64_t bytes = 0;
         Type type = Type::fp32;
+        Transport transport = Transport::any;
+        Algorithm algorithm = own_choice;
     };
     static constexpr Info info = Operation::info;
     static constexpr bool team = true;
@@ -122,29 +127,46 @@ public:
 
     static constexpr auto axes = [] {
         using namespace assay::units;
-        const auto sizes = std::tuple{
-            symbolic<Params>("ranks", "processes", "", &Params::ranks, {Symbol::all}, {2, 4096},
-                             {Symbol::all}),
+        const auto common = std::tuple{
+            ranks_axis<Params>(),
             integer<Params>("bytes",
                             Operation::divided ? "message size, of the blocks of all ranks together"
                                                : "message size",
                             "B", &Params::bytes, {8, 1_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB},
-                            {8, 1_GiB})};
-        if constexpr (Operation::reduces)
-            return std::tuple_cat(
-                sizes, std::tuple{choice<Params>(
-                           "type", "type of the numbers", &Params::type,
-                           {Name<Type>{"fp32", Type::fp32}, {"fp64", Type::fp64}}, {Type::fp32})});
-        else
-            return sizes;
+                            {8, 1_GiB}),
+            transport_axis<Params>()};
+        const auto numbers = [] {
+            if constexpr (Operation::reduces)
+                return std::tuple{choice<Params>(
+                    "type", "type of the numbers", &Params::type,
+                    {Name<Type>{"fp32", Type::fp32}, {"fp64", Type::fp64}}, {Type::fp32})};
+            else
+                return std::tuple{};
+        }();
+        const auto choices = [] {
+            if constexpr (HasAlgorithms<Operation>)
+                return std::tuple{algorithm_axis<Params, Operation>()};
+            else
+                return std::tuple{};
+        }();
+        return std::tuple_cat(common, numbers, choices);
     }();
 
     static Fit fit(const Params& params, const Machine& machine) {
-        return fit_ranks(params.ranks, 2 * params.bytes, machine);
+        if (auto fit = fit_ranks(params.ranks, 2 * params.bytes, machine); !fit) return fit;
+        if constexpr (HasAlgorithms<Operation>)
+            if (auto fit =
+                    fit_algorithm<Operation>(params.algorithm, rank_count(params.ranks, machine));
+                !fit)
+                return fit;
+        return fit_transport(params.transport, machine);
     }
 
     Exchange(const Params& params, Context& context)
-        : ranks_{join_ranks(params.ranks, context)}, buffers_{make(params, context.team())} {
+        : ranks_{join_ranks(params.ranks, context)}, buffers_{make(params, context.team())},
+          path_{params.transport, context, mpi::machine_count()} {
+        if constexpr (HasAlgorithms<Operation>)
+            join_algorithm<Operation>(params.algorithm, context);
         context.setting("message_bytes", static_cast<std::int64_t>(bytes()));
     }
 
@@ -155,13 +177,15 @@ public:
         else if (auto* fp64 = std::get_if<Buffers<Operation, double>>(&buffers_))
             code = fp64->run();
         if (code != MPI_SUCCESS) code_ = code;
+        ++calls_;
     }
     Work work() const {
         return {.algorithm_bytes = bytes(), .bus_bytes = bytes() * Operation::bus_factor(ranks_)};
     }
     Check verify() const {
         mpi::check(code_, Operation::name);
-        return std::visit([](const auto& b) { return b.check(); }, buffers_);
+        return path_.prove(std::visit([](const auto& b) { return b.check(); }, buffers_),
+                           static_cast<double>(calls_) * least_moved(bytes(), ranks_));
     }
     void poison() {
         std::visit([](auto& b) { b.poison(); }, buffers_);
@@ -189,6 +213,8 @@ private:
 
     int ranks_;
     Any buffers_;
+    Path path_;
+    std::uint64_t calls_ = 0;
     int code_ = MPI_SUCCESS;
 };
 
@@ -197,10 +223,9 @@ constexpr double all_but_own(int ranks) {
     return static_cast<double>(ranks - 1) / static_cast<double>(ranks);
 }
 
-inline constexpr const char* caveats = "The library chooses the algorithm. Calls follow each other "
-                                       "without computation in between, which "
-                                       "hides imbalance that real programs have. Ranks on one "
-                                       "machine use its memory, not a network; the "
-                                       "setting `machines` says how many there were.";
+inline constexpr const char* caveats =
+    "The library chooses algorithm and transport unless told otherwise. Calls follow each other "
+    "without computation in between, which hides imbalance that real programs have. Ranks on one "
+    "machine use its memory, not a network; the settings `machines` and `path` say what was used.";
 
 } // namespace assay::collective

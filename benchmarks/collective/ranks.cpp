@@ -8,8 +8,13 @@
 
 namespace assay::collective {
 
+std::int64_t rank_count(Symbolic wanted, const Machine& machine) {
+    const std::int64_t of_job = machine.count("job.ranks");
+    return of_job > 0 ? of_job : machine.workers(wanted);
+}
+
 Fit fit_ranks(Symbolic ranks, std::int64_t bytes_per_rank, const Machine& machine) {
-    const std::int64_t count = machine.workers(ranks);
+    const std::int64_t count = rank_count(ranks, machine);
     if (count < 2) return Fit::no("not applicable: a single rank has nobody to exchange data with");
     if (count > machine.cores())
         return Fit::no("needs " + std::to_string(count) + " cores, one per rank; " +
@@ -26,7 +31,7 @@ int join_ranks(Symbolic ranks, Context& context) {
     if (count < 2 || mpi::communicator() == MPI_COMM_NULL)
         throw std::runtime_error{
             "this process is alone: collectives run in a team, started by mpirun"};
-    const std::int64_t wanted = context.machine().workers(ranks);
+    const std::int64_t wanted = rank_count(ranks, context.machine());
     if (count != wanted)
         throw std::runtime_error{"started with " + std::to_string(count) + " ranks, asked for " +
                                  std::to_string(wanted)};

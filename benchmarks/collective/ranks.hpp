@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <assay/axes.hpp>
 #include <assay/define.hpp>
 #include <assay/machine.hpp>
 
@@ -20,6 +21,22 @@ template <class T>
 MPI_Datatype mpi_type() {
     return std::is_same_v<T, float> ? MPI_FLOAT : MPI_DOUBLE;
 }
+
+template <class Params>
+consteval auto ranks_axis() {
+    return symbolic<Params>("ranks",
+                            "processes: one per core, per socket or per machine, or a number", "",
+                            &Params::ranks, {Symbol::all}, {2, 4096},
+                            {Symbol::all, Symbol::per_socket, Symbol::per_node});
+}
+
+/// Of a message of so many bytes, what every rank must send or receive at least, by whatever algorithm.
+constexpr double least_moved(double bytes, int ranks) {
+    return bytes * static_cast<double>(ranks - 1) / static_cast<double>(ranks);
+}
+
+/// Ranks that `wanted` stands for in this job, or on this machine where there is none.
+std::int64_t rank_count(Symbolic wanted, const Machine& machine);
 
 /// One core for each of the ranks, and `bytes_per_rank` of memory.
 Fit fit_ranks(Symbolic ranks, std::int64_t bytes_per_rank, const Machine& machine);

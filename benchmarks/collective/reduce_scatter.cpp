@@ -20,6 +20,10 @@ struct ReduceScatter {
         .caveats = caveats,
         .headline = "bus_bandwidth",
     };
+    static constexpr auto algorithms = collective::algorithms(
+        {"basic_linear", "recursive_doubling", "recursive_halving", "butterfly"});
+    static constexpr const char* algorithm_variable =
+        "OMPI_MCA_coll_tuned_reduce_scatter_block_algorithm";
     static constexpr bool reduces = true;
     static constexpr bool divided = true;
     static Shape shape(std::size_t count, int ranks) {

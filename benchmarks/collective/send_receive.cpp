@@ -18,8 +18,8 @@ struct SendReceive {
             "bytes per second, one way.",
         .caveats =
             "Every rank sends and receives at once; a single pair, one way, may be faster. "
-            "Ranks on one machine use its memory, not a network; the setting `machines` says "
-            "how many there were.",
+            "Ranks on one machine use its memory, not a network; the settings `machines` and "
+            "`path` say what was used.",
         .headline = "bus_bandwidth",
     };
     static constexpr bool reduces = false;

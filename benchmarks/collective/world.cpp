@@ -101,6 +101,62 @@ void check(int code, const char* call) {
     if (code != MPI_SUCCESS) throw std::runtime_error{std::string{call} + ": " + error_text(code)};
 }
 
+namespace {
+
+/// The word that the library's own list has for a number.
+std::string word_of(MPI_T_enum list, int number) {
+    int count = 0;
+    if (MPI_T_enum_get_info(list, &count, nullptr, nullptr) != MPI_SUCCESS) return {};
+    for (int i = 0; i < count; ++i) {
+        std::array<char, 256> word{};
+        int value = 0;
+        int length = word.size();
+        if (MPI_T_enum_get_item(list, i, &value, word.data(), &length) == MPI_SUCCESS &&
+            value == number)
+            return word.data();
+    }
+    return {};
+}
+
+std::string read_control(int index) {
+    std::array<char, 256> name{};
+    int name_length = name.size();
+    int verbosity = 0;
+    int binding = 0;
+    int scope = 0;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_T_enum list = MPI_T_ENUM_NULL;
+    MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+    int count = 0;
+    if (MPI_T_cvar_get_info(index, name.data(), &name_length, &verbosity, &type, &list, nullptr,
+                            nullptr, &binding, &scope) != MPI_SUCCESS ||
+        MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) != MPI_SUCCESS)
+        return {};
+    std::string text;
+    constexpr int longest = 4096; // a list of components; a longer one is not for people
+    if (type == MPI_CHAR && count > 0 && count <= longest) {
+        std::string buffer(static_cast<std::size_t>(count) + 1, '\0');
+        if (MPI_T_cvar_read(handle, buffer.data()) == MPI_SUCCESS) text = buffer.c_str();
+    } else if (type == MPI_INT && count == 1 && list != MPI_T_ENUM_NULL) {
+        int number = 0;
+        if (MPI_T_cvar_read(handle, &number) == MPI_SUCCESS) text = word_of(list, number);
+    }
+    MPI_T_cvar_handle_free(&handle);
+    return text;
+}
+
+} // namespace
+
+std::string control(const char* name) {
+    int provided = MPI_THREAD_SINGLE;
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return {};
+    int index = 0;
+    std::string text;
+    if (MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS) text = read_control(index);
+    MPI_T_finalize();
+    return text;
+}
+
 int machine_count() {
     MPI_Comm neighbours = MPI_COMM_NULL;
     check(MPI_Comm_split_type(world().work, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &neighbours),

@@ -20,6 +20,10 @@ std::string error_text(int code);
 /// Throws std::runtime_error when an MPI call did not succeed.
 void check(int code, const char* call);
 
+/// What the library's control variable of this name holds (MPI_T), as text: "self,tcp", "ring". Empty
+/// where it has none.
+std::string control(const char* name);
+
 /// Machines this job runs on: groups of ranks that can share memory. Collective.
 int machine_count();
 

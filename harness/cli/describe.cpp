@@ -48,14 +48,41 @@ std::string values_text(const std::vector<record::Value>& values) {
     return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+/// What a value sets before the process begins: "OMPI_MCA_btl=self,tcp", with VALUE for its own name.
+std::string variables_of(const core::Parameter& parameter, std::string_view value) {
+    std::vector<std::string> set;
+    for (const auto& v : parameter.variables)
+        if (v.value == value)
+            set.push_back(fmt::format("{}={}", v.name, v.setting == value ? "VALUE" : v.setting));
+    return fmt::format("{}", fmt::join(set, " "));
+}
+
+/// "; tcp sets OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp", values that set the same together.
+std::string variables_text(const core::Parameter& parameter) {
+    std::vector<std::pair<std::string, std::string>> groups; // values, what they set
+    for (const auto& name : parameter.names) {
+        const auto set = variables_of(parameter, name);
+        if (set.empty()) continue;
+        if (!groups.empty() && groups.back().second == set)
+            groups.back().first += ", " + name;
+        else
+            groups.emplace_back(name, set);
+    }
+    std::string text;
+    for (const auto& [names, set] : groups)
+        text += fmt::format("; {} {} {}", names,
+                            names.find(',') != std::string::npos ? "set" : "sets", set);
+    return text;
+}
+
 std::string parameters_text(const Terminal& terminal, const Entry& entry) {
     std::string out = heading(terminal, "Parameters") + "by " + entry.module->module + '\n';
     for (const auto& parameter : entry.benchmark->parameters) {
         const std::string unit = parameter.unit.empty() ? "" : ", in " + parameter.unit;
         out += std::string(indent, ' ') +
-               wrap(fmt::format("{}: {}{}. Takes {}. Measured unless told otherwise: {}",
+               wrap(fmt::format("{}: {}{}. Takes {}. Measured unless told otherwise: {}{}",
                                 parameter.name, parameter.help, unit, core::range_of(parameter),
-                                values_text(parameter.defaults)),
+                                values_text(parameter.defaults), variables_text(parameter)),
                     indent + 4, terminal.width) +
                '\n';
     }

@@ -160,12 +160,17 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
             {.message = fmt::format("{} has no benchmark {}", request.module, request.benchmark)});
     const auto values = module_values(*benchmark, request.parameters);
     if (!values) return give_up(values.error());
-    if (const auto joined = join(**module, *benchmark); !joined) return give_up(joined.error());
-
     LoadedCase subject{*benchmark, *services_.table(), *values, [&](const char* phase) {
                            reports_.progress({.id = request.id, .phase = phase});
                        }};
+    // Where the case does not apply, there may be no team to join.
     auto misfit = subject.misfit();
+    if (!misfit.empty() && leave_ == nullptr) {
+        result.replica.status = Status::skipped;
+        result.replica.reason = std::move(misfit);
+        return;
+    }
+    if (const auto joined = join(**module, *benchmark); !joined) return give_up(joined.error());
     const auto fits = misfit.empty() ? Status::ok : Status::skipped;
     if (!all_agree(fits, std::move(misfit), result)) return;
 

@@ -19,7 +19,7 @@ struct Placement {
     int ranks = 1;               ///< processes
     int threads = 1;             ///< of each process
     std::vector<int> cpus;       ///< of all processes together; empty: not bound
-    record::NamedList variables; ///< tunings: OPENBLAS_CORETYPE=SkylakeX
+    record::NamedList variables; ///< OPENBLAS_CORETYPE=SkylakeX: tunings, and values of parameters
     bool operator==(const Placement&) const = default;
 };
 

@@ -40,6 +40,9 @@ Result<Command> mpirun(const LaunchRequest& request, std::vector<std::string> en
         arguments.emplace_back("--oversubscribe");
         set("mpi_yield_when_idle", "1"); // a rank that spins would keep the others off the core
     }
+    // A host without a network still has this one; Open MPI leaves it out unless told.
+    if (find_variable(environment, "OMPI_MCA_btl_tcp_if_include") == nullptr)
+        set("btl_tcp_if_include", "lo");
     set("orte_tmpdir_base", request.scratch.string());
     set("btl_vader_backing_directory", request.scratch.string());
     if (!may_read_siblings()) set("btl_vader_single_copy_mechanism", "none");

@@ -40,6 +40,8 @@ json::Value to_json(const Parameter& p) {
     json["names"] = p.names;
     auto& defaults = json["defaults"] = json::Value::array();
     for (const auto& value : p.defaults) defaults.push_back(value_to_json(value));
+    for (const auto& v : p.variables)
+        json["variables"].push_back({{"value", v.value}, {"name", v.name}, {"setting", v.setting}});
     return json;
 }
 
@@ -83,6 +85,13 @@ json::Value to_json(const Manifest& m) {
 
 // --- reading --------------------------------------------------------------------------------------
 
+void read_variable(const json::Object& object, ParameterVariable& variable) {
+    object.read("value", variable.value);
+    object.read("name", variable.name);
+    object.read("setting", variable.setting);
+    object.only({"value", "name", "setting"});
+}
+
 void read_parameter(const json::Object& object, Parameter& p) {
     std::string kind;
     object.read("name", p.name);
@@ -100,7 +109,11 @@ void read_parameter(const json::Object& object, Parameter& p) {
         object.read("low", p.real_low);
         object.read("high", p.real_high);
     }
-    object.only({"name", "kind", "help", "unit", "names", "low", "high", "defaults"});
+    object.only({"name", "kind", "help", "unit", "names", "low", "high", "defaults", "variables"});
+    if (object.has("variables"))
+        object.each("variables", [&](const json::Object& variable) {
+            read_variable(variable, p.variables.emplace_back());
+        });
     const auto* defaults = object.find("defaults");
     if (defaults == nullptr || !defaults->is_array())
         return object.expected("defaults", "an array");
@@ -196,6 +209,19 @@ Result<void> check_clean(const std::vector<std::string_view>& texts) {
     return {};
 }
 
+/// Variables are for libraries under measurement, not for the loader or for us.
+Result<void> check_variable(const ParameterVariable& v) {
+    const auto plain = [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+               c == '_';
+    };
+    if (v.name.empty() || !std::ranges::all_of(v.name, plain))
+        return fail(fmt::format("{} is no name of a variable", json::show_text(v.name)));
+    if (v.name.starts_with("LD_") || v.name.starts_with("ASSAY_") || v.name == "PATH")
+        return fail(fmt::format("it may not set {}", v.name));
+    return check_clean({v.value, v.setting});
+}
+
 Result<void> check_parameter(const Parameter& p) {
     if (!is_plain(p.name))
         return fail(fmt::format("parameter name \"{}\" should be snake_case", p.name));
@@ -211,6 +237,14 @@ Result<void> check_parameter(const Parameter& p) {
     if (p.kind == ParameterKind::name && p.names.empty()) return wrong("it has no names");
     if (std::ranges::any_of(p.names, [](const auto& name) { return name.empty(); }))
         return wrong("one of its names is empty");
+    for (const auto& variable : p.variables) {
+        if (auto checked = check_variable(variable); !checked)
+            return wrong(checked.error().message);
+        if (p.kind == ParameterKind::name &&
+            std::ranges::find(p.names, variable.value) == p.names.end())
+            return wrong(fmt::format("it sets {} for {}, which is none of its values",
+                                     variable.name, json::show_text(variable.value)));
+    }
     if (p.defaults.empty()) return wrong("it has no default");
     for (const auto& value : p.defaults)
         if (auto checked = check_value(p, value); !checked)

@@ -18,6 +18,13 @@ namespace assay::core {
 
 enum class ParameterKind : std::uint8_t { integer, real, boolean, name, text };
 
+/// See assay_variable in assay/module.h.
+struct ParameterVariable {
+    std::string value; ///< of the parameter, as text
+    std::string name;
+    std::string setting;
+};
+
 struct Parameter {
     std::string name;
     ParameterKind kind = ParameterKind::integer;
@@ -29,6 +36,7 @@ struct Parameter {
     double real_high = 0;
     std::vector<std::string> names; ///< enumeration values, or the symbols an integer also takes
     std::vector<record::Value> defaults;
+    std::vector<ParameterVariable> variables{};
 };
 
 struct Benchmark {

@@ -196,6 +196,13 @@ Result<Parameter> parameter_of(const assay_parameter& from) {
                  .real_high = from.real_high};
     for (const char* name : std::span{from.names, from.name_count})
         to.names.push_back(text_of(name));
+    const auto variables = copies_of(from.variables, from.variable_count, "variables");
+    if (!variables)
+        return fail(fmt::format("parameter {}: {}", to.name, variables.error().message));
+    for (const auto& variable : *variables)
+        to.variables.push_back({.value = text_of(variable.value),
+                                .name = text_of(variable.name),
+                                .setting = text_of(variable.setting)});
     for (const auto& value : std::span{from.defaults, from.default_count}) {
         auto known = value_of(value);
         if (!known) return fail(fmt::format("a default of {} has no known kind", to.name));

@@ -15,7 +15,23 @@ int count_of(const record::Value& value, const record::Machine& machine) {
     if (const auto* number = std::get_if<std::int64_t>(&value))
         return static_cast<int>(std::clamp<std::int64_t>(*number, 1, 1 << 20U));
     const auto* symbol = std::get_if<std::string>(&value);
-    return symbol != nullptr && *symbol == "one" ? 1 : cores;
+    if (symbol == nullptr) return cores;
+    if (*symbol == "one" || *symbol == "per_node") return 1;
+    return *symbol == "per_socket" ? std::max(machine.sockets.value_or(1), 1) : cores;
+}
+
+/// What the values of this case stand for beats a tuning: it was asked for.
+void add_variables(const PlannedCase& planned, record::NamedList& variables) {
+    for (const auto& parameter : planned.benchmark->parameters) {
+        const auto* value = record::find(planned.parameters, parameter.name);
+        if (value == nullptr || parameter.variables.empty()) continue;
+        const auto text = record::to_string(*value);
+        for (const auto& variable : parameter.variables) {
+            if (variable.value != text) continue;
+            std::erase_if(variables, [&](const auto& v) { return v.name == variable.name; });
+            variables.push_back({variable.name, variable.setting});
+        }
+    }
 }
 
 } // namespace
@@ -28,6 +44,7 @@ Result<Placement> place(const PlannedCase& planned, const record::Machine& machi
     const int usable = std::max(machine.usable_threads.value_or(1), 1);
 
     Placement placement{.launcher = team ? planned.module->launcher : "", .variables = variables};
+    add_variables(planned, placement.variables);
     if (team && ranks != nullptr) placement.ranks = count_of(*ranks, machine);
     if (threads != nullptr)
         placement.threads = count_of(*threads, machine);

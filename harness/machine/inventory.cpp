@@ -147,6 +147,7 @@ double fact(const record::Machine& machine, std::string_view name) {
     if (name == "memory.total") return known(memory_total(machine));
     if (name == "memory.available") return memory_available();
     if (name == "numa.nodes") return known(machine.numa_nodes);
+    if (name == "sockets") return known(machine.sockets);
     if (name == "core_clock_hz") return known(machine.core_clock_hz.value_or(0));
     return std::nan("");
 }

@@ -32,8 +32,17 @@ struct Name {
     Enum value;
 };
 
-inline constexpr std::array<Name<Symbol>, 3> symbol_names{
-    {{"one", Symbol::one}, {"all", Symbol::all}, {"beyond_cache", Symbol::beyond_cache}}};
+inline constexpr std::array<Name<Symbol>, 5> symbol_names{{{"one", Symbol::one},
+                                                           {"all", Symbol::all},
+                                                           {"beyond_cache", Symbol::beyond_cache},
+                                                           {"per_socket", Symbol::per_socket},
+                                                           {"per_node", Symbol::per_node}}};
+
+/// A variable of the environment that a value of a parameter stands for, see assay/module.h:
+/// `variable("tcp", "OMPI_MCA_btl", "self,tcp")`
+constexpr assay_variable variable(const char* value, const char* name, const char* setting) {
+    return {sizeof(assay_variable), 0, value, name, setting};
+}
 
 /// An axis over an integer that may also be a symbol: threads, ranks, bytes.
 template <class Params, std::size_t N, std::size_t S>
@@ -82,6 +91,8 @@ struct ChoiceAxis {
     Enum Params::* field;
     std::array<Name<Enum>, N> names;
     std::array<Enum, D> defaults;
+    const assay_variable* variables = nullptr; ///< what values mean before the process begins
+    std::size_t variable_count = 0;
 };
 
 template <class Params, std::size_t N>
@@ -126,6 +137,15 @@ consteval auto choice(const char* name, const char* help, Enum Params::* field,
                       const Name<Enum> (&names)[N], const Enum (&defaults)[D]) {
     return ChoiceAxis<Params, Enum, N, D>{name, help, field, std::to_array(names),
                                           std::to_array(defaults)};
+}
+
+/// An enumeration whose values stand for variables of the environment: an array of static storage.
+template <class Params, class Enum, std::size_t N, std::size_t D, std::size_t V>
+consteval auto choice(const char* name, const char* help, Enum Params::* field,
+                      const std::array<Name<Enum>, N>& names, const Enum (&defaults)[D],
+                      const std::array<assay_variable, V>& variables) {
+    return ChoiceAxis<Params, Enum, N, D>{
+        name, help, field, names, std::to_array(defaults), variables.data(), V};
 }
 
 template <class Params, std::size_t N>

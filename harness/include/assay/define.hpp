@@ -165,7 +165,10 @@ struct Columns<ChoiceAxis<P, E, N, D>> {
     }
     static constexpr const char* name_at(const Axis& a, std::size_t i) { return a.names[i].text; }
     static constexpr assay_parameter head(const Axis& a) {
-        return parameter_of(ASSAY_NAME, a.name, a.help, "");
+        auto p = parameter_of(ASSAY_NAME, a.name, a.help, "");
+        p.variables = a.variables;
+        p.variable_count = a.variable_count;
+        return p;
     }
     static void assign(const Axis& a, P& params, const assay_value& v) {
         for (const auto& name : a.names)

@@ -20,6 +20,8 @@ enum class Symbol : std::uint8_t {
     one,          // threads: one core
     all,          // threads, ranks: every core this process may use, one per physical core
     beyond_cache, // bytes: at least four times the sum of the last-level caches
+    per_socket,   // ranks: one for each processor package of each machine
+    per_node,     // ranks: one for each machine
 };
 
 /// Bytes that `beyond_cache` stands for: four times the last-level caches, and 64 MiB where those are
@@ -49,6 +51,7 @@ struct Symbolic {
 ///   memory.total         bytes, the smaller of RAM and cgroup limit
 ///   memory.available     bytes that can be used now without swapping
 ///   numa.nodes           count
+///   sockets              processor packages
 ///   isa                  text: the instruction sets, blank-separated, /proc/cpuinfo's names
 ///   cpu.model            text
 ///   state.folder         text: where a module may keep files from run to run of this machine, such
@@ -86,7 +89,10 @@ public:
     std::int64_t workers(Symbolic wanted) const {
         switch (wanted.symbol) {
         case Symbol::one:
+        case Symbol::per_node:
             return 1;
+        case Symbol::per_socket:
+            return count("sockets") > 0 ? count("sockets") : 1;
         case Symbol::all:
         case Symbol::beyond_cache:
             return cores();

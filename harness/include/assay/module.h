@@ -47,6 +47,17 @@ typedef struct assay_value {
     const char* text;
 } assay_value;
 
+/* What a value of a parameter means before its process begins: an environment variable that a library
+   reads once, when it is loaded. The program sets it before it starts the worker, over whatever the
+   user has set. A value may have several. */
+typedef struct assay_variable {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char* value;   /* of the parameter, as text: "tcp" */
+    const char* name;    /* OMPI_MCA_btl */
+    const char* setting; /* "self,tcp" */
+} assay_variable;
+
 /* One parameter of a benchmark: its type, range, and the values measured when nobody says otherwise. */
 typedef struct assay_parameter {
     uint32_t struct_size;
@@ -62,6 +73,8 @@ typedef struct assay_parameter {
     size_t name_count;
     const assay_value* defaults;
     size_t default_count; /* at least 1 */
+    const assay_variable* variables;
+    size_t variable_count;
 } assay_parameter;
 
 /* What one call of run() does; the harness divides by time. 0 means "does not apply". */

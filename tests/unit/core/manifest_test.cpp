@@ -37,6 +37,7 @@ Manifest sample() {
           .kind = ParameterKind::text,
           .help = "a file",
           .defaults = {std::string{}}}});
+    benchmark.parameters[1].variables = {{"a", "LIBRARY_KERNEL", "plain"}};
     benchmark.safe_calls = std::numeric_limits<std::uint64_t>::max();
     auto manifest = core::testing::manifest("host", {benchmark});
     manifest.tunings = {{"OPENBLAS_CORETYPE", "Zen", "avx2 fma"}};
@@ -56,6 +57,7 @@ TEST(Manifest, ReadsBackAsItWasWritten) {
     const auto& benchmark = back->benchmarks.at(0);
     EXPECT_EQ(benchmark.safe_calls, manifest.benchmarks[0].safe_calls);
     ASSERT_EQ(benchmark.parameters.size(), 5U);
+    EXPECT_EQ(benchmark.parameters[1].variables.at(0).setting, "plain");
     for (std::size_t i = 0; i < 5; ++i)
         EXPECT_EQ(benchmark.parameters[i].defaults, manifest.benchmarks[0].parameters[i].defaults);
 }
@@ -89,6 +91,12 @@ TEST(Manifest, WhatTheProgramRelyOnIsChecked) {
         {"out of range", [](Manifest& m) { m.benchmarks[0].parameters[3].defaults = {1.0}; }},
         {"ends before", [](Manifest& m) { m.benchmarks[0].parameters[0].integer_low = 5000; }},
         {"ranks", [](Manifest& m) { m.benchmarks[0].team = true; }},
+        {"may not set LD_PRELOAD",
+         [](Manifest& m) { m.benchmarks[0].parameters[1].variables[0].name = "LD_PRELOAD"; }},
+        {"no name of a variable",
+         [](Manifest& m) { m.benchmarks[0].parameters[1].variables[0].name = "A=B"; }},
+        {"none of its values",
+         [](Manifest& m) { m.benchmarks[0].parameters[1].variables[0].value = "c"; }},
     };
     for (const auto& damage : damages) {
         auto manifest = sample();

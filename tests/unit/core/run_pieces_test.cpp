@@ -76,8 +76,28 @@ TEST_F(Place, ATeamHasRanksAndMayShareCpus) {
     EXPECT_EQ(bound->ranks, 4);
     EXPECT_EQ(bound->threads, 1);
     EXPECT_EQ(bound->cpus.size(), 4U);
+    machine.sockets = 2;
+    planned.parameters = {{"ranks", std::string{"per_socket"}}};
+    EXPECT_EQ(place(planned, machine, {}, first_ones)->ranks, 2);
+    planned.parameters = {{"ranks", std::string{"per_node"}}};
+    EXPECT_EQ(place(planned, machine, {}, first_ones)->ranks, 1);
     planned.parameters = {{"ranks", std::int64_t{9}}};
     EXPECT_THAT(place(planned, machine, {}, first_ones)->cpus, IsEmpty());
+}
+
+TEST_F(Place, ValuesThatStandForVariablesBeatATuning) {
+    benchmark.parameters = {{.name = "transport",
+                             .kind = ParameterKind::name,
+                             .names = {"default", "tcp"},
+                             .variables = {{"tcp", "BTL", "self,tcp"}, {"tcp", "PML", "ob1"}}}};
+    const record::NamedList tuning{{"BTL", std::string{"vader"}}};
+    planned.parameters = {{"transport", std::string{"default"}}};
+    EXPECT_EQ(place(planned, machine, tuning, first_ones)->variables, tuning);
+    planned.parameters = {{"transport", std::string{"tcp"}}};
+    const auto variables = place(planned, machine, tuning, first_ones)->variables;
+    ASSERT_EQ(variables.size(), 2U);
+    EXPECT_EQ(record::to_string(*record::find(variables, "BTL")), "self,tcp");
+    EXPECT_EQ(record::to_string(*record::find(variables, "PML")), "ob1");
 }
 
 TEST(DataLimit, LeavesAReserveAndSharesTheRest) {

@@ -59,7 +59,9 @@ static assay_parameter parameter = {sizeof(assay_parameter),
                                     NULL,
                                     0,
                                     &one,
-                                    1};
+                                    1,
+                                    NULL,
+                                    0};
 
 static assay_benchmark benchmark = {sizeof(assay_benchmark),
                                     1,
