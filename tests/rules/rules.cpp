@@ -93,6 +93,7 @@ const std::map<std::string, std::set<std::string>> allowed{
     {"reports/store", {"base", "json", "record", "stats", "language", "model"}},
     {"reports/compare", {"base", "json", "record", "stats", "language", "model", "store"}},
     {"reports/history", {"base", "json", "record", "stats", "language", "model", "store"}},
+    {"reports/predict", {"base", "record", "stats", "language", "model", "store"}},
     {"reports/import", {"base", "json", "record", "stats", "language", "model"}},
     {"reports/render",
      {"base", "json", "record", "stats", "language", "model", "store", "compare", "history"}},
