@@ -46,6 +46,13 @@ void add_request(CLI::App& verb, Options& o) {
         ->type_name("NAME")
         ->delimiter(',')
         ->allow_extra_args(false);
+    verb.add_option(
+            "--device", o.devices,
+            "The devices to measure, each in turn: all, or an index, UUID or PCI address as "
+            "doctor shows them [the first]")
+        ->type_name("DEVICE")
+        ->delimiter(',')
+        ->allow_extra_args(false);
     verb.add_option_function<std::string>(
             "--budget",
             [&o](const std::string& text) {

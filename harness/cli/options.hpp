@@ -21,7 +21,8 @@ struct Options {
     std::vector<std::string> what; ///< suites, ids, or the file that the verb is about
     std::vector<std::string> set;
     std::vector<std::string> only;
-    std::vector<std::string> expect; ///< "cores=2"
+    std::vector<std::string> devices; ///< "all", "0", "GPU-..."
+    std::vector<std::string> expect;  ///< "cores=2"
     std::optional<double> budget_seconds;
     std::optional<int> replicas;
     std::vector<std::string> interleave; ///< settings that take turns

@@ -25,6 +25,13 @@ std::string words_of(const record::NamedList& parameters) {
     return words;
 }
 
+/// "openblas"; "cuda@cuda:3" beyond the first device.
+std::string library_of(const core::PlannedCase& planned) {
+    const auto place = core::place_of(planned);
+    return place.index == 0 ? planned.module->module
+                            : fmt::format("{}@{}", planned.module->module, record::words_of(place));
+}
+
 json::Value protocol_as_json(const measure::Protocol& p) {
     return {{"target", p.target},
             {"min_seconds", p.min_seconds},
@@ -65,6 +72,7 @@ json::Value plan_as_json(const core::Plan& plan) {
     for (const auto& planned : plan.cases)
         document["cases"].push_back({{"benchmark", planned.benchmark->id},
                                      {"library", planned.module->module},
+                                     {"place", record::to_json(core::place_of(planned))},
                                      {"parameters", record::to_json(planned.parameters)},
                                      {"protocol", protocol_as_json(planned.protocol)},
                                      {"skipped", planned.skip_reason},
@@ -78,7 +86,7 @@ std::string cases_as_table(const core::Plan& plan) {
     table.align_right(0);
     std::size_t number = 0;
     for (const auto& planned : plan.cases)
-        table.add({std::to_string(++number), planned.benchmark->id, planned.module->module,
+        table.add({std::to_string(++number), planned.benchmark->id, library_of(planned),
                    words_of(planned.parameters)});
     return table.text(terminal);
 }
@@ -89,6 +97,7 @@ core::PlanRequest request_of(const Options& options) {
             .only = options.only,
             .budget_seconds = options.budget_seconds,
             .replicas = options.replicas,
+            .devices = options.devices,
             .machine = machine::inspect({.core_clock = false})};
 }
 

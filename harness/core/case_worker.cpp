@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -42,6 +43,20 @@ public:
 
 private:
     const assay_team& team_;
+};
+
+/// Wall time is the host's everywhere; what the place's clock resolves, the benchmark says.
+class PlaceClock : public measure::Clock {
+public:
+    explicit PlaceClock(const assay_benchmark& benchmark)
+        : resolution_{std::isfinite(benchmark.clock_resolution) ? benchmark.clock_resolution : 0} {}
+    double now() override { return host_.now(); }
+    double read_cost() override { return std::max(resolution_, host_.read_cost()); }
+    double resolution() override { return std::max(resolution_, host_.resolution()); }
+
+private:
+    measure::Clock& host_ = measure::steady_clock();
+    double resolution_;
 };
 
 std::string text_of(const std::array<char, 1024>& text, const char* fallback) {
@@ -160,6 +175,7 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
             {.message = fmt::format("{} has no benchmark {}", request.module, request.benchmark)});
     const auto values = module_values(*benchmark, request.parameters);
     if (!values) return give_up(values.error());
+    PlaceClock clock{*benchmark};
     LoadedCase subject{*benchmark, *services_.table(), *values, [&](const char* phase) {
                            reports_.progress({.id = request.id, .phase = phase});
                        }};
@@ -181,7 +197,7 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
     if (!all_agree(created ? Status::ok : Status::failed,
                    created ? std::string{} : created.error().message, result))
         return;
-    run_engine(request, subject, result);
+    run_engine(request, subject, clock, result);
 }
 
 measure::Hooks CaseWorker::hooks(std::uint64_t id) {
@@ -194,7 +210,7 @@ measure::Hooks CaseWorker::hooks(std::uint64_t id) {
 }
 
 void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject,
-                            message::Result& result) {
+                            measure::Clock& clock, message::Result& result) {
     telemetry::Window window;
     record::Telemetry telemetry;
     auto watch = hooks(request.id);
@@ -202,8 +218,8 @@ void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject
         watch.window_begins = [&] { window.begin(); };
         watch.window_ends = [&] { telemetry = window.end(); };
     }
-    auto measured = measure::measure(subject, request.protocol, measure::steady_clock(),
-                                     measure::google_benchmark(), crew(), watch);
+    auto measured = measure::measure(subject, request.protocol, clock, measure::google_benchmark(),
+                                     crew(), watch);
     // What only this function knows survives.
     measured.replica.index = result.replica.index;
     measured.replica.started = std::move(result.replica.started);

@@ -44,7 +44,8 @@ private:
     Result<const Module*> load(const std::string& path);
     Result<void> join(const Module& module, const assay_benchmark& benchmark);
     void attempt(const message::Measure& request, message::Result& result);
-    void run_engine(const message::Measure& request, LoadedCase& subject, message::Result& result);
+    void run_engine(const message::Measure& request, LoadedCase& subject, measure::Clock& clock,
+                    message::Result& result);
     measure::Crew& crew();
     measure::Hooks hooks(std::uint64_t id);
     /// Ends the case the same way on every rank: the worst of what they met.

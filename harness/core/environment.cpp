@@ -41,6 +41,10 @@ bool is_ours(std::string_view name) {
            begins_with_any(name, job_prefixes);
 }
 
+bool is_device_choice(std::string_view name) {
+    return name == "CUDA_VISIBLE_DEVICES" || name == "CUDA_DEVICE_ORDER";
+}
+
 } // namespace
 
 std::vector<std::string> own_environment() {
@@ -70,6 +74,13 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& inhe
         entries.push_back(fmt::format("{}={}", name, record::to_string(value)));
     entries.push_back(fmt::format("OMP_NUM_THREADS={}", placement.threads));
     entries.emplace_back("OMP_DYNAMIC=false");
+    if (!placement.devices.empty()) {
+        // By UUID, and counted as the driver's tools count: CUDA's own order is by speed.
+        std::erase_if(entries, [](const std::string& e) { return is_device_choice(name_of(e)); });
+        entries.emplace_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
+        entries.push_back(
+            fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(placement.devices, ",")));
+    }
     if (placement.launcher.empty() && !placement.cpus.empty()) {
         entries.emplace_back("OMP_PROC_BIND=true");
         entries.push_back(fmt::format("OMP_PLACES={{{}}}", fmt::join(placement.cpus, "},{")));

@@ -20,6 +20,7 @@ struct Placement {
     int threads = 1;             ///< of each process
     std::vector<int> cpus;       ///< of all processes together; empty: not bound
     record::NamedList variables; ///< OPENBLAS_CORETYPE=SkylakeX: tunings, and values of parameters
+    std::vector<std::string> devices{}; ///< UUIDs of the CUDA devices it is shown; empty: all
     bool operator==(const Placement&) const = default;
 };
 

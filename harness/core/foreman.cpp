@@ -84,7 +84,8 @@ Result<std::unique_ptr<Session>> Foreman::start(const Placement& placement, cons
          .placement = placement,
          .log = log,
          .scratch = scratch_ ? scratch_->folder() : fs::path{},
-         .data_limit = data_limit_for(available, placement.ranks),
+         // A CUDA driver maps the device's memory into the process: that is no memory of the host.
+         .data_limit = placement.devices.empty() ? data_limit_for(available, placement.ranks) : 0,
          .inherited = environment_,
          .surroundings = surroundings_},
         {.machine = machine_, .state_folder = surroundings_.inside(state_folder_)});
@@ -178,7 +179,8 @@ Attempt Foreman::attempt(const PlannedCase& planned, const measure::Protocol& pr
         skip(attempt, error.message, missing ? Status::skipped : Status::failed);
     };
     const auto placement =
-        place(planned, machine_, variables, [&](int threads) { return cpus_for(threads); });
+        place(planned, machine_, variables,
+              [&](int threads, const std::string& near) { return cpus_for(threads, near); });
     if (!placement) {
         give_up(placement.error());
         return attempt;
@@ -196,20 +198,26 @@ Attempt Foreman::attempt(const PlannedCase& planned, const measure::Protocol& pr
                                        .parameters = planned.parameters,
                                        .protocol = protocol,
                                        .replica = replica,
+                                       .place = place_of(planned),
                                        .log = surroundings_.inside(fs::absolute(log))},
                                       watch_);
     attempt.result.replicas.push_back({.index = replica, .started = started});
     take_answer(std::move(answer), log, attempt);
+    // After a fault of the device nothing works in that process any more.
+    if (!planned.devices.empty() && !attempt.result.replicas.empty() &&
+        attempt.result.replicas.front().status == Status::failed)
+        dismiss();
     auto& settings = attempt.result.settings;
     if (!settings.empty() || !attempt.result.replicas.empty())
         std::ranges::move(environment, std::back_inserter(settings));
     return attempt;
 }
 
-const std::vector<int>& Foreman::cpus_for(int threads) {
-    const auto known = cpus_.find(threads);
+const std::vector<int>& Foreman::cpus_for(int threads, const std::string& near) {
+    const std::pair key{threads, near};
+    const auto known = cpus_.find(key);
     if (known != cpus_.end()) return known->second;
-    return cpus_.emplace(threads, machine::choose_cpus(threads)).first->second;
+    return cpus_.emplace(key, machine::choose_cpus(threads, near)).first->second;
 }
 
 void Foreman::take_answer(Answer<message::Result> answer, const fs::path& log, Attempt& attempt) {

@@ -63,7 +63,7 @@ private:
                              const std::filesystem::path& log);
     Attempt attempt(const PlannedCase& planned, const measure::Protocol& protocol, int replica,
                     const std::filesystem::path& log, const record::NamedList& variables);
-    const std::vector<int>& cpus_for(int threads);
+    const std::vector<int>& cpus_for(int threads, const std::string& near);
     void take_answer(Answer<message::Result> answer, const std::filesystem::path& log,
                      Attempt& attempt);
 
@@ -74,8 +74,8 @@ private:
     Surroundings surroundings_;
     std::vector<std::string> environment_; ///< inherited
     std::optional<AtHand> at_hand_;
-    std::map<int, std::vector<int>> cpus_;        ///< by number of threads
-    std::map<std::string, TuningChoice> choices_; ///< by tuning_group
+    std::map<std::pair<int, std::string>, std::vector<int>> cpus_; ///< by threads and device
+    std::map<std::string, TuningChoice> choices_;                  ///< by tuning_group
     std::optional<Scratch> scratch_;
     std::uint64_t last_id_ = 0;
     bool interrupted_ = false;

@@ -60,6 +60,7 @@ json::Value to_json(const Benchmark& b) {
                      {"single_call", b.single_call},
                      {"team", b.team},
                      {"is_ceiling", b.is_ceiling},
+                     {"all_devices", b.all_devices},
                      {"safe_calls", b.safe_calls}};
     auto& parameters = json["parameters"] = json::Value::array();
     for (const auto& parameter : b.parameters) parameters.push_back(to_json(parameter));
@@ -137,12 +138,14 @@ void read_benchmark(const json::Object& object, Benchmark& b) {
     object.read("single_call", b.single_call);
     object.read("team", b.team);
     object.read("is_ceiling", b.is_ceiling);
+    object.read("all_devices", b.all_devices);
     object.read("safe_calls", b.safe_calls);
     object.each("parameters", [&](const json::Object& parameter) {
         read_parameter(parameter, b.parameters.emplace_back());
     });
     object.only({"id", "version", "place", "question", "method", "caveats", "headline", "ceiling",
-                 "rewinds", "single_call", "team", "is_ceiling", "safe_calls", "parameters"});
+                 "rewinds", "single_call", "team", "is_ceiling", "all_devices", "safe_calls",
+                 "parameters"});
 }
 
 void read_tuning(const json::Object& object, Tuning& tuning) {

@@ -52,6 +52,7 @@ struct Benchmark {
     bool single_call = false;
     bool team = false;
     bool is_ceiling = false;
+    bool all_devices = false; ///< is shown every device at once
     std::uint64_t safe_calls = 0;
     std::vector<Parameter> parameters;
 };

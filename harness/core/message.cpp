@@ -48,6 +48,7 @@ json::Value to_json(const Measure& m) {
             {"parameters", record::to_json(m.parameters)},
             {"protocol", to_json(m.protocol)},
             {"replica", m.replica},
+            {"place", record::to_json(m.place)},
             {"log", m.log}};
 }
 
@@ -130,6 +131,7 @@ void read(const json::Object& m, Measure& to) {
     convert_part(m, "parameters", to.parameters, record::named_list_from, from_parent);
     read(m.object("protocol"), to.protocol);
     m.read("replica", to.replica);
+    convert_part(m, "place", to.place, record::place_from, from_parent);
     m.read("log", to.log);
 }
 

@@ -35,6 +35,8 @@ struct Measure {
     record::NamedList parameters;
     measure::Protocol protocol;
     int replica = 0; ///< counted from 0, as in the record
+    record::Place
+        place{};     ///< where the case is measured: a device has a clock and sensors of its own
     std::string log; ///< file that takes what the case prints
 };
 

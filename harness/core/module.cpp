@@ -242,6 +242,7 @@ Result<Benchmark> benchmark_of(const assay_benchmark& from) {
                  .single_call = (from.flags & ASSAY_SINGLE_CALL) != 0,
                  .team = (from.flags & ASSAY_TEAM) != 0,
                  .is_ceiling = (from.flags & ASSAY_IS_CEILING) != 0,
+                 .all_devices = (from.flags & ASSAY_ALL_DEVICES) != 0,
                  .safe_calls = from.safe_calls};
     for (const auto& parameter : std::span{from.parameters, from.parameter_count}) {
         auto known = parameter_of(parameter);

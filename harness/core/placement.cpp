@@ -45,6 +45,7 @@ Result<Placement> place(const PlannedCase& planned, const record::Machine& machi
 
     Placement placement{.launcher = team ? planned.module->launcher : "", .variables = variables};
     add_variables(planned, placement.variables);
+    for (const auto& device : planned.devices) placement.devices.push_back(device.uuid);
     if (team && ranks != nullptr) placement.ranks = count_of(*ranks, machine);
     if (threads != nullptr)
         placement.threads = count_of(*threads, machine);
@@ -56,8 +57,14 @@ Result<Placement> place(const PlannedCase& planned, const record::Machine& machi
                     Fault::environment);
     // More ranks than CPUs share them as the kernel likes: slow, but what was asked for.
     const int wanted = placement.ranks * placement.threads;
-    if (wanted <= usable) placement.cpus = choose_cpus(wanted);
-    if (placement.cpus.size() != static_cast<std::size_t>(wanted)) placement.cpus.clear();
+    // The thread that feeds a device sits near it: memory it touches first is then near as well.
+    const bool near_one = planned.devices.size() == 1;
+    const auto near = near_one ? planned.devices.front().pci_address : std::string{};
+    if (wanted <= usable) placement.cpus = choose_cpus(wanted, near);
+    if (near_one && threads == nullptr && !placement.cpus.empty())
+        placement.threads = static_cast<int>(placement.cpus.size()); // a socket has fewer
+    else if (placement.cpus.size() != static_cast<std::size_t>(wanted))
+        placement.cpus.clear();
     return placement;
 }
 

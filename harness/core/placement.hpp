@@ -16,8 +16,9 @@
 
 namespace assay::core {
 
-/// Logical CPUs for so many threads, as machine::choose_cpus; asking it costs milliseconds.
-using ChooseCpus = std::function<std::vector<int>(int threads)>;
+/// Logical CPUs for so many threads, as machine::choose_cpus: of those near the PCI device with this address,
+/// where it is not empty. Asking it costs milliseconds.
+using ChooseCpus = std::function<std::vector<int>(int threads, const std::string& near)>;
 
 /// An error says why the case does not apply here: more threads than there are.
 Result<Placement> place(const PlannedCase& planned, const record::Machine& machine,

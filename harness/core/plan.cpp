@@ -35,7 +35,7 @@ std::string digest_of(const Plan& plan) {
             parameters[name] = value_to_json(value);
         cases.push_back({planned.module->module, planned.module->build_id, planned.benchmark->id,
                          planned.benchmark->version, std::move(parameters),
-                         protocol_of(planned.protocol)});
+                         record::words_of(place_of(planned)), protocol_of(planned.protocol)});
     }
     const json::Value all{{"version", version()},
                           {"suite", plan.suite},
@@ -79,11 +79,20 @@ Result<Asked> read_asked(const Catalogue& catalogue, const std::vector<std::stri
 
 } // namespace
 
+record::Place place_of(const PlannedCase& planned) {
+    record::Place place{.kind = planned.benchmark->place, .uuid = {}};
+    if (planned.devices.size() == 1 && !planned.benchmark->all_devices) {
+        place.uuid = planned.devices.front().uuid;
+        place.index = planned.devices.front().index;
+    }
+    return place;
+}
+
 record::Case empty_case(const PlannedCase& planned) {
     record::Case c;
     c.benchmark = planned.benchmark->id;
     c.version = planned.benchmark->version;
-    c.place.kind = planned.benchmark->place;
+    c.place = place_of(planned);
     c.library = planned.module->module;
     c.parameters = planned.parameters;
     c.headline = planned.benchmark->headline;

@@ -23,10 +23,15 @@ struct PlannedCase {
     const Benchmark* benchmark = nullptr;
     record::NamedList parameters; ///< complete, in the benchmark's order, may be symbolic
     measure::Protocol protocol;
+    /// Where it is measured: one, or all that a benchmark of all devices is shown; none on the host, and
+    /// where no device is known of.
+    std::vector<record::Device> devices{};
     std::string skip_reason; ///< not empty: it is not measured, and recorded as skipped
 };
 /// The case as it will be recorded before anything is measured (status interrupted).
 record::Case empty_case(const PlannedCase& planned);
+/// Where it is measured, as the record says it.
+record::Place place_of(const PlannedCase& planned);
 
 struct Plan {
     std::string suite;          ///< name of the suite, or "custom" for ids on the command line
@@ -45,7 +50,9 @@ struct PlanRequest {
     std::vector<std::string> only;        ///< ids, families or libraries to keep
     std::optional<double> budget_seconds; ///< for the whole run
     std::optional<int> replicas;
-    record::Machine machine{}; ///< says how far ranges of values go ("8KiB..beyond_cache")
+    std::vector<std::string> devices{}; ///< "all", indexes, UUIDs, PCI addresses; none: the first
+    record::Machine machine{}; ///< says how far ranges of values go ("8KiB..beyond_cache"), and
+                               ///< which devices there are
 };
 
 /// Usage errors name the item, and for an unknown name the nearest known one.

@@ -24,13 +24,13 @@ constexpr double measured_share = 1.3; // looks come at 1.3 times the number of 
 constexpr double least_measured = 0.1;
 constexpr double least_warmup = 0.1;
 
-/// What a worker is started with: the number of threads or processes, as it was asked for.
+/// What a worker is started with: the number of threads or processes, as it was asked for, and the place.
 std::string team_of(const PlannedCase& planned) {
     std::string team;
     for (const char* name : {"ranks", "threads"})
         if (const auto* value = record::find(planned.parameters, name))
             team += fmt::format("{}={} ", name, record::to_string(*value));
-    return team;
+    return team + record::words_of(place_of(planned));
 }
 
 /// Benchmarks and their ceilings are one cluster, and so are clusters that share a benchmark: what is

@@ -2,6 +2,7 @@
 #include "core/selection.hpp"
 
 #include "base/nearest.hpp"
+#include "core/devices.hpp"
 #include "core/parameter.hpp"
 #include "core/selector.hpp"
 #include "core/value_range.hpp"
@@ -286,6 +287,24 @@ void expand(const Draft& draft, std::vector<PlannedCase>& cases, std::set<std::s
     }
 }
 
+/// A suite is for machines with devices and without: what needs one is left out where none can be.
+/// Asked for by name, or where a device is there without its driver, a case is tried and says why not.
+Result<void> place_cases(Selection& selection, const PlanRequest& request, bool by_suite) {
+    const auto chosen = choose_devices(request.machine, request.devices);
+    if (!chosen) return tl::unexpected{chosen.error()};
+    if (by_suite && !may_have_devices(request.machine)) {
+        const auto gone = std::erase_if(selection.cases, [](const PlannedCase& planned) {
+            return planned.benchmark->place != "host";
+        });
+        if (gone > 0)
+            selection.notes.push_back(
+                fmt::format("{} case{} on CUDA devices left out: this machine has none", gone,
+                            gone == 1 ? "" : "s"));
+    }
+    selection.cases = put_on_devices(std::move(selection.cases), *chosen);
+    return {};
+}
+
 } // namespace
 
 Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& request,
@@ -310,6 +329,8 @@ Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& re
                         most_cases));
     std::set<std::string> seen;
     for (const auto& draft : *drafts) expand(draft, selection.cases, seen);
+    if (auto placed = place_cases(selection, request, suite != nullptr); !placed)
+        return tl::unexpected{placed.error()};
     return selection;
 }
 

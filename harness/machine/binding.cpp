@@ -61,7 +61,14 @@ std::vector<int> choose_cpus(const Shape& shape, int threads) {
     return cpus;
 }
 
-std::vector<int> choose_cpus(int threads) { return choose_cpus(read_shape(), threads); }
+std::vector<int> choose_cpus(int threads, const std::string& near) {
+    auto shape = read_shape();
+    if (!near.empty()) {
+        const auto folder = std::filesystem::path{"/sys/bus/pci/devices"} / near;
+        keep_usable(shape, Files{}.line(folder / "local_cpulist"));
+    }
+    return choose_cpus(shape, threads);
+}
 
 Result<void> bind_process(const std::vector<int>& cpus) {
     // 2^16: beyond any machine; keeps a wrong number from becoming a huge set.

@@ -156,6 +156,18 @@ Shape read_shape() {
     return usable ? describe(topology.get(), usable.get()) : bare_shape();
 }
 
+void keep_usable(Shape& shape, const std::string& cpu_list) {
+    const Bitmap near{hwloc_bitmap_alloc()};
+    if (cpu_list.empty() || hwloc_bitmap_list_sscanf(near.get(), cpu_list.c_str()) != 0) return;
+    const auto is_near = [&](const std::vector<int>& core) {
+        return std::ranges::any_of(core, [&](int cpu) {
+            return cpu >= 0 && hwloc_bitmap_isset(near.get(), static_cast<unsigned>(cpu)) != 0;
+        });
+    };
+    if (std::ranges::none_of(shape.usable, is_near)) return;
+    std::erase_if(shape.usable, [&](const auto& core) { return !is_near(core); });
+}
+
 Shape described_shape(const std::string& synthetic, const std::optional<std::vector<int>>& usable) {
     const Topology topology = load(synthetic);
     const Bitmap set{hwloc_bitmap_alloc()};

@@ -26,6 +26,10 @@ struct Shape {
 /// This machine, as hwloc sees it. What may be used is bound by affinity and cgroup cpuset.
 Shape read_shape();
 
+/// Keeps of what may be used the cores that have a CPU in this list ("0-15,32-47"); all of them where none
+/// would be left, or where the list cannot be read.
+void keep_usable(Shape& shape, const std::string& cpu_list);
+
 /// A machine in hwloc's synthetic language: "pack:2 numa:1 l3:1 core:8 pu:2". `usable` restricts what
 /// may be used to these logical CPUs.
 Shape described_shape(const std::string& synthetic,

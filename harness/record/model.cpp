@@ -83,12 +83,16 @@ const Value* find(const NamedList& list, std::string_view name) {
     return found == list.end() ? nullptr : &found->value;
 }
 
+std::string words_of(const Place& place) {
+    return place.index == 0 ? place.kind : fmt::format("{}:{}", place.kind, place.index);
+}
+
 std::string identity(const Case& c) {
     std::string text = c.benchmark;
     // Almost everything is version 1 and on the host; what is usual is not said.
     if (c.version != 1) text += fmt::format("/{}", c.version);
     text += fmt::format("[{}]", c.library);
-    if (c.place.kind != "host") text += fmt::format("@{}", c.place.kind);
+    if (c.place.kind != "host") text += fmt::format("@{}", words_of(c.place));
     for (const Named& parameter : c.parameters)
         text += fmt::format(" {}={}", parameter.name, to_string(parameter.value));
     return text;

@@ -52,6 +52,8 @@ struct Place {
     int index = 0;
     bool operator==(const Place&) const = default;
 };
+/// "host", "cuda", "cuda:3": the first device is what is usual, and series of it go by the kind alone.
+std::string words_of(const Place& place);
 
 struct Verification {
     bool passed = false;

@@ -28,7 +28,7 @@ void settle(record::NamedList& list) {
 Series series_of(record::Case& c) {
     Series series{.benchmark = std::move(c.benchmark),
                   .version = c.version,
-                  .place = std::move(c.place.kind),
+                  .place = record::words_of(c.place),
                   .library = std::move(c.library),
                   .parameters = std::move(c.parameters),
                   .metric = c.headline};

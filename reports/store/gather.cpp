@@ -72,7 +72,7 @@ Series make_series(const std::string& bytes) {
                                  .headline = std::move(series.metric)});
     series.what = parameters_in_words(c);
     series.benchmark = std::move(c.benchmark);
-    series.place = std::move(c.place.kind);
+    series.place = record::words_of(c.place);
     series.library = std::move(c.library);
     series.parameters = std::move(c.parameters);
     series.metric = std::move(c.headline);

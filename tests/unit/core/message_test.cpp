@@ -25,6 +25,7 @@ TEST(Message, AMeasureRequestComesBackAsItWas) {
                                                {"plain", true}},
                                 .protocol = {.target = 0.03, .min_batches = 11},
                                 .replica = 2,
+                                .place = {.kind = "cuda", .uuid = "GPU-1", .index = 3},
                                 .log = "/tmp/\"odd\"\n"};
     const auto heard = message::parse_to_worker(message::to_line(message::ToWorker{sent}));
     ASSERT_TRUE(heard) << heard.error().message;
@@ -34,6 +35,7 @@ TEST(Message, AMeasureRequestComesBackAsItWas) {
     EXPECT_EQ(got.protocol.target, sent.protocol.target);
     EXPECT_EQ(got.protocol.min_batches, sent.protocol.min_batches);
     EXPECT_EQ(got.replica, sent.replica);
+    EXPECT_EQ(got.place, sent.place);
     EXPECT_EQ(got.log, sent.log);
 }
 

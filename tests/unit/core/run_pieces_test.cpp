@@ -37,7 +37,7 @@ struct Place : testing::Test {
     Benchmark benchmark{.id = "memory.stream"};
     PlannedCase planned{.module = &manifest, .benchmark = &benchmark};
     record::Machine machine;
-    ChooseCpus first_ones = [](int threads) {
+    ChooseCpus first_ones = [](int threads, const std::string& /*near*/) {
         std::vector<int> cpus(static_cast<std::size_t>(threads));
         std::iota(cpus.begin(), cpus.end(), 0);
         return cpus;

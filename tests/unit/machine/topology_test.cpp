@@ -50,6 +50,18 @@ TEST(Topology, OnlyWhatMayBeUsedCounts) {
     for (const auto& cache : shape.caches) EXPECT_EQ(cache.count, cache.level == 3 ? 1 : 2);
 }
 
+TEST(Topology, CanBeNarrowedToWhatIsNear) {
+    Shape shape = described_shape(big);
+    keep_usable(shape, "16-31,60");
+    EXPECT_THAT(shape.usable, SizeIs(9));
+    EXPECT_THAT(shape.usable.front(), ElementsAre(16, 17));
+    for (const char* nonsense : {"", "200-300", "what", "0-"}) {
+        Shape whole = described_shape(big);
+        keep_usable(whole, nonsense);
+        EXPECT_FALSE(whole.usable.empty()) << nonsense;
+    }
+}
+
 TEST(Topology, NonsenseIsAnEmptyShape) {
     EXPECT_EQ(described_shape("").threads, 0);
     EXPECT_EQ(described_shape("no such machine").threads, 0);

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalogue_maker.hpp"
+#include "core/devices.hpp"
+#include "core/environment.hpp"
+#include "core/placement.hpp"
+#include "temporary_folder.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace assay;
+using namespace assay::core;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+/// Two sockets with four devices.
+record::Machine machine_of(int devices) {
+    record::Machine machine;
+    machine.usable_cores = 8;
+    machine.usable_threads = 16;
+    for (int i = 0; i < devices; ++i)
+        machine.devices.push_back({.kind = "cuda",
+                                   .index = i,
+                                   .uuid = fmt::format("GPU-{}a2b3c4d-0000", i),
+                                   .pci_address = fmt::format("0000:{}1:00.0", i + 1),
+                                   .name = "NVIDIA H200",
+                                   .compute_capability = {},
+                                   .mode = {}});
+    return machine;
+}
+
+std::vector<int> indexes(const std::vector<record::Device>& devices) {
+    std::vector<int> found;
+    for (const auto& device : devices) found.push_back(device.index);
+    return found;
+}
+
+/// memory.copy on the host; memory.stream on devices, one at a time; links.all, which sees all.
+Catalogue mixed() {
+    auto stream = core::testing::benchmark("memory.stream", "bandwidth", {});
+    auto links = core::testing::benchmark("links.all", "bandwidth", {});
+    stream.place = links.place = "cuda";
+    links.all_devices = true;
+    Catalogue all;
+    all.modules = {core::testing::manifest("cuda", {links, stream}),
+                   core::testing::manifest(
+                       "host", {core::testing::benchmark("memory.copy", "bandwidth", {})})};
+    return all;
+}
+
+std::vector<std::string> plan_names(const record::Machine& machine,
+                                    std::vector<std::string> devices) {
+    const auto all = mixed();
+    const auto plan = make_plan(all, {.what = {"*"}, .devices = devices, .machine = machine});
+    EXPECT_TRUE(plan) << (plan ? "" : plan.error().message);
+    std::vector<std::string> names;
+    if (plan)
+        for (const auto& planned : plan->cases)
+            names.push_back(record::identity(empty_case(planned)));
+    return names;
+}
+
+TEST(Devices, TheFirstIsMeasuredUnlessOthersAreAskedFor) {
+    const auto machine = machine_of(4);
+    EXPECT_THAT(indexes(choose_devices(machine, {})->one_each), ElementsAre(0));
+    EXPECT_THAT(indexes(choose_devices(machine, {})->together), ElementsAre(0, 1, 2, 3));
+    EXPECT_THAT(indexes(choose_devices(machine, {"all"})->one_each), ElementsAre(0, 1, 2, 3));
+    EXPECT_THAT(indexes(choose_devices(machine, {"3", "1", "all"})->one_each),
+                ElementsAre(0, 1, 2, 3))
+        << "each once";
+    EXPECT_THAT(indexes(choose_devices(machine, {"3", "1"})->together), ElementsAre(1, 3));
+}
+
+TEST(Devices, HaveSeveralNames) {
+    const auto machine = machine_of(4);
+    EXPECT_THAT(indexes(choose_devices(machine, {"GPU-2a2b3c4d-0000"})->one_each), ElementsAre(2));
+    EXPECT_THAT(indexes(choose_devices(machine, {"gpu-2a2b"})->one_each), ElementsAre(2));
+    EXPECT_THAT(indexes(choose_devices(machine, {"0000:21:00.0"})->one_each), ElementsAre(1));
+    EXPECT_THAT(indexes(choose_devices(machine, {"21:00.0"})->one_each), ElementsAre(1));
+}
+
+TEST(Devices, WhatIsNotThereIsAnErrorThatSaysWhatIs) {
+    const auto machine = machine_of(2);
+    for (const char* word : {"7", "GPU-", "gpu", "", "-1", "99:00.0"}) {
+        const auto chosen = choose_devices(machine, {word});
+        ASSERT_FALSE(chosen) << word;
+        EXPECT_EQ(chosen.error().fault, Fault::usage);
+        EXPECT_THAT(chosen.error().message,
+                    AllOf(HasSubstr("0 (NVIDIA H200"), HasSubstr("0000:21:00.0")));
+    }
+    auto twins = machine;
+    twins.devices[1].uuid = "GPU-0a2b3c4d-1111";
+    EXPECT_THAT(choose_devices(twins, {"GPU-0a2b"}).error().message, HasSubstr("several"));
+    EXPECT_EQ(choose_devices(machine_of(0), {"0"}).error().fault, Fault::environment);
+}
+
+TEST(Devices, ACaseIsMeasuredOnEachAndNamedByIt) {
+    EXPECT_THAT(plan_names(machine_of(2), {"all"}),
+                ElementsAre("links.all[cuda]@cuda", "memory.stream[cuda]@cuda",
+                            "memory.stream[cuda]@cuda:1", "memory.copy[host]"));
+    EXPECT_THAT(plan_names(machine_of(2), {}), SizeIs(3));
+}
+
+TEST(Devices, WithoutOneACaseAskedForByNameStays) {
+    EXPECT_THAT(plan_names(machine_of(0), {}), Contains("memory.stream[cuda]@cuda"));
+}
+
+TEST(Devices, WithoutOneASuiteIsOfTheHostAndSaysSo) {
+    core::testing::TemporaryFolder folder;
+    const auto path = folder.write("both.json", R"({
+      "schema": "assay.suite/1", "name": "both", "description": "for a test",
+      "cases": [ { "benchmark": "memory.stream" }, { "benchmark": "memory.copy" } ] })");
+    const auto all = mixed();
+    const auto bare = make_plan(all, {.what = {path.string()}, .machine = machine_of(0)});
+    ASSERT_TRUE(bare);
+    EXPECT_THAT(bare->cases, SizeIs(1));
+    EXPECT_THAT(bare->notes, ElementsAre(HasSubstr("1 case on CUDA devices")));
+    const auto with = make_plan(all, {.what = {path.string()}, .machine = machine_of(1)});
+    EXPECT_THAT(with->cases, SizeIs(2));
+    EXPECT_THAT(with->notes, IsEmpty());
+}
+
+TEST(Devices, MayBeThereWithoutADriver) {
+    auto machine = machine_of(0);
+    EXPECT_FALSE(may_have_devices(machine));
+    machine.pci = {{.address = "0000:65:00.0",
+                    .vendor_id = "1002",
+                    .device_id = {},
+                    .kind = "accelerator",
+                    .name = {},
+                    .driver = {}}};
+    EXPECT_FALSE(may_have_devices(machine)) << "AMD's are no CUDA devices";
+    machine.pci.front().vendor_id = "10de";
+    EXPECT_TRUE(may_have_devices(machine));
+}
+
+TEST(Devices, AWorkerSeesItsOwnAndSitsNearIt) {
+    const auto all = mixed();
+    const auto machine = machine_of(2);
+    const auto plan =
+        make_plan(all, {.what = {"memory.stream"}, .devices = {"1"}, .machine = machine});
+    ASSERT_TRUE(plan);
+    std::string asked;
+    const auto placement =
+        place(plan->cases.front(), machine, {}, [&](int /*threads*/, const std::string& near) {
+            asked = near;
+            return std::vector{4, 5, 6}; // a socket has fewer than were asked for
+        });
+    ASSERT_TRUE(placement);
+    EXPECT_EQ(asked, "0000:21:00.0");
+    EXPECT_THAT(placement->cpus, ElementsAre(4, 5, 6));
+    EXPECT_EQ(placement->threads, 3);
+
+    const auto environment = worker_environment(
+        {"CUDA_VISIBLE_DEVICES=0", "CUDA_DEVICE_ORDER=FASTEST_FIRST"}, *placement);
+    EXPECT_THAT(environment, AllOf(Contains("CUDA_VISIBLE_DEVICES=GPU-1a2b3c4d-0000"),
+                                   Contains("CUDA_DEVICE_ORDER=PCI_BUS_ID"),
+                                   Not(Contains("CUDA_VISIBLE_DEVICES=0"))));
+    EXPECT_EQ(empty_case(plan->cases.front()).place,
+              (record::Place{.kind = "cuda", .uuid = "GPU-1a2b3c4d-0000", .index = 1}));
+}
+
+TEST(Devices, AllAreShownToABenchmarkOfAll) {
+    const auto all = mixed();
+    const auto machine = machine_of(3);
+    const auto plan =
+        make_plan(all, {.what = {"links.all"}, .devices = {"0", "2"}, .machine = machine});
+    ASSERT_TRUE(plan);
+    std::string asked = "nothing";
+    const auto placement =
+        place(plan->cases.front(), machine, {}, [&](int threads, const std::string& near) {
+            asked = near;
+            return std::vector<int>(static_cast<std::size_t>(threads));
+        });
+    EXPECT_THAT(asked, IsEmpty()) << "near none of them";
+    EXPECT_THAT(placement->devices, ElementsAre(StartsWith("GPU-0"), StartsWith("GPU-2")));
+    EXPECT_THAT(empty_case(plan->cases.front()).place.uuid, IsEmpty());
+}
+
+} // namespace
