@@ -11,4 +11,6 @@ assay_cuda_target(assay_device)
 
 assay_cuda_module(cuda HOOKS device/hooks.cpp)
 assay_benchmark(cuda memory::device_stream memory/device_stream.cpp memory/device_stream_kernels.cu)
+assay_benchmark(cuda stencil::device_heat3d stencil/device_heat3d.cpp stencil/device_heat_kernels.cu)
+assay_benchmark(cuda stencil::device_window stencil/device_window.cpp stencil/device_window_kernels.cu)
 assay_finish_module(cuda)

@@ -28,9 +28,9 @@ struct Extent {
 
 /// Elements from one row, or plane, to the next; shell and padding included.
 struct Layout {
-    Layout(const Extent& extent, std::size_t element_size)
-        : shell{line / element_size}, row{extent.columns + shell}, plane{row * (extent.rows + 2)},
-          count{plane * (extent.planes + 2) + shell} {}
+    Layout(const Extent& extent, std::size_t element_size, std::size_t line_bytes = line)
+        : shell{line_bytes / element_size}, row{extent.columns + shell},
+          plane{row * (extent.rows + 2)}, count{plane * (extent.planes + 2) + shell} {}
     /// Element of a cell: column, row and plane count from the first cell that is not of the shell.
     std::size_t at(std::size_t x, std::size_t y, std::size_t z) const {
         return (z + 1) * plane + (y + 1) * row + shell + x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "grid.hpp"
-#include "heat_cell.hpp"
+#include "heat_data.hpp"
 #include "heat_kernels.hpp"
 #include "room.hpp"
 #include "trial.hpp"
@@ -27,14 +27,6 @@ using namespace units;
 
 enum class Precision : std::uint8_t { fp64, fp32 };
 
-constexpr int points_of(Neighbours neighbours) { return neighbours == Neighbours::all ? 27 : 7; }
-
-/// Additions and multiplications for one cell: faces, edges and corners are added up before each sum
-/// is multiplied by its weight.
-constexpr double flops_per_cell(Neighbours neighbours) {
-    return neighbours == Neighbours::all ? 30 : 8;
-}
-
 /// Two grids of one precision, and the sweep from the one to the other.
 template <class T>
 class Grids {
@@ -43,12 +35,11 @@ public:
         : neighbours_{neighbours}, threads_{threads},
           extent_{extent_for(footprint / 2, sizeof(T), threads)}, layout_{extent_, sizeof(T)},
           tile_{tile_rows(extent_, sizeof(T), context.machine().count("cache.l2"))},
-          weights_{neighbours == Neighbours::all ? weights_of_27(diffusion)
-                                                 : weights_of_7(diffusion)},
-          in_{layout_.count, {.threads = threads}},
+          weights_{heat_data::weights<T>(neighbours)}, in_{layout_.count, {.threads = threads}},
           // Grids at equal offsets in a 2 MiB page would fall into the same cache sets.
           out_{layout_.count, {.threads = threads, .offset = 17 * line}} {
-        fill_uniform<T>(in_.view(), in_seed, low, high, threads);
+        fill_uniform<T>(in_.view(), heat_data::in_seed, heat_data::low<T>, heat_data::high<T>,
+                        threads);
         choose_sweep(context);
         context.setting("threads", threads);
         context.setting("columns", static_cast<double>(extent_.columns));
@@ -77,10 +68,11 @@ public:
                 .cells = cells};
     }
     Check verify() const {
+        const heat_data::Deviation<T> deviation{in_.data(),    out_.data(), layout_.row,
+                                                layout_.plane, neighbours_, weights_};
         return check_each(
-            extent_.cells(), [this](std::size_t i) { return deviation(i); }, bound(),
-            "every cell against the scalar formula in fp64, relative; n products in any order err "
-            "by (n+1) u at most, and so does the formula; and every input is what it was");
+            extent_.cells(), [&](std::size_t i) { return deviation(element(i)); }, bound(),
+            heat_data::method);
     }
     void poison() {
         on_each_slice(threads_, out_.size(), line_granule<T>, [this](Slice slice) {
@@ -89,18 +81,11 @@ public:
     }
     /// One cell, by twice the bound.
     void spoil() {
-        T& cell = out_[element(random_bits(spoil_seed, spoils_++) % extent_.cells())];
+        T& cell = out_[element(random_bits(heat_data::spoil_seed, spoils_++) % extent_.cells())];
         cell = static_cast<T>(static_cast<double>(cell) * (1 + 2 * bound()));
     }
 
 private:
-    // Between 0.5 and 1.5 nothing cancels, and so every cell has a relative bound.
-    static constexpr T low = T{0.5};
-    static constexpr T high = T{1.5};
-    static constexpr T diffusion = static_cast<T>(0.1234567890123456); // below 1/6: all weights > 0
-    static constexpr std::uint64_t in_seed = 12;
-    static constexpr std::uint64_t spoil_seed = 13;
-
     void choose_sweep(const Context& context) {
         const auto sweeps = heat_sweeps<T>(neighbours_);
         if (sweeps.empty()) throw std::runtime_error{"no sweep for this CPU in this build"};
@@ -112,25 +97,11 @@ private:
         context.setting("isa", best.instructions);
         context.setting("stores", best.stores == Stores::plain ? "plain" : "streaming");
     }
-    double bound() const { return 2 * (points_of(neighbours_) + 1) * unit_roundoff<T>; }
+    double bound() const { return heat_data::bound<T>(neighbours_); }
 
     std::size_t element(std::size_t cell) const {
         const std::size_t row = cell / extent_.columns;
         return layout_.at(cell % extent_.columns, row % extent_.rows, row / extent_.rows);
-    }
-    double deviation(std::size_t cell) const {
-        const std::size_t here = element(cell);
-        if (in_[here] != random_uniform<T>(in_seed, here, low, high))
-            return std::numeric_limits<double>::infinity();
-        const auto at = [&](int dx, int dy, int dz) {
-            const auto row = static_cast<std::ptrdiff_t>(layout_.row);
-            const auto plane = static_cast<std::ptrdiff_t>(layout_.plane);
-            return static_cast<double>(
-                in_.data()[static_cast<std::ptrdiff_t>(here) + dx + dy * row + dz * plane]);
-        };
-        const Weights<double> w{weights_.centre, weights_.face, weights_.edge, weights_.corner};
-        const double expected = neighbours_ == Neighbours::all ? heat_27(w, at) : heat_7(w, at);
-        return (static_cast<double>(out_[here]) - expected) / expected;
     }
 
     Neighbours neighbours_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <assay/host_device.hpp>
+
 #include <cmath>
 
 namespace assay::stencil {
@@ -9,12 +11,12 @@ namespace assay::stencil {
 /// long without a trace.
 class RunningSum {
 public:
-    void add(double term) {
+    ASSAY_HOST_DEVICE void add(double term) {
         const double next = sum_ + term;
         error_ += std::fabs(sum_) >= std::fabs(term) ? (sum_ - next) + term : (term - next) + sum_;
         sum_ = next;
     }
-    double value() const { return sum_ + error_; }
+    ASSAY_HOST_DEVICE double value() const { return sum_ + error_; }
 
 private:
     double sum_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "room.hpp"
-#include "running_sum.hpp"
 #include "trial.hpp"
+#include "window_data.hpp"
 #include "window_kernels.hpp"
 
 #include <assay/define.hpp>
@@ -36,7 +36,8 @@ public:
           in_{count_ + window_ + window_margin<T>, {.threads = threads}},
           // Arrays at equal offsets in a 2 MiB page would fall into the same cache sets.
           out_{count_, {.threads = threads, .offset = 17 * cache_line}} {
-        fill_uniform<T>(in_.view(), in_seed, low, high, threads);
+        fill_uniform<T>(in_.view(), window_data::in_seed, window_data::low<T>, window_data::high<T>,
+                        threads);
         choose_loop(context);
         context.setting("threads", threads);
         context.setting("elements", static_cast<double>(count_));
@@ -55,13 +56,12 @@ public:
     Check verify() const {
         std::vector<double> worst(static_cast<std::size_t>(threads_));
         on_each_thread(threads_, [&](std::size_t thread, std::size_t team) {
-            worst[thread] = deviation(slice_of(count_, thread, team));
+            const Slice slice = slice_of(count_, thread, team);
+            worst[thread] =
+                window_data::worst_of(in_.data(), out_.data(), slice.first, slice.last, window_);
         });
-        return check_value(*std::ranges::max_element(worst), bound(),
-                           "every mean against a running sum that carries its rounding errors "
-                           "along, relative, by the worst case of the roundings between two fresh "
-                           "starts; and every input is what it was",
-                           "a mean is off by more than rounding, or an input has changed");
+        return check_value(*std::ranges::max_element(worst), bound(), window_data::method,
+                           window_data::damage);
     }
     void poison() {
         on_each_slice(threads_, count_, granule, [this](Slice slice) {
@@ -70,16 +70,12 @@ public:
     }
     /// One mean, by twice the bound.
     void spoil() {
-        T& mean = out_[random_bits(spoil_seed, spoils_++) % count_];
+        T& mean = out_[random_bits(window_data::spoil_seed, spoils_++) % count_];
         mean = static_cast<T>(static_cast<double>(mean) * (1 + 2 * bound()));
     }
 
 private:
     static constexpr std::size_t granule = 512 / sizeof(T); // a multiple of every vector
-    static constexpr T low = T{0.5};
-    static constexpr T high = T{1.5};
-    static constexpr std::uint64_t in_seed = 14;
-    static constexpr std::uint64_t spoil_seed = 15;
 
     void choose_loop(const Context& context) {
         const auto loops = window_loops<T>();
@@ -94,24 +90,9 @@ private:
         context.setting("stores", best.stores == Stores::plain ? "plain" : "streaming");
         context.setting("sums", window_ <= longest_direct ? "direct" : "running");
     }
-    double bound() const { return unit_roundoff<T> * window_error<T>(window_, lanes_, low, high); }
-    double deviation(Slice slice) const {
-        if (slice.size() == 0) return 0;
-        RunningSum sum;
-        for (std::size_t i = 0; i + 1 < window_; ++i)
-            sum.add(static_cast<double>(in_[slice.first + i]));
-        double worst = 0;
-        for (std::size_t i = slice.first; i < slice.last; ++i) {
-            if (in_[i] != random_uniform<T>(in_seed, i, low, high))
-                return std::numeric_limits<double>::infinity();
-            sum.add(static_cast<double>(in_[i + window_ - 1]));
-            const double expected = sum.value() / static_cast<double>(window_);
-            const double error =
-                assay::detail::orderable((static_cast<double>(out_[i]) - expected) / expected);
-            worst = std::max(worst, error);
-            sum.add(-static_cast<double>(in_[i]));
-        }
-        return worst;
+    double bound() const {
+        return unit_roundoff<T> *
+               window_error<T>(window_, lanes_, window_data::low<T>, window_data::high<T>);
     }
 
     std::size_t window_;

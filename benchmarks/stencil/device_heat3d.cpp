@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/clock.hpp"
+#include "device/properties.hpp"
+#include "device/random.hpp"
+#include "device/trial.hpp"
+#include "stencil/device_heat_kernels.hpp"
+
+#include <assay/define.hpp>
+#include <assay/units.hpp>
+
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <variant>
+
+namespace assay::stencil {
+namespace {
+
+using namespace units;
+
+enum class Precision : std::uint8_t { fp64, fp32 };
+
+/// What all precisions need.
+struct Place {
+    device::Properties properties = device::properties();
+    device::Stream stream;
+    device::EventClock clock{stream};
+};
+
+/// Two grids of one precision on the device.
+template <class T>
+class Grids {
+public:
+    Grids(Neighbours neighbours, std::int64_t footprint, Place& place, const Context& context)
+        : neighbours_{neighbours}, place_{place}, extent_{extent_for(footprint / 2, sizeof(T), 1)},
+          layout_{extent_, sizeof(T), line_bytes}, in_{layout_.count}, out_{layout_.count} {
+        device::fill_uniform(place.stream, in_, heat_data::in_seed, heat_data::low<T>,
+                             heat_data::high<T>);
+        poison();
+        choose_shape();
+        context.setting("columns", static_cast<double>(extent_.columns));
+        context.setting("rows", static_cast<double>(extent_.rows));
+        context.setting("planes", static_cast<double>(extent_.planes));
+        context.setting("footprint", static_cast<double>(2 * extent_.cells() * sizeof(T)));
+        context.setting("cells_per_thread", shape_.lanes);
+        context.setting("block_threads",
+                        std::to_string(shape_.threads_x) + 'x' + std::to_string(shape_.threads_y));
+        context.setting("depth", shape_.depth);
+    }
+
+    void run() { launch_heat(grids(), shape_, place_.stream); }
+
+    Work work() const {
+        const auto cells = static_cast<double>(extent_.cells());
+        return {.flops = flops_per_cell(neighbours_) * cells,
+                .bytes = 2 * sizeof(T) * cells,
+                .cells = cells};
+    }
+    Check verify() const { return check_heat(grids(), layout_.at(0, 0, 0), place_.stream); }
+    void poison() {
+        device::check(cudaMemsetAsync(out_.data(), 0xff, out_.bytes(), place_.stream.get())); // NaN
+        place_.stream.wait();
+    }
+    /// One cell, by twice the bound.
+    void spoil() {
+        const std::uint64_t cell = random_bits(heat_data::spoil_seed, spoils_++) % extent_.cells();
+        const std::size_t row = cell / extent_.columns;
+        T* const at = out_.data() +
+                      layout_.at(cell % extent_.columns, row % extent_.rows, row / extent_.rows);
+        const T value = device::to_host(at, 1, place_.stream).front();
+        const auto spoilt =
+            static_cast<T>(static_cast<double>(value) * (1 + 2 * heat_data::bound<T>(neighbours_)));
+        device::to_device(std::span<const T>{&spoilt, 1}, at, place_.stream);
+    }
+
+private:
+    static constexpr std::size_t line_bytes = 128; // of the caches: rows begin on one
+
+    HeatGrids<T> grids() const {
+        const std::size_t first = layout_.at(0, 0, 0);
+        return {.fields = {.in = in_.data() + first,
+                           .out = out_.data() + first,
+                           .columns = extent_.columns,
+                           .row = layout_.row,
+                           .plane = layout_.plane},
+                .extent = extent_,
+                .neighbours = neighbours_};
+    }
+    void choose_shape() {
+        const auto shapes = heat_shapes(sizeof(T));
+        shape_ = shapes[device::fastest_of(place_.clock, shapes.size(), [&](std::size_t i) {
+            launch_heat(grids(), shapes[i], place_.stream);
+        })];
+    }
+
+    Neighbours neighbours_;
+    Place& place_;
+    Extent extent_;
+    Layout layout_;
+    device::Buffer<T> in_;
+    device::Buffer<T> out_;
+    HeatShape shape_{};
+    std::uint64_t spoils_ = 0;
+};
+
+class DeviceHeat3d {
+public:
+    struct Params {
+        Neighbours stencil = Neighbours::faces;
+        Precision precision = Precision::fp64;
+        Symbolic footprint = Symbol::beyond_cache;
+    };
+    static constexpr Info info{
+        .id = "stencil.heat3d",
+        .question = "How fast does this device update the cells of a three-dimensional grid?",
+        .method =
+            "One explicit step of the heat equation per call, from one grid of uniform random "
+            "numbers to another: each new cell is a weighted sum of the old one and its 6 nearest, "
+            "or all 26, neighbours. Each thread marches through the planes and keeps of three of "
+            "them what it needs in registers; neighbours within a plane come through the "
+            "first-level cache. Cells of a thread, the block and the length of the march are the "
+            "fastest in a short trial. Every cell is compared with the scalar formula in fp64, on "
+            "the device.",
+        .caveats =
+            "Bytes count each grid once, one read and one write per cell, the least that must move "
+            "when the grids are larger than the caches: the share of memory.stream says how close "
+            "the sweep comes to a copy. Several time steps at once (temporal blocking) could do "
+            "better, and are another question. Floating point operations are 8 or 30 per cell, as "
+            "for hosts.",
+        .headline = "bandwidth",
+        .ceiling = "memory.stream",
+        .place = "cuda",
+    };
+    static constexpr std::tuple axes{
+        choice("stencil", "cells that a new one depends on", &Params::stencil,
+               {Name{"7_point", Neighbours::faces}, Name{"27_point", Neighbours::all}},
+               {Neighbours::faces, Neighbours::all}),
+        choice("precision", "of the cells", &Params::precision,
+               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
+               {Precision::fp64, Precision::fp32}),
+        symbolic("footprint", "bytes over both grids", "B", &Params::footprint,
+                 {Symbolic{Symbol::beyond_cache}}, {64_KiB, 16_TiB}, {Symbol::beyond_cache}),
+    };
+
+    static Fit fit(const Params& p, const Machine& /*machine*/) {
+        return device::fits_device(p.footprint.symbol == Symbol::none ? grid_bytes(p) : 512_MiB);
+    }
+
+    DeviceHeat3d(const Params& p, const Context& context) : grids_{make(p, context)} {}
+
+    device::EventClock& clock() { return place_.clock; }
+    void run() {
+        std::visit([](auto& grids) { grids.run(); }, grids_);
+    }
+    Work work() const {
+        return std::visit([](const auto& grids) { return grids.work(); }, grids_);
+    }
+    Check verify() const {
+        return std::visit([](const auto& grids) { return grids.verify(); }, grids_);
+    }
+    void poison() {
+        std::visit([](auto& grids) { grids.poison(); }, grids_);
+    }
+    void spoil() {
+        std::visit([](auto& grids) { grids.spoil(); }, grids_);
+    }
+
+private:
+    using Either = std::variant<Grids<double>, Grids<float>>;
+
+    /// With shell and padding, which are much of a small grid.
+    static std::int64_t grid_bytes(const Params& p) {
+        const std::size_t size = p.precision == Precision::fp64 ? sizeof(double) : sizeof(float);
+        const Extent extent = extent_for(p.footprint.number / 2, size, 1);
+        return static_cast<std::int64_t>(2 * size * Layout{extent, size, 128}.count);
+    }
+    Either make(const Params& p, const Context& context) {
+        const std::int64_t bytes = device::footprint(p.footprint, 2, place_.properties);
+        if (p.precision == Precision::fp64)
+            return Either{std::in_place_type<Grids<double>>, p.stencil, bytes, place_, context};
+        return Either{std::in_place_type<Grids<float>>, p.stencil, bytes, place_, context};
+    }
+
+    Place place_;
+    Either grids_;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark device_heat3d;
+constinit const assay_benchmark device_heat3d = define<DeviceHeat3d>();
+
+} // namespace assay::stencil

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/clock.hpp"
+#include "device/properties.hpp"
+#include "device/random.hpp"
+#include "device/trial.hpp"
+#include "stencil/device_window_kernels.hpp"
+#include "stencil/window_data.hpp"
+
+#include <assay/define.hpp>
+#include <assay/units.hpp>
+
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <variant>
+
+namespace assay::stencil {
+namespace {
+
+using namespace units;
+
+enum class Precision : std::uint8_t { fp64, fp32 };
+
+struct Place {
+    device::Properties properties = device::properties();
+    device::Stream stream;
+    device::EventClock clock{stream};
+};
+
+/// Means of a series of so many bytes, which has as many elements.
+template <class T>
+std::size_t means_of(std::int64_t footprint) {
+    const auto granules = static_cast<std::size_t>(footprint) / (2 * sizeof(T) * window_granule<T>);
+    return (granules == 0 ? 1 : granules) * window_granule<T>;
+}
+
+/// A series of one precision and its means, on the device.
+template <class T>
+class Series {
+public:
+    Series(std::int64_t window, std::int64_t footprint, Place& place, const Context& context)
+        : window_{static_cast<std::size_t>(window)}, place_{place}, count_{means_of<T>(footprint)},
+          in_{count_ + window_}, out_{count_} {
+        device::fill_uniform(place.stream, in_, window_data::in_seed, window_data::low<T>,
+                             window_data::high<T>);
+        poison();
+        choose_shape();
+        context.setting("elements", static_cast<double>(count_));
+        context.setting("footprint", static_cast<double>(2 * count_ * sizeof(T)));
+        context.setting("sums", window_ <= longest_direct ? "direct" : "running");
+        context.setting("means_per_thread", shape_.items);
+        context.setting("block_threads", shape_.threads);
+        context.setting("tile", static_cast<double>(shape_.threads) * shape_.items *
+                                    static_cast<double>(window_steps(shape_, window_)));
+    }
+
+    void run() { launch_window(task(), shape_, place_.stream); }
+
+    Work work() const {
+        const auto n = static_cast<double>(count_);
+        return {.bytes = 2 * sizeof(T) * n, .cells = n};
+    }
+    Check verify() const { return check_window(task(), bound(), place_.stream); }
+    void poison() {
+        device::check(cudaMemsetAsync(out_.data(), 0xff, out_.bytes(), place_.stream.get())); // NaN
+        place_.stream.wait();
+    }
+    /// One mean, by twice the bound.
+    void spoil() {
+        T* const at = out_.data() + random_bits(window_data::spoil_seed, spoils_++) % count_;
+        const T mean = device::to_host(at, 1, place_.stream).front();
+        const auto spoilt = static_cast<T>(static_cast<double>(mean) * (1 + 2 * bound()));
+        device::to_device(std::span<const T>{&spoilt, 1}, at, place_.stream);
+    }
+
+private:
+    WindowTask<T> task() const {
+        return {.in = in_.data(),
+                .out = out_.data(),
+                .count = count_,
+                .window = window_,
+                .inverse = T{1} / static_cast<T>(window_)};
+    }
+    double bound() const {
+        return unit_roundoff<T> *
+               window_error(shape_, window_, window_data::low<T>, window_data::high<T>);
+    }
+    void choose_shape() {
+        const auto shapes = window_shapes(sizeof(T));
+        shape_ = shapes[device::fastest_of(place_.clock, shapes.size(), [&](std::size_t i) {
+            launch_window(task(), shapes[i], place_.stream);
+        })];
+    }
+
+    std::size_t window_;
+    Place& place_;
+    std::size_t count_; // of means
+    device::Buffer<T> in_;
+    device::Buffer<T> out_;
+    WindowShape shape_{};
+    std::uint64_t spoils_ = 0;
+};
+
+class DeviceWindow {
+public:
+    struct Params {
+        std::int64_t window = 20;
+        Precision precision = Precision::fp64;
+        Symbolic footprint = Symbol::beyond_cache;
+    };
+    static constexpr Info info{
+        .id = "stencil.window",
+        .question = "How fast does this device compute moving averages over a long series?",
+        .method =
+            "The mean of every window of a series of uniform random numbers, from one array to "
+            "another, as in trading signals and filters. Windows of up to 8 are added up directly; "
+            "for longer ones each block of threads adds up one window, and moves on by what comes "
+            "in less what leaves, as prefix sums over the block, for at least four windows: so "
+            "the effort does not depend on the length and rounding errors do not pile up. The "
+            "block and the means of a thread are the fastest in a short trial. Every mean is "
+            "compared on the device with a compensated running sum.",
+        .caveats =
+            "Bytes count the series and the means once, the least that must move beyond the "
+            "caches. Prefix sums in fp64 can be limited by arithmetic on devices that have little "
+            "of it. A window of 1 is a copy.",
+        .headline = "bandwidth",
+        .ceiling = "memory.stream",
+        .place = "cuda",
+    };
+    static constexpr std::tuple axes{
+        integer("window", "elements of a mean", "", &Params::window, {20, 250}, {1, 1 << 20}),
+        choice("precision", "of the series and the means", &Params::precision,
+               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
+               {Precision::fp64, Precision::fp32}),
+        symbolic("footprint", "bytes of series and means", "B", &Params::footprint,
+                 {Symbolic{Symbol::beyond_cache}}, {64_KiB, 16_TiB}, {Symbol::beyond_cache}),
+    };
+
+    static Fit fit(const Params& p, const Machine& /*machine*/) {
+        const std::int64_t window_bytes = p.window * static_cast<std::int64_t>(sizeof(double));
+        const std::int64_t bytes =
+            p.footprint.symbol == Symbol::none ? p.footprint.number : 512_MiB;
+        return device::fits_device(bytes + window_bytes);
+    }
+
+    DeviceWindow(const Params& p, const Context& context) : series_{make(p, context)} {}
+
+    device::EventClock& clock() { return place_.clock; }
+    void run() {
+        std::visit([](auto& series) { series.run(); }, series_);
+    }
+    Work work() const {
+        return std::visit([](const auto& series) { return series.work(); }, series_);
+    }
+    Check verify() const {
+        return std::visit([](const auto& series) { return series.verify(); }, series_);
+    }
+    void poison() {
+        std::visit([](auto& series) { series.poison(); }, series_);
+    }
+    void spoil() {
+        std::visit([](auto& series) { series.spoil(); }, series_);
+    }
+
+private:
+    using Either = std::variant<Series<double>, Series<float>>;
+
+    Either make(const Params& p, const Context& context) {
+        const std::int64_t bytes = device::footprint(p.footprint, 2, place_.properties);
+        if (p.precision == Precision::fp64)
+            return Either{std::in_place_type<Series<double>>, p.window, bytes, place_, context};
+        return Either{std::in_place_type<Series<float>>, p.window, bytes, place_, context};
+    }
+
+    Place place_;
+    Either series_;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark device_window;
+constinit const assay_benchmark device_window = define<DeviceWindow>();
+
+} // namespace assay::stencil

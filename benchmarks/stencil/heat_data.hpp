@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stencil.heat3d computes, wherever it runs: its random grid, what it counts, and the formula that
+// every cell is compared with.
+
+#pragma once
+
+#include "stencil/heat_cell.hpp"
+#include "stencil/heat_kernels.hpp"
+
+#include <assay/random.hpp>
+#include <assay/verify.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace assay::stencil {
+
+constexpr int points_of(Neighbours neighbours) { return neighbours == Neighbours::all ? 27 : 7; }
+
+/// Additions and multiplications for one cell: faces, edges and corners are added up before each sum
+/// is multiplied by its weight.
+constexpr double flops_per_cell(Neighbours neighbours) {
+    return neighbours == Neighbours::all ? 30 : 8;
+}
+
+namespace heat_data {
+
+// Between 0.5 and 1.5 nothing cancels, and so every cell has a relative bound.
+template <class T>
+inline constexpr T low = T{0.5};
+template <class T>
+inline constexpr T high = T{1.5};
+template <class T>
+inline constexpr T diffusion = static_cast<T>(0.1234567890123456); // below 1/6: all weights > 0
+inline constexpr std::uint64_t in_seed = 12;
+inline constexpr std::uint64_t spoil_seed = 13;
+
+template <class T>
+constexpr Weights<T> weights(Neighbours neighbours) {
+    return neighbours == Neighbours::all ? weights_of_27(diffusion<T>) : weights_of_7(diffusion<T>);
+}
+
+template <class T>
+constexpr double bound(Neighbours neighbours) {
+    return 2 * (points_of(neighbours) + 1) * unit_roundoff<T>;
+}
+inline constexpr const char* method =
+    "every cell against the scalar formula in fp64, relative; n products in any order err by (n+1) "
+    "u "
+    "at most, and so does the formula; and every input is what it was";
+
+/// How far the element `here` of `out` is from the formula, relative to it.
+template <class T>
+struct Deviation {
+    const T* in;
+    const T* out;
+    std::size_t row; ///< strides
+    std::size_t plane;
+    Neighbours neighbours;
+    Weights<T> weights;
+
+    ASSAY_HOST_DEVICE double operator()(std::size_t here) const {
+        if (in[here] != random_uniform<T>(in_seed, here, low<T>, high<T>))
+            return std::numeric_limits<double>::infinity();
+        const auto at = [&](int dx, int dy, int dz) {
+            const auto offset = dx + dy * static_cast<std::ptrdiff_t>(row) +
+                                dz * static_cast<std::ptrdiff_t>(plane);
+            return static_cast<double>(in[static_cast<std::ptrdiff_t>(here) + offset]);
+        };
+        const Weights<double> w{weights.centre, weights.face, weights.edge, weights.corner};
+        const double expected = neighbours == Neighbours::all ? heat_27(w, at) : heat_7(w, at);
+        return (static_cast<double>(out[here]) - expected) / expected;
+    }
+};
+
+} // namespace heat_data
+
+} // namespace assay::stencil

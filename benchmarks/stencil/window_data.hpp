@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stencil.window computes, wherever it runs: its random series, and what every mean is compared with.
+
+#pragma once
+
+#include "stencil/running_sum.hpp"
+
+#include <assay/random.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace assay::stencil::window_data {
+
+template <class T>
+inline constexpr T low = T{0.5};
+template <class T>
+inline constexpr T high = T{1.5};
+inline constexpr std::uint64_t in_seed = 14;
+inline constexpr std::uint64_t spoil_seed = 15;
+
+inline constexpr const char* method =
+    "every mean against a running sum that carries its rounding errors along, relative, by the "
+    "worst "
+    "case of the roundings between two fresh starts; and every input is what it was";
+inline constexpr const char* damage =
+    "a mean is off by more than rounding, or an input has changed";
+
+/// The largest relative error of the means in [first, last); infinite where one is no number.
+template <class T>
+ASSAY_HOST_DEVICE double worst_of(const T* in, const T* out, std::size_t first, std::size_t last,
+                                  std::size_t window) {
+    if (first >= last) return 0;
+    RunningSum sum;
+    for (std::size_t i = 0; i + 1 < window; ++i) sum.add(static_cast<double>(in[first + i]));
+    double worst = 0;
+    for (std::size_t i = first; i < last; ++i) {
+        if (in[i] != random_uniform<T>(in_seed, i, low<T>, high<T>))
+            return std::numeric_limits<double>::infinity();
+        sum.add(static_cast<double>(in[i + window - 1]));
+        const double expected = sum.value() / static_cast<double>(window);
+        const double error = std::fabs((static_cast<double>(out[i]) - expected) / expected);
+        if (!(error <= worst)) worst = error; // what is no number, too
+        if (worst != worst) return std::numeric_limits<double>::infinity();
+        sum.add(-static_cast<double>(in[i]));
+    }
+    return worst;
+}
+
+} // namespace assay::stencil::window_data
