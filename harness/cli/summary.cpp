@@ -118,7 +118,10 @@ json::Value summary_json(const core::Outcome& outcome) {
                          {"reason", c.reason},
                          {"headline", nullptr},
                          {"ceiling", record::to_json(c.ceiling)},
+                         {"other_ceilings", json::Value::array()},
                          {"warnings", c.warnings}};
+        for (const auto& other : c.other_ceilings)
+            item["other_ceilings"].push_back(record::to_json(other));
         if (!c.metrics.empty()) item["headline"] = record::to_json(c.metrics.front());
         document["cases"].push_back(std::move(item));
     }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ceilings.hpp"
 
+#include "core/device_limits.hpp"
 #include "record/summary.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace assay::core {
 namespace {
@@ -65,8 +68,11 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
     for (const auto& c : run.cases) {
         if (std::ranges::find(ids, c.benchmark) == ids.end() || !is_measured(c)) continue;
         example = &c;
+        // What one device can do is no limit of another, nor of the host.
         const auto& metric = c.metrics.front();
-        if (metric.unit != headline.unit || !comparable(benchmark, judged, c)) continue;
+        if (c.place != judged.place || metric.unit != headline.unit ||
+            !comparable(benchmark, judged, c))
+            continue;
         if (best == nullptr || *metric.value > *best->metrics.front().value) best = &c;
     }
     if (best != nullptr)
@@ -80,6 +86,27 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
                                   headline.unit, shared_words(judged, example))};
 }
 
+/// What was measured in this run comes before what a data sheet says: it had the same clock.
+record::Ceiling measured_ceiling(const record::Run& run, const record::Case& judged,
+                                 const Benchmark& benchmark) {
+    if (!benchmark.ceiling.empty()) return ceiling_of(run, judged, benchmark);
+    return {.source = benchmark.is_ceiling ? "it is a ceiling itself" : "none is known"};
+}
+
+void add_limits(record::Case& c, DeviceLimits limits) {
+    std::ranges::move(limits.warnings, std::back_inserter(c.warnings));
+    if (!limits.reason.empty()) {
+        if (c.ceiling.value)
+            c.other_ceilings.push_back({.source = std::move(limits.reason)});
+        else
+            c.ceiling.source += "; " + limits.reason;
+    }
+    auto rest = limits.ceilings.begin();
+    if (!c.ceiling.value && rest != limits.ceilings.end()) c.ceiling = std::move(*rest++);
+    c.other_ceilings.insert(c.other_ceilings.end(), std::move_iterator{rest},
+                            std::move_iterator{limits.ceilings.end()});
+}
+
 void warn_above(record::Case& c) {
     const auto share = record::share_of_ceiling(c);
     if (!share || *share <= 1) return;
@@ -90,18 +117,22 @@ void warn_above(record::Case& c) {
 
 } // namespace
 
-void assign_ceilings(record::Run& run, const Catalogue& catalogue) {
+void assign_ceilings(record::Run& run, const Catalogue& catalogue,
+                     const Result<machine::Hardware>& hardware) {
     for (auto& c : run.cases) {
         const auto* benchmark = find_benchmark(catalogue, c);
         if (benchmark == nullptr || !is_measured(c)) continue;
-        if (benchmark->ceiling.empty()) {
-            const bool itself = benchmark->is_ceiling;
-            c.ceiling = {.source = itself ? "it is a ceiling itself" : "none is known"};
-            continue;
-        }
-        c.ceiling = ceiling_of(run, c, *benchmark);
+        c.ceiling = measured_ceiling(run, c, *benchmark);
+        c.other_ceilings.clear();
+        add_limits(c, limits_of(c, run.machine, hardware));
         warn_above(c);
     }
+}
+
+void assign_ceilings(record::Run& run, const Catalogue& catalogue) {
+    const bool any_device =
+        std::ranges::any_of(run.cases, [](const auto& c) { return c.place.kind != "host"; });
+    assign_ceilings(run, catalogue, any_device ? machine::read_hardware() : machine::Hardware{});
 }
 
 } // namespace assay::core

@@ -61,9 +61,9 @@ private:
         if (c.status != Status::ok && c.reason.empty())
             add("reason",
                 fmt::format("is empty, expected why the case is {}", to_string(c.status)));
-        if ((c.ceiling.kind == CeilingKind::none) == c.ceiling.value.has_value())
-            add("ceiling", c.ceiling.value ? "has a value but is of kind none"
-                                           : "has no value but is not of kind none");
+        ceiling("ceiling", c.ceiling);
+        for (std::size_t i = 0; i < c.other_ceilings.size(); ++i)
+            ceiling(json::join("other_ceilings", i), c.other_ceilings[i]);
         for (std::size_t i = 0; i < c.replicas.size(); ++i) replica(c, i);
         Case again = c;
         conclude(again, static_cast<int>(c.replicas.size()));
@@ -71,6 +71,12 @@ private:
         telemetry(c.telemetry, again.telemetry);
         metrics(c, again);
         tables(c, again);
+    }
+
+    void ceiling(const std::string& key, const Ceiling& found) {
+        if ((found.kind == CeilingKind::none) == found.value.has_value())
+            add(key, found.value ? "has a value but is of kind none"
+                                 : "has no value but is not of kind none");
     }
 
     void status(const Case& c, Case& again) {

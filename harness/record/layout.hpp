@@ -2,9 +2,9 @@
 //
 // Which keys a record has in JSON: one list for the writer, both readers and the test that holds them
 // against the schema. A visitor is called with each key and member, in the order they are written.
-// A member that is a std::optional may be missing or null; tables and devices may be missing, because
-// files from before there were any have none, and empty ones are not written; every other member must
-// be there.
+// A member that is a std::optional may be missing or null; tables, devices and other ceilings may be
+// missing, because files from before there were any have none, and empty ones are not written; every
+// other member must be there.
 
 #pragma once
 
@@ -154,6 +154,7 @@ void each_field(Visit&& visit, Maybe<Case> auto& c) {
     visit("metrics", c.metrics);
     visit("tables", c.tables);
     visit("ceiling", c.ceiling);
+    visit("other_ceilings", c.other_ceilings);
     visit("telemetry", c.telemetry);
     visit("warnings", c.warnings);
     visit("replicas", c.replicas);
@@ -269,7 +270,8 @@ concept Record = requires(T& t) { each_field([](auto, auto&) {}, t); };
 /// A list that is not written where it is empty.
 template <class T>
 inline constexpr bool is_sparse =
-    std::same_as<T, std::vector<Table>> || std::same_as<T, std::vector<Device>>;
+    std::same_as<T, std::vector<Table>> || std::same_as<T, std::vector<Device>> ||
+    std::same_as<T, std::vector<Ceiling>>;
 
 /// May the key of a member of this type be missing?
 template <class T>

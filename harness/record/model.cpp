@@ -98,4 +98,13 @@ std::string identity(const Case& c) {
     return text;
 }
 
+const Device* find_device(const Machine& machine, const Place& place) {
+    const auto is_it = [&](const Device& device) {
+        if (device.kind != place.kind) return false;
+        return place.uuid.empty() ? device.index == place.index : device.uuid == place.uuid;
+    };
+    const auto found = std::ranges::find_if(machine.devices, is_it);
+    return found == machine.devices.end() ? nullptr : &*found;
+}
+
 } // namespace assay::record

@@ -200,6 +200,8 @@ struct Case {
     std::vector<Metric> metrics; ///< empty unless ok or unstable
     std::vector<Table> tables;   ///< medians over the replicas; empty unless ok or unstable
     Ceiling ceiling;
+    /// Further limits of the same headline, by other reckonings: of a data sheet, at another clock.
+    std::vector<Ceiling> other_ceilings;
     Telemetry telemetry; ///< the worst over the replicas' windows
     std::vector<std::string> warnings;
     std::vector<Replica> replicas;
@@ -311,5 +313,8 @@ struct Run {
     Machine machine;
     std::vector<Case> cases;
 };
+
+/// The device that work was done on; null for the host, and where no driver described it.
+const Device* find_device(const Machine& machine, const Place& place);
 
 } // namespace assay::record

@@ -269,7 +269,8 @@ private:
             constexpr std::array left_out{"median", "min", "p95", "p99", "count"};
             return !options_.details && std::ranges::find(left_out, key) != left_out.end();
         } else if constexpr (std::same_as<T, Case>) {
-            return !options_.details && (key == "tables" || key == "warnings");
+            constexpr std::array left_out{"tables", "warnings", "other_ceilings"};
+            return !options_.details && std::ranges::find(left_out, key) != left_out.end();
         } else {
             return false;
         }

@@ -437,12 +437,14 @@ Telemetry worst_telemetry(const std::vector<Replica>& replicas) {
     return worst;
 }
 
-std::optional<double> share_of_ceiling(const Case& c) {
-    if (c.metrics.empty() || !c.ceiling.value) return {};
+std::optional<double> share_of_ceiling(const Case& c) { return share_of_ceiling(c, c.ceiling); }
+
+std::optional<double> share_of_ceiling(const Case& c, const Ceiling& ceiling) {
+    if (c.metrics.empty() || !ceiling.value) return {};
     const Metric& headline = c.metrics.front();
     if (!headline.value || headline.name != c.headline) return {};
     const double reached = *headline.value;
-    const double limit = *c.ceiling.value;
+    const double limit = *ceiling.value;
     if (!(reached > 0) || !(limit > 0)) return {};
     return headline.higher_is_better ? reached / limit : limit / reached;
 }

@@ -58,5 +58,7 @@ Telemetry worst_telemetry(const std::vector<Replica>& replicas);
 /// Headline over ceiling; for a headline where lower is better, ceiling over headline: 1 is the limit
 /// reached. Nothing where either is unknown or not positive.
 std::optional<double> share_of_ceiling(const Case& c);
+/// The same of another of its ceilings.
+std::optional<double> share_of_ceiling(const Case& c, const Ceiling& ceiling);
 
 } // namespace assay::record

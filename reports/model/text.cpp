@@ -156,6 +156,10 @@ void clean(record::Case& c) {
     }
     for (auto& table : c.tables) clean(table);
     clean(c.ceiling.value);
+    for (auto& other : c.other_ceilings) {
+        clean(other.value);
+        clean(other.source);
+    }
     clean(c.telemetry.disturbances);
     clean(c.warnings);
     for (auto& replica : c.replicas) clean(replica);

@@ -11,6 +11,7 @@
 #include "model/words.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
+#include "record/summary.hpp"
 
 #include <fmt/core.h>
 
@@ -131,15 +132,31 @@ public:
         Row row = make_row(c);
         row.on_curve = on_curve;
         if (with_strips) add_strips(c, row);
-        if (row.number)
-            if (const std::string text = ceiling_in_words(c); !text.empty())
-                row.ceiling_note = note_of(index, text);
+        if (row.number) add_ceilings(c, index, row);
         report_.sections[index].rows.push_back(std::move(row));
         if (headline(c) != nullptr)
             std::ranges::move(heat_maps(c), std::back_inserter(report_.sections[index].maps));
     }
 
 private:
+    /// Of the others a row says the shares alone, and by number what they are shares of.
+    void add_ceilings(const Case& c, std::size_t section, Row& row) {
+        if (const std::string text = ceiling_in_words(c); !text.empty())
+            row.ceiling_note = note_of(section, text);
+        std::vector<std::string> shares;
+        for (const auto& other : c.other_ceilings) {
+            const std::string text = ceiling_in_words(c, other);
+            if (text.empty()) continue;
+            const auto note = note_of(section, text);
+            const auto share = record::share_of_ceiling(c, other);
+            row.other_ceilings.push_back({.share = share ? record::human_percent(*share) : "",
+                                          .note = note,
+                                          .number = other.value});
+            const auto& said = row.other_ceilings.back().share;
+            shares.push_back(fmt::format("{}{}[{}]", said, said.empty() ? "" : " ", note + 1));
+        }
+        if (!shares.empty()) row.notes.push_back(say<text::words::other_ceilings>(join(shares)));
+    }
     std::size_t section_of(const std::string& family) {
         const auto [entry, is_new] = sections_.try_emplace(family, report_.sections.size());
         if (is_new) {

@@ -46,6 +46,13 @@ struct Figure {
     std::string unit;
 };
 
+/// A further limit of a case's headline.
+struct OtherCeiling {
+    std::string share;            ///< "79%"; empty where it has no value
+    std::size_t note = 0;         ///< index into Section::ceilings
+    std::optional<double> number; ///< SI base unit
+};
+
 /// Values of one replica over time, for the strip that shows drift and modes.
 struct Strip {
     std::vector<double> values; ///< seconds per call, at most 200
@@ -71,6 +78,7 @@ struct Row {
     std::optional<double> low;
     std::optional<double> high;
     std::optional<double> ceiling;
+    std::vector<OtherCeiling> other_ceilings; ///< their shares stand among the notes, too
     std::string unit;
     bool higher_is_better = true;
     std::vector<Strip> strips; ///< one per replica with values; only in the first rows of a report

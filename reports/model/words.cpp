@@ -160,14 +160,15 @@ std::optional<double> ceiling_share(const record::Case& c) {
     return record::share_of_ceiling(c);
 }
 
-std::string ceiling_in_words(const record::Case& c) {
-    const std::string& source = c.ceiling.source;
-    if (!c.ceiling.value || c.ceiling.kind == record::CeilingKind::none)
+std::string ceiling_in_words(const record::Case& c) { return ceiling_in_words(c, c.ceiling); }
+
+std::string ceiling_in_words(const record::Case& c, const record::Ceiling& ceiling) {
+    const std::string& source = ceiling.source;
+    if (!ceiling.value || ceiling.kind == record::CeilingKind::none)
         return source.empty() ? "" : say<text::words::no_ceiling>(source);
     const record::Metric* metric = headline(c);
-    const std::string value =
-        record::human(*c.ceiling.value, metric != nullptr ? metric->unit : "");
-    if (c.ceiling.kind == record::CeilingKind::datasheet)
+    const std::string value = record::human(*ceiling.value, metric != nullptr ? metric->unit : "");
+    if (ceiling.kind == record::CeilingKind::datasheet)
         return say<text::words::from_data_sheet>(value, source);
     return join({value, source.empty() ? say<text::words::measured>() : source});
 }

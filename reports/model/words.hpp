@@ -46,6 +46,8 @@ std::size_t measured_replicas(const record::Case& c);
 std::optional<double> ceiling_share(const record::Case& c);
 /// "512 GFLOP/s measured: peak.fma ..." or why there is none.
 std::string ceiling_in_words(const record::Case& c);
+/// The same of one of the others.
+std::string ceiling_in_words(const record::Case& c, const record::Ceiling& ceiling);
 
 /// The first metric, where the status allows to show one.
 const record::Metric* headline(const record::Case& c);

@@ -24,6 +24,15 @@ Value optional(const std::optional<double>& value) {
     return value ? Value(*value) : Value(nullptr);
 }
 
+Value others(const Row& row) {
+    Value list = Value::array();
+    for (const auto& other : row.other_ceilings)
+        list.push_back({{"of_ceiling", other.share},
+                        {"ceiling", optional(other.number)},
+                        {"ceiling_note", other.note + 1}});
+    return list;
+}
+
 Value row(const Row& row) {
     Value figures = Value::object();
     for (const auto& figure : row.figures) figures[figure.key] = figure.text;
@@ -47,6 +56,7 @@ Value row(const Row& row) {
             {"of_ceiling", row.share},
             {"ceiling", optional(row.ceiling)},
             {"ceiling_note", row.ceiling_note ? Value(*row.ceiling_note + 1) : Value(nullptr)},
+            {"other_ceilings", others(row)},
             {"notes", row.notes},
             {"figures", std::move(figures)},
             {"settings", row.settings},

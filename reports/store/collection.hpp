@@ -23,7 +23,7 @@ namespace assay::report {
 struct Series {
     std::string benchmark;
     std::uint32_t version = 1;
-    std::string place; ///< kind: "host", "cuda"
+    std::string place; ///< kind: "host", "cuda", "cuda (mig 1g.10gb)"
     std::string library;
     record::NamedList parameters;
     std::string metric;

@@ -5,7 +5,10 @@
 #include "record/metrics.hpp"
 #include "record/summary.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <string>
 #include <utility>
 
 namespace assay::report {
@@ -24,11 +27,23 @@ void settle(record::NamedList& list) {
                 value = static_cast<std::int64_t>(*real);
 }
 
+/// A part of a device, a virtual one and one in confidential mode are places of their own: what they
+/// reach is no figure of the whole device.
+std::string place_of(const record::Place& place, const record::Machine& machine) {
+    auto words = record::words_of(place);
+    const auto* device = record::find_device(machine, place);
+    if (device == nullptr) return words;
+    std::string apart = device->mode;
+    if (device->confidential.value_or(false))
+        apart += apart.empty() ? "confidential" : ", confidential";
+    return apart.empty() ? words : fmt::format("{} ({})", words, apart);
+}
+
 /// A metric that is not ours is taken as its file describes it.
-Series series_of(record::Case& c) {
+Series series_of(record::Case& c, const record::Machine& machine) {
     Series series{.benchmark = std::move(c.benchmark),
                   .version = c.version,
-                  .place = record::words_of(c.place),
+                  .place = place_of(c.place, machine),
                   .library = std::move(c.library),
                   .parameters = std::move(c.parameters),
                   .metric = c.headline};
@@ -72,7 +87,7 @@ void judge(record::Case& c) {
     c.reason = std::move(c.verification->detail);
 }
 
-CaseDigest digest_of(record::Case& c, Series& series) {
+CaseDigest digest_of(record::Case& c, const record::Machine& machine, Series& series) {
     judge(c);
     CaseDigest digest{.status = c.status, .reason = std::move(c.reason)};
     if (shows(c.status)) {
@@ -83,7 +98,7 @@ CaseDigest digest_of(record::Case& c, Series& series) {
     }
     digest.disturbed = !c.telemetry.disturbances.empty();
     settle(c.parameters);
-    series = series_of(c);
+    series = series_of(c, machine);
     if (shows(c.status)) take_value(c, series, digest);
     if (digest.defect != Defect::none) digest.replicas.clear();
     return digest;
@@ -104,7 +119,7 @@ Digester::Digester(record::Run run) {
     machine_ = packed(run.machine);
     Series series;
     for (auto& c : run.cases) {
-        digest_.cases.push_back(digest_of(c, series));
+        digest_.cases.push_back(digest_of(c, run.machine, series));
         series_.push_back(packed(series));
         settings_.push_back(packed(c.settings));
     }

@@ -269,6 +269,7 @@ export interface Case {
   of_ceiling: string;
   ceiling: Maybe;
   ceiling_note: Maybe; // which of the section's ceilings, from 1
+  other_ceilings: { of_ceiling: string; ceiling: Maybe; ceiling_note: number }[]; // said among the notes, too
   notes: string[];
   figures: Record<string, string>;
   settings: string;

@@ -65,9 +65,8 @@ public:
                 }),
                 .metrics = several([&] { return metric(); }),
                 .tables = several([&] { return table(); }),
-                .ceiling = {.value = maybe([&] { return real(); }),
-                            .kind = static_cast<record::CeilingKind>(below(3)),
-                            .source = text()},
+                .ceiling = ceiling(),
+                .other_ceilings = several([&] { return ceiling(); }),
                 .telemetry = telemetry(),
                 .warnings = several([&] { return text(); }),
                 .replicas = several([&] { return replica(); })};
@@ -126,6 +125,11 @@ private:
         return list;
     }
 
+    record::Ceiling ceiling() {
+        return {.value = maybe([&] { return real(); }),
+                .kind = static_cast<record::CeilingKind>(below(3)),
+                .source = text()};
+    }
     record::Metric metric() {
         return {.name = text(),
                 .unit = text(),

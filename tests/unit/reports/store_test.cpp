@@ -12,6 +12,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,23 @@ protected:
     }
     fs::path folder_;
 };
+
+TEST_F(StoreTest, APartOfADeviceIsAPlaceOfItsOwn) {
+    const auto place_of = [&](const std::string& mode, std::optional<bool> confidential) {
+        record::Run made = run("a");
+        made.cases = {test::sample_case(test::sample_gemm("cublaslt", "bf16", 1e-3), 1)};
+        made.cases.front().place = {.kind = "cuda", .uuid = "GPU-1"};
+        made.machine.devices = {
+            {.kind = "cuda", .uuid = "GPU-1", .mode = mode, .confidential = confidential}};
+        write("run.json", made);
+        return all().series.at(0).place;
+    };
+    EXPECT_EQ(place_of("", {}), "cuda");
+    EXPECT_EQ(place_of("", false), "cuda");
+    EXPECT_EQ(place_of("mig 1g.18gb", {}), "cuda (mig 1g.18gb)");
+    EXPECT_EQ(place_of("", true), "cuda (confidential)");
+    EXPECT_EQ(place_of("vgpu", true), "cuda (vgpu, confidential)");
+}
 
 TEST_F(StoreTest, ReplicasOfTheHeadlineMakeTheCasesValue) {
     write("run.json", run("a"));

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/hardware.hpp"
+
+#include "base/file.hpp"
+#include "base/nearest.hpp"
+#include "json/fields.hpp"
+#include "json/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace assay::machine {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct EngineName {
+    const char* name;
+    Engine engine;
+};
+constexpr std::array engines{EngineName{"vector", Engine::vector},
+                             EngineName{"tensor", Engine::tensor}};
+
+/// Where an accelerator departs from the rates of its compute capability.
+struct Exception {
+    std::size_t entry;
+    Engine engine;
+    std::string precision;
+    std::optional<double> rate; ///< nothing: its figure follows from no rate
+};
+
+/// Fills in what the files say, entry by entry. That every value has the right type and sign is the
+/// schema's business; what it cannot say is checked here.
+class Reading {
+public:
+    void file(const json::Object& root) {
+        sources_.clear();
+        for (const auto& item : root.object("sources").value().items())
+            sources_.emplace(item.key(), item.value().get<std::string>());
+        if (root.has("accelerators"))
+            root.each("accelerators", [&](const json::Object& item) { accelerator(item); });
+        if (root.has("rates")) root.each("rates", [&](const json::Object& item) { rates(item); });
+    }
+
+    Hardware result() {
+        for (auto& entry : hardware_.entries)
+            if (const auto known = rates_.find(entry.compute_capability); known != rates_.end())
+                entry.rates = known->second;
+        for (const auto& [entry, engine, precision, rate] : exceptions_) {
+            auto& own = hardware_.entries[entry].rates.of(engine);
+            own.erase(precision);
+            if (rate) own.emplace(precision, *rate);
+        }
+        return std::move(hardware_);
+    }
+
+private:
+    static void by_precision(const json::Object& object, Arithmetic& out) {
+        for (const auto& [name, engine] : engines) {
+            if (!object.has(name)) continue;
+            const auto values = object.object(name);
+            for (const auto& item : values.value().items())
+                values.read(item.key(), out.of(engine)[item.key()]);
+        }
+    }
+
+    void exceptions(const json::Object& object) {
+        for (const auto& [name, engine] : engines) {
+            if (!object.has(name)) continue;
+            const auto values = object.object(name);
+            for (const auto& item : values.value().items()) {
+                Exception exception{.entry = hardware_.entries.size() - 1,
+                                    .engine = engine,
+                                    .precision = item.key(),
+                                    .rate = {}};
+                values.read(item.key(), exception.rate);
+                exceptions_.push_back(std::move(exception));
+            }
+        }
+    }
+
+    void rates(const json::Object& object) {
+        std::string capability;
+        object.read("compute_capability", capability);
+        const auto [entry, is_new] = rates_.try_emplace(capability);
+        if (!is_new) return object.problem("compute_capability", "occurs twice");
+        by_precision(object, entry->second);
+        origins(object);
+    }
+
+    void accelerator(const json::Object& object) {
+        auto& entry = hardware_.entries.emplace_back();
+        object.read("name", entry.name);
+        object.read("names", entry.names);
+        object.read("architecture", entry.architecture);
+        object.read("compute_capability", entry.compute_capability);
+        object.read("multiprocessors", entry.multiprocessors);
+        if (object.has("clock")) {
+            object.object("clock").read("vector", entry.vector_clock_hz);
+            object.object("clock").read("tensor", entry.tensor_clock_hz);
+        }
+        if (object.has("peaks")) by_precision(object.object("peaks"), entry.peaks);
+        if (object.has("rates")) exceptions(object.object("rates"));
+        if (object.has("memory")) memory(object.object("memory"), entry);
+        links(object, entry);
+        entry.figures = origins(object);
+        for (const auto& name : entry.names)
+            if (!ids_.insert(fmt::format("{} {:.0f}", name, entry.memory_bytes.value_or(0))).second)
+                object.problem("names", fmt::format("{} occurs twice with the same memory",
+                                                    json::show_text(name)));
+    }
+
+    static void memory(const json::Object& object, HardwareEntry& entry) {
+        object.read("bytes", entry.memory_bytes);
+        object.read("bandwidth", entry.memory_bandwidth);
+        object.read("bus_bits", entry.memory_bus_bits);
+        object.read("clock", entry.memory_clock_hz);
+        object.read("l2_bytes", entry.l2_bytes);
+    }
+
+    static void links(const json::Object& object, HardwareEntry& entry) {
+        if (object.has("pcie")) {
+            object.object("pcie").read("generation", entry.pcie_generation);
+            object.object("pcie").read("lanes", entry.pcie_lanes);
+        }
+        if (!object.has("host_link")) return;
+        object.object("host_link").read("kind", entry.host_link);
+        object.object("host_link").read("bandwidth", entry.host_link_bandwidth);
+    }
+
+    std::map<std::string, Origin, std::less<>> origins(const json::Object& object) const {
+        std::map<std::string, Origin, std::less<>> found;
+        object.each("figures", [&](const json::Object& item) {
+            std::string source;
+            std::string sure;
+            std::vector<std::string> of;
+            item.read("source", source);
+            item.read("sure", sure);
+            item.read("of", of);
+            const auto known = sources_.find(source);
+            if (known == sources_.end())
+                return item.problem(
+                    "source", fmt::format("{} is not among sources", json::show_text(source)));
+            for (auto& path : of)
+                if (!found.try_emplace(std::move(path), Origin{known->second, sure}).second)
+                    item.problem("of", "a figure has two sources");
+        });
+        return found;
+    }
+
+    Hardware hardware_;
+    std::map<std::string, std::string, std::less<>> sources_; ///< of the file being read
+    std::map<std::string, Arithmetic, std::less<>> rates_;    ///< by compute capability
+    std::vector<Exception> exceptions_;
+    std::set<std::string> ids_;
+};
+
+/// Drivers before 465 left the maker out of the name, and Tesla was dropped from names on the way.
+std::string bare(std::string_view name) {
+    std::string text{name};
+    for (auto& letter : text)
+        letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    for (const std::string_view prefix : {"nvidia ", "tesla "})
+        if (text.starts_with(prefix)) text.erase(0, prefix.size());
+    return text;
+}
+
+bool is_called(const HardwareEntry& entry, const std::string& bare_name) {
+    return std::ranges::any_of(entry.names,
+                               [&](const auto& name) { return bare(name) == bare_name; });
+}
+
+double distance(const HardwareEntry& entry, const record::Device& device) {
+    if (!entry.memory_bytes || !device.memory_bytes) return std::numeric_limits<double>::max();
+    return std::abs(*entry.memory_bytes - static_cast<double>(*device.memory_bytes));
+}
+
+} // namespace
+
+std::optional<double> clock_of(const HardwareEntry& entry, Engine engine,
+                               std::string_view precision) {
+    return engine == Engine::tensor && precision != "fp64" ? entry.tensor_clock_hz
+                                                           : entry.vector_clock_hz;
+}
+
+Result<Hardware> parse_hardware(const std::vector<HardwareText>& files, const json::Value& schema) {
+    Reading reading;
+    for (const auto& [text, source] : files) {
+        const auto value = json::parse(text, source);
+        if (!value) return tl::unexpected{value.error()};
+        if (auto checked = json::check_schema(*value, schema, source); !checked)
+            return tl::unexpected{std::move(checked).error()};
+        json::Document document{*value, source};
+        reading.file(document.root());
+        if (auto read = document.result(); !read) return tl::unexpected{std::move(read).error()};
+    }
+    return reading.result();
+}
+
+Result<Hardware> read_hardware(const fs::path& folder, const fs::path& schema) {
+    std::vector<fs::path> paths;
+    std::error_code error;
+    for (fs::directory_iterator item{folder, error}, end; !error && item != end;
+         item.increment(error))
+        if (item->path().extension() == ".json") paths.push_back(item->path());
+    if (error)
+        return fail(fmt::format("{}: cannot be read: {}", folder.string(), error.message()),
+                    Fault::environment);
+    std::ranges::sort(paths);
+    const auto rules = json::read_file(schema);
+    if (!rules) return tl::unexpected{rules.error()};
+    std::vector<HardwareText> files;
+    for (const auto& path : paths) {
+        auto text = read_whole(path, json::Limits{}.bytes);
+        if (!text) return tl::unexpected{std::move(text).error()};
+        files.push_back({.text = std::move(*text), .source = path.string()});
+    }
+    return parse_hardware(files, *rules);
+}
+
+Result<Hardware> read_hardware() {
+    const auto share = layout().share;
+    return read_hardware(share / "hardware", share / "schema" / "hardware.json");
+}
+
+const HardwareEntry* find_hardware(const Hardware& hardware, const record::Device& device) {
+    const auto name = bare(device.name);
+    const HardwareEntry* nearest = nullptr;
+    for (const auto& entry : hardware.entries)
+        if (is_called(entry, name) &&
+            (nearest == nullptr || distance(entry, device) < distance(*nearest, device)))
+            nearest = &entry;
+    return nearest;
+}
+
+std::string unknown_hardware(const Hardware& hardware, const record::Device& device) {
+    std::vector<std::string> names;
+    for (const auto& entry : hardware.entries)
+        names.insert(names.end(), entry.names.begin(), entry.names.end());
+    const auto near = nearest(device.name, names);
+    return fmt::format("configs/hardware has no {}{}", json::show_text(device.name),
+                       near.empty() ? "" : fmt::format("; nearest is {}", json::show_text(near)));
+}
+
+std::optional<HardwareEntry> find_hardware(const record::Device& device) {
+    const auto hardware = read_hardware();
+    if (!hardware) return {};
+    const auto* entry = find_hardware(*hardware, device);
+    if (entry == nullptr) return {};
+    return *entry;
+}
+
+} // namespace assay::machine
