@@ -16,10 +16,8 @@ endif()
 assay_module(openblas HOOKS gemm/openblas_hooks.cpp LINK OpenMP::OpenMP_CXX)
 target_include_directories(assay_module_openblas SYSTEM PRIVATE "${OPENBLAS_OPENMP_INCLUDE}")
 target_link_libraries(assay_module_openblas PRIVATE "${OPENBLAS_OPENMP_LIBRARY}")
-# Found beside the header's build also at run time, whatever the alternatives say. RPATH and not
-# RUNPATH, which LD_LIBRARY_PATH would override.
+# Found beside the header's build also at run time, whatever the alternatives say.
 get_filename_component(openblas_folder "${OPENBLAS_OPENMP_LIBRARY}" DIRECTORY)
-set_target_properties(assay_module_openblas PROPERTIES INSTALL_RPATH "${openblas_folder}")
-target_link_options(assay_module_openblas PRIVATE -Wl,--disable-new-dtags)
+set_property(TARGET assay_module_openblas APPEND PROPERTY INSTALL_RPATH "${openblas_folder}")
 assay_benchmark(openblas gemm::openblas_square gemm/openblas.cpp)
 assay_finish_module(openblas)

@@ -26,6 +26,7 @@ function(assay_module name)
         CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
         CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
         ASSAY_BENCHMARKS "" ASSAY_HOOKS "${MODULE_HOOKS}")
+    set_property(TARGET assay_module_${name} PROPERTY INSTALL_RPATH "$ORIGIN/..")
     target_link_options(assay_module_${name} PRIVATE -Wl,-z,defs -Wl,--exclude-libs,ALL
         -Wl,--build-id=sha1) # by which the manifest and a resumed run know the module
     # Optimised whatever the build type, and the same on every machine: wider instruction sets are

@@ -210,6 +210,8 @@ TEST_P(Contract, SaysWhatFits) {
 }
 
 TEST_P(Contract, RefusesWhatTheMachineHasNoMemoryFor) {
+    if (std::string_view{benchmark().place} != "host")
+        GTEST_SKIP() << "a device has its own memory";
     FakeProgram program;
     program.facts["memory.available"] = 4096;
     for (const Case& values : small_cases(benchmark())) {

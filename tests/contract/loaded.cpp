@@ -38,10 +38,18 @@ const assay_module_v1* open_module(const std::filesystem::path& path, std::strin
     return function();
 }
 
+/// Where this program was built; in the package, where it lies.
+std::filesystem::path module_folder() {
+    std::error_code error;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+    const auto beside = program.parent_path().parent_path();
+    return beside.filename() == "assay" ? beside : std::filesystem::path{ASSAY_MODULE_DIR};
+}
+
 std::vector<Loaded> load_all() {
     std::vector<std::filesystem::path> paths;
     std::error_code ignored; // an absent folder is an empty list, and the test for that says so
-    for (const auto& entry : std::filesystem::directory_iterator{ASSAY_MODULE_DIR, ignored})
+    for (const auto& entry : std::filesystem::directory_iterator{module_folder(), ignored})
         if (entry.path().extension() == ".so") paths.push_back(entry.path());
     std::ranges::sort(paths);
 
