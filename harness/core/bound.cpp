@@ -50,8 +50,10 @@ constexpr double beyond = 4;
 
 Bound memory(const record::Case& c, std::optional<double> l2_bytes) {
     if (text_of(c.parameters, "footprint") == "beyond_cache") return {.limit = Limit::memory};
-    const auto resolved = number_of(c.settings, "footprint");
-    const auto bytes = resolved ? resolved : number_of(c.parameters, "footprint");
+    std::optional<double> bytes;
+    for (const auto* list : {&c.settings, &c.parameters})
+        for (const char* name : {"footprint", "bytes"})
+            if (!bytes) bytes = number_of(*list, name);
     if (!bytes) return {.reason = "nothing says how much memory it goes through"};
     if (!l2_bytes) return {.reason = "nothing says how large the device's last cache is"};
     if (*bytes >= beyond * *l2_bytes) return {.limit = Limit::memory};
@@ -59,11 +61,12 @@ Bound memory(const record::Case& c, std::optional<double> l2_bytes) {
                                   record::human_bytes(*bytes), record::human_bytes(*l2_bytes))};
 }
 
-Bound link(const record::Case& c) {
-    // Between devices the way may be NVLink, PCIe or the host's memory, and no record says which.
-    if (c.benchmark.find("peer") != std::string::npos ||
-        record::find(c.parameters, "peer") != nullptr)
+/// Copies between devices have none: the way may be NVLink, PCIe or the host's memory.
+Bound transfer(const record::Case& c, std::optional<double> l2_bytes) {
+    if (c.benchmark == "transfer.device") return memory(c, l2_bytes);
+    if (c.benchmark == "transfer.peer")
         return {.reason = "nothing says which links join two devices"};
+    if (c.benchmark != "transfer.host") return {};
     return {.limit = Limit::link, .ways = text_of(c.parameters, "direction") == "both" ? 2 : 1};
 }
 
@@ -75,7 +78,7 @@ Bound bound_of(const record::Case& c, std::optional<double> l2_bytes) {
     if (metric == "flop_rate" || metric == "operation_rate") return arithmetic(c);
     if (metric != "bandwidth") return {};
     if (is_of(c, "memory")) return memory(c, l2_bytes);
-    if (is_of(c, "transfer")) return link(c);
+    if (is_of(c, "transfer")) return transfer(c, l2_bytes);
     return {};
 }
 

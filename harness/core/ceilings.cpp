@@ -102,6 +102,9 @@ void add_limits(record::Case& c, DeviceLimits limits) {
             c.ceiling.source += "; " + limits.reason;
     }
     auto rest = limits.ceilings.begin();
+    // What was exceeded is no limit: libraries use instructions that a peak in portable code has not.
+    if (record::share_of_ceiling(c).value_or(0) > 1 && rest != limits.ceilings.end())
+        c.other_ceilings.push_back(std::exchange(c.ceiling, {}));
     if (!c.ceiling.value && rest != limits.ceilings.end()) c.ceiling = std::move(*rest++);
     c.other_ceilings.insert(c.other_ceilings.end(), std::move_iterator{rest},
                             std::move_iterator{limits.ceilings.end()});

@@ -65,7 +65,7 @@ record::Case stream(record::Value footprint) {
     return measured("memory.stream", "bandwidth", "B/s", {{"footprint", std::move(footprint)}});
 }
 record::Case transfer(record::NamedList parameters) {
-    return measured("transfer.host_device", "bandwidth", "B/s", std::move(parameters));
+    return measured("transfer.host", "bandwidth", "B/s", std::move(parameters));
 }
 
 record::Case at_clock(record::Case c, double hertz) {
@@ -152,6 +152,11 @@ TEST(DeviceLimits, WhatMayStayInACacheIsNotHeldAgainstMemory) {
     resolved.settings = {{"footprint", 1e10}};
     EXPECT_THAT(limits(resolved).ceilings, SizeIs(2));
     EXPECT_THAT(limits(stream("huge")).reason, HasSubstr("how much memory"));
+    const auto copies = [](std::int64_t bytes) {
+        return measured("transfer.device", "bandwidth", "B/s", {{"bytes", bytes}});
+    };
+    EXPECT_THAT(limits(copies(std::int64_t{1} << 30U)).ceilings, SizeIs(2));
+    EXPECT_THAT(limits(copies(4096)).reason, HasSubstr("4 KiB may stay"));
 }
 
 TEST(DeviceLimits, ATransferIsHeldAgainstTheLinkItWasSeenOn) {
@@ -165,7 +170,8 @@ TEST(DeviceLimits, ATransferIsHeldAgainstTheLinkItWasSeenOn) {
     EXPECT_NEAR(*limits(c).ceilings.at(0).value, 31.5e9, 0.01e9);
     c.telemetry.device->pcie_generation = 99;
     EXPECT_THAT(limits(c).reason, HasSubstr("PCIe"));
-    EXPECT_THAT(limits(transfer({{"peer", std::int64_t{1}}})).reason, HasSubstr("two devices"));
+    EXPECT_THAT(limits(measured("transfer.peer", "bandwidth", "B/s", {})).reason,
+                HasSubstr("two devices"));
     auto superchip = h200();
     superchip.name = "NVIDIA GH200 480GB";
     EXPECT_DOUBLE_EQ(*limits(transfer({}), superchip).ceilings.at(0).value, 450e9);
@@ -254,6 +260,16 @@ TEST(DeviceLimits, WhatWasMeasuredComesFirstAndTheSheetBesideIt) {
     // Again: nothing is added twice.
     assign_ceilings(run, device_catalogue(), shipped());
     EXPECT_THAT(run.cases[1].other_ceilings, SizeIs(2));
+}
+
+TEST(DeviceLimits, WhatWasExceededIsNoLimit) {
+    auto run = run_of({at(peak(), "GPU-1", 600e12), at(gemm("bf16"), "GPU-1", 800e12)});
+    assign_ceilings(run, device_catalogue(), shipped());
+    const auto& product = run.cases[1];
+    EXPECT_EQ(product.ceiling.kind, record::CeilingKind::datasheet);
+    ASSERT_THAT(product.other_ceilings, SizeIs(2));
+    EXPECT_EQ(product.other_ceilings[0].kind, record::CeilingKind::measured);
+    EXPECT_THAT(product.warnings, IsEmpty());
 }
 
 TEST(DeviceLimits, APartIsHeldAgainstWhatItMeasuredAndTheReasonStandsBeside) {
