@@ -28,11 +28,17 @@ EventClock::EventClock(const Stream& stream, const Options& options)
     if (options.caches == Caches::cold) flush_.emplace(options.l2_bytes);
 }
 
+/// Is work queued behind a kernel that waits? Where the host waits after each call, there is no queue.
+bool EventClock::holds() const {
+    return options_.launching == Launching::hidden && options_.interval != Interval::completion;
+}
+
 /// How many calls are timed by one pair of events.
 std::uint64_t EventClock::calls_at_once() const {
     if (options_.caches == Caches::cold) return 1;
     std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-    if (options_.launching == Launching::hidden) most = Block::most_queued;
+    if (holds())
+        most = static_cast<std::uint64_t>(std::max(1, Block::most_queued / options_.operations));
     constexpr double longest_burst = 0.02; // s: shorter than a power controller takes to react
     if (options_.load == Load::burst && seconds_per_call_ > 0)
         most = std::min(
@@ -40,24 +46,53 @@ std::uint64_t EventClock::calls_at_once() const {
     return most;
 }
 
+/// Queues the calls between the two events; the host's seconds for it.
+double EventClock::queued(std::uint64_t calls, const std::function<void()>& queue, bool held) {
+    if (flush_) flush_->queue(stream_);
+    begin_.record(stream_);
+    if (options_.lane != nullptr)
+        check(cudaStreamWaitEvent(options_.lane->stream().get(), begin_.get(), 0));
+    // The host's time is that of the calls alone, not of what they find in the queue.
+    if (options_.interval != Interval::device && !held) stream_.wait();
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::uint64_t i = 0; i < calls; ++i) {
+        queue();
+        if (options_.interval == Interval::completion) stream_.wait();
+    }
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    if (options_.lane != nullptr) {
+        options_.lane->end_.record(options_.lane->stream());
+        if (options_.beside == Beside::counted)
+            check(cudaStreamWaitEvent(stream_.get(), options_.lane->end_.get(), 0));
+    }
+    end_.record(stream_);
+    check_launches();
+    return taken.count();
+}
+
+void EventClock::check_background() const {
+    if (options_.lane->end_.seconds_since(begin_) >= end_.seconds_since(begin_)) return;
+    throw Error{"the work in the background ended before what it should disturb"};
+}
+
 double EventClock::timed(std::uint64_t calls, const std::function<void()>& queue) {
-    const bool held = loaded_ && options_.launching == Launching::hidden;
+    const bool held = loaded_ && holds();
     if (held) block_.hold(stream_);
+    double host = 0;
     try {
-        if (flush_) flush_->queue(stream_);
-        begin_.record(stream_);
-        for (std::uint64_t i = 0; i < calls; ++i) queue();
-        end_.record(stream_);
-        check_launches();
+        host = queued(calls, queue, held);
     } catch (...) {
         block_.release();
         throw;
     }
     if (held) block_.release();
     stream_.wait();
+    if (options_.lane != nullptr) options_.lane->stream().wait();
     if (held) block_.check_held();
+    if (held && options_.lane != nullptr && options_.beside == Beside::background)
+        check_background();
     loaded_ = true;
-    return end_.seconds_since(begin_);
+    return options_.interval == Interval::device ? end_.seconds_since(begin_) : host;
 }
 
 double EventClock::stretch(std::uint64_t calls, const std::function<void()>& queue) {

@@ -8,6 +8,7 @@
 #include "device/block.hpp"
 #include "device/flush.hpp"
 #include "device/handles.hpp"
+#include "device/intervals.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -31,6 +32,23 @@ enum class Launching : std::uint8_t {
     plain   // for work that waits for the host in between, or whose launch is the question
 };
 
+/// What the work on a second stream is to the time.
+enum class Beside : std::uint8_t {
+    counted,   // the time ends when both streams are done
+    background // only keeps the device busy: must last longer than what is timed
+};
+
+/// A second stream, on the device that is current when it is made. It begins with the first one.
+class Lane {
+public:
+    const Stream& stream() const { return stream_; }
+
+private:
+    friend class EventClock;
+    Stream stream_;
+    Event end_;
+};
+
 class EventClock {
 public:
     /// cudaEventElapsedTime resolves about half a microsecond; a pair costs as much.
@@ -41,19 +59,26 @@ public:
         Load load = Load::sustained;
         Launching launching = Launching::hidden;
         std::int64_t l2_bytes = 0; ///< needed for cold caches
+        Interval interval = Interval::device;
+        int operations = 1;         ///< that one call queues on a stream, at most
+        const Lane* lane = nullptr; ///< calls queue work on this one, too
+        Beside beside = Beside::counted;
     };
 
     explicit EventClock(const Stream& stream) : EventClock{stream, Options{}} {}
     EventClock(const Stream& stream, const Options& options);
 
-    /// Seconds that the device took for `calls` calls of `queue`, which queues work on the stream.
+    /// Seconds for `calls` calls of `queue`, which queues work on the stream.
     /// Throws what went wrong in any of it.
     double seconds(std::uint64_t calls, const std::function<void()>& queue);
 
 private:
     double stretch(std::uint64_t calls, const std::function<void()>& queue);
     double timed(std::uint64_t calls, const std::function<void()>& queue);
+    double queued(std::uint64_t calls, const std::function<void()>& queue, bool held);
     std::uint64_t calls_at_once() const;
+    bool holds() const;
+    void check_background() const;
 
     const Stream& stream_;
     Options options_;

@@ -41,6 +41,13 @@ std::string why_none(cudaError_t status) {
 
 } // namespace
 
+int attribute(cudaDeviceAttr name, int unknown) {
+    int value = 0;
+    if (cudaDeviceGetAttribute(&value, name, 0) == cudaSuccess) return value;
+    cudaGetLastError(); // or a later call would find this error
+    return unknown;
+}
+
 Properties properties() {
     check(cudaSetDevice(0));
     cudaDeviceProp all{};

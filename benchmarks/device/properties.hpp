@@ -7,6 +7,8 @@
 
 #include <assay/benchmark.hpp>
 
+#include <cuda_runtime_api.h>
+
 #include <cstdint>
 #include <string>
 
@@ -25,6 +27,9 @@ struct Properties {
 
 /// Throws device::Error where there is none.
 Properties properties();
+
+/// A number that the driver may know of device 0; `unknown` where an older one does not.
+int attribute(cudaDeviceAttr name, int unknown);
 
 /// Can a benchmark that needs so many bytes of the device's memory, and at least this compute
 /// capability, run here? The answer names the reason: no driver, too old a driver, too little memory.

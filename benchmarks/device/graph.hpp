@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A CUDA graph of what a function queues on a stream: many operations that are launched as one.
+
+#pragma once
+
+#include "device/handles.hpp"
+
+#include <memory>
+#include <type_traits>
+
+namespace assay::device {
+
+class Graph {
+public:
+    /// Captures what `queue` queues on `stream`. Its kernels have been launched before: loading one is no
+    /// part of a graph.
+    template <class Queue>
+    Graph(const Stream& stream, Queue&& queue) {
+        check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
+        cudaGraph_t raw = nullptr;
+        try {
+            queue();
+        } catch (...) {
+            cudaStreamEndCapture(stream.get(), &raw);
+            if (raw != nullptr) cudaGraphDestroy(raw);
+            throw;
+        }
+        check(cudaStreamEndCapture(stream.get(), &raw));
+        const std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, Destroy> graph{raw};
+        cudaGraphExec_t made = nullptr;
+        check(cudaGraphInstantiate(&made, raw, 0));
+        made_.reset(made);
+        check(cudaGraphUpload(made, stream.get()));
+        stream.wait();
+    }
+    void launch(const Stream& stream) const { check(cudaGraphLaunch(made_.get(), stream.get())); }
+
+private:
+    struct Destroy {
+        void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
+        void operator()(cudaGraphExec_t made) const { cudaGraphExecDestroy(made); }
+    };
+    std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, Destroy> made_;
+};
+
+} // namespace assay::device

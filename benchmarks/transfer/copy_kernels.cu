@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/worst.cuh"
+#include "transfer/copies.hpp"
+#include "transfer/copy_kernels.hpp"
+
+namespace assay::transfer {
+namespace {
+
+/// Two blocks on a multiprocessor, so that copies in both directions run side by side.
+__global__ void __launch_bounds__(copy_threads, 2) copy_kernel(CopyShare<uint4> share) {
+    const std::uint64_t threads = static_cast<std::uint64_t>(gridDim.x) * blockDim.x;
+    share(static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x, threads);
+}
+
+struct FlipBit {
+    std::uint64_t* word;
+    std::uint64_t bit;
+    ASSAY_HOST_DEVICE void operator()(std::uint64_t /*i*/) const {
+        *word ^= std::uint64_t{1} << bit;
+    }
+};
+
+} // namespace
+
+void copy_by_kernel(const std::uint64_t* from, std::uint64_t* to, std::uint64_t words,
+                    unsigned blocks, const device::Stream& stream) {
+    const CopyShare<uint4> share{reinterpret_cast<const uint4*>(from), reinterpret_cast<uint4*>(to),
+                                 words / vector_words};
+    copy_kernel<<<blocks, copy_threads, 0, stream.get()>>>(share);
+}
+
+void make_words(std::uint64_t* words, std::uint64_t count, std::uint64_t seed,
+                const device::Stream& stream) {
+    device::on_each(stream, count, MakeWord{words, seed});
+    device::check_launches();
+    stream.wait();
+}
+
+Check check_words(const std::uint64_t* words, std::uint64_t count, std::uint64_t seed,
+                  const device::Stream& stream) {
+    return device::check_each(
+        stream, count, WrongWord{words, seed}, 0,
+        "every word made again from the random seed, on the side that got it");
+}
+
+void flip_bit(std::uint64_t* words, std::uint64_t count, std::uint64_t pick,
+              const device::Stream& stream) {
+    device::on_each(stream, 1, FlipBit{words + pick % count, pick >> 58U});
+    device::check_launches();
+    stream.wait();
+}
+
+} // namespace assay::transfer

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "device/clock.hpp"
+#include "device/properties.hpp"
+#include "transfer/copies.hpp"
+#include "transfer/copy_kernels.hpp"
+
+#include <assay/define.hpp>
+#include <assay/units.hpp>
+
+#include <tuple>
+
+namespace assay::transfer {
+namespace {
+
+using namespace units;
+
+class DeviceCopies {
+public:
+    struct Params {
+        Engine engine = Engine::copy_engine;
+        std::int64_t bytes = 0;
+    };
+    static constexpr Info info{
+        .id = "transfer.device",
+        .question = "How fast does this device copy within its own memory?",
+        .method =
+            "Copies of random 64-bit words from one buffer to another by cudaMemcpyAsync "
+            "(copy_engine) or by a kernel with 16-byte loads and stores, one after another on a "
+            "stream of its own, by the device's clock with hidden launches. Every word that "
+            "arrived is compared on the device with the one made again from the random seed.",
+        .caveats =
+            "Counts each byte twice: it is read and it is written. Tools that count it once show "
+            "half of this. One copy engine need not fill the memory; for copies within a device "
+            "the driver may also take a kernel of its own. Copies that fit into the second level "
+            "cache measure that cache.",
+        .headline = "bandwidth",
+        .ceiling = "memory.stream",
+        .place = "cuda",
+    };
+    static constexpr std::tuple axes{
+        choice("engine", "who copies: what cudaMemcpyAsync takes, or a kernel", &Params::engine,
+               {Name{"copy_engine", Engine::copy_engine}, Name{"kernel", Engine::kernel}},
+               {Engine::copy_engine, Engine::kernel}),
+        integer("bytes", "of each copy", "B", &Params::bytes, {1_GiB}, {4_KiB, 256_GiB}),
+    };
+
+    static Fit fit(const Params& p, const Machine& /*m*/) {
+        return device::fits_device(2 * p.bytes);
+    }
+    DeviceCopies(const Params& p, const Context& context)
+        : engine_{p.engine}, clock_{stream_, {.operations = copies_as_operations}},
+          from_{words_in(p.bytes)}, to_{words_in(p.bytes)},
+          // Four blocks on each multiprocessor: all the threads that it holds.
+          blocks_{copy_blocks(from_.size(), device::properties().multiprocessors, 4)} {
+        make_words(from_.data(), from_.size(), seed, stream_);
+        context.setting("bytes", static_cast<double>(from_.bytes()));
+        if (engine_ == Engine::copy_engine) return;
+        context.setting("blocks", blocks_);
+        context.setting("block_threads", copy_threads);
+    }
+
+    device::EventClock& clock() { return clock_; }
+    void run() {
+        if (engine_ == Engine::kernel)
+            return copy_by_kernel(from_.data(), to_.data(), from_.size(), blocks_, stream_);
+        device::check(cudaMemcpyAsync(to_.data(), from_.data(), from_.bytes(),
+                                      cudaMemcpyDeviceToDevice, stream_.get()));
+    }
+    Work work() const { return {.bytes = 2 * static_cast<double>(from_.bytes())}; }
+    Check verify() const { return check_words(to_.data(), to_.size(), seed, stream_); }
+    void poison() {
+        device::check(cudaMemsetAsync(to_.data(), 0xff, to_.bytes(), stream_.get()));
+        stream_.wait();
+    }
+    /// One bit.
+    void spoil() { flip_bit(to_.data(), to_.size(), random_bits(spoil_seed, spoils_++), stream_); }
+
+private:
+    static constexpr std::uint64_t seed = 34;
+    static constexpr std::uint64_t spoil_seed = 35;
+
+    Engine engine_;
+    device::Stream stream_;
+    device::EventClock clock_;
+    device::Buffer<std::uint64_t> from_;
+    device::Buffer<std::uint64_t> to_;
+    unsigned blocks_;
+    std::uint64_t spoils_ = 0;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark device_copies;
+constinit const assay_benchmark device_copies = define<DeviceCopies>();
+
+} // namespace assay::transfer
