@@ -109,7 +109,7 @@ public:
     static Fit fit(const Params& /*p*/, const Machine& /*m*/) { return device::fits_device(0); }
     GraphLaunch(const Params& p, const Context& context)
         : nodes_{p.nodes},
-          clock_{stream_, {.interval = p.interval, .operations = static_cast<int>(p.nodes)}},
+          clock_{stream_, {.interval = p.interval, .operations = operations(p.nodes)}},
           count_{stream_}, graph_{stream_, [this] { capture(); }} {
         context.setting("nodes", static_cast<double>(nodes_));
     }
@@ -125,6 +125,8 @@ public:
     void rewind() { count_.restart(); }
 
 private:
+    /// Of a launch that is queued: what surrounds the nodes is unknown and counted as four.
+    static constexpr int operations(std::int64_t nodes) { return static_cast<int>(nodes) + 4; }
     void capture() const {
         for (std::int64_t node = 0; node < nodes_; ++node) count_.queue();
     }
