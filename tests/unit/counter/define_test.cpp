@@ -96,6 +96,42 @@ struct Plain {
 constinit const assay_benchmark probe = define<Probe>();
 constinit const assay_benchmark plain = define<Plain>();
 
+/// A place with a clock of its own, on which every call takes a quarter of a second.
+struct Elsewhere {
+    struct Params {
+        bool is_lost = false;
+    };
+    struct Clock {
+        static constexpr double resolution = 1e-6;
+        bool is_lost = false;
+        template <class Run>
+        double seconds(std::uint64_t calls, Run&& run) {
+            if (is_lost) throw std::runtime_error{"the device is lost"};
+            for (std::uint64_t i = 0; i < calls; ++i) run();
+            return 0.25 * static_cast<double>(calls);
+        }
+    };
+    static constexpr Info info{.id = "test.elsewhere",
+                               .question = "Is it timed there?",
+                               .method = "m",
+                               .caveats = "c",
+                               .headline = "time",
+                               .place = "cuda"};
+    static constexpr std::tuple axes{boolean("is_lost", "help", &Params::is_lost, {false})};
+    static constexpr bool all_devices = true;
+    static Fit fit(const Params& /*p*/, const Machine& /*m*/) { return Fit::yes(); }
+    Elsewhere(const Params& p, const Context& /*context*/) : own{.is_lost = p.is_lost} {}
+    Clock& clock() { return own; }
+    void run() { ++calls; } // may throw: the clock carries it out
+    Work work() const { return {.items = 1}; }
+    Check verify() const { return {.passed = calls == 3, .method = "calls"}; }
+    void poison() {}
+    void spoil() {}
+
+    Clock own;
+    int calls = 0;
+};
+
 struct Ears {
     std::map<std::string, double> numbers;
     std::map<std::string, std::string> texts;
@@ -255,6 +291,30 @@ TEST_F(Define, CallsTheMembers) {
     EXPECT_EQ(probe.metrics(made, &services_, &text_), 0);
     EXPECT_EQ(ears_.numbers.at("planning_time"), 0.25);
     probe.destroy(made);
+}
+
+TEST_F(Define, APlaceMayHaveAClockOfItsOwn) {
+    constexpr assay_benchmark b = define<Elsewhere>();
+    EXPECT_EQ(b.clock_resolution, 1e-6);
+    EXPECT_EQ(define<Plain>().clock_resolution, 0) << "the host's";
+    EXPECT_EQ(b.flags & ASSAY_ALL_DEVICES, ASSAY_ALL_DEVICES);
+
+    std::array<char, 64> words{};
+    assay_text error{words.data(), words.size()};
+    for (const std::int64_t lost : {0, 1}) {
+        const assay_value value{ASSAY_BOOLEAN, 0, lost, 0, nullptr};
+        void* state = nullptr;
+        ASSERT_EQ(b.create(&services_, &value, &state, &error), 0);
+        double seconds = 0;
+        EXPECT_EQ(b.sample(state, 3, &seconds, &error), static_cast<std::int32_t>(lost));
+        if (lost == 0) {
+            EXPECT_EQ(seconds, 0.75);
+            EXPECT_TRUE(static_cast<Elsewhere*>(state)->verify().passed);
+        } else {
+            EXPECT_STREQ(words.data(), "the device is lost");
+        }
+        b.destroy(state);
+    }
 }
 
 TEST_F(Define, MachineKnowsSymbolsAndInstructionSets) {
