@@ -26,10 +26,32 @@ constexpr std::array job_prefixes{
     "OMPI_FIRST_RANKS", "OMPI_MCA_initial", "PMIX_",           "PMI_",          "ASSAY_SOCKET",
     "ASSAY_TOKEN",      "ASSAY_CPUS",       "ASSAY_DATA_LIMIT"};
 
+/// What makes a library compute something else than it is asked for, without a word: TF32 for fp32,
+/// emulated for native, another algorithm for the chosen one. A benchmark that wants it says so in a
+/// parameter; a user who wants it, in a setting.
+constexpr std::array falsifying_prefixes{"NVIDIA_TF32_OVERRIDE",    "CUBLAS_EMULATE_",
+                                         "CUBLAS_EMULATION_",       "CUBLAS_FIXEDPOINT_EMULATION_",
+                                         "CUBLAS_WORKSPACE_CONFIG", "CUBLASLT_"};
+
 /// What libraries under measurement read.
-constexpr std::array recorded_prefixes{"OMP_",  "GOMP_",   "KMP_",   "OPENBLAS_", "GOTO_", "BLIS_",
-                                       "DNNL_", "ONEDNN_", "MKL_",   "OMPI_MCA_", "UCX_",  "NCCL_",
-                                       "CUDA_", "MALLOC_", "GLIBC_", "LD_PRELOAD"};
+constexpr std::array recorded_prefixes{"OMP_",
+                                       "GOMP_",
+                                       "KMP_",
+                                       "OPENBLAS_",
+                                       "GOTO_",
+                                       "BLIS_",
+                                       "DNNL_",
+                                       "ONEDNN_",
+                                       "MKL_",
+                                       "OMPI_MCA_",
+                                       "UCX_",
+                                       "NCCL_",
+                                       "CUDA_",
+                                       "MALLOC_",
+                                       "GLIBC_",
+                                       "LD_PRELOAD",
+                                       "NVIDIA_TF32_OVERRIDE",
+                                       "CUBLAS"};
 
 template <class List>
 bool begins_with_any(std::string_view name, const List& prefixes) {
@@ -67,7 +89,8 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& inhe
     std::vector<std::string> entries;
     for (const auto& entry : inherited) {
         const auto name = name_of(entry);
-        if (!is_ours(name) && record::find(placement.variables, name) == nullptr)
+        if (!is_ours(name) && !begins_with_any(name, falsifying_prefixes) &&
+            record::find(placement.variables, name) == nullptr)
             entries.push_back(entry);
     }
     for (const auto& [name, value] : placement.variables)
@@ -96,8 +119,16 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& inhe
     return entries;
 }
 
-record::NamedList recorded_environment(const std::vector<std::string>& environment) {
+record::NamedList recorded_environment(const std::vector<std::string>& environment,
+                                       const std::vector<std::string>& inherited) {
     record::NamedList settings;
+    for (const auto& entry : inherited) {
+        const auto name = name_of(entry);
+        if (name.size() < entry.size() && begins_with_any(name, falsifying_prefixes) &&
+            find_variable(environment, name) == nullptr)
+            settings.push_back({fmt::format("environment.{}", name),
+                                fmt::format("unset, was {}", entry.substr(name.size() + 1))});
+    }
     for (const auto& entry : environment) {
         const auto name = name_of(entry);
         if (name.size() < entry.size() && begins_with_any(name, recorded_prefixes))

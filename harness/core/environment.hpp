@@ -25,16 +25,18 @@ struct Placement {
 };
 
 /// The environment of a worker: `inherited` ("NAME=value") without what would place threads or make
-/// the worker part of a job that the parent runs in, and with what the placement asks for. `forced`
-/// beats all of it.
+/// the worker part of a job that the parent runs in, without what silently changes arithmetic, and
+/// with what the placement asks for. `forced` beats all of it.
 std::vector<std::string> worker_environment(const std::vector<std::string>& inherited,
                                             const Placement& placement,
                                             const record::NamedList& forced = {});
 std::vector<std::string> own_environment();
 
-/// The entries that libraries under measurement read, as settings `environment.NAME`. No dump: an
-/// environment holds secrets.
-record::NamedList recorded_environment(const std::vector<std::string>& environment);
+/// The entries that libraries under measurement read, as settings `environment.NAME`, and those of
+/// `inherited` that workers are not given because they silently change what is computed: "unset, was
+/// 1". No dump: an environment holds secrets.
+record::NamedList recorded_environment(const std::vector<std::string>& environment,
+                                       const std::vector<std::string>& inherited = {});
 
 /// The value of `name` among "NAME=value" entries, or null.
 const char* find_variable(const std::vector<std::string>& environment, std::string_view name);

@@ -191,7 +191,7 @@ Attempt Foreman::attempt(const PlannedCase& planned, const measure::Protocol& pr
         return attempt;
     }
     const auto started = utc_now();
-    auto environment = recorded_environment((*session)->environment());
+    auto environment = recorded_environment((*session)->environment(), environment_);
     auto answer = (*session)->measure({.id = ++last_id_,
                                        .module = surroundings_.inside(planned.module->library),
                                        .benchmark = planned.benchmark->id,

@@ -135,6 +135,29 @@ TEST(Environment, RecordsWhatLibrariesReadAndNoSecrets) {
                             record::Named{"environment.UCX_TLS", std::string{"tcp"}}));
 }
 
+TEST(Environment, WhatSilentlyChangesArithmeticIsRecordedAndUnset) {
+    const std::vector<std::string> inherited{"CUBLASLT_LOG_LEVEL=5",
+                                             "CUBLAS_EMULATE_DOUBLE_PRECISION=1",
+                                             "CUBLAS_EMULATION_STRATEGY=eager",
+                                             "CUBLAS_FIXEDPOINT_EMULATION_MANTISSA_BIT_COUNT=40",
+                                             "CUBLAS_WORKSPACE_CONFIG=:16:8",
+                                             "NVIDIA_TF32_OVERRIDE=1",
+                                             "NVIDIA_VISIBLE_DEVICES=all"};
+    const auto given = worker_environment(inherited, {.threads = 2});
+    EXPECT_THAT(
+        given, ElementsAre("NVIDIA_VISIBLE_DEVICES=all", "OMP_NUM_THREADS=2", "OMP_DYNAMIC=false"));
+    const auto said = recorded_environment(given, inherited);
+    EXPECT_EQ(said.size(), inherited.size() + 1)
+        << "and two for the threads; what containers set is no secret, but noise";
+    EXPECT_THAT(said, Contains(record::Named{"environment.NVIDIA_TF32_OVERRIDE",
+                                             std::string{"unset, was 1"}}));
+    // Asked for in a setting, it is a setting like any other.
+    const auto forced =
+        worker_environment(inherited, {}, {{"NVIDIA_TF32_OVERRIDE", std::string{"0"}}});
+    EXPECT_THAT(recorded_environment(forced, inherited),
+                Contains(record::Named{"environment.NVIDIA_TF32_OVERRIDE", std::string{"0"}}));
+}
+
 TEST(Launcher, AnUnknownLauncherSkipsTheCase) {
     const auto command = launch_command({.placement = {.launcher = "warp"}});
     ASSERT_FALSE(command);
