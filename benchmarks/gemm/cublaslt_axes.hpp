@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parameters that the products of cuBLASLt share.
+
+#pragma once
+
+#include "gemm/cublaslt_tuned.hpp"
+
+#include <assay/axes.hpp>
+
+namespace assay::gemm {
+
+template <class Params>
+consteval auto precision_axis() {
+    using enum DevicePrecision;
+    return choice<Params>(
+        "precision",
+        "type of A and B; e5m2 is multiplied by e4m3; emulated: fp64 out of int8, fp32 out of bf16",
+        &Params::precision,
+        {Name<DevicePrecision>{"fp64", fp64},
+         {"fp32", fp32},
+         {"tf32", tf32},
+         {"fp16", fp16},
+         {"bf16", bf16},
+         {"fp8_e4m3", fp8_e4m3},
+         {"fp8_e5m2", fp8_e5m2},
+         {"int8", int8},
+         {"mxfp8", mxfp8},
+         {"nvfp4", nvfp4},
+         {"fp64_emulated", fp64_emulated},
+         {"fp32_emulated", fp32_emulated}},
+        {fp64, fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2, int8, mxfp8, nvfp4, fp64_emulated,
+         fp32_emulated});
+}
+
+template <class Params>
+consteval auto accumulation_axis() {
+    return choice<Params>(
+        "accumulation", "sums of fp8 products: as exact as the chip can, or fast",
+        &Params::accumulation,
+        {Name<Accumulation>{"exact", Accumulation::exact}, {"fast", Accumulation::fast}},
+        {Accumulation::exact});
+}
+
+template <class Params>
+consteval auto load_axis() {
+    return choice<Params>(
+        "load", "batch after batch, or bursts of 20 ms with pauses in which the chip cools",
+        &Params::load,
+        {Name<device::Load>{"sustained", device::Load::sustained}, {"burst", device::Load::burst}},
+        {device::Load::sustained});
+}
+
+} // namespace assay::gemm

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "gemm/cublaslt_axes.hpp"
+#include "gemm/product_shapes.hpp"
+
+#include <assay/define.hpp>
+
+#include <array>
+#include <chrono>
+#include <tuple>
+#include <vector>
+
+namespace assay::gemm {
+namespace {
+
+class CublasltShapes {
+public:
+    struct Params {
+        DevicePrecision precision = DevicePrecision::bf16;
+        Accumulation accumulation = Accumulation::exact;
+        device::Load load = device::Load::sustained;
+    };
+    static constexpr Info info{
+        .id = "gemm.shapes",
+        .version = 1,
+        .question = "How fast is this device's fastest matrix product, whatever its shape?",
+        .method =
+            "C = A B^T by cuBLASLt for about a hundred shapes m x n x k: sides of 4096, 8192 and "
+            "16384, and sides that fill the chip's processors with whole waves of tiles. Each is "
+            "timed with the algorithm that the library thinks best, the fastest four with the up "
+            "to "
+            "16 that it offers, and the fastest of all is measured. Data and check as of "
+            "gemm.square. "
+            "Slow precisions end the search after 20 s, the smallest shapes first.",
+        .caveats = "The best of many, as maximum achievable FLOP/s are understood: compare it with "
+                   "other best figures, and 8192 cubed of gemm.square with 8192 cubed.",
+        .headline = "flop_rate",
+        .ceiling = "peak.fma peak.tensor",
+        .place = "cuda",
+    };
+    static constexpr std::tuple axes{precision_axis<Params>(), accumulation_axis<Params>(),
+                                     load_axis<Params>()};
+
+    static Fit fit(const Params& p, const Machine& /*machine*/) {
+        // The largest of all, so that all of them have room.
+        constexpr Shape largest{.m = largest_side, .n = largest_side, .k = largest_side};
+        return fits_product(conditions_of(p), std::array{largest});
+    }
+
+    CublasltShapes(const Params& p, const Context& context)
+        : metric_{p.precision == DevicePrecision::int8 ? "operation_rate" : "flop_rate"},
+          shapes_{sweep_shapes(device::properties().multiprocessors)},
+          product_{conditions_of(p), shapes_} {
+        const auto begin = Clock::now();
+        try_all(begin);
+        const Trial trial = choose();
+        planning_ = seconds_since(begin);
+        product_.describe(context, trial);
+        context.setting("shape", shape_text(best_));
+        context.setting("shapes_tried", static_cast<double>(tried_.size()));
+        context.setting("shapes", static_cast<double>(shapes_.size()));
+    }
+
+    device::EventClock& clock() { return product_.clock(); }
+    void run() { product_.queue(); }
+    Work work() const { return product_.work(); }
+    Check verify() const { return product_.verify(); }
+    void poison() { product_.poison(); }
+    void spoil() { product_.spoil(); }
+    void metrics(Metrics& metrics) const {
+        metrics.add("planning_time", planning_);
+        metrics.add(shape_table(metric_, tried_));
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    static double seconds_since(Clock::time_point begin) {
+        return std::chrono::duration<double>(Clock::now() - begin).count();
+    }
+    static Conditions conditions_of(const Params& p) {
+        return {.precision = p.precision, .accumulation = p.accumulation, .load = p.load};
+    }
+    double rate(double seconds) const {
+        const Work work = product_.work();
+        return (work.flops + work.operations) / seconds;
+    }
+
+    /// Each shape with one algorithm.
+    void try_all(Clock::time_point begin) {
+        constexpr double patience = 20; // s
+        for (const Shape& shape : shapes_) {
+            if (seconds_since(begin) > patience) return;
+            product_.shape(shape);
+            const Trial trial = product_.tune(1, {.rounds = 2, .seconds = 0.5});
+            tried_.push_back({shape, rate(trial.seconds[*trial.fastest])});
+        }
+    }
+    /// The fastest few with all algorithms, and the fastest of these stays.
+    Trial choose() {
+        constexpr std::size_t finalists = 4;
+        double best = 0;
+        for (const std::size_t place : fastest_shapes(tried_, finalists)) {
+            auto& [shape, fastest] = tried_[place];
+            product_.shape(shape);
+            const Trial trial = product_.tune(Product::most, {.rounds = 3, .seconds = 2});
+            fastest = rate(trial.seconds[*trial.fastest]);
+            if (fastest <= best) continue;
+            best = fastest;
+            best_ = shape;
+        }
+        product_.shape(best_);
+        return product_.tune(Product::most, {});
+    }
+
+    const char* metric_;
+    std::vector<Shape> shapes_;
+    TunedProduct product_;
+    std::vector<ShapeRate> tried_;
+    Shape best_;
+    double planning_ = 0;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark cublaslt_shapes;
+constinit const assay_benchmark cublaslt_shapes = define<CublasltShapes>();
+
+} // namespace assay::gemm

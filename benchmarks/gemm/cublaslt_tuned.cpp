@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "gemm/cublaslt_tuned.hpp"
+
+#include "gemm/product_shapes.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace assay::gemm {
+namespace {
+
+std::size_t workspace_for(DevicePrecision precision, std::span<const Shape> shapes) {
+    std::int64_t most = 0;
+    for (const Shape& shape : shapes) most = std::max(most, workspace_bytes(precision, shape));
+    return static_cast<std::size_t>(most);
+}
+
+device::EventClock::Options clock_options(const Conditions& conditions,
+                                          const device::Properties& device) {
+    // An emulated product is a dozen kernels, and a batch of them would fill the queue behind a kernel
+    // that waits. They take far longer than a launch.
+    return {.caches = conditions.caches,
+            .load = conditions.load,
+            .launching = is_emulated(conditions.precision) ? device::Launching::plain
+                                                           : device::Launching::hidden,
+            .l2_bytes = device.l2_bytes};
+}
+
+/// What emulation writes when it did not take place, and what stands there before.
+constexpr std::int32_t not_emulated = -1;
+constexpr int unwritten_byte = 0xee;
+
+} // namespace
+
+Fit fits_product(const Conditions& conditions, std::span<const Shape> shapes) {
+    const DevicePrecision precision = conditions.precision;
+    const PrecisionSpec spec = spec_of(precision);
+    std::int64_t bytes = 0;
+    for (const Shape& shape : shapes) bytes = std::max(bytes, matrix_bytes(precision, shape));
+    bytes += static_cast<std::int64_t>(workspace_for(precision, shapes));
+    if (const Fit fit = device::fits_device(bytes, spec.capability); !fit) return fit;
+    for (const Shape& shape : shapes)
+        if (const Fit fit = allowed(precision, conditions.accumulation, shape, cublas_version());
+            !fit)
+            return fit;
+    // What the library is asked for has addresses, but nothing is read or written there.
+    const device::Buffer<std::uint8_t> stand_in{512};
+    const Shape& first = shapes.front();
+    const auto operand = [&](Storage storage, std::int64_t rows, std::int64_t inner) {
+        return Operand{storage, stand_in.data(), stand_in.data(), static_cast<std::uint64_t>(inner),
+                       static_cast<std::uint64_t>(rows)};
+    };
+    const Product product{precision,
+                          conditions.accumulation,
+                          {.a = operand(spec.a, first.m, first.k),
+                           .b = operand(spec.b, first.n, first.k),
+                           .c = operand(spec.c, first.n, first.m)},
+                          {.workspace = stand_in.data(),
+                           .bytes = workspace_for(precision, shapes),
+                           .mantissa_bits = reinterpret_cast<std::int32_t*>(stand_in.data())}};
+    if (product.algorithms() == 0) return Fit::no("not applicable: " + product.why_none());
+    return Fit::yes();
+}
+
+TunedProduct::TunedProduct(const Conditions& conditions, std::span<const Shape> shapes)
+    : conditions_{conditions}, device_{device::properties()},
+      clock_{stream_, clock_options(conditions, device_)},
+      matrices_{stream_, conditions.precision, conditions.data, shapes},
+      workspace_{workspace_for(conditions.precision, shapes)}, mantissa_bits_{1} {}
+
+void TunedProduct::shape(const Shape& shape) {
+    product_.reset(); // it refers to the matrices
+    shape_ = shape;
+    matrices_.reshape(shape);
+    product_ = std::make_unique<Product>(conditions_.precision, conditions_.accumulation,
+                                         matrices_.operands(),
+                                         Scratch{.workspace = workspace_.data(),
+                                                 .bytes = workspace_.bytes(),
+                                                 .mantissa_bits = mantissa_bits_.data()});
+    if (product_->algorithms() == 0) throw LibraryError{product_->why_none()};
+    algorithm_ = 0;
+    is_loaded_.assign(product_->algorithms(), false);
+}
+
+/// Seconds of one call, infinite where the library refuses. The first call of an algorithm loads its
+/// kernels, which waits for the device and must not happen behind a kernel that waits for us.
+double TunedProduct::time(std::size_t algorithm) {
+    algorithm_ = algorithm;
+    try {
+        if (!is_loaded_[algorithm]) {
+            queue();
+            stream_.wait();
+            is_loaded_[algorithm] = true;
+        }
+        const double once = clock_.seconds(1, [this] { queue(); });
+        constexpr double enough = 2e-3; // s: a thousand times what the clock resolves
+        const double more = std::clamp(std::floor(enough / once), 0.0, 64.0);
+        if (more < 2) return once;
+        const auto calls = static_cast<std::uint64_t>(more);
+        return clock_.seconds(calls, [this] { queue(); }) / static_cast<double>(calls);
+    } catch (const LibraryError&) {
+        return std::numeric_limits<double>::infinity();
+    }
+}
+
+Trial TunedProduct::tune(std::size_t most, const TrialLimits& limits) {
+    using Clock = std::chrono::steady_clock;
+    const std::size_t count = std::min(most, product_->algorithms());
+    Trial trial = find_fastest(
+        count,
+        [this](std::size_t algorithm, double& spent) {
+            const auto begin = Clock::now();
+            const double seconds = time(algorithm);
+            spent += std::chrono::duration<double>(Clock::now() - begin).count();
+            return seconds;
+        },
+        limits);
+    if (!trial.fastest)
+        throw LibraryError{"none of the " + std::to_string(count) +
+                           " algorithms that cuBLASLt offers for " + shape_text(shape_) + " works"};
+    algorithm_ = *trial.fastest;
+    return trial;
+}
+
+Tolerance TunedProduct::tolerance() const {
+    return tolerance_of(conditions_.precision, conditions_.accumulation, shape_.k);
+}
+
+std::int32_t TunedProduct::mantissa_bits() const {
+    return device::to_host(mantissa_bits_, stream_).front();
+}
+
+Check TunedProduct::verify() const {
+    if (conditions_.precision == DevicePrecision::fp64_emulated && mantissa_bits() <= 0)
+        return check_value(1, 0, "the number of mantissa bits that emulation reports",
+                           mantissa_bits() == not_emulated
+                               ? "the library did not emulate: it reports -1 mantissa bits"
+                               : "the library reports no number of mantissa bits");
+    return matrices_.check(tolerance());
+}
+
+void TunedProduct::poison() const {
+    device::check(cudaMemsetAsync(mantissa_bits_.data(), unwritten_byte, mantissa_bits_.bytes(),
+                                  stream_.get()));
+    matrices_.poison();
+}
+
+void TunedProduct::spoil() { matrices_.spoil(tolerance()); }
+
+void TunedProduct::describe(const Context& context, const Trial& trial) const {
+    context.setting("algorithm", text_of(product_->config(algorithm_)));
+    const std::string arithmetic = product_->arithmetic(algorithm_);
+    if (!arithmetic.empty()) context.setting("arithmetic", arithmetic);
+    context.setting("algorithms_tried", static_cast<double>(trial.seconds.size()));
+    context.setting("algorithm_place", static_cast<double>(algorithm_ + 1));
+    context.setting("workspace_bytes", static_cast<double>(workspace_.bytes()));
+    if (conditions_.precision == DevicePrecision::fp64_emulated)
+        context.setting("mantissa_bits", mantissa_bits());
+}
+
+} // namespace assay::gemm

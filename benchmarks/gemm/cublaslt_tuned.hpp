@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A product with its matrices on the device, the algorithm chosen by trial, the clock and the check: what
+// benchmarks of cuBLASLt have in common.
+
+#pragma once
+
+#include "device/clock.hpp"
+#include "device/properties.hpp"
+#include "gemm/cublaslt_product.hpp"
+#include "gemm/fastest.hpp"
+
+#include <assay/benchmark.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace assay::gemm {
+
+/// What a case fixes beside the shape.
+struct Conditions {
+    DevicePrecision precision = DevicePrecision::bf16;
+    Accumulation accumulation = Accumulation::exact;
+    Data data = Data::normal;
+    device::Caches caches = device::Caches::hot;
+    device::Load load = device::Load::sustained;
+};
+
+/// Can this device multiply matrices of all these shapes? `shapes` is not empty.
+Fit fits_product(const Conditions& conditions, std::span<const Shape> shapes);
+
+class TunedProduct {
+public:
+    /// Takes memory for the largest shape; shape() comes before anything else.
+    TunedProduct(const Conditions& conditions, std::span<const Shape> shapes);
+
+    /// The product of another shape, with the algorithm that the library thinks best.
+    void shape(const Shape& shape);
+    /// The fastest of the first `most` algorithms by trial. Throws where none works.
+    Trial tune(std::size_t most, const TrialLimits& limits);
+
+    device::EventClock& clock() { return clock_; }
+    void queue() const { product_->queue(algorithm_, stream_); }
+    Work work() const { return product_work(conditions_.precision, shape_); }
+    Check verify() const;
+    void poison() const;
+    void spoil();
+
+    /// What was chosen, from how many, and how it calculates.
+    void describe(const Context& context, const Trial& trial) const;
+    const device::Properties& device() const { return device_; }
+
+private:
+    double time(std::size_t algorithm);
+    Tolerance tolerance() const;
+    std::int32_t mantissa_bits() const;
+
+    Conditions conditions_;
+    device::Properties device_;
+    device::Stream stream_;
+    device::EventClock clock_;
+    DeviceMatrices matrices_;
+    device::Buffer<std::uint8_t> workspace_;
+    device::Buffer<std::int32_t> mantissa_bits_;
+    std::unique_ptr<Product> product_;
+    Shape shape_;
+    std::size_t algorithm_ = 0;
+    std::vector<bool> is_loaded_; // by algorithm: it was called once
+};
+
+} // namespace assay::gemm
