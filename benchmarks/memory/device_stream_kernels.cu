@@ -16,10 +16,21 @@ __device__ double value(double out, double left, double right, std::uint64_t i) 
     return std::fma(stream_data::scalar, right, out + left); // nstream
 }
 
-template <Kernel kernel, unsigned unroll>
+template <bool evict_first>
+__device__ double2 load(const double2* from) {
+    if constexpr (evict_first) return __ldcs(from);
+    return *from;
+}
+template <bool evict_first>
+__device__ void store(double2* to, const double2& value) {
+    if constexpr (evict_first)
+        __stcs(to, value);
+    else
+        *to = value;
+}
+
+template <Kernel kernel, unsigned unroll, bool evict_first>
 __global__ void map(StreamArrays arrays) {
-    const std::uint64_t first =
-        static_cast<std::uint64_t>(blockIdx.x) * blockDim.x * unroll + threadIdx.x;
     auto* out = reinterpret_cast<double2*>(arrays.out);
     const auto* left = reinterpret_cast<const double2*>(arrays.left);
     const auto* right = reinterpret_cast<const double2*>(arrays.right);
@@ -28,16 +39,16 @@ __global__ void map(StreamArrays arrays) {
     double2 r[unroll] = {};
 #pragma unroll
     for (unsigned k = 0; k < unroll; ++k) {
-        const std::uint64_t at = first + k * blockDim.x;
-        if constexpr (kernel == Kernel::nstream) o[k] = out[at];
-        if constexpr (kernel != Kernel::write) l[k] = left[at];
-        if constexpr (reads_right(kernel)) r[k] = right[at];
+        const std::uint64_t at = map_vector(blockIdx.x, threadIdx.x, k, blockDim.x, unroll);
+        if constexpr (kernel == Kernel::nstream) o[k] = load<evict_first>(out + at);
+        if constexpr (kernel != Kernel::write) l[k] = load<evict_first>(left + at);
+        if constexpr (reads_right(kernel)) r[k] = load<evict_first>(right + at);
     }
 #pragma unroll
     for (unsigned k = 0; k < unroll; ++k) {
-        const std::uint64_t at = first + k * blockDim.x;
-        out[at] = {value<kernel>(o[k].x, l[k].x, r[k].x, 2 * at),
-                   value<kernel>(o[k].y, l[k].y, r[k].y, 2 * at + 1)};
+        const std::uint64_t at = map_vector(blockIdx.x, threadIdx.x, k, blockDim.x, unroll);
+        store<evict_first>(out + at, {value<kernel>(o[k].x, l[k].x, r[k].x, 2 * at),
+                                      value<kernel>(o[k].y, l[k].y, r[k].y, 2 * at + 1)});
     }
 }
 
@@ -56,15 +67,13 @@ __device__ double sum_of_block(double own) {
     return own;
 }
 
+/// What one vector adds; a functor, because a lambda of a kernel is for devices alone.
 template <Kernel kernel>
-__global__ void reduce(StreamArrays arrays) {
-    constexpr unsigned unroll = 4;
-    const auto* left = reinterpret_cast<const double2*>(arrays.left);
-    const auto* right = reinterpret_cast<const double2*>(arrays.right);
-    const std::uint64_t stride = static_cast<std::uint64_t>(gridDim.x) * blockDim.x;
-    const std::uint64_t pairs = arrays.count / 2;
-    double sums[unroll] = {};
-    const auto take = [&](unsigned k, std::uint64_t at) {
+struct Take {
+    const double2* left;
+    const double2* right;
+    double* sums;
+    ASSAY_HOST_DEVICE void operator()(unsigned k, std::uint64_t at) const {
         const double2 l = left[at];
         if constexpr (kernel == Kernel::dot) {
             const double2 r = right[at];
@@ -73,12 +82,16 @@ __global__ void reduce(StreamArrays arrays) {
         } else {
             sums[k] += l.x + l.y;
         }
-    };
-    std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    for (; at + (unroll - 1) * stride < pairs; at += unroll * stride)
-#pragma unroll
-        for (unsigned k = 0; k < unroll; ++k) take(k, at + k * stride);
-    for (; at < pairs; at += stride) take(0, at);
+    }
+};
+
+template <Kernel kernel>
+__global__ void reduce(StreamArrays arrays) {
+    double sums[4] = {};
+    const Take<kernel> take{reinterpret_cast<const double2*>(arrays.left),
+                            reinterpret_cast<const double2*>(arrays.right), sums};
+    walk_vectors(static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x,
+                 static_cast<std::uint64_t>(gridDim.x) * blockDim.x, arrays.count / 2, take);
     const double sum = sum_of_block((sums[0] + sums[1]) + (sums[2] + sums[3]));
     if (threadIdx.x == 0) arrays.partial[blockIdx.x] = sum;
 }
@@ -120,14 +133,21 @@ struct ExactShare {
     }
 };
 
+template <Kernel kernel, bool evict_first>
+void launch_hinted(const StreamArrays& arrays, const StreamShape& shape, cudaStream_t stream) {
+    if (shape.unroll == 1)
+        map<kernel, 1, evict_first><<<shape.blocks, shape.threads, 0, stream>>>(arrays);
+    else if (shape.unroll == 2)
+        map<kernel, 2, evict_first><<<shape.blocks, shape.threads, 0, stream>>>(arrays);
+    else
+        map<kernel, 4, evict_first><<<shape.blocks, shape.threads, 0, stream>>>(arrays);
+}
 template <Kernel kernel>
 void launch_map(const StreamArrays& arrays, const StreamShape& shape, cudaStream_t stream) {
-    if (shape.unroll == 1)
-        map<kernel, 1><<<shape.blocks, shape.threads, 0, stream>>>(arrays);
-    else if (shape.unroll == 2)
-        map<kernel, 2><<<shape.blocks, shape.threads, 0, stream>>>(arrays);
+    if (shape.evict_first)
+        launch_hinted<kernel, true>(arrays, shape, stream);
     else
-        map<kernel, 4><<<shape.blocks, shape.threads, 0, stream>>>(arrays);
+        launch_hinted<kernel, false>(arrays, shape, stream);
 }
 
 template <Kernel kernel>

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "device/clock.hpp"
+#include "device/properties.hpp"
+#include "memory/device_sweep.hpp"
+
+#include <assay/define.hpp>
+#include <assay/random.hpp>
+#include <assay/units.hpp>
+#include <assay/verify.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <tuple>
+
+namespace assay::memory {
+namespace {
+
+using namespace units;
+
+enum class SweepAccess : std::uint8_t { read };
+
+class DeviceHierarchy {
+public:
+    struct Params {
+        SweepAccess access = SweepAccess::read;
+        Through through = Through::l1;
+        Symbolic footprint = Symbol::beyond_cache;
+    };
+    static constexpr Info info{
+        .id = "memory.hierarchy",
+        .question =
+            "How fast are the caches of this device and the memory behind them, by how much "
+            "data is used?",
+        .method =
+            "Loads of 16 bytes and nothing but the additions that keep them, by one block of 1024 "
+            "threads on each multiprocessor, again and again over a slice of its own of the "
+            "footprint. Measured over a row of footprints they show each level as a plateau. Words "
+            "are random; the sum of every thread is compared on the device with that of the words "
+            "made again from their seed.",
+        .caveats =
+            "`footprint` is the sum over all multiprocessors, each of which works on its share: "
+            "the "
+            "first level caches together hold more than half as much as the second level on most "
+            "devices, so that its plateau is seen better with `through` l2, which passes by the "
+            "first "
+            "level. Slices are 16, 32 KiB or a multiple of 64 KiB per multiprocessor; the setting "
+            "`footprint` is what was really used. Some memories give more to the many blocks of "
+            "memory.stream.",
+        .headline = "bandwidth",
+        .place = "cuda",
+    };
+    static constexpr std::tuple axes{
+        choice("access", "what the loop does: read", &Params::access,
+               {Name{"read", SweepAccess::read}}, {SweepAccess::read}),
+        choice("through", "where loads look first: l1, the multiprocessor's cache; l2, past it",
+               &Params::through, {Name{"l1", Through::l1}, Name{"l2", Through::l2}},
+               {Through::l1, Through::l2}),
+        symbolic("footprint", "bytes over all multiprocessors", "B", &Params::footprint,
+                 {Symbolic{4_MiB}, Symbolic{32_MiB}, Symbolic{Symbol::beyond_cache}},
+                 {256_KiB, 16_TiB}, {Symbol::beyond_cache}),
+    };
+
+    static Fit fit(const Params& p, const Machine& /*machine*/) {
+        const bool is_plain = p.footprint.symbol == Symbol::none;
+        if (Fit device = device::fits_device(is_plain ? p.footprint.number : 256_MiB); !device)
+            return device;
+        const auto least = device::properties().multiprocessors * sweep_tile;
+        return Fit::needs(!is_plain || p.footprint.number >= least,
+                          std::to_string(least) + " bytes for so many multiprocessors, not " +
+                              std::to_string(p.footprint.number));
+    }
+
+    DeviceHierarchy(const Params& p, const Context& context)
+        : through_{p.through}, shape_{shape_for(p)}, clock_{stream_}, words_{2 * shape_.vectors()},
+          sums_{shape_.threads()} {
+        prepare_sweep(through_, shape_);
+        fill_sweep(words_.data(), shape_, stream_);
+        stream_.wait();
+        context.setting("footprint", shape_.bytes());
+        context.setting("slice", shape_.bytes() / shape_.blocks);
+        context.setting("blocks", shape_.blocks);
+        context.setting("passes", static_cast<double>(shape_.passes));
+        context.setting("loads_per_thread", shape_.tiles_at_once < 4 ? 4 : shape_.tiles_at_once);
+    }
+
+    device::EventClock& clock() { return clock_; }
+    void run() { launch_sweep(through_, words_.data(), sums_.data(), shape_, stream_); }
+    Work work() const { return {.bytes = shape_.bytes() * static_cast<double>(shape_.passes)}; }
+    Check verify() const { return check_sweep(sums_.data(), shape_, stream_); }
+
+    void poison() { poison_sweep(sums_.data(), shape_, stream_); }
+    /// One bit of one sum.
+    void spoil() {
+        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        std::uint32_t* const at = sums_.data() + (pick >> 8U) % sums_.size();
+        const std::uint32_t sum = device::to_host(at, 1, stream_).front() ^ (1U << (pick % 32));
+        device::to_device(std::span<const std::uint32_t>{&sum, 1}, at, stream_);
+    }
+
+private:
+    static constexpr std::uint64_t spoil_seed = 12;
+
+    static SweepShape shape_for(const Params& p) {
+        const auto found = device::properties();
+        return sweep_shape(device::footprint(p.footprint, 1, found), found.multiprocessors);
+    }
+
+    Through through_;
+    SweepShape shape_;
+    device::Stream stream_;
+    device::EventClock clock_;
+    device::Buffer<std::uint64_t> words_;
+    device::Buffer<std::uint32_t> sums_; // of the threads
+    std::uint64_t spoils_ = 0;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark device_hierarchy;
+constinit const assay_benchmark device_hierarchy = define<DeviceHierarchy>();
+
+} // namespace assay::memory

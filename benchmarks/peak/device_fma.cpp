@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "device/clock.hpp"
+#include "device/properties.hpp"
+#include "peak/device_fma_kernels.hpp"
+
+#include <assay/define.hpp>
+#include <assay/random.hpp>
+#include <assay/verify.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <tuple>
+#include <vector>
+
+namespace assay::peak {
+namespace {
+
+class DeviceFma {
+public:
+    struct Params {
+        FmaPrecision precision = FmaPrecision::fp64;
+    };
+    static constexpr Info info{
+        .id = "peak.fma",
+        .question =
+            "How many floating point operations a second can the cores of this device issue?",
+        .method =
+            "Four or eight independent chains of multiply-adds per thread, in registers, on values "
+            "that differ in every chain, with the multiprocessors full or half full of threads: "
+            "the "
+            "fastest in a short trial. fp16 and bf16 use the instructions that work on two values "
+            "at "
+            "once. Every value is recomputed on the device, one step after the other, and must "
+            "agree "
+            "to the last bit.",
+        .caveats =
+            "A ceiling for code that lives in registers and uses no tensor cores (peak.tensor). It "
+            "holds at the clock that this very instruction mix allows; starting and ending the "
+            "kernel "
+            "is included, below one percent. A multiply-add counts as two operations. Devices that "
+            "are not made for fp64 have a thirty-second or less of their fp32 rate.",
+        .headline = "flop_rate",
+        .place = "cuda",
+    };
+    static constexpr std::tuple axes{
+        choice("precision", "format of the values", &Params::precision,
+               {Name{"fp64", FmaPrecision::fp64}, Name{"fp32", FmaPrecision::fp32},
+                Name{"fp16", FmaPrecision::fp16}, Name{"bf16", FmaPrecision::bf16}},
+               {FmaPrecision::fp64, FmaPrecision::fp32, FmaPrecision::fp16, FmaPrecision::bf16}),
+    };
+    static constexpr bool is_ceiling = true;
+
+    static Fit fit(const Params& p, const Machine& /*machine*/) {
+        constexpr std::int64_t buffers = std::int64_t{64}
+                                         << 20U; // more than any device's chains need
+        return device::fits_device(buffers, p.precision == FmaPrecision::bf16 ? 80 : 0);
+    }
+
+    DeviceFma(const Params& p, const Context& context)
+        : precision_{p.precision}, shapes_{shapes(precision_)}, clock_{stream_},
+          start_{most_bytes()}, result_{most_bytes()} {
+        fill_starts(precision_, slots(), most_slots(), stream_);
+        stream_.wait();
+        choose_shape();
+        context.setting("blocks", shape_.blocks);
+        context.setting("block_threads", fma_threads);
+        context.setting("chains", shape_.chains);
+        context.setting("steps", static_cast<double>(fma_steps(shape_)));
+    }
+
+    device::EventClock& clock() { return clock_; }
+    void run() { launch_fma(precision_, slots(), shape_, stream_); }
+    Work work() const {
+        constexpr double flops_per_step = 2;
+        return {.flops = flops_per_step * slot_values(precision_) *
+                         static_cast<double>(fma_slots(shape_)) *
+                         static_cast<double>(fma_steps(shape_))};
+    }
+    Check verify() const { return check_fma(precision_, slots(), shape_, stream_); }
+    void poison() {
+        device::check(cudaMemsetAsync(result_.data(), 0xff, result_.bytes(), stream_.get())); // NaN
+        stream_.wait();
+    }
+    /// The last bit of one slot.
+    void spoil() {
+        const std::uint64_t slot = random_bits(spoil_seed, spoils_++) % fma_slots(shape_);
+        std::byte* const at = result_.data() + slot * slot_bytes(precision_);
+        const std::byte lowest = device::to_host(at, 1, stream_).front() ^ std::byte{1};
+        device::to_device(std::span<const std::byte>{&lowest, 1}, at, stream_);
+    }
+
+private:
+    static constexpr std::uint64_t spoil_seed = 6;
+
+    /// Full and half full multiprocessors, more and fewer chains.
+    static std::vector<FmaShape> shapes(FmaPrecision precision) {
+        const device::Properties found = device::properties();
+        std::vector<FmaShape> all;
+        for (const unsigned chains : {most_chains, 4U}) {
+            const int resident = resident_blocks(precision, chains);
+            for (const int blocks : {resident, (resident + 1) / 2})
+                all.push_back({.blocks = static_cast<unsigned>(blocks * found.multiprocessors),
+                               .chains = chains,
+                               .rounds = fma_rounds(precision, found.capability)});
+        }
+        return all;
+    }
+    std::uint64_t most_slots() const {
+        std::uint64_t most = 0;
+        for (const FmaShape& shape : shapes_) most = std::max(most, fma_slots(shape));
+        return most;
+    }
+    std::size_t most_bytes() const { return most_slots() * slot_bytes(precision_); }
+    FmaSlots slots() const { return {.start = start_.data(), .result = result_.data()}; }
+
+    double seconds_of(const FmaShape& shape) {
+        shape_ = shape;
+        const double seconds = clock_.seconds(1, [this] { run(); });
+        return seconds / static_cast<double>(fma_slots(shape) * fma_steps(shape));
+    }
+    /// The fastest by trial; a later one must be clearly faster, so that the choice is the same in every
+    /// process.
+    void choose_shape() {
+        constexpr int rounds = 4;
+        constexpr double clearly = 0.995;
+        std::vector<double> fastest(shapes_.size(), std::numeric_limits<double>::infinity());
+        for (int round = 0; round < rounds; ++round)
+            for (std::size_t i = 0; i < shapes_.size(); ++i)
+                fastest[i] = std::min(fastest[i], seconds_of(shapes_[i]));
+        std::size_t best = 0;
+        for (std::size_t i = 1; i < shapes_.size(); ++i)
+            if (fastest[i] < clearly * fastest[best]) best = i;
+        shape_ = shapes_[best];
+    }
+
+    FmaPrecision precision_;
+    std::vector<FmaShape> shapes_;
+    FmaShape shape_;
+    device::Stream stream_;
+    device::EventClock clock_;
+    device::Buffer<std::byte> start_;
+    device::Buffer<std::byte> result_;
+    std::uint64_t spoils_ = 0;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark device_fma;
+constinit const assay_benchmark device_fma = define<DeviceFma>();
+
+} // namespace assay::peak

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/worst.cuh"
+#include "peak/device_fma_kernels.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <stdexcept>
+
+namespace assay::peak {
+namespace {
+
+// The instruction that is counted, on the type that the device has for a slot.
+struct Fp64 {
+    using Format = Fp64Fma;
+    using Register = double;
+    __device__ static Register wide(double value) { return value; }
+    __device__ static Register step(Register x, Register f, Register a) { return fma(x, f, a); }
+};
+struct Fp32 {
+    using Format = Fp32Fma;
+    using Register = float;
+    __device__ static Register wide(float value) { return value; }
+    __device__ static Register step(Register x, Register f, Register a) { return fmaf(x, f, a); }
+};
+struct Fp16 {
+    using Format = Fp16Fma;
+    using Register = __half2;
+    __device__ static Register wide(float value) { return __float2half2_rn(value); }
+    __device__ static Register step(Register x, Register f, Register a) { return __hfma2(x, f, a); }
+};
+struct Bf16 {
+    using Format = Bf16Fma;
+    using Register = __nv_bfloat162;
+    __device__ static Register wide(float value) { return __float2bfloat162_rn(value); }
+    __device__ static Register step(Register x, Register f, Register a) { return __hfma2(x, f, a); }
+};
+
+template <class Kind, unsigned chains>
+__global__ void __launch_bounds__(fma_threads)
+    run_chains(const typename Kind::Register* start, typename Kind::Register* result,
+               std::uint64_t rounds) {
+    const std::uint64_t threads = static_cast<std::uint64_t>(gridDim.x) * blockDim.x;
+    const std::uint64_t thread = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const auto factor = Kind::wide(Kind::Format::factor);
+    const auto addend = Kind::wide(Kind::Format::addend);
+    typename Kind::Register values[chains];
+#pragma unroll
+    for (unsigned k = 0; k < chains; ++k) values[k] = start[k * threads + thread];
+    for (std::uint64_t round = 0; round < rounds; ++round)
+#pragma unroll
+        for (unsigned step = 0; step < round_instructions / chains; ++step)
+#pragma unroll
+            for (unsigned k = 0; k < chains; ++k) values[k] = Kind::step(values[k], factor, addend);
+#pragma unroll
+    for (unsigned k = 0; k < chains; ++k)
+        result[k * threads + thread] = Kind::step(values[k], factor, addend);
+}
+
+template <class Format>
+struct MakeStart {
+    typename Format::Slot* to;
+    ASSAY_HOST_DEVICE void operator()(std::uint64_t i) const { to[i] = Format::start(i); }
+};
+
+template <class Format>
+struct WrongResult {
+    const typename Format::Slot* result;
+    std::uint64_t steps;
+    ASSAY_HOST_DEVICE double operator()(std::uint64_t i) const {
+        return result[i] == fma_result<Format>(i, steps) ? 0 : 1;
+    }
+};
+
+/// Calls what(kind, chains) with both as types.
+template <class What>
+auto with_kind(FmaPrecision precision, const What& what) {
+    switch (precision) {
+    case FmaPrecision::fp64:
+        return what(Fp64{});
+    case FmaPrecision::fp32:
+        return what(Fp32{});
+    case FmaPrecision::fp16:
+        return what(Fp16{});
+    case FmaPrecision::bf16:
+        break;
+    }
+    return what(Bf16{});
+}
+
+template <class Kind>
+auto kernel_of(unsigned chains) {
+    return chains == 4 ? run_chains<Kind, 4> : run_chains<Kind, most_chains>;
+}
+
+template <class T>
+T* as(std::byte* memory) {
+    return reinterpret_cast<T*>(memory);
+}
+
+} // namespace
+
+int resident_blocks(FmaPrecision precision, unsigned chains) {
+    return with_kind(precision, [&]<class Kind>(Kind) {
+        int blocks = 0;
+        device::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, kernel_of<Kind>(chains), fma_threads, 0));
+        return blocks;
+    });
+}
+
+void fill_starts(FmaPrecision precision, const FmaSlots& slots, std::uint64_t count,
+                 const device::Stream& stream) {
+    with_kind(precision, [&]<class Kind>(Kind) {
+        using Slot = typename Kind::Format::Slot;
+        device::on_each(stream, count, MakeStart<typename Kind::Format>{as<Slot>(slots.start)});
+    });
+    device::check_launches();
+}
+
+void launch_fma(FmaPrecision precision, const FmaSlots& slots, const FmaShape& shape,
+                const device::Stream& stream) {
+    with_kind(precision, [&]<class Kind>(Kind) {
+        using Register = typename Kind::Register;
+        kernel_of<Kind>(shape.chains)<<<shape.blocks, fma_threads, 0, stream.get()>>>(
+            as<Register>(slots.start), as<Register>(slots.result), shape.rounds);
+    });
+}
+
+Check check_fma(FmaPrecision precision, const FmaSlots& slots, const FmaShape& shape,
+                const device::Stream& stream) {
+    return with_kind(precision, [&]<class Kind>(Kind) {
+        using Format = typename Kind::Format;
+        const WrongResult<Format> wrong{as<typename Format::Slot>(slots.result), fma_steps(shape)};
+        return device::check_each(
+            stream, fma_slots(shape), wrong, 0,
+            "every value of every chain recomputed one step after the other, to the last bit");
+    });
+}
+
+} // namespace assay::peak

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the kernels of memory.* on devices compute, walked through on the host: every index is visited as
+// often as it is counted.
+#include "memory/device_chain.hpp"
+#include "memory/device_stream_shapes.hpp"
+#include "memory/device_sweep_shapes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace assay::memory {
+namespace {
+
+constexpr std::int64_t kibibyte = 1024;
+
+TEST(DeviceStream, loops_visit_every_vector_once_in_every_shape) {
+    const std::uint64_t count = 3 * stream_tile;
+    for (const StreamShape& shape : map_shapes(count)) {
+        std::vector<int> visits(count / 2);
+        for (unsigned block = 0; block < shape.blocks; ++block)
+            for (unsigned thread = 0; thread < shape.threads; ++thread)
+                for (unsigned k = 0; k < shape.unroll; ++k)
+                    ++visits.at(map_vector(block, thread, k, shape.threads, shape.unroll));
+        EXPECT_TRUE(std::ranges::all_of(visits, [](int n) { return n == 1; }))
+            << shape.threads << " threads, " << shape.unroll << " loads";
+    }
+}
+
+TEST(DeviceStream, vectors_beyond_four_gibi_have_a_number) {
+    EXPECT_EQ(map_vector(1U << 30U, 5, 3, 1024, 4), (std::uint64_t{1} << 42U) + 3 * 1024 + 5);
+}
+
+TEST(DeviceStream, reductions_visit_every_vector_once) {
+    for (const std::uint64_t count : {1U, 255U, 256U, 257U, 1023U, 1024U, 4096U, 10'000U}) {
+        constexpr std::uint64_t stride = 256;
+        std::vector<int> visits(count);
+        for (std::uint64_t first = 0; first < stride; ++first)
+            walk_vectors(first, stride, count, [&](unsigned k, std::uint64_t at) {
+                EXPECT_LT(k, 4U);
+                ++visits.at(at);
+            });
+        EXPECT_TRUE(std::ranges::all_of(visits, [](int n) { return n == 1; })) << count;
+    }
+}
+
+TEST(DeviceStream, arrays_are_whole_tiles) {
+    EXPECT_EQ(stream_elements(0), stream_tile);
+    EXPECT_EQ(stream_elements(1 << 30U) % stream_tile, 0U);
+    EXPECT_EQ(stream_elements((1 << 30U) + 4096), std::size_t{1} << 27U);
+}
+
+TEST(DeviceSweep, every_vector_is_read_by_one_thread_and_counted) {
+    for (const std::int64_t footprint : {16 * kibibyte, 300 * kibibyte, 2048 * kibibyte}) {
+        const SweepShape shape = sweep_shape(footprint, 7);
+        std::vector<int> visits(shape.vectors());
+        for (unsigned block = 0; block < shape.blocks; ++block)
+            for (unsigned thread = 0; thread < sweep_threads; ++thread)
+                for (unsigned tile = 0; tile < shape.tiles; ++tile)
+                    ++visits.at(sweep_vector(block, thread, tile, shape.tiles));
+        EXPECT_TRUE(std::ranges::all_of(visits, [](int n) { return n == 1; })) << footprint;
+        EXPECT_DOUBLE_EQ(shape.bytes(), 16.0 * static_cast<double>(visits.size()));
+    }
+}
+
+TEST(DeviceSweep, shapes_suit_the_loop_and_the_footprint) {
+    for (std::int64_t each = kibibyte; each < 64 * 1024 * kibibyte; each = each * 5 / 4) {
+        const std::int64_t footprint = 132 * each;
+        const SweepShape shape = sweep_shape(footprint, 132);
+        EXPECT_EQ(shape.blocks, 132U);
+        EXPECT_EQ(shape.tiles % shape.tiles_at_once, 0U) << each;
+        EXPECT_EQ(shape.passes % 4, 0U)
+            << each; // one pass may be a quarter of what is queued at once
+        EXPECT_GE(shape.passes, 4U);
+        EXPECT_TRUE(shape.tiles < 4 ? shape.tiles_at_once == shape.tiles
+                                    : shape.tiles_at_once >= 4);
+        if (each < sweep_tile) continue;
+        EXPECT_LE(shape.bytes(), static_cast<double>(footprint));
+        EXPECT_GT(2 * shape.bytes(), static_cast<double>(footprint)) << each;
+    }
+    EXPECT_EQ(sweep_shape(1, 132).tiles, 1U);
+    EXPECT_EQ(sweep_shape(std::int64_t{1} << 40U, 132).passes, 4U);
+}
+
+TEST(DeviceSweep, sums_are_those_of_a_plain_loop) {
+    const SweepShape shape = sweep_shape(3 * 70 * kibibyte, 3);
+    for (const std::uint64_t thread : {0U, 1023U, 1024U, 3071U}) {
+        std::uint64_t sum = 0;
+        for (std::uint64_t pass = 0; pass < shape.passes; ++pass)
+            for (unsigned tile = 0; tile < shape.tiles; ++tile) {
+                const std::uint64_t vector =
+                    (thread / 1024 * shape.tiles + tile) * 1024 + thread % 1024;
+                for (const std::uint64_t word : {2 * vector, 2 * vector + 1}) {
+                    const std::uint64_t bits = random_bits(sweep_seed, word);
+                    sum += (bits & 0xffffffffU) + (bits >> 32U);
+                }
+            }
+        EXPECT_EQ(sweep_sum(shape, thread), static_cast<std::uint32_t>(sum)) << thread;
+    }
+}
+
+std::vector<DeviceNode> chain_of(std::uint64_t count) {
+    std::vector<DeviceNode> nodes(count);
+    const LinkNode link{nodes.data(), count, Shuffle{count, 9}};
+    for (std::uint64_t rank = 0; rank < count; ++rank) link(rank);
+    return nodes;
+}
+
+TEST(DeviceChain, one_walk_visits_every_node) {
+    for (const std::uint64_t count : {1U, 2U, 3U, 128U, 1000U}) {
+        const auto nodes = chain_of(count);
+        std::vector<bool> seen(count);
+        const DeviceNode* node = nodes.data();
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const auto at = static_cast<std::size_t>(node - nodes.data());
+            ASSERT_FALSE(seen.at(at));
+            seen[at] = true;
+            EXPECT_EQ(node->next->rank, (node->rank + 1) % count);
+            node = node->next;
+        }
+        EXPECT_EQ(node, nodes.data());
+    }
+}
+
+TEST(DeviceChain, a_wrong_link_is_seen_and_never_followed) {
+    auto nodes = chain_of(100);
+    const WrongLink wrong{nodes.data(), nodes.size()};
+    for (std::uint64_t i = 0; i < nodes.size(); ++i) EXPECT_EQ(wrong(i), 0.0);
+    const DeviceNode whole = nodes[42];
+    const auto broken_by = [&](DeviceNode* next) {
+        nodes[42].next = next;
+        const double error = wrong(42);
+        nodes[42] = whole;
+        return error;
+    };
+    EXPECT_EQ(broken_by(whole.next->next), 1.0);
+    EXPECT_EQ(broken_by(nullptr), 1.0);
+    EXPECT_EQ(broken_by(nodes.data() + nodes.size()), 1.0);
+    EXPECT_EQ(broken_by(nodes.data() - 1), 1.0);
+    EXPECT_EQ(
+        broken_by(reinterpret_cast<DeviceNode*>(reinterpret_cast<std::uintptr_t>(whole.next) + 8)),
+        1.0);
+}
+
+TEST(DeviceChain, has_a_node_per_line_and_walks_whole_rounds_of_the_loop) {
+    EXPECT_EQ(chain_nodes(16 * kibibyte, Through::l1), 128U);
+    EXPECT_EQ(chain_nodes(16 * kibibyte, Through::shared), 4096U);
+    EXPECT_EQ(chain_nodes(1, Through::l2), 1U);
+    for (const Through through : {Through::l1, Through::l2, Through::shared})
+        for (const std::int64_t footprint : {kibibyte, 256 * kibibyte, 1024 * 1024 * kibibyte})
+            EXPECT_EQ(chase_steps(footprint, through) % 8, 0U);
+    EXPECT_TRUE(reads_ahead(256 * kibibyte, Through::l1));
+    EXPECT_FALSE(reads_ahead(256 * kibibyte, Through::l2));
+    EXPECT_FALSE(reads_ahead(257 * kibibyte, Through::l1));
+}
+
+} // namespace
+} // namespace assay::memory
