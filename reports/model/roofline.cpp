@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -49,36 +50,47 @@ void by_value(std::vector<Roof>& roofs) {
     std::ranges::sort(roofs, std::ranges::greater{}, &Roof::value);
 }
 
+void add(const record::Case& c, bool is_ceiling, Roofline& roofline) {
+    const auto* first = headline(c);
+    if (first == nullptr || !first->value) return;
+    if (is_ceiling && first->unit == "FLOP/s")
+        roofline.peaks.push_back({name_of(c), *first->value});
+    if (is_ceiling && first->unit == "B/s")
+        roofline.bandwidths.push_back({name_of(c), *first->value});
+    const auto flops = amount(c, "flops");
+    const auto bytes = amount(c, "bytes");
+    const auto* rate = find_metric(c, "flop_rate");
+    if (!flops || !bytes || !(*flops > 0) || !(*bytes > 0) || rate == nullptr) return;
+    if (!(*rate->value > 0)) return;
+    roofline.cases.push_back({.identity = record::identity(c),
+                              .benchmark = c.benchmark,
+                              .what = fmt::format("{}", fmt::join(parameter_parts(c), ", ")),
+                              .library = c.library,
+                              .intensity = *flops / *bytes,
+                              .rate = *rate->value});
+}
+
 } // namespace
 
-std::optional<Roofline> make_roofline(const record::Run& run) {
-    Roofline roofline;
+std::vector<Roofline> make_rooflines(const record::Run& run) {
+    std::vector<Roofline> rooflines;
     const auto ceilings = measured_ceilings(run);
     for (const auto& c : run.cases) {
-        const auto* first = headline(c);
-        if (first == nullptr || !first->value) continue;
-        const bool is_ceiling = ceilings.contains(record::identity(c));
-        if (is_ceiling && first->unit == "FLOP/s")
-            roofline.peaks.push_back({name_of(c), *first->value});
-        if (is_ceiling && first->unit == "B/s")
-            roofline.bandwidths.push_back({name_of(c), *first->value});
-        const auto flops = amount(c, "flops");
-        const auto bytes = amount(c, "bytes");
-        const auto* rate = find_metric(c, "flop_rate");
-        if (!flops || !bytes || !(*flops > 0) || !(*bytes > 0) || rate == nullptr) continue;
-        if (!(*rate->value > 0)) continue;
-        roofline.cases.push_back({.identity = record::identity(c),
-                                  .benchmark = c.benchmark,
-                                  .what = fmt::format("{}", fmt::join(parameter_parts(c), ", ")),
-                                  .library = c.library,
-                                  .intensity = *flops / *bytes,
-                                  .rate = *rate->value});
+        const auto place = record::words_of(c.place);
+        auto own = std::ranges::find(rooflines, place, &Roofline::place);
+        if (own == rooflines.end())
+            own =
+                rooflines.insert(own, {.place = place, .peaks = {}, .bandwidths = {}, .cases = {}});
+        add(c, ceilings.contains(record::identity(c)), *own);
     }
-    if (roofline.peaks.empty() || roofline.bandwidths.empty() || roofline.cases.empty())
-        return std::nullopt;
-    by_value(roofline.peaks);
-    by_value(roofline.bandwidths);
-    return roofline;
+    std::erase_if(rooflines, [](const Roofline& r) {
+        return r.peaks.empty() || r.bandwidths.empty() || r.cases.empty();
+    });
+    for (auto& roofline : rooflines) {
+        by_value(roofline.peaks);
+        by_value(roofline.bandwidths);
+    }
+    return rooflines;
 }
 
 } // namespace assay::report

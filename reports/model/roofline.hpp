@@ -8,12 +8,13 @@
 #include "model/view.hpp"
 #include "record/model.hpp"
 
-#include <optional>
+#include <vector>
 
 namespace assay::report {
 
-/// The roofs are what the run's own cases were held against: measured rates and bandwidths. Nothing where
-/// one of the two, or a case that counts both operations and bytes, is missing. The run is plain (text.hpp).
-std::optional<Roofline> make_roofline(const record::Run& run);
+/// One for each place, because a device's roofs are no limits of the host. The roofs are what the run's own
+/// cases were held against: measured rates and bandwidths. None where one of the two, or a case that counts
+/// both operations and bytes, is missing. The run is plain (text.hpp).
+std::vector<Roofline> make_rooflines(const record::Run& run);
 
 } // namespace assay::report

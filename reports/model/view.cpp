@@ -294,7 +294,7 @@ Report make_report(const Run& original, const ReportOptions& options) {
     for (auto& section : report.sections) share_covers(section);
     if (rows > options.strip_rows)
         report.caps.push_back(say<text::check::strips_capped>(options.strip_rows, rows));
-    report.roofline = make_roofline(run);
+    report.rooflines = make_rooflines(run);
     add_missing(run, report);
     add_checks(run, options.listed_checks, report);
     report.findings = find_findings(run);

@@ -162,8 +162,9 @@ struct RoofCase {
     double intensity = 0; ///< FLOP per byte
     double rate = 0;      ///< FLOP/s
 };
-/// Cases by how much they compute for each byte they move; see roofline.hpp.
+/// Cases of one place by how much they compute for each byte they move; see roofline.hpp.
 struct Roofline {
+    std::string place;            ///< "host", "cuda", "cuda:3"
     std::vector<Roof> peaks;      ///< FLOP/s, the highest first
     std::vector<Roof> bandwidths; ///< B/s, the highest first
     std::vector<RoofCase> cases;
@@ -204,7 +205,7 @@ struct Report {
     std::vector<Fact> summary; ///< five lines
     std::vector<Finding> findings;
     std::vector<Section> sections;
-    std::optional<Roofline> roofline;
+    std::vector<Roofline> rooflines; ///< one for each place
     std::vector<Missing> missing;
     std::vector<CheckGroup> checks;
     std::vector<std::string> caps; ///< what was left out because the run is large

@@ -133,19 +133,25 @@ Value roofs(const std::vector<Roof>& roofs) {
     return list;
 }
 
-Value roofline(const std::optional<Roofline>& roofline) {
-    if (!roofline) return nullptr;
+Value roofline_of(const Roofline& roofline) {
     Value cases = Value::array();
-    for (const auto& entry : roofline->cases)
+    for (const auto& entry : roofline.cases)
         cases.push_back({{"identity", entry.identity},
                          {"benchmark", entry.benchmark},
                          {"case", entry.what},
                          {"library", entry.library},
                          {"intensity", entry.intensity},
                          {"rate", entry.rate}});
-    return {{"peaks", roofs(roofline->peaks)},
-            {"bandwidths", roofs(roofline->bandwidths)},
+    return {{"place", roofline.place},
+            {"peaks", roofs(roofline.peaks)},
+            {"bandwidths", roofs(roofline.bandwidths)},
             {"cases", std::move(cases)}};
+}
+
+Value rooflines(const std::vector<Roofline>& all) {
+    Value list = Value::array();
+    for (const auto& roofline : all) list.push_back(roofline_of(roofline));
+    return list;
 }
 
 Value names(const std::vector<Fact>& facts) {
@@ -198,7 +204,7 @@ Value report_of(const Report& report) {
             {"summary", facts(report.summary)},
             {"findings", std::move(findings)},
             {"sections", std::move(sections)},
-            {"roofline", roofline(report.roofline)},
+            {"rooflines", rooflines(report.rooflines)},
             {"not_measured", std::move(missing)},
             {"checks", std::move(checks)},
             {"caps", report.caps},

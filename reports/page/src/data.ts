@@ -232,7 +232,7 @@ export interface Report {
   summary: Record<string, string>;
   findings: { severity: "note" | "caution" | "serious"; what: string; action: string }[];
   sections: Section[];
-  roofline: Roofline | null;
+  rooflines: Roofline[];
   not_measured: { status: string; reason: string; cases: string[] }[];
   checks: { benchmark: string; method: string; passed: number; total: number }[];
   caps: string[]; // what was left out because the run is large
@@ -295,6 +295,7 @@ export interface Curve {
 
 /** What cases reach against how much they compute for each byte they move. */
 export interface Roofline {
+  place: string;
   peaks: { name: string; value: number }[]; // FLOP/s, measured in the run
   bandwidths: { name: string; value: number }[]; // B/s
   cases: { identity: string; benchmark: string; case: string; library: string; intensity: number; rate: number }[];

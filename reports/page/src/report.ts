@@ -174,9 +174,10 @@ function overview(report: Report, prefix: string): Part {
 
 function ends(report: Report, prefix: string): Part[] {
   const out: Part[] = [];
-  if (report.roofline) {
-    const title = prefix + t("roofline");
-    out.push(still(title, section(title, t("roofline_question"), rooflineChart(report.roofline).element)));
+  for (const roofline of report.rooflines) {
+    // One place alone needs no name; a device beside the host does.
+    const title = prefix + t("roofline") + (report.rooflines.length > 1 || roofline.place !== "host" ? ` (${roofline.place})` : "");
+    out.push(still(title, section(title, t("roofline_question"), rooflineChart(roofline).element)));
   }
   const missing = reasons(prefix + t("report.not_measured"), "", report.not_measured.map((group) => ({ what: statusWord(group.status), reason: group.reason, where: group.cases })));
   if (missing) out.push(missing);

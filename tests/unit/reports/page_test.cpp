@@ -108,8 +108,9 @@ TEST(Page, IsFoundWhereTheBuildPutsIt) {
 
 TEST(Roofline, HasTheMeasuredRoofsAndTheCasesThatCountTheirBytes) {
     auto run = test::golden_run();
-    ASSERT_FALSE(make_roofline({}));
+    ASSERT_TRUE(make_rooflines({}).empty());
     record::Case peak{.benchmark = "peak.fma", .library = "host", .headline = "flop_rate"};
+    peak.place.kind = "host";
     peak.status = record::Status::ok;
     peak.metrics = {{.name = "flop_rate", .unit = "FLOP/s", .value = 1e11}};
     record::Case stream = peak;
@@ -126,8 +127,25 @@ TEST(Roofline, HasTheMeasuredRoofsAndTheCasesThatCountTheirBytes) {
                       .kind = record::CeilingKind::measured,
                       .source = "measured in this run: " + record::identity(stream)};
     run.cases = {peak, stream, judged};
-    auto roofline = make_roofline(run);
-    ASSERT_TRUE(roofline);
+    // The same on a device, half as fast: its roofs are its own.
+    const auto host_cases = run.cases;
+    for (auto c : host_cases) {
+        c.place = {.kind = "cuda", .uuid = {}};
+        for (auto& metric : c.metrics)
+            if (metric.value) *metric.value /= 2;
+        const auto at = c.ceiling.source.find("]");
+        if (at != std::string::npos) c.ceiling.source.insert(at + 1, "@cuda");
+        run.cases.push_back(std::move(c));
+    }
+    const auto both = make_rooflines(run);
+    ASSERT_EQ(both.size(), 2U);
+    EXPECT_EQ(both[1].place, "cuda");
+    EXPECT_EQ(both[1].peaks.front().value, both[0].peaks.front().value / 2);
+    run.cases = host_cases;
+
+    const auto rooflines = make_rooflines(run);
+    ASSERT_EQ(rooflines.size(), 1U);
+    const auto* roofline = &rooflines.front();
     ASSERT_EQ(roofline->peaks.size(), 1U); // the judged case is none
     EXPECT_EQ(roofline->peaks[0].value, 1e11);
     ASSERT_EQ(roofline->bandwidths.size(), 1U);
@@ -136,7 +154,7 @@ TEST(Roofline, HasTheMeasuredRoofsAndTheCasesThatCountTheirBytes) {
     EXPECT_EQ(roofline->cases[0].rate, 5e9);
 
     run.cases[1].status = record::Status::incorrect; // a wrong result has no rate
-    EXPECT_FALSE(make_roofline(run));
+    EXPECT_TRUE(make_rooflines(run).empty());
 }
 
 } // namespace
