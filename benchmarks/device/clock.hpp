@@ -10,6 +10,8 @@
 #include "device/handles.hpp"
 #include "device/intervals.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -67,6 +69,11 @@ public:
 
     explicit EventClock(const Stream& stream) : EventClock{stream, Options{}} {}
     EventClock(const Stream& stream, const Options& options);
+
+    /// What one call queues is known only when it has been prepared: a library's plan, a graph's nodes.
+    void expect_operations(std::size_t each_call) {
+        options_.operations = static_cast<int>(std::max<std::size_t>(each_call, 1));
+    }
 
     /// Seconds for `calls` calls of `queue`, which queues work on the stream.
     /// Throws what went wrong in any of it.

@@ -6,6 +6,7 @@
 
 #include "device/handles.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <type_traits>
 
@@ -28,6 +29,7 @@ public:
         }
         check(cudaStreamEndCapture(stream.get(), &raw));
         const std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, Destroy> graph{raw};
+        check(cudaGraphGetNodes(raw, nullptr, &operations_));
         cudaGraphExec_t made = nullptr;
         check(cudaGraphInstantiate(&made, raw, 0));
         made_.reset(made);
@@ -35,6 +37,8 @@ public:
         stream.wait();
     }
     void launch(const Stream& stream) const { check(cudaGraphLaunch(made_.get(), stream.get())); }
+    /// Kernels and copies in it.
+    std::size_t operations() const { return operations_; }
 
 private:
     struct Destroy {
@@ -42,6 +46,7 @@ private:
         void operator()(cudaGraphExec_t made) const { cudaGraphExecDestroy(made); }
     };
     std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, Destroy> made_;
+    std::size_t operations_ = 0;
 };
 
 } // namespace assay::device

@@ -17,7 +17,7 @@ namespace assay::fft {
 
 enum class Dimensions : std::uint8_t { one = 1, two = 2, three = 3 };
 enum class Type : std::uint8_t { c2c, r2c };
-enum class Precision : std::uint8_t { fp64, fp32 };
+enum class Precision : std::uint8_t { fp64, fp32, fp16 }; ///< fp16 on devices alone
 
 /// The longest dimension: twice its logarithm fits into 63 bits, as products of two indices must.
 inline constexpr std::int64_t longest = std::int64_t{1} << 31U;

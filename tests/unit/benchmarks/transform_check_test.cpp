@@ -4,6 +4,7 @@
 // computed here by that definition, in long double.
 #include "fft/shape.hpp"
 #include "fft/transform_check.hpp"
+#include "fft/transform_shares.hpp"
 
 #include <gtest/gtest.h>
 
@@ -180,6 +181,67 @@ TYPED_TEST(TransformChecks, rejects_what_is_no_number) {
     const Check check = example.check();
     EXPECT_FALSE(check.passed);
     EXPECT_FALSE(check.detail.empty());
+}
+
+/// The check as a device does it, one thread after the other.
+template <class T>
+double worst_by_shares(const Example<T>& e, std::int64_t shares) {
+    const auto count = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+    std::vector<Squares> squares(count(e.s.batch * shares));
+    const ShareOfSquares<T, T> share{
+        Sizes{e.s}, shares, e.points.data(), e.bins.data(), e.returned.data(), squares.data()};
+    for (std::uint64_t i = 0; i < squares.size(); ++i) share(i);
+    std::vector<double> errors(3 * count(e.s.batch));
+    std::vector<double> norms(count(e.s.batch));
+    const ErrorsOfTransform sum{shares, static_cast<double>(e.s.volume()), squares.data(),
+                                errors.data(), norms.data()};
+    for (std::uint64_t i = 0; i < norms.size(); ++i) sum(i);
+    double worst = 0;
+    for (const double error : errors) worst = std::max(worst, assay::detail::orderable(error));
+    for (std::uint64_t i = 0; i < bins_picked; ++i) {
+        const BinPick pick = pick_bin(e.s, i);
+        std::vector<Complex> parts(count(shares));
+        const ShareOfBin<T> part{Sizes{e.s}, shares, pick, e.points.data(), parts.data()};
+        for (std::uint64_t k = 0; k < parts.size(); ++k) part(k);
+        Complex bin{0, 0};
+        for (const Complex& p : parts) bin = {bin.re + p.re, bin.im + p.im};
+        const T* const got = e.bins.data() + 2 * place_of(pick, e.s);
+        const double error =
+            std::hypot(static_cast<double>(got[0]) - bin.re, static_cast<double>(got[1]) - bin.im);
+        const double norm = norms[count(pick.transform)];
+        worst = std::max(worst, assay::detail::orderable(error / std::sqrt(norm)));
+    }
+    return worst;
+}
+
+TYPED_TEST(TransformChecks, give_the_same_in_shares) {
+    for (const Shape& shape : shapes()) {
+        SCOPED_TRACE(words(shape));
+        Example<TypeParam> example{shape};
+        for (const std::int64_t shares : {1, 3, 64}) {
+            const double bound = transform_bound<TypeParam>(shape);
+            const double worst = worst_by_shares(example, shares);
+            // The roots of one differ by a rounding or two of fp64, which here is the whole error.
+            EXPECT_NEAR(worst, example.check().error, 0.3 * bound) << shares << " shares";
+        }
+        const std::size_t at = example.bins.size() - 1; // of the last transform
+        example.bins[at] += static_cast<TypeParam>(2 * transform_bound<TypeParam>(shape) *
+                                                   example.checker().norm_of_bins(shape.batch - 1));
+        example.go_back();
+        EXPECT_GT(worst_by_shares(example, 3), transform_bound<TypeParam>(shape));
+        example.bins[at] = std::numeric_limits<TypeParam>::quiet_NaN();
+        EXPECT_EQ(worst_by_shares(example, 3), std::numeric_limits<double>::infinity());
+    }
+}
+
+TEST(Shares, are_enough_for_a_device_and_have_some_work_each) {
+    const auto shares = [](std::int64_t points, std::int64_t batch) {
+        return shares_of({.dimensions = 1, .points = points, .batch = batch, .type = Type::c2c});
+    };
+    EXPECT_EQ(shares(2, 1), 1);
+    EXPECT_EQ(shares(2, most_transforms), 1);
+    EXPECT_EQ(shares(1 << 20U, 1), 1 << 13U);
+    EXPECT_EQ(shares(4096, 1024), 256);
 }
 
 TEST(Roots, are_exact_to_a_rounding_or_two) {

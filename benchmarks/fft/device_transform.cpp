@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cufft_plan.hpp"
+#include "device/clock.hpp"
+#include "device/graph.hpp"
+#include "device/properties.hpp"
+#include "device_transform_kernels.hpp"
+#include "transform_sums.hpp"
+
+#include <assay/define.hpp>
+#include <assay/random.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <variant>
+
+namespace assay::fft {
+namespace {
+
+enum class Planning : std::uint8_t { standard, patient };
+
+/// What all precisions need.
+struct Place {
+    explicit Place(device::Caches caches)
+        : properties{device::properties()},
+          clock{stream, {.caches = caches, .l2_bytes = properties.l2_bytes}} {}
+    device::Properties properties;
+    device::Stream stream;
+    device::EventClock clock;
+};
+
+template <class T>
+T rounded(double value) {
+    if constexpr (std::is_same_v<T, Half>)
+        return to_half(static_cast<float>(value));
+    else
+        return static_cast<T>(value);
+}
+template <class T>
+double widened(T value) {
+    if constexpr (std::is_same_v<T, Half>)
+        return static_cast<double>(to_float(value));
+    else
+        return static_cast<double>(value);
+}
+
+/// One precision: the data, the plan there and the plan back, whose numbers are of type Back.
+template <class T, class Back, Precision precision>
+class Transforms {
+public:
+    Transforms(const Shape& shape, Planning planning, Place& place, const Context& context)
+        : shape_{shape}, place_{place},
+          points_{static_cast<std::size_t>(shape.inputs() * shape.batch)},
+          bins_{static_cast<std::size_t>(2 * shape.bins() * shape.batch)}, returned_{bins_.size()} {
+        make_plans(planning);
+        fill_points(points_, place.stream);
+        poison();
+        queue(); // loads the kernels, which a recording could not
+        place.stream.wait();
+        graph_.emplace(place.stream, [this] { queue(); });
+        place.clock.expect_operations(graph_->operations());
+        int version = 0;
+        check(cufftGetVersion(&version));
+        context.setting("cufft", version);
+        context.setting("operations", static_cast<double>(graph_->operations()));
+        context.setting("work_area", static_cast<double>(forward_->work_bytes()));
+    }
+
+    void run() { graph_->launch(place_.stream); }
+
+    Check verify() const {
+        copy_bins(bins_, returned_, place_.stream);
+        backward_->queue(returned_.data(), returned_.data(), CUFFT_INVERSE);
+        return check_transforms(shape_, points_, bins_, returned_, place_.stream);
+    }
+    void poison() {
+        device::check(
+            cudaMemsetAsync(bins_.data(), 0xff, bins_.bytes(), place_.stream.get())); // NaN
+        place_.stream.wait();
+    }
+    /// One part of one bin, by twice the bound on the norm of all bins. In half precision that can be
+    /// more than there is: infinity.
+    void spoil() {
+        const std::uint64_t at = random_bits(spoil_seed, spoils_++) % bins_.size();
+        const auto transform = static_cast<std::int64_t>(at) / (2 * shape_.bins());
+        const double damage = 2 * transform_bound<T>(shape_) *
+                              norm_of_bins(shape_, points_, transform, place_.stream);
+        const T bin = device::to_host(bins_.data() + at, 1, place_.stream).front();
+        const T spoilt = rounded<T>(widened(bin) + damage);
+        device::to_device(std::span<const T>{&spoilt, 1}, bins_.data() + at, place_.stream);
+    }
+    double planning_seconds() const { return planning_seconds_; }
+
+private:
+    static constexpr std::uint64_t spoil_seed = 10;
+
+    void queue() const { forward_->queue(points_.data(), bins_.data(), CUFFT_FORWARD); }
+
+    void make_plans(Planning planning) {
+        // The first plan of a process loads the library; that is no part of the time for this one.
+        const Shape any{.dimensions = 1, .points = 16, .batch = 1, .type = Type::c2c};
+        const CufftPlan first{forward_layout(any), Precision::fp32, false};
+        using Clock = std::chrono::steady_clock;
+        const auto start = Clock::now();
+        forward_.emplace(forward_layout(shape_), precision, planning == Planning::patient);
+        planning_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+        constexpr Precision back = precision == Precision::fp16 ? Precision::fp32 : precision;
+        backward_.emplace(backward_layout(shape_), back, false);
+        // Both work in one stream, so one waits for the other. Some plans need no memory.
+        work_ = device::Buffer<std::byte>{
+            std::max({forward_->work_bytes(), backward_->work_bytes(), std::size_t{1}})};
+        forward_->use(place_.stream, work_.data());
+        backward_->use(place_.stream, work_.data());
+    }
+
+    Shape shape_;
+    Place& place_;
+    device::Buffer<T> points_;
+    device::Buffer<T> bins_;
+    device::Buffer<Back> returned_; // scratch of verify()
+    device::Buffer<std::byte> work_;
+    std::optional<CufftPlan> forward_;
+    std::optional<CufftPlan> backward_;
+    std::optional<device::Graph> graph_;
+    double planning_seconds_ = 0;
+    std::uint64_t spoils_ = 0;
+};
+
+class DeviceTransform {
+public:
+    struct Params {
+        Dimensions dimensions = Dimensions::three;
+        std::int64_t points = 128;
+        std::int64_t batch = 1;
+        Type type = Type::c2c;
+        Precision precision = Precision::fp64;
+        Planning planning = Planning::standard;
+        device::Caches cache = device::Caches::hot;
+    };
+    static constexpr Info info{
+        .id = "fft.transform",
+        .question = "How fast does this device compute Fourier transforms with cuFFT?",
+        .method =
+            "Forward transforms of uniform random numbers, out of place, in one, two or three "
+            "dimensions of equal length; a batch lies contiguously in memory and is one call, "
+            "cufftXtExec recorded as a graph. The rate counts 5 N log2(N) operations for N complex "
+            "points and half of that for real ones, as benchFFT does, and the bytes of input and "
+            "output once. Work memory is allocated before; planning_time is what the plan cost, "
+            "the loading of the library apart. Checked on the device: every transform by another "
+            "plan's way back (half precision in single), by Parseval's sum and by the symmetry of "
+            "real spectra, and four bins by the sum that defines them in fp64, all within "
+            "8 u sqrt(log2(N)+2) of the norm.",
+        .caveats =
+            "The operations are those of the field's convention, not those that cuFFT executes. "
+            "Bytes are the least that must move: a large transform passes over memory once or more "
+            "for each dimension, so a third of memory.stream is a good 3-D transform; transforms "
+            "that fit into the second level cache can exceed memory.stream where cache=hot. "
+            "planning=patient lets cuFFT compile kernels for this very plan. Lengths with large "
+            "prime factors are computed as convolutions and are several times slower per point. "
+            "Half precision: powers of two, up to 2^26 points. Not normalised.",
+        .headline = "bandwidth",
+        .ceiling = "memory.stream",
+        .place = "cuda",
+    };
+    static constexpr std::tuple axes{
+        choice("dimensions", "of each transform", &Params::dimensions,
+               {Name{"1d", Dimensions::one}, Name{"2d", Dimensions::two},
+                Name{"3d", Dimensions::three}},
+               {Dimensions::three}),
+        integer("points", "length of each dimension; any number, primes too", "", &Params::points,
+                {128, 512}, {2, longest}),
+        integer("batch", "transforms of one call", "", &Params::batch, {1}, {1, most_transforms}),
+        choice("type", "complex to complex, or real to half of the complex bins", &Params::type,
+               {Name{"c2c", Type::c2c}, Name{"r2c", Type::r2c}}, {Type::c2c, Type::r2c}),
+        choice("precision", "of the numbers", &Params::precision,
+               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32},
+                Name{"fp16", Precision::fp16}},
+               {Precision::fp64, Precision::fp32, Precision::fp16}),
+        choice("planning", "as cuFFT does by itself, or with time for compiling kernels",
+               &Params::planning,
+               {Name{"default", Planning::standard}, Name{"patient", Planning::patient}},
+               {Planning::standard}),
+        choice("cache", "what the call before left in the second level cache: kept, or flushed",
+               &Params::cache,
+               {Name{"hot", device::Caches::hot}, Name{"cold", device::Caches::cold}},
+               {device::Caches::hot}),
+    };
+
+    static Fit fit(const Params& p, const Machine& /*machine*/) {
+        const Shape shape = shape_of(p);
+        if (p.precision == Precision::fp16)
+            if (std::string why = why_not_half(shape); !why.empty()) return Fit::no(std::move(why));
+        const double returned = p.precision == Precision::fp64 ? sizeof(double) : sizeof(float);
+        return device::fits_device(device_bytes(shape, real_size(p), returned));
+    }
+
+    DeviceTransform(const Params& p, const Context& context)
+        : work_{work_of(shape_of(p), real_size(p))}, place_{p.cache},
+          transforms_{make(p, context)} {}
+
+    device::EventClock& clock() { return place_.clock; }
+    void run() {
+        std::visit([](auto& t) { t.run(); }, transforms_);
+    }
+    Work work() const { return work_; }
+    Check verify() const {
+        return std::visit([](const auto& t) { return t.verify(); }, transforms_);
+    }
+    void poison() {
+        std::visit([](auto& t) { t.poison(); }, transforms_);
+    }
+    void spoil() {
+        std::visit([](auto& t) { t.spoil(); }, transforms_);
+    }
+    void metrics(Metrics& to) const {
+        to.add("planning_time",
+               std::visit([](const auto& t) { return t.planning_seconds(); }, transforms_));
+    }
+
+private:
+    using Double = Transforms<double, double, Precision::fp64>;
+    using Single = Transforms<float, float, Precision::fp32>;
+    using HalfPrecision = Transforms<Half, float, Precision::fp16>;
+    using Any = std::variant<Double, Single, HalfPrecision>;
+
+    static Shape shape_of(const Params& p) {
+        return {.dimensions = static_cast<std::int64_t>(p.dimensions),
+                .points = p.points,
+                .batch = p.batch,
+                .type = p.type};
+    }
+    static double real_size(const Params& p) {
+        switch (p.precision) {
+        case Precision::fp64:
+            return sizeof(double);
+        case Precision::fp32:
+            return sizeof(float);
+        case Precision::fp16:
+            break;
+        }
+        return sizeof(Half);
+    }
+    Any make(const Params& p, const Context& context) {
+        const Shape shape = shape_of(p);
+        if (p.precision == Precision::fp64)
+            return Any{std::in_place_type<Double>, shape, p.planning, place_, context};
+        if (p.precision == Precision::fp32)
+            return Any{std::in_place_type<Single>, shape, p.planning, place_, context};
+        return Any{std::in_place_type<HalfPrecision>, shape, p.planning, place_, context};
+    }
+
+    Work work_;
+    Place place_;
+    Any transforms_;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark device_transform;
+constinit const assay_benchmark device_transform = define<DeviceTransform>();
+
+} // namespace assay::fft
