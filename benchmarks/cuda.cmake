@@ -26,4 +26,6 @@ assay_benchmark(cuda transfer::peer_latency)
 assay_benchmark(cuda memory::device_hierarchy memory/device_hierarchy.cpp memory/device_sweep.cu)
 assay_benchmark(cuda memory::device_latency memory/device_latency.cpp memory/device_chase.cu)
 assay_benchmark(cuda peak::device_fma peak/device_fma.cpp peak/device_fma_kernels.cu)
+assay_benchmark(cuda md::device_lennard_jones md/device_lennard_jones.cpp md/device_kernels.cu
+    md/lattice.cpp md/reference.cpp md/check.cpp)
 assay_finish_module(cuda)

@@ -9,6 +9,7 @@
 #include <assay/benchmark.hpp>
 
 #include <cstddef>
+#include <vector>
 
 namespace assay::md {
 
@@ -28,5 +29,10 @@ Tolerance tolerance_of(std::size_t atoms, double unit_roundoff, bool complete);
 /// the largest deviation over its own bound, and 1 is what still passes.
 Check check_run(const Particles& start, const Totals& totals, const Particles& end,
                 double unit_roundoff, bool complete, int threads);
+
+/// The same with forces that were computed elsewhere, as all_forces() does.
+Check check_run(const Particles& start, const Totals& totals, const Particles& end,
+                const std::vector<ForceReference>& expected, double unit_roundoff, bool complete,
+                int threads);
 
 } // namespace assay::md

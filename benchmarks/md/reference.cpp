@@ -2,8 +2,6 @@
 
 #include "reference.hpp"
 
-#include "pair.hpp"
-
 #include <assay/parallel.hpp>
 
 #include <algorithm>
@@ -13,76 +11,14 @@
 namespace assay::md {
 namespace {
 
-constexpr double cutoff_squared = cutoff * cutoff;
-
-double energy_at_cutoff() { return pair_energy(Plain<double>{}, cutoff_squared); }
-
 Vec3 nearest_image(const Particles& particles, std::size_t from, std::size_t to) {
     Vec3 difference{};
     for (std::size_t axis = 0; axis < 3; ++axis) {
         const double d = particles.position[from][axis] - particles.position[to][axis];
-        difference[axis] = d - particles.edge * std::nearbyint(d / particles.edge);
+        difference[axis] = to_nearest_image(d, particles.edge);
     }
     return difference;
 }
-
-/// Adds up the pairs of one atom.
-class Sum {
-public:
-    Sum(const Particles& particles, double unit_roundoff)
-        : particles_{particles}, unit_roundoff_{unit_roundoff},
-          // A coordinate is at most a few units outside of the box. Moving it by an edge and taking a
-          // difference round once each.
-          coordinate_error_{unit_roundoff * (particles.edge + 6)} {}
-
-    void add(std::size_t atom, std::size_t other) {
-        const Vec3 d = nearest_image(particles_, atom, other);
-        const double squared = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-        const double r = std::sqrt(squared);
-        // 2 |d| . e <= 2 sqrt(3) r e, and three products and two sums.
-        const double squared_error =
-            2 * std::sqrt(3.0) * r * coordinate_error_ + 4 * unit_roundoff_ * squared;
-        if (std::abs(squared - cutoff_squared) <= squared_error) {
-            // The kernel may see it on the other side of the cutoff.
-            const double jump = cutoff * force_over_distance(Plain<double>{}, cutoff_squared);
-            result_.bound += 1.01 * std::abs(jump);
-        }
-        if (!(squared < cutoff_squared + squared_error)) return;
-        if (squared < cutoff_squared) {
-            const double factor = force_over_distance(Plain<double>{}, squared);
-            for (std::size_t axis = 0; axis < 3; ++axis) result_.force[axis] += factor * d[axis];
-            result_.energy += (pair_energy(Plain<double>{}, squared) - energy_at_cutoff()) / 2;
-            result_.pairs += 0.5;
-        }
-        add_error(squared, squared_error, r);
-    }
-    ForceReference result() const {
-        ForceReference result = result_;
-        // n additions, in any order: n u times the sum of the sizes. A factor of two for the rounding
-        // of this very sum, which in fp64 is of the same size.
-        result.bound = 2 * (result.bound + (2 * result.pairs + 16) * unit_roundoff_ * sizes_);
-        return result;
-    }
-
-private:
-    /// First order in the error of the squared distance, and the roundings of the formula.
-    void add_error(double squared, double squared_error, double r) {
-        const double eighth = 1 / (squared * squared * squared * squared);
-        const double fourteenth = eighth / (squared * squared * squared);
-        const double slope =
-            24 * (14 * fourteenth + 4 * eighth) / squared;  // bounds |d factor / d r^2|
-        const double size = 24 * (2 * fourteenth + eighth); // bounds |factor|
-        result_.bound +=
-            r * (slope * squared_error + 12 * unit_roundoff_ * size) + size * coordinate_error_;
-        sizes_ += r * size;
-    }
-
-    const Particles& particles_;
-    double unit_roundoff_;
-    double coordinate_error_;
-    double sizes_ = 0;
-    ForceReference result_;
-};
 
 /// Atoms by cells that are at least a cutoff wide, as far as three fit along an edge.
 class CellTable {
@@ -138,9 +74,9 @@ private:
 } // namespace
 
 ForceReference force_on(const Particles& particles, std::size_t atom, double unit_roundoff) {
-    Sum sum{particles, unit_roundoff};
+    ReferenceSum sum{particles.edge, unit_roundoff};
     for (std::size_t other = 0; other < particles.size(); ++other)
-        if (other != atom) sum.add(atom, other);
+        if (other != atom) sum.add(nearest_image(particles, atom, other));
     return sum.result();
 }
 
@@ -150,8 +86,9 @@ std::vector<ForceReference> all_forces(const Particles& particles, double unit_r
     std::vector<ForceReference> forces(particles.size());
     on_each_slice(threads, particles.size(), 64, [&](Slice slice) {
         for (std::size_t atom = slice.first; atom < slice.last; ++atom) {
-            Sum sum{particles, unit_roundoff};
-            cells.around(atom, [&](std::size_t other) { sum.add(atom, other); });
+            ReferenceSum sum{particles.edge, unit_roundoff};
+            cells.around(
+                atom, [&](std::size_t other) { sum.add(nearest_image(particles, atom, other)); });
             forces[atom] = sum.result();
         }
     });
@@ -178,7 +115,7 @@ double distance_moved(const Particles& from, const Particles& to) {
     for (std::size_t i = 0; i < from.size(); ++i)
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const double d = to.position[i][axis] - from.position[i][axis];
-            const double nearest = d - from.edge * std::nearbyint(d / from.edge);
+            const double nearest = to_nearest_image(d, from.edge);
             squares += nearest * nearest;
         }
     return std::sqrt(squares / static_cast<double>(from.size()));

@@ -5,19 +5,12 @@
 #pragma once
 
 #include "model.hpp"
+#include "reference_sum.hpp"
 
 #include <cstddef>
 #include <vector>
 
 namespace assay::md {
-
-/// A force, and how far a kernel's may be from it.
-struct ForceReference {
-    Vec3 force{};
-    double bound = 0;  ///< of each component
-    double energy = 0; ///< half of the atom's pairs, each less its value at the cutoff
-    double pairs = 0;  ///< half of the atoms within the cutoff
-};
 
 /// From all other atoms, by the nearest image of each. `unit_roundoff` is that of the kernel's type.
 /// Positions must be finite.

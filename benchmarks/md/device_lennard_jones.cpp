@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "check.hpp"
+#include "device/clock.hpp"
+#include "device/properties.hpp"
+#include "device_simulation.hpp"
+#include "lattice.hpp"
+
+#include <assay/define.hpp>
+#include <assay/random.hpp>
+#include <assay/verify.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <variant>
+
+namespace assay::md {
+namespace {
+
+enum class Precision : std::uint8_t { fp64, fp32 };
+enum class Rebuild : std::uint8_t { every_20 };
+
+struct Place {
+    device::Stream stream;
+    device::EventClock clock{stream};
+};
+
+/// A liquid of one precision, how it is run and how it is checked.
+template <class T>
+class Liquid {
+public:
+    Liquid(std::int64_t cells, Place& place)
+        : start_{make_lattice(cells, velocity_seed)},
+          simulation_{start_.edge, start_.size(), place.stream} {
+        simulation_.load(start_);
+        simulation_.run(melt_steps);
+        start_ = simulation_.state();
+        simulation_.load(start_);
+        simulation_.choose_lanes(place.clock);
+        totals_ = totals_of(start_, simulation_.reference());
+        simulation_.record(run_steps);
+        // Interacting pairs: the mean of the start and the end of a run, which is the same in every call.
+        simulation_.run(run_steps);
+        const Totals end = totals_of(simulation_.state(), simulation_.reference());
+        pairs_ = (totals_.pairs + end.pairs) / 2;
+        rewind();
+    }
+
+    void run() { simulation_.launch(); }
+    void rewind() { simulation_.rewind(); }
+
+    Work work() const {
+        return {.atom_steps = static_cast<double>(start_.size()) * run_steps,
+                .pairs = pairs_ * run_steps};
+    }
+    Check verify() const {
+        if (simulation_.has_overflown())
+            return check_value(std::numeric_limits<double>::infinity(), 1,
+                               "cells and lists had room for all atoms",
+                               "a cell held more than " + std::to_string(cell_capacity) +
+                                   " atoms, or an atom had more than " +
+                                   std::to_string(list_capacity) + " neighbours");
+        return check_run(start_, totals_, simulation_.state(), simulation_.reference(),
+                         unit_roundoff<T>, is_mutual, 1);
+    }
+    void poison() { simulation_.poison(); }
+    /// In turns, a component of one force and one of one velocity: by a little more than twice its
+    /// bound, so that the true value may be anywhere within it.
+    void spoil() {
+        constexpr double beyond = 2.1;
+        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        const std::size_t at = pick % start_.size();
+        const std::size_t axis = (pick >> 40U) % 3;
+        const bool is_force = spoils_ % 2 == 1;
+        const double bound =
+            is_force ? simulation_.reference()[simulation_.number_at(at)].bound
+                     : tolerance_of(start_.size(), unit_roundoff<T>, is_mutual).momentum;
+        simulation_.add(is_force, at, axis, beyond * bound);
+    }
+
+    void report(const Context& context) const {
+        context.setting("atoms", static_cast<double>(start_.size()));
+        context.setting("steps", run_steps);
+        context.setting("rebuilds", run_steps / rebuild_interval);
+        context.setting("list", "all neighbours of each atom");
+        context.setting("list_pairs", simulation_.list_entries());
+        context.setting("threads_per_atom", simulation_.lanes());
+        context.setting("cells", static_cast<double>(simulation_.box().cells()));
+        context.setting("operations", static_cast<double>(simulation_.operations()));
+        context.setting("pairs", pairs_);
+        context.setting("temperature", temperature(start_));
+    }
+
+private:
+    // As on a host: steps until the crystal has become a liquid.
+    static constexpr int melt_steps = 300;
+    static constexpr std::uint64_t velocity_seed = 8;
+    static constexpr std::uint64_t spoil_seed = 9;
+    // Both atoms of a pair see the same distance, so that no pair is on one list alone, and what a late
+    // list misses, it misses on both sides: momentum is kept as where lists are complete.
+    static constexpr bool is_mutual = true;
+
+    Particles start_;
+    DeviceSimulation<T> simulation_;
+    Totals totals_; // of start_
+    double pairs_ = 0;
+    std::uint64_t spoils_ = 0;
+};
+
+class DeviceLennardJones {
+public:
+    struct Params {
+        std::int64_t atoms = 32000;
+        Precision precision = Precision::fp64;
+        Rebuild rebuild = Rebuild::every_20;
+    };
+    static constexpr Info info{
+        .id = "md.lennard_jones",
+        .question = "How fast does this device simulate a liquid of atoms?",
+        .method =
+            "The Lennard-Jones liquid of LAMMPS's benchmark `melt`: a crystal of density 0.8442 "
+            "with velocities of temperature 1.44, melted for 300 steps before the timing. A call "
+            "is 100 steps of velocity Verlet (0.005) with forces up to a distance of 2.5, and five "
+            "rebuilds of the neighbour lists (up to 2.8), as one graph: nothing waits for the "
+            "host. Atoms are sorted by cells; every atom has all its neighbours on its list, one "
+            "to eight threads (the fastest by trial) share them, and nobody writes to another "
+            "one's atoms. Checked after the run: the force on every atom against a sum in fp64 "
+            "over the cells around it (for up to 256 atoms, on the host, over all others), energy "
+            "and momentum against the start, how far the atoms moved, and that cells and lists had "
+            "room.",
+        .caveats =
+            "One short-ranged potential, no charges, no bonds, no constraints: real molecular "
+            "dynamics adds those. The work is what the physics asks for (atoms times steps; pairs "
+            "within 2.5, counted once), though each pair is computed twice and lists hold pairs "
+            "beyond it. A fast atom may meet another one before the list knows, as in LAMMPS's "
+            "benchmark. Small systems are limited by the 2.4 kernels of a step, not by arithmetic. "
+            "fp32 rounds positions to about 1e-6 of a diameter.",
+        .headline = "atom_step_rate",
+        .place = "cuda",
+    };
+    static constexpr std::tuple axes{
+        integer("atoms", "atoms; the nearest number that fills a cubic lattice, 4 k^3, is taken",
+                "", &Params::atoms, {32000, 256000, 2048000}, {256, 100'000'000}),
+        choice("precision", "format of positions, velocities and forces", &Params::precision,
+               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
+               {Precision::fp64, Precision::fp32}),
+        choice("rebuild", "when lists are made anew: every 20 steps", &Params::rebuild,
+               {Name{"every_20", Rebuild::every_20}}, {Rebuild::every_20}),
+    };
+    static constexpr bool single_call = true;
+
+    static Fit fit(const Params& p, const Machine& m) {
+        const std::int64_t atoms = lattice_atoms(lattice_cells(p.atoms));
+        // On the host: start, end, reference and copies, in fp64.
+        constexpr std::int64_t host_bytes = 500;
+        const std::int64_t available = m.memory_available();
+        if (available != 0 && host_bytes * atoms > available)
+            return Fit::no("needs " + std::to_string(host_bytes * atoms) +
+                           " bytes of the host's memory for its check, there are " +
+                           std::to_string(available));
+        const std::int64_t size = p.precision == Precision::fp64 ? sizeof(double) : sizeof(float);
+        return device::fits_device(liquid_bytes(atoms, size));
+    }
+
+    DeviceLennardJones(const Params& p, const Context& context) : liquid_{make(p)} {
+        std::visit([&](const auto& liquid) { liquid.report(context); }, liquid_);
+    }
+
+    device::EventClock& clock() { return place_.clock; }
+    void run() {
+        std::visit([](auto& liquid) { liquid.run(); }, liquid_);
+    }
+    void rewind() {
+        std::visit([](auto& liquid) { liquid.rewind(); }, liquid_);
+    }
+    Work work() const {
+        return std::visit([](const auto& liquid) { return liquid.work(); }, liquid_);
+    }
+    Check verify() const {
+        return std::visit([](const auto& liquid) { return liquid.verify(); }, liquid_);
+    }
+    void poison() {
+        std::visit([](auto& liquid) { liquid.poison(); }, liquid_);
+    }
+    void spoil() {
+        std::visit([](auto& liquid) { liquid.spoil(); }, liquid_);
+    }
+
+private:
+    using AnyLiquid = std::variant<Liquid<double>, Liquid<float>>;
+
+    AnyLiquid make(const Params& p) {
+        device::check(cudaSetDevice(0));
+        const std::int64_t cells = lattice_cells(p.atoms);
+        if (p.precision == Precision::fp64)
+            return AnyLiquid{std::in_place_type<Liquid<double>>, cells, place_};
+        return AnyLiquid{std::in_place_type<Liquid<float>>, cells, place_};
+    }
+
+    Place place_;
+    AnyLiquid liquid_;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark device_lennard_jones;
+constinit const assay_benchmark device_lennard_jones = define<DeviceLennardJones>();
+
+} // namespace assay::md
