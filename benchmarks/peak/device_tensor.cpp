@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "device/clock.hpp"
+#include "device/properties.hpp"
+#include "peak/device_fma_chains.hpp"
+#include "peak/device_tensor_kernels.hpp"
+
+#include <assay/define.hpp>
+#include <assay/random.hpp>
+#include <assay/verify.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace assay::peak {
+namespace {
+
+class DeviceTensor {
+public:
+    struct Params {
+        TensorFormat precision = TensorFormat::bf16;
+    };
+    static constexpr Info info{
+        .id = "peak.tensor",
+        .question =
+            "How many operations a second do the tensor cores of this device do from registers?",
+        .method =
+            "Independent chains of the matrix instruction of a warp (mma.sync, dense), operands in "
+            "registers and random, sums in fp32 (fp64 and int32 for fp64 and int8); the setting "
+            "`instruction` names its shape. The number of warps is the fastest in a short trial. "
+            "Values are chosen so that every sum is exact, and every one is compared on the device "
+            "with its closed form.",
+        .caveats =
+            "What mma.sync reaches, which most kernels use. On compute capability 9.0 it gets "
+            "about "
+            "two thirds of the tensor cores, and fp8 no more than fp16; the instructions of 9.0 "
+            "(wgmma) and 10.x (tcgen05), which take operands from shared memory, reach the "
+            "vendor's "
+            "figure, and matrix products of the libraries exceed this value: the ceiling is the "
+            "datasheet's there. No sparsity. It holds at the clock that this very instruction mix "
+            "allows; integers of few bits take less power than full mantissas. A multiply-add "
+            "counts "
+            "as two operations.",
+        .headline = "flop_rate",
+        .place = "cuda",
+    };
+    static constexpr std::tuple axes{
+        choice("precision", "format of the products", &Params::precision,
+               {Name{"fp64", TensorFormat::fp64}, Name{"tf32", TensorFormat::tf32},
+                Name{"fp16", TensorFormat::fp16}, Name{"bf16", TensorFormat::bf16},
+                Name{"int8", TensorFormat::int8}, Name{"fp8_e4m3", TensorFormat::fp8_e4m3},
+                Name{"fp8_e5m2", TensorFormat::fp8_e5m2}},
+               {TensorFormat::fp64, TensorFormat::tf32, TensorFormat::fp16, TensorFormat::bf16,
+                TensorFormat::int8, TensorFormat::fp8_e4m3, TensorFormat::fp8_e5m2}),
+    };
+    static constexpr bool is_ceiling = true;
+
+    static Fit fit(const Params& p, const Machine& /*machine*/) {
+        constexpr std::int64_t buffers = std::int64_t{512}
+                                         << 20U; // more than any device's sums need
+        const int capability = tensor_capability(p.precision);
+        if (Fit device = device::fits_device(buffers, capability); !device) return device;
+        const int compiled = tensor_compiled_for(p.precision);
+        return Fit::needs(compiled >= capability,
+                          "a build for compute capability " + std::to_string(capability) +
+                              " or later (ASSAY_CUDA_ARCHITECTURES), this device runs code for " +
+                              std::to_string(compiled));
+    }
+
+    DeviceTensor(const Params& p, const Context& context)
+        : format_{p.precision}, device_{device::properties()},
+          shape_{tensor_shape(format_, tensor_compiled_for(format_))},
+          plan_{tensor_plan(format_, has_fast_fp64(device_.capability))},
+          most_blocks_{tensor_resident_blocks(format_)}, clock_{stream_} {
+        set_blocks(most_blocks_);
+        upload_operands();
+        start_ = device::Buffer<std::byte>{count() * register_bytes(format_)};
+        result_ = device::Buffer<std::byte>{start_.size()};
+        choose_blocks();
+        context.setting("instruction", "mma.sync m" + std::to_string(shape_.m) + 'n' +
+                                           std::to_string(shape_.n) + 'k' +
+                                           std::to_string(shape_.k));
+        context.setting("chains", plan_.chains);
+        context.setting("blocks", static_cast<double>(sums_.threads / tensor_threads));
+        context.setting("block_threads", tensor_threads);
+        context.setting("compiled_for", tensor_compiled_for(format_));
+    }
+
+    device::EventClock& clock() { return clock_; }
+    void run() { launch_tensor(format_, arrays(), sums_, stream_); }
+
+    Work work() const {
+        const double operations = shape_.operations() * plan_.chains *
+                                  static_cast<double>(2 * plan_.pairs * plan_.repeats) *
+                                  static_cast<double>(sums_.threads / warp_lanes);
+        return format_ == TensorFormat::int8 ? Work{.operations = operations}
+                                             : Work{.flops = operations};
+    }
+    Check verify() const { return check_tensor(format_, arrays(), sums_, count(), stream_); }
+    void poison() {
+        // A NaN; as an integer far below every sum.
+        const int byte = format_ == TensorFormat::int8 ? 0x80 : 0xff;
+        device::check(cudaMemsetAsync(result_.data(), byte, result_.bytes(), stream_.get()));
+        stream_.wait();
+    }
+    /// One sum, by one.
+    void spoil() {
+        const std::uint64_t pick = random_bits(spoil_seed, spoils_++) % count();
+        if (format_ == TensorFormat::fp64)
+            raise<double>(pick);
+        else if (format_ == TensorFormat::int8)
+            raise<std::int32_t>(pick);
+        else
+            raise<float>(pick);
+    }
+
+private:
+    static constexpr std::uint64_t operand_seed = 11;
+    static constexpr std::uint64_t spoil_seed = 31;
+
+    std::uint64_t count() const { return sums_.threads * plan_.chains * sums_.sums; }
+    TensorArrays arrays() const {
+        return {.a = a_.data(),
+                .b = b_.data(),
+                .start = start_.data(),
+                .result = result_.data(),
+                .growths = growths_.data()};
+    }
+    void set_blocks(int each) {
+        const auto blocks =
+            static_cast<std::uint64_t>(each) * static_cast<std::uint64_t>(device_.multiprocessors);
+        sums_ = {.threads = blocks * tensor_threads,
+                 .sums = shape_.sums(),
+                 .start = plan_.start,
+                 .pairs = plan_.pairs,
+                 .repeats = plan_.repeats};
+    }
+
+    device::Buffer<std::byte> uploaded(std::span<const std::uint64_t> words) const {
+        const std::size_t each = register_bytes(format_);
+        std::vector<std::byte> bytes(words.size() * each);
+        for (std::size_t i = 0; i < words.size();
+             ++i) // the lower half first, as on every such host
+            std::memcpy(bytes.data() + i * each, &words[i], each);
+        device::Buffer<std::byte> buffer{bytes.size()};
+        device::to_device(std::span<const std::byte>{bytes}, buffer.data(), stream_);
+        return buffer;
+    }
+    void upload_operands() {
+        const TensorValues values = tensor_values(shape_, plan_, operand_seed);
+        a_ = uploaded(a_fragments(shape_, values, format_));
+        b_ = uploaded(b_fragments(shape_, values, format_));
+        const auto growths = sum_growths(shape_, values);
+        growths_ = device::Buffer<std::int64_t>{growths.size()};
+        device::to_device(std::span<const std::int64_t>{growths}, growths_.data(), stream_);
+    }
+
+    template <class T>
+    void raise(std::uint64_t index) {
+        T* const at = reinterpret_cast<T*>(result_.data()) + index;
+        const T value = device::to_host(at, 1, stream_).front() + T{1};
+        device::to_device(std::span<const T>{&value, 1}, at, stream_);
+    }
+
+    /// As many blocks as a multiprocessor holds, half or a quarter of them: the fastest by trial; a later one must
+    /// be clearly faster, so that the choice is the same in every process.
+    void choose_blocks() {
+        constexpr int rounds = 4;
+        constexpr double clearly = 0.995;
+        int best = most_blocks_;
+        double best_seconds = std::numeric_limits<double>::infinity();
+        for (int each = most_blocks_; each >= 1 && 4 * each >= most_blocks_; each /= 2) {
+            set_blocks(each);
+            double seconds = std::numeric_limits<double>::infinity();
+            for (int round = 0; round < rounds; ++round)
+                seconds = std::min(seconds, clock_.seconds(1, [this] { run(); }));
+            seconds /= each;
+            if (seconds >= clearly * best_seconds) continue;
+            best = each;
+            best_seconds = seconds;
+        }
+        set_blocks(best);
+        // The place of a sum depends on the number of threads, and so does its start.
+        fill_sums(format_, arrays(), sums_, count(), stream_);
+        stream_.wait();
+    }
+
+    TensorFormat format_;
+    device::Properties device_;
+    TensorShape shape_;
+    TensorPlan plan_;
+    int most_blocks_; // on a multiprocessor
+    TensorSums sums_{};
+    device::Stream stream_;
+    device::EventClock clock_;
+    device::Buffer<std::byte> a_;
+    device::Buffer<std::byte> b_;
+    device::Buffer<std::int64_t> growths_;
+    device::Buffer<std::byte> start_;
+    device::Buffer<std::byte> result_;
+    std::uint64_t spoils_ = 0;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark device_tensor;
+constinit const assay_benchmark device_tensor = define<DeviceTensor>();
+
+} // namespace assay::peak

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operands of the matrix instructions of peak.tensor, how a warp holds them, and what the sums must be.
+// As for peak.dot (decision 0121): small integers, two operands b that take turns, the second the negated
+// first but for one element of each column, so that every sum is exact whatever the order and the rounding.
+
+#pragma once
+
+#include <assay/host_device.hpp>
+#include <assay/random.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace assay::peak {
+
+enum class TensorFormat : std::uint8_t { fp64, tf32, fp16, bf16, int8, fp8_e4m3, fp8_e5m2 };
+
+inline constexpr unsigned warp_lanes = 32;
+
+/// d = a * b + d of one warp: a is m x k, b is k x n. Lanes hold registers of 32 bits (64 for fp64) with `packed`
+/// elements of a or b that follow each other along k, or one sum. PTX ISA, "Matrix fragments for
+/// mma.m8n8k4 ... mma.m16n8k32": one rule for all shapes used here.
+struct TensorShape {
+    unsigned m;
+    unsigned n;
+    unsigned k;
+    unsigned packed;
+
+    constexpr unsigned a_registers() const { return m * k / packed / warp_lanes; }
+    constexpr unsigned b_registers() const { return k * n / packed / warp_lanes; }
+    constexpr unsigned sums() const { return m * n / warp_lanes; }
+
+    constexpr unsigned a_row(unsigned lane, unsigned reg) const { return lane / 4 + 8 * (reg % 2); }
+    constexpr unsigned a_k(unsigned lane, unsigned reg, unsigned element) const {
+        return (lane % 4 + 4 * (reg / 2)) * packed + element;
+    }
+    constexpr unsigned b_k(unsigned lane, unsigned reg, unsigned element) const {
+        return (lane % 4 + 4 * reg) * packed + element;
+    }
+    constexpr unsigned b_column(unsigned lane) const { return lane / 4; }
+    constexpr unsigned sum_row(unsigned lane, unsigned reg) const {
+        return lane / 4 + 8 * (reg / 2);
+    }
+    constexpr unsigned sum_column(unsigned lane, unsigned reg) const {
+        return lane % 4 * 2 + reg % 2;
+    }
+    constexpr double operations() const { return 2.0 * m * n * k; }
+};
+
+/// fp64 has a larger instruction from compute capability 9.0 on. `compiled_for` is what the code that runs was
+/// compiled for, which may be less than what the device has.
+constexpr TensorShape tensor_shape(TensorFormat format, int compiled_for) {
+    switch (format) {
+    case TensorFormat::fp64:
+        return compiled_for >= 90 ? TensorShape{16, 8, 16, 1} : TensorShape{8, 8, 4, 1};
+    case TensorFormat::tf32:
+        return {16, 8, 8, 1};
+    case TensorFormat::fp16:
+    case TensorFormat::bf16:
+        return {16, 8, 16, 2};
+    default:
+        return {16, 8, 32, 4};
+    }
+}
+
+/// Compute capability that has the instruction.
+constexpr int tensor_capability(TensorFormat format) {
+    return format == TensorFormat::fp8_e4m3 || format == TensorFormat::fp8_e5m2 ? 89 : 80;
+}
+
+/// Sizes of the integers, all of which the format holds exactly, and of a call.
+struct TensorPlan {
+    int most_a;
+    int most_b;           ///< leaves room for one more
+    std::int64_t start;   ///< sums begin between this and its negative
+    std::int64_t pairs;   ///< of steps with the first and the second b
+    std::int64_t repeats; ///< of all that from the start; their sums are added up
+    unsigned chains;      ///< of a warp; even and odd ones have an a of their own
+};
+
+/// Sums of fp32 stay below 2^24, where it holds every integer: 255 a pair, and k * 255^2 within one. Those of fp8
+/// stay below 2^13, because Hopper's tensor cores keep some 13 bits of sums of fp8 products. Devices that
+/// are not made for fp64 get less of it.
+constexpr TensorPlan tensor_plan(TensorFormat format, bool fast_fp64) {
+    switch (format) {
+    case TensorFormat::fp8_e4m3:
+    case TensorFormat::fp8_e5m2:
+        return {.most_a = 7, .most_b = 6, .start = 100, .pairs = 512, .repeats = 16, .chains = 8};
+    case TensorFormat::int8:
+        return {
+            .most_a = 127, .most_b = 126, .start = 1000, .pairs = 4096, .repeats = 2, .chains = 8};
+    case TensorFormat::fp64:
+        return {.most_a = 255,
+                .most_b = 254,
+                .start = 1000,
+                .pairs = fast_fp64 ? 2048 : 64,
+                .repeats = 1,
+                .chains = 4};
+    default:
+        return {
+            .most_a = 255, .most_b = 254, .start = 1000, .pairs = 4096, .repeats = 2, .chains = 8};
+    }
+}
+
+/// Operands as integers: two a, row by row, and two b, column by column.
+struct TensorValues {
+    std::vector<int> a;
+    std::vector<int> b;
+};
+
+inline TensorValues tensor_values(const TensorShape& shape, const TensorPlan& plan,
+                                  std::uint64_t seed) {
+    const std::size_t of_a = std::size_t{shape.m} * shape.k;
+    const std::size_t of_b = std::size_t{shape.n} * shape.k;
+    TensorValues values{.a = std::vector<int>(2 * of_a), .b = std::vector<int>(2 * of_b)};
+    for (std::size_t i = 0; i < values.a.size(); ++i)
+        values.a[i] = random_integer<int>(seed, i, -plan.most_a, plan.most_a);
+    for (std::size_t i = 0; i < of_b; ++i) {
+        values.b[i] = random_integer<int>(seed + 1, i, -plan.most_b, plan.most_b);
+        values.b[of_b + i] = -values.b[i];
+    }
+    for (std::size_t column = 0; column < shape.n; ++column) {
+        const std::size_t pick = random_bits(seed + 2, column) % shape.k;
+        values.b[of_b + column * shape.k + pick] += 1;
+    }
+    return values;
+}
+
+/// What one pair of steps adds to a sum of the chains that use the a number `operand`.
+inline std::int64_t tensor_growth(const TensorShape& shape, const TensorValues& values,
+                                  std::size_t operand, unsigned row, unsigned column) {
+    const std::size_t of_a = std::size_t{shape.m} * shape.k;
+    const std::size_t of_b = std::size_t{shape.n} * shape.k;
+    std::int64_t growth = 0;
+    for (std::size_t k = 0; k < shape.k; ++k) {
+        const std::size_t at = column * shape.k + k;
+        growth += std::int64_t{values.a[operand * of_a + row * shape.k + k]} *
+                  (values.b[at] + values.b[of_b + at]);
+    }
+    return growth;
+}
+
+/// An integer in a floating point format of so many bits of exponent and fraction, which must hold it.
+inline std::uint64_t small_float_bits(int value, unsigned exponent, unsigned fraction) {
+    if (value == 0) return 0;
+    const auto wide = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    const std::uint32_t bias = (1U << (exponent - 1)) - 1;
+    const std::uint32_t power = ((wide >> 23U) & 0xffU) - 127 + bias;
+    const std::uint32_t digits = (wide & 0x7fffffU) >> (23 - fraction);
+    return std::uint64_t{wide >> 31U} << (exponent + fraction) | power << fraction | digits;
+}
+
+/// One element as the instruction reads it.
+inline std::uint64_t element_bits(int value, TensorFormat format) {
+    switch (format) {
+    case TensorFormat::fp64:
+        return std::bit_cast<std::uint64_t>(static_cast<double>(value));
+    case TensorFormat::tf32: // fp32, of which the lowest 13 bits are not looked at
+        return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    case TensorFormat::fp16:
+        return small_float_bits(value, 5, 10);
+    case TensorFormat::bf16:
+        return small_float_bits(value, 8, 7);
+    case TensorFormat::fp8_e4m3:
+        return small_float_bits(value, 4, 3);
+    case TensorFormat::fp8_e5m2:
+        return small_float_bits(value, 5, 2);
+    case TensorFormat::int8:
+        break;
+    }
+    return static_cast<std::uint8_t>(value);
+}
+
+/// Registers of both a or both b as lanes hold them: [operand][register][lane].
+inline std::vector<std::uint64_t> a_fragments(const TensorShape& shape, const TensorValues& values,
+                                              TensorFormat format) {
+    std::vector<std::uint64_t> words;
+    for (std::size_t operand = 0; operand < 2; ++operand)
+        for (unsigned reg = 0; reg < shape.a_registers(); ++reg)
+            for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+                std::uint64_t word = 0;
+                for (unsigned e = 0; e < shape.packed; ++e) {
+                    const std::size_t at = (operand * shape.m + shape.a_row(lane, reg)) * shape.k +
+                                           shape.a_k(lane, reg, e);
+                    word |= element_bits(values.a[at], format) << (e * 32 / shape.packed);
+                }
+                words.push_back(word);
+            }
+    return words;
+}
+inline std::vector<std::uint64_t> b_fragments(const TensorShape& shape, const TensorValues& values,
+                                              TensorFormat format) {
+    std::vector<std::uint64_t> words;
+    for (std::size_t operand = 0; operand < 2; ++operand)
+        for (unsigned reg = 0; reg < shape.b_registers(); ++reg)
+            for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+                std::uint64_t word = 0;
+                for (unsigned e = 0; e < shape.packed; ++e) {
+                    const std::size_t at = (operand * shape.n + shape.b_column(lane)) * shape.k +
+                                           shape.b_k(lane, reg, e);
+                    word |= element_bits(values.b[at], format) << (e * 32 / shape.packed);
+                }
+                words.push_back(word);
+            }
+    return words;
+}
+
+/// What each sum grows by in a pair of steps: [operand a][register][lane].
+inline std::vector<std::int64_t> sum_growths(const TensorShape& shape, const TensorValues& values) {
+    std::vector<std::int64_t> growths;
+    for (std::size_t operand = 0; operand < 2; ++operand)
+        for (unsigned reg = 0; reg < shape.sums(); ++reg)
+            for (unsigned lane = 0; lane < warp_lanes; ++lane)
+                growths.push_back(tensor_growth(shape, values, operand, shape.sum_row(lane, reg),
+                                                shape.sum_column(lane, reg)));
+    return growths;
+}
+
+inline constexpr std::uint64_t tensor_start_seed = 21;
+
+/// Sum `i` of all threads is [chain][register][thread].
+struct TensorSums {
+    std::uint64_t threads;
+    unsigned sums; ///< of one chain in one thread
+    std::int64_t start;
+    std::int64_t pairs;
+    std::int64_t repeats;
+
+    ASSAY_HOST_DEVICE std::int64_t start_of(std::uint64_t i) const {
+        return random_integer<std::int64_t>(tensor_start_seed, i, -start, start);
+    }
+    /// Where its growth stands.
+    ASSAY_HOST_DEVICE std::uint64_t growth_index(std::uint64_t i) const {
+        const std::uint64_t place = i / threads;
+        const std::uint64_t operand = place / sums % 2;
+        return (operand * sums + place % sums) * warp_lanes + i % threads % warp_lanes;
+    }
+    ASSAY_HOST_DEVICE std::int64_t expected(std::uint64_t i, std::int64_t growth) const {
+        return repeats * (start_of(i) + pairs * growth);
+    }
+};
+
+} // namespace assay::peak

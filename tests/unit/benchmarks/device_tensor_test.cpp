@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tensor cores must compute, by plain products on the host from the registers of all lanes.
+#include "peak/device_tensor_data.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+namespace assay::peak {
+namespace {
+
+constexpr std::array formats{TensorFormat::fp64,    TensorFormat::tf32, TensorFormat::fp16,
+                             TensorFormat::bf16,    TensorFormat::int8, TensorFormat::fp8_e4m3,
+                             TensorFormat::fp8_e5m2};
+
+/// A number of a small format, decoded by its definition; only normal ones and zero.
+int decoded(std::uint64_t bits, unsigned exponent, unsigned fraction) {
+    const std::uint64_t power = (bits >> fraction) & ((1U << exponent) - 1);
+    if (power == 0) return 0;
+    const double size = std::ldexp(1 + static_cast<double>(bits & ((1U << fraction) - 1)) *
+                                           std::ldexp(1.0, -static_cast<int>(fraction)),
+                                   static_cast<int>(power) - ((1 << (exponent - 1)) - 1));
+    return static_cast<int>((bits >> (exponent + fraction)) != 0 ? -size : size);
+}
+int decoded(std::uint64_t bits, TensorFormat format) {
+    switch (format) {
+    case TensorFormat::fp64:
+        return static_cast<int>(std::bit_cast<double>(bits));
+    case TensorFormat::tf32:
+        return static_cast<int>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    case TensorFormat::fp16:
+        return decoded(bits, 5, 10);
+    case TensorFormat::bf16:
+        return decoded(bits, 8, 7);
+    case TensorFormat::fp8_e4m3:
+        return decoded(bits, 4, 3);
+    case TensorFormat::fp8_e5m2:
+        return decoded(bits, 5, 2);
+    case TensorFormat::int8:
+        break;
+    }
+    return static_cast<std::int8_t>(bits);
+}
+
+TEST(DeviceTensor, lanes_hold_every_element_once) {
+    for (const TensorFormat format : formats)
+        for (const int compiled : {80, 90}) {
+            const TensorShape shape = tensor_shape(format, compiled);
+            std::vector<int> a(shape.m * shape.k);
+            std::vector<int> b(shape.n * shape.k);
+            std::vector<int> sums(shape.m * shape.n);
+            for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+                for (unsigned r = 0; r < shape.a_registers(); ++r)
+                    for (unsigned e = 0; e < shape.packed; ++e)
+                        ++a.at(shape.a_row(lane, r) * shape.k + shape.a_k(lane, r, e));
+                for (unsigned r = 0; r < shape.b_registers(); ++r)
+                    for (unsigned e = 0; e < shape.packed; ++e)
+                        ++b.at(shape.b_column(lane) * shape.k + shape.b_k(lane, r, e));
+                for (unsigned r = 0; r < shape.sums(); ++r)
+                    ++sums.at(shape.sum_row(lane, r) * shape.n + shape.sum_column(lane, r));
+            }
+            for (const auto& visits : {a, b, sums})
+                EXPECT_TRUE(std::ranges::all_of(visits, [](int n) { return n == 1; }));
+        }
+}
+
+TEST(DeviceTensor, registers_are_those_of_the_instruction) {
+    const TensorShape half = tensor_shape(TensorFormat::fp16, 80);
+    EXPECT_EQ(half.a_registers(), 4U);
+    EXPECT_EQ(half.b_registers(), 2U);
+    EXPECT_EQ(half.sums(), 4U);
+    EXPECT_EQ(half.operations(), 4096.0);
+    // PTX ISA, m16n8k16: elements 4 and 5 of a are in row groupID, columns 2 * threadID + 8 and + 9.
+    EXPECT_EQ(half.a_row(5, 2), 1U);
+    EXPECT_EQ(half.a_k(5, 2, 1), 11U);
+    const TensorShape wide = tensor_shape(TensorFormat::fp64, 90);
+    EXPECT_EQ(wide.a_registers(), 8U);
+    EXPECT_EQ(wide.b_registers(), 4U);
+    EXPECT_EQ(tensor_shape(TensorFormat::fp64, 80).a_registers(), 1U);
+    EXPECT_EQ(tensor_shape(TensorFormat::fp64, 89).sums(), 2U);
+}
+
+TEST(DeviceTensor, formats_hold_every_value_exactly) {
+    for (const TensorFormat format : formats) {
+        const TensorPlan plan = tensor_plan(format, true);
+        const int most = std::max(plan.most_a, plan.most_b + 1);
+        for (int value = -most; value <= most; ++value)
+            EXPECT_EQ(decoded(element_bits(value, format), format), value);
+    }
+    EXPECT_EQ(element_bits(1, TensorFormat::fp16), 0x3c00U);
+    EXPECT_EQ(element_bits(-2, TensorFormat::bf16), 0xc000U);
+    EXPECT_EQ(element_bits(1, TensorFormat::fp8_e4m3), 0x38U);
+    EXPECT_EQ(element_bits(1, TensorFormat::fp8_e5m2), 0x3cU);
+    EXPECT_EQ(element_bits(-1, TensorFormat::int8), 0xffU);
+}
+
+/// a * b of one warp, from the registers of its lanes, as an integer for each sum.
+std::vector<std::int64_t> product(const TensorShape& shape, TensorFormat format,
+                                  const std::vector<std::uint64_t>& a, std::size_t operand,
+                                  const std::vector<std::uint64_t>& b, std::size_t step) {
+    const unsigned bits = 32 / shape.packed;
+    const auto element = [&](std::uint64_t word, unsigned e) {
+        if (shape.packed == 1) return decoded(word, format);
+        return decoded(word >> (e * bits) & ((std::uint64_t{1} << bits) - 1), format);
+    };
+    std::vector<int> left(shape.m * shape.k);
+    std::vector<int> right(shape.n * shape.k);
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+        for (unsigned r = 0; r < shape.a_registers(); ++r)
+            for (unsigned e = 0; e < shape.packed; ++e)
+                left.at(shape.a_row(lane, r) * shape.k + shape.a_k(lane, r, e)) =
+                    element(a.at((operand * shape.a_registers() + r) * warp_lanes + lane), e);
+        for (unsigned r = 0; r < shape.b_registers(); ++r)
+            for (unsigned e = 0; e < shape.packed; ++e)
+                right.at(shape.b_column(lane) * shape.k + shape.b_k(lane, r, e)) =
+                    element(b.at((step * shape.b_registers() + r) * warp_lanes + lane), e);
+    }
+    std::vector<std::int64_t> sums(shape.m * shape.n);
+    for (unsigned row = 0; row < shape.m; ++row)
+        for (unsigned column = 0; column < shape.n; ++column)
+            for (unsigned k = 0; k < shape.k; ++k)
+                sums[row * shape.n + column] +=
+                    std::int64_t{left[row * shape.k + k]} * right[column * shape.k + k];
+    return sums;
+}
+
+TEST(DeviceTensor, closed_forms_are_what_products_add_up_to_and_stay_exact) {
+    for (const TensorFormat format : formats)
+        for (const int compiled : {80, 90}) {
+            const TensorShape shape = tensor_shape(format, compiled);
+            const TensorPlan plan = tensor_plan(format, true);
+            const TensorValues values = tensor_values(shape, plan, 11);
+            const auto a = a_fragments(shape, values, format);
+            const auto b = b_fragments(shape, values, format);
+            const auto growths = sum_growths(shape, values);
+            const std::int64_t limit = tensor_capability(format) == 89 ? 1 << 13 : 1 << 24;
+            std::int64_t moved = 0;
+            for (std::size_t operand = 0; operand < 2; ++operand) {
+                const auto first = product(shape, format, a, operand, b, 0);
+                const auto second = product(shape, format, a, operand, b, 1);
+                for (unsigned r = 0; r < shape.sums(); ++r)
+                    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+                        const unsigned at =
+                            shape.sum_row(lane, r) * shape.n + shape.sum_column(lane, r);
+                        const std::int64_t growth =
+                            growths.at((operand * shape.sums() + r) * warp_lanes + lane);
+                        EXPECT_EQ(growth, first[at] + second[at]);
+                        moved += growth != 0 ? 1 : 0;
+                        EXPECT_LT(plan.start + plan.pairs * std::abs(growth) + std::abs(first[at]),
+                                  limit);
+                        EXPECT_LT(plan.repeats * (plan.start + plan.pairs * std::abs(growth)),
+                                  1 << 24);
+                    }
+            }
+            EXPECT_GT(moved, shape.m * shape.n); // more than half of the sums of both
+        }
+}
+
+TEST(DeviceTensor, sums_have_their_growth_wherever_they_stand) {
+    const TensorSums sums{.threads = 512, .sums = 4, .start = 1000, .pairs = 3, .repeats = 2};
+    std::vector<int> used(2 * 4 * warp_lanes);
+    for (std::uint64_t chain = 0; chain < 8; ++chain)
+        for (std::uint64_t r = 0; r < 4; ++r)
+            for (std::uint64_t thread = 0; thread < 512; ++thread) {
+                const std::uint64_t i = (chain * 4 + r) * 512 + thread;
+                EXPECT_EQ(sums.growth_index(i), (chain % 2 * 4 + r) * warp_lanes + thread % 32);
+                ++used.at(sums.growth_index(i));
+            }
+    EXPECT_TRUE(std::ranges::all_of(used, [](int n) { return n == 64; }));
+    EXPECT_EQ(sums.expected(7, 5), 2 * (sums.start_of(7) + 15));
+    EXPECT_LE(std::abs(sums.start_of(7)), 1000);
+}
+
+} // namespace
+} // namespace assay::peak
