@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/console.hpp"
+#include "cli/devices.hpp"
 #include "cli/noise.hpp"
 #include "cli/verbs.hpp"
 #include "core/advice.hpp"
 #include "core/availability.hpp"
 #include "json/json.hpp"
 #include "machine/binding.hpp"
+#include "machine/devices.hpp"
 #include "machine/inventory.hpp"
 #include "record/convert.hpp"
 #include "record/format.hpp"
@@ -29,6 +31,7 @@ namespace {
 
 struct Diagnosis {
     record::Machine machine;
+    machine::DeviceStates devices;
     std::vector<core::ModuleState> modules;
     std::vector<Error> problems;
     std::vector<std::string> advice;
@@ -56,6 +59,7 @@ Diagnosis diagnose(const Options& options) {
     const auto catalogue = core::read_catalogue();
     Diagnosis found;
     found.machine = machine::inspect();
+    found.devices = machine::read_device_states(found.machine.pci);
     found.modules = core::probe_modules(catalogue, found.machine);
     found.problems = catalogue.problems;
     found.advice = core::advise(found.machine, machine::Files{});
@@ -139,6 +143,9 @@ std::string diagnosis_as_text(const Diagnosis& found) {
     page.heading("Machine");
     show_processor(page, found.machine);
     show_system(page, found.machine);
+    const auto devices = device_lines(found.devices);
+    if (!devices.empty()) page.heading("Devices");
+    for (const auto& [name, text] : devices) page.line(name, text);
     page.heading("Modules");
     for (const auto& module : found.modules)
         page.line(
@@ -160,6 +167,7 @@ std::string diagnosis_as_text(const Diagnosis& found) {
 
 std::string diagnosis_as_json(const Diagnosis& found) {
     json::Value document{{"machine", record::to_json(found.machine)},
+                         {"devices", devices_json(found.devices)},
                          {"modules", json::Value::array()},
                          {"problems", json::Value::array()},
                          {"advice", found.advice}};

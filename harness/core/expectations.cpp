@@ -21,14 +21,22 @@ struct Fact {
     bool at_least = false; ///< memory is never quite what its label says
 };
 
-std::vector<Fact> facts_of(const record::Machine& machine) {
+/// As many as the driver tells of, so that one which fell off the bus is missed; where no driver tells,
+/// those that are plugged in. Parts of a device are no more of them.
+std::int64_t devices_of(const record::Machine& machine) {
+    const auto is_whole = [](const auto& device) { return !device.mode.starts_with("mig "); };
     const auto is_accelerator = [](const auto& device) { return device.kind == "accelerator"; };
+    return machine.devices.empty() ? std::ranges::count_if(machine.pci, is_accelerator)
+                                   : std::ranges::count_if(machine.devices, is_whole);
+}
+
+std::vector<Fact> facts_of(const record::Machine& machine) {
     const auto bytes = machine.memory_bytes.value_or(0);
     return {{"cores", machine.usable_cores.value_or(0)},
             {"threads", machine.usable_threads.value_or(0)},
             {"sockets", machine.sockets.value_or(0)},
             {"numa", machine.numa_nodes.value_or(0)},
-            {"gpu", std::ranges::count_if(machine.pci, is_accelerator)},
+            {"gpu", devices_of(machine)},
             {"memory", std::min(bytes, machine.memory_limit_bytes.value_or(bytes)), true}};
 }
 

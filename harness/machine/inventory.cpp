@@ -4,10 +4,12 @@
 #include "machine/cgroup.hpp"
 #include "machine/cloud.hpp"
 #include "machine/cpu.hpp"
+#include "machine/devices.hpp"
 #include "machine/firmware.hpp"
 #include "machine/guest.hpp"
 #include "machine/identity.hpp"
 #include "machine/memory.hpp"
+#include "machine/nvml.hpp"
 #include "machine/pci.hpp"
 #include "machine/system.hpp"
 
@@ -16,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace assay::machine {
 namespace {
@@ -123,6 +126,12 @@ record::Machine inspect(const Sources& sources) {
     machine.system = system_name(firmware);
     name_graviton(machine);
     machine.software = own_software();
+    if (!sources.nvml.empty()) {
+        auto found = read_devices(files, machine.pci, sources.nvml);
+        machine.devices = std::move(found.devices);
+        machine.software.insert(machine.software.end(), found.software.begin(),
+                                found.software.end());
+    }
     machine.id = identity(files, machine);
     return machine;
 }
@@ -132,6 +141,7 @@ record::Machine inspect(const Options& options) {
                     .shape = read_shape(),
                     .architecture = architecture(),
                     .hypervisor = ask_hypervisor()};
+    if (options.devices) sources.nvml = nvml_library;
     if (options.core_clock) sources.core_clock_hz = measure_steady_core_clock();
     record::Machine machine = inspect(sources);
     if (options.hostname) machine.hostname = host_name();

@@ -11,6 +11,7 @@
 #include "machine/topology.hpp"
 #include "record/model.hpp"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,8 @@ struct Options {
     bool hostname = false;
     /// Takes some 5 to 20 ms; without it core_clock_hz stays unknown.
     bool core_clock = true;
+    /// Asks the drivers of devices. May take a second where nothing keeps a driver awake.
+    bool devices = true;
 };
 record::Machine inspect(const Options& options = {});
 
@@ -31,6 +34,7 @@ struct Sources {
     std::string architecture;
     std::string hypervisor; ///< what it calls itself
     std::optional<double> core_clock_hz;
+    std::filesystem::path nvml; ///< library that describes NVIDIA devices; empty: not asked
 };
 record::Machine inspect(const Sources& sources);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json/json.hpp"
 #include "program.hpp"
+#include "support/fake_nvml.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -127,6 +128,21 @@ TEST(Cli, DoctorNamesMachineModulesAndAdvice) {
     EXPECT_EQ(outcome.code, ready ? 0 : 4);
     EXPECT_THAT(run({"doctor"}).output,
                 AllOf(HasSubstr("Machine"), HasSubstr("Modules"), HasSubstr("Advice")));
+}
+
+TEST(Cli, DoctorShowsDevicesAndWhatIsWrongWithThem) {
+    const test::FakeNvml nvml{test::h200s(2) + "1 remapping_pending 1\n* processes 4711\n"};
+    const cli_test::Options with{
+        .environment = {"LD_LIBRARY_PATH=" + nvml.library().parent_path().string()}};
+    EXPECT_THAT(run({"doctor"}, with).output,
+                AllOf(HasSubstr("Devices"), HasSubstr("NVIDIA H200, 132 multiprocessors"),
+                      HasSubstr("1755 of 1980 MHz, 640 of 700 W"), HasSubstr("! a broken row")));
+    const auto document = parsed(run({"doctor", "--json"}, with));
+    EXPECT_EQ(document["machine"]["devices"].size(), 2U);
+    EXPECT_EQ(document["devices"]["found"][1]["complaints"].size(), 2U);
+    expect_refusal(run({"run", "memory.stream", "--expect", "gpu=8"}, with), 4,
+                   {"expected gpu=8, found gpu=2"});
+    EXPECT_THAT(run({"doctor"}).output, Not(HasSubstr("H200")));
 }
 
 TEST(Cli, DescribeExplains) {

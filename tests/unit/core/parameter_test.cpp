@@ -70,6 +70,13 @@ TEST(Expectations, SayWhatWasFound) {
     ASSERT_FALSE(gpus);
     EXPECT_EQ(gpus.error().fault, Fault::environment);
     EXPECT_THAT(gpus.error().message, AllOf(HasSubstr("gpu=8"), HasSubstr("found gpu=1")));
+    // Nine are plugged in and eight answer, one of them divided into two.
+    machine.pci.assign(9, {.kind = "accelerator"});
+    machine.devices.assign(8, {.kind = "cuda"});
+    machine.devices.front().mode = "mig";
+    machine.devices.insert(machine.devices.begin() + 1, 2, {.kind = "cuda", .mode = "mig 3g.71gb"});
+    EXPECT_TRUE(check_expectations(machine, {"gpu=8"}));
+    EXPECT_FALSE(check_expectations(machine, {"gpu=9"}));
     const auto memory = check_expectations(machine, {"memory=8GiB"});
     ASSERT_FALSE(memory);
     EXPECT_THAT(memory.error().message, HasSubstr("4 GiB"));

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/devices.hpp"
+
+#include "record/format.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <optional>
+#include <utility>
+
+namespace assay::cli {
+namespace {
+
+using machine::DeviceState;
+
+/// What it is.
+std::string description(const record::Device& device) {
+    std::vector<std::string> parts{device.name.empty() ? "device without a name" : device.name};
+    if (!device.mode.empty()) parts.push_back(device.mode);
+    if (device.multiprocessors)
+        parts.push_back(fmt::format("{} multiprocessors", *device.multiprocessors));
+    if (device.memory_bytes)
+        parts.push_back(record::human_bytes(static_cast<double>(*device.memory_bytes)));
+    if (!device.compute_capability.empty())
+        parts.push_back("compute capability " + device.compute_capability);
+    if (device.ecc) parts.emplace_back(*device.ecc ? "ECC" : "no ECC");
+    if (device.confidential.value_or(false)) parts.emplace_back("confidential");
+    if (device.numa_node) parts.push_back(fmt::format("near NUMA node {}", *device.numa_node));
+    parts.push_back(fmt::format("{} {}", device.pci_address, device.uuid));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// "1.76 of 1.98 GHz": a reading and the most there is of it.
+std::string share(const std::optional<double>& value, const std::optional<double>& most,
+                  double scale, std::string_view unit, int digits) {
+    if (!value) return {};
+    if (!most) return fmt::format("{:.{}f} {}", *value * scale, digits, unit);
+    return fmt::format("{:.{}f} of {:.{}f} {}", *value * scale, digits, *most * scale, digits,
+                       unit);
+}
+
+/// How it is now.
+std::string condition(const DeviceState& state) {
+    const auto& now = state.readings;
+    std::vector<std::string> parts;
+    const auto add = [&](std::string text) {
+        if (!text.empty()) parts.push_back(std::move(text));
+    };
+    add(share(now.clock_hz, state.device.clock_max_hz, 1e-6, "MHz", 0));
+    add(share(now.power_watts, state.device.power_limit_watts, 1, "W", 0));
+    if (now.temperature_celsius)
+        add(fmt::format("{:.0f} °C{}", *now.temperature_celsius,
+                        now.memory_temperature_celsius
+                            ? fmt::format(" (memory {:.0f} °C)", *now.memory_temperature_celsius)
+                            : ""));
+    if (now.pcie_generation && now.pcie_width)
+        add(fmt::format("PCIe generation {}{}, {} lanes", *now.pcie_generation,
+                        state.health.pcie_generation_max
+                            ? fmt::format(" of {}", *state.health.pcie_generation_max)
+                            : "",
+                        *now.pcie_width));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+json::Value number(const std::optional<double>& value) {
+    return value ? json::Value(*value) : json::Value(nullptr);
+}
+template <class T>
+json::Value plain(const std::optional<T>& value) {
+    return value ? json::Value(*value) : json::Value(nullptr);
+}
+
+json::Value state_json(const DeviceState& state) {
+    const auto& now = state.readings;
+    return {{"index", state.device.index},
+            {"uuid", state.device.uuid},
+            {"clock_hz", number(now.clock_hz)},
+            {"memory_clock_hz", number(now.memory_clock_hz)},
+            {"power_watts", number(now.power_watts)},
+            {"temperature_celsius", number(now.temperature_celsius)},
+            {"memory_temperature_celsius", number(now.memory_temperature_celsius)},
+            {"throttles", plain(now.throttles)},
+            {"pcie_generation", plain(now.pcie_generation)},
+            {"pcie_generation_max", plain(state.health.pcie_generation_max)},
+            {"pcie_width", plain(now.pcie_width)},
+            {"pcie_width_max", plain(state.health.pcie_width_max)},
+            {"pcie_replays", plain(state.counters.pcie_replays)},
+            {"ecc_corrected", plain(state.counters.ecc_corrected)},
+            {"ecc_uncorrected", plain(state.counters.ecc_uncorrected)},
+            {"remapping_pending", plain(state.health.remapping_pending)},
+            {"remapping_failed", plain(state.health.remapping_failed)},
+            {"persistence", plain(state.health.persistence)},
+            {"processes", plain(state.processes)},
+            {"complaints", machine::complaints(state)}};
+}
+
+} // namespace
+
+std::vector<DeviceLine> device_lines(const machine::DeviceStates& states) {
+    std::vector<DeviceLine> lines;
+    for (const DeviceState& state : states.devices) {
+        lines.push_back({.name = fmt::format("{} {}", state.device.kind, state.device.index),
+                         .text = description(state.device)});
+        lines.push_back({.text = condition(state)});
+        for (std::string& sentence : machine::complaints(state))
+            lines.push_back({.text = "! " + std::move(sentence)});
+    }
+    for (const std::string& problem : states.problems)
+        lines.push_back({.name = "problem", .text = problem});
+    return lines;
+}
+
+json::Value devices_json(const machine::DeviceStates& states) {
+    json::Value found = json::Value::array();
+    for (const DeviceState& state : states.devices) found.push_back(state_json(state));
+    return {{"found", std::move(found)}, {"problems", states.problems}};
+}
+
+} // namespace assay::cli

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/devices.hpp"
+
+#include "machine/nvml.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace assay::machine {
+namespace {
+
+/// -1: the kernel knows no node.
+std::optional<int> numa_node(const Files& files, const std::string& address) {
+    if (address.empty()) return {};
+    const auto node =
+        files.number(std::filesystem::path{"/sys/bus/pci/devices"} / address / "numa_node");
+    if (!node || *node < 0 || !std::in_range<int>(*node)) return {};
+    return static_cast<int>(*node);
+}
+
+bool is_nvidia(const record::PciDevice& device) {
+    return device.kind == "accelerator" && device.vendor_id == "10de";
+}
+
+void add_software(record::NamedList& software, const char* name, std::string version) {
+    if (!version.empty()) software.push_back({name, std::move(version)});
+}
+
+/// The devices in order, each with what it is divided into behind it.
+std::vector<NvmlDevice> with_parts(std::vector<NvmlDevice> whole) {
+    std::vector<NvmlDevice> all;
+    for (NvmlDevice& device : whole) {
+        auto parts = device.parts();
+        all.push_back(std::move(device));
+        std::ranges::move(parts, std::back_inserter(all));
+    }
+    return all;
+}
+
+/// What to say where the library cannot be used: nothing where there is nothing to describe.
+std::vector<std::string> missed(const std::vector<record::PciDevice>& pci, const Error& error) {
+    const auto count = std::ranges::count_if(pci, is_nvidia);
+    if (count == 0) return {};
+    return {fmt::format("{} NVIDIA device{} cannot be used: {}", count, count == 1 ? "" : "s",
+                        error.message)};
+}
+
+struct Throttling {
+    std::string_view name;
+    std::string_view what;
+};
+constexpr std::array throttlings{
+    Throttling{.name = "thermal", .what = "it is too hot: check its cooling"},
+    Throttling{.name = "hardware_thermal",
+               .what = "it is so hot that its hardware halves the clock: check its cooling"},
+    Throttling{.name = "power_brake",
+               .what = "the power supply asks it to: check the power of the machine"},
+    Throttling{.name = "hardware_slowdown",
+               .what = "its hardware asks for it: check cooling and power"},
+    Throttling{.name = "sync_boost", .what = "it waits for others of its boost group"},
+};
+
+using Sentences = std::vector<std::string>;
+
+void complain_of_memory(const DeviceState& state, Sentences& said) {
+    if (state.health.remapping_failed.value_or(false))
+        said.emplace_back("a broken row of its memory could not be replaced: have it exchanged");
+    if (state.health.remapping_pending.value_or(false))
+        said.emplace_back("a broken row of its memory waits to be replaced: reset the device");
+    if (const auto errors = state.counters.ecc_uncorrected.value_or(0); errors > 0)
+        said.push_back(fmt::format("{} memory error{} since the driver was loaded could not be "
+                                   "corrected: figures may be wrong, reset the device",
+                                   errors, errors == 1 ? "" : "s"));
+    if (const auto errors = state.counters.ecc_corrected.value_or(0); errors > 0)
+        said.push_back(fmt::format("{} memory error{} since the driver was loaded {} corrected",
+                                   errors, errors == 1 ? "" : "s", errors == 1 ? "was" : "were"));
+}
+
+void complain_of_speed(const DeviceState& state, Sentences& said) {
+    const auto now = state.readings.throttles.value_or(std::vector<std::string>{});
+    for (const auto& [name, what] : throttlings)
+        if (std::ranges::find(now, name) != now.end())
+            said.push_back(fmt::format("it is slowed down now, because {}", what));
+    const auto& device = state.device;
+    if (device.power_limit_watts && device.power_limit_default_watts &&
+        *device.power_limit_watts < *device.power_limit_default_watts)
+        said.push_back(
+            fmt::format("its power is limited to {:.0f} of {:.0f} W: `nvidia-smi -pl` as "
+                        "root raises it",
+                        *device.power_limit_watts, *device.power_limit_default_watts));
+    const auto& width = state.readings.pcie_width;
+    const auto& most = state.health.pcie_width_max;
+    if (width && most && *width < *most)
+        said.push_back(fmt::format("its PCIe link has {} of {} lanes: normal without work on some "
+                                   "devices, otherwise look at the slot",
+                                   *width, *most));
+}
+
+} // namespace
+
+DeviceInventory read_devices(const Files& files, const std::vector<record::PciDevice>& pci,
+                             const std::filesystem::path& nvml) {
+    DeviceInventory found;
+    const auto library = Nvml::open(nvml);
+    if (!library) {
+        found.problems = missed(pci, library.error());
+        return found;
+    }
+    add_software(found.software, "nvidia.driver", library->driver_version());
+    add_software(found.software, "nvidia.cuda", library->cuda_version());
+    auto [whole, problems] = library->devices();
+    found.problems = std::move(problems);
+    for (NvmlDevice& handle : with_parts(std::move(whole))) {
+        record::Device device = handle.describe();
+        device.confidential = library->confidential();
+        device.numa_node = numa_node(files, device.pci_address);
+        if (!handle.problem().empty())
+            found.problems.push_back(fmt::format("device {}: {}", device.index, handle.problem()));
+        found.devices.push_back(std::move(device));
+    }
+    return found;
+}
+
+DeviceStates read_device_states(const std::vector<record::PciDevice>& pci,
+                                const std::filesystem::path& nvml) {
+    DeviceStates found;
+    const auto library = Nvml::open(nvml);
+    if (!library) {
+        found.problems = missed(pci, library.error());
+        return found;
+    }
+    auto [whole, problems] = library->devices();
+    found.problems = std::move(problems);
+    for (NvmlDevice& device : with_parts(std::move(whole))) {
+        DeviceState state{.device = device.describe(),
+                          .readings = device.readings(),
+                          .counters = device.counters(),
+                          .health = device.health(),
+                          .processes = device.processes()};
+        state.problem = device.problem();
+        found.devices.push_back(std::move(state));
+    }
+    return found;
+}
+
+std::vector<std::string> complaints(const DeviceState& state) {
+    Sentences said;
+    if (!state.problem.empty()) said.push_back("it does not answer everything: " + state.problem);
+    complain_of_memory(state, said);
+    complain_of_speed(state, said);
+    if (state.processes && !state.processes->empty())
+        said.push_back(fmt::format("{} process{} on it now: {}", state.processes->size(),
+                                   state.processes->size() == 1 ? " computes" : "es compute",
+                                   fmt::join(*state.processes, ", ")));
+    if (state.device.mode == "mig")
+        said.emplace_back("it is divided into parts (MIG): work is done on those, by their UUIDs");
+    if (state.device.mode == "vgpu")
+        said.emplace_back("it is a virtual part of a device that others may use too");
+    if (state.health.persistence == false)
+        said.emplace_back("nothing keeps it awake between programs, so that each begins late: "
+                          "`nvidia-smi -pm 1` as root or nvidia-persistenced does");
+    return said;
+}
+
+} // namespace assay::machine

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The devices that work can be done on: those whose driver describes them. What is merely plugged in
+// is in pci.hpp.
+
+#pragma once
+
+#include "machine/files.hpp"
+#include "machine/nvml.hpp"
+#include "record/model.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::machine {
+
+struct DeviceInventory {
+    std::vector<record::Device> devices; ///< the parts of a device (MIG) follow it
+    record::NamedList software;          ///< "nvidia.driver", "nvidia.cuda"
+    std::vector<std::string> problems;   ///< why there are fewer than one might think
+};
+DeviceInventory read_devices(const Files& files, const std::vector<record::PciDevice>& pci,
+                             const std::filesystem::path& nvml = nvml_library);
+
+/// How a device is now.
+struct DeviceState {
+    record::Device device;
+    DeviceReadings readings;
+    DeviceCounters counters;
+    DeviceHealth health;
+    std::optional<std::vector<int>> processes;
+    std::string problem; ///< why readings are missing, if that says something
+};
+struct DeviceStates {
+    std::vector<DeviceState> devices;
+    std::vector<std::string> problems; ///< as in DeviceInventory
+};
+DeviceStates read_device_states(const std::vector<record::PciDevice>& pci,
+                                const std::filesystem::path& nvml = nvml_library);
+/// What is wrong with it or unusual, in sentences that say what to do.
+std::vector<std::string> complaints(const DeviceState& state);
+
+} // namespace assay::machine

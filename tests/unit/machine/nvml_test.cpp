@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/devices.hpp"
+#include "machine/inventory.hpp"
+#include "machine/nvml.hpp"
+#include "scratch.hpp"
+#include "support/fake_nvml.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace assay::machine {
+namespace {
+
+using test::FakeNvml;
+using test::h200s;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// NVIDIA devices as PCI shows them.
+std::vector<record::PciDevice> plugged_in(std::size_t count) {
+    return {count, {.vendor_id = "10de", .kind = "accelerator"}};
+}
+
+DeviceInventory inventory(const FakeNvml& nvml) {
+    return read_devices(Files{"/no/such/place"}, {}, nvml.library());
+}
+
+NvmlDevice opened(const FakeNvml& nvml, const std::string& name = "GPU-0") {
+    const auto library = Nvml::open(nvml.library());
+    EXPECT_TRUE(library) << library.error().message;
+    auto device = library->find(name);
+    EXPECT_TRUE(device) << device.error().message;
+    return std::move(*device);
+}
+
+TEST(Nvml, AMachineWithoutTheLibraryHasNoDevices) {
+    const auto none = read_devices(Files{}, {}, "libassay-no-such-library.so.1");
+    EXPECT_THAT(none.devices, IsEmpty());
+    EXPECT_THAT(none.problems, IsEmpty());
+    const auto plugged = read_devices(Files{}, plugged_in(2), "libassay-no-such-library.so.1");
+    ASSERT_THAT(plugged.problems, SizeIs(1));
+    EXPECT_THAT(plugged.problems[0],
+                AllOf(HasSubstr("2 NVIDIA devices cannot be used"),
+                      HasSubstr("cannot be loaded: libassay-no-such-library.so.1")));
+}
+
+TEST(Nvml, WhyTheLibraryDoesNotStart) {
+    const auto why = [](const char* lines) {
+        const FakeNvml nvml{lines};
+        const auto found = read_devices(Files{}, plugged_in(1), nvml.library());
+        EXPECT_THAT(found.devices, IsEmpty());
+        return found.problems.empty() ? "" : found.problems[0];
+    };
+    EXPECT_THAT(why("- code.init 9\n"), HasSubstr("1 NVIDIA device cannot be used: NVIDIA's "
+                                                  "management library does not start, because the "
+                                                  "driver is not loaded"));
+    EXPECT_THAT(why("- code.init 18\n"), HasSubstr("another version than the driver"));
+    EXPECT_THAT(why("- code.init 4\n"), HasSubstr("/dev/nvidiactl"));
+    EXPECT_THAT(why("- code.init 999\n"), HasSubstr("Some error (999 of nvmlInit_v2)"));
+    // It starts, but cannot count: no devices, and a reason.
+    EXPECT_THAT(why("- code.count 15\n"), HasSubstr("GPU is lost (15 of nvmlDeviceGetCount_v2)"));
+}
+
+TEST(Nvml, ALibraryOfAnotherKindIsNone) {
+    const auto other = Nvml::open("libm.so.6");
+    ASSERT_FALSE(other);
+    EXPECT_THAT(other.error().message, HasSubstr("has no nvmlInit_v2"));
+    EXPECT_EQ(other.error().fault, Fault::environment);
+}
+
+TEST(Nvml, EightDevices) {
+    const FakeNvml nvml{h200s(8)};
+    const auto found = inventory(nvml);
+    EXPECT_THAT(found.problems, IsEmpty());
+    ASSERT_THAT(found.devices, SizeIs(8));
+    const record::Device& last = found.devices[7];
+    EXPECT_EQ(last.kind, "cuda");
+    EXPECT_EQ(last.index, 7);
+    EXPECT_EQ(last.uuid, "GPU-7");
+    EXPECT_EQ(last.pci_address, "0000:17:00.0");
+    EXPECT_EQ(last.name, "NVIDIA H200");
+    EXPECT_EQ(last.compute_capability, "9.0");
+    EXPECT_EQ(last.multiprocessors, 132);
+    EXPECT_EQ(last.memory_bytes, 150'754'820'096);
+    EXPECT_EQ(last.clock_max_hz, 1.98e9);
+    EXPECT_EQ(last.memory_clock_max_hz, 3.201e9);
+    EXPECT_EQ(last.memory_bus_bits, 6144);
+    EXPECT_EQ(last.power_limit_watts, 700);
+    EXPECT_EQ(last.power_limit_default_watts, 700);
+    EXPECT_EQ(last.mode, "");
+    EXPECT_EQ(last.ecc, true);
+    EXPECT_EQ(last.confidential, false);
+    EXPECT_EQ(last.numa_node, std::nullopt);
+    EXPECT_EQ(found.software, (record::NamedList{{"nvidia.driver", std::string{"580.65.06"}},
+                                                 {"nvidia.cuda", std::string{"13.0"}}}));
+}
+
+TEST(Nvml, TheHostSaysWhichNumaNodeIsNear) {
+    const FakeNvml nvml{h200s(2)};
+    const Scratch scratch;
+    scratch.write("/sys/bus/pci/devices/0000:10:00.0/numa_node", "-1\n");
+    scratch.write("/sys/bus/pci/devices/0000:11:00.0/numa_node", "1\n");
+    const auto found = read_devices(scratch.files(), {}, nvml.library());
+    ASSERT_THAT(found.devices, SizeIs(2));
+    EXPECT_EQ(found.devices[0].numa_node, std::nullopt); // the kernel does not know
+    EXPECT_EQ(found.devices[1].numa_node, 1);
+}
+
+TEST(Nvml, OneDeviceThatIsLostLeavesTheOthers) {
+    const FakeNvml nvml{h200s(3) + "1 code.handle 15\n"};
+    const auto found = inventory(nvml);
+    EXPECT_THAT(found.devices,
+                ElementsAre(Field(&record::Device::index, 0), Field(&record::Device::index, 2)));
+    EXPECT_THAT(found.problems, ElementsAre("device 1 does not answer: GPU is lost (15 of "
+                                            "nvmlDeviceGetHandleByIndex_v2)"));
+}
+
+TEST(Nvml, PartsOfADeviceAreDevices) {
+    const FakeNvml nvml{h200s(2) + "1 parts 2\n1.0 uuid MIG-a\n1.1 uuid MIG-b\n"
+                                   "1.0 name NVIDIA H200 MIG 1g.18gb\n1.1 name NVIDIA H200\n"
+                                   "1.0 multiprocessors 16\n1.1 multiprocessors 32\n"
+                                   "1.1 part_mebibytes 17900\n1.0 memory 19000000000\n"};
+    const auto found = inventory(nvml);
+    ASSERT_THAT(found.devices, SizeIs(4));
+    EXPECT_EQ(found.devices[0].mode, "");
+    EXPECT_EQ(found.devices[1].mode, "mig");
+    EXPECT_EQ(found.devices[2].mode, "mig 1g.18gb");
+    EXPECT_EQ(found.devices[2].uuid, "MIG-a");
+    EXPECT_EQ(found.devices[2].index, 1); // of the whole
+    EXPECT_EQ(found.devices[2].pci_address, "0000:11:00.0");
+    EXPECT_EQ(found.devices[2].multiprocessors, 16);
+    EXPECT_EQ(found.devices[2].memory_bytes, 19'000'000'000);
+    EXPECT_EQ(found.devices[2].power_limit_watts, std::nullopt); // of all parts together
+    EXPECT_EQ(found.devices[3].mode, "mig 1g.18gb"); // by its slices, where the name is silent
+
+    NvmlDevice part = opened(nvml, "MIG-b");
+    EXPECT_TRUE(part.is_part());
+    const auto now = part.readings();
+    EXPECT_EQ(now.clock_hz, 1.755e9);
+    EXPECT_EQ(now.power_watts, std::nullopt);
+    const auto counted = part.counters();
+    EXPECT_EQ(counted.energy_joules, std::nullopt);
+    EXPECT_EQ(counted.nvlink_sent_bytes, std::nullopt);
+    EXPECT_EQ(counted.pcie_replays, 7);
+}
+
+TEST(Nvml, VirtualAndConfidentialDevices) {
+    const FakeNvml nvml{h200s(2) + "0 virtualization 2\n1 virtualization 1\n- confidential 1\n"};
+    const auto found = inventory(nvml);
+    ASSERT_THAT(found.devices, SizeIs(2));
+    EXPECT_EQ(found.devices[0].mode, "vgpu");
+    EXPECT_EQ(found.devices[1].mode, ""); // passed through whole
+    EXPECT_EQ(found.devices[1].confidential, true);
+}
+
+TEST(Nvml, Readings) {
+    const FakeNvml nvml{h200s(1) + "0 reasons 76\n"};
+    NvmlDevice device = opened(nvml);
+    const auto now = device.readings();
+    EXPECT_EQ(now.power_watts, 640); // of this moment, not the mean of a second
+    EXPECT_EQ(now.clock_hz, 1.755e9);
+    EXPECT_EQ(now.memory_clock_hz, 3.201e9);
+    EXPECT_EQ(now.temperature_celsius, 61);
+    EXPECT_EQ(now.memory_temperature_celsius, 72);
+    EXPECT_EQ(now.pcie_generation, 5);
+    EXPECT_EQ(now.pcie_width, 16);
+    // 4 + 8 + 64: the slowdown by hardware is explained by the heat.
+    EXPECT_THAT(*now.throttles, ElementsAre("power_cap", "hardware_thermal"));
+    EXPECT_EQ(device.problem(), "");
+}
+
+TEST(Nvml, CountersOfBothKindsOfLinks) {
+    const FakeNvml nvml{h200s(2) + "0 ecc_corrected 3\n1 field.138.all x\n1 code.field.138.all 3\n"
+                                   "1 code.field.139.all 3\n1 field.202 100\n1 field.202.1 50\n"
+                                   "1 field.204.35 7\n1 field.269 0\n1 code.field.269 2\n"
+                                   "1 field.75 2000000000\n"};
+    const auto older = opened(nvml, "GPU-0").counters();
+    EXPECT_EQ(older.energy_joules, 1000);
+    EXPECT_EQ(older.ecc_corrected, 3);
+    EXPECT_EQ(older.ecc_uncorrected, 0);
+    EXPECT_EQ(older.pcie_replays, 7);
+    EXPECT_EQ(older.nvlink_sent_bytes, 1000 * 1024);
+    EXPECT_EQ(older.nvlink_received_bytes, 500 * 1024);
+    EXPECT_DOUBLE_EQ(older.throttled.at("power_cap"), 1);
+    EXPECT_EQ(older.throttled.at("thermal"), 0);
+
+    const auto nvlink5 = opened(nvml, "GPU-1").counters();
+    EXPECT_EQ(nvlink5.nvlink_sent_bytes, 150);
+    EXPECT_EQ(nvlink5.nvlink_received_bytes, 7);
+    EXPECT_DOUBLE_EQ(nvlink5.throttled.at("thermal"), 2); // by the field of older drivers
+}
+
+TEST(Nvml, AnOldLibraryGivesWhatItHas) {
+    const FakeNvml nvml{h200s(1), true};
+    const auto found = inventory(nvml);
+    ASSERT_THAT(found.devices, SizeIs(1));
+    EXPECT_THAT(found.problems, IsEmpty());
+    EXPECT_EQ(found.devices[0].uuid, "GPU-0");
+    EXPECT_EQ(found.devices[0].name, "NVIDIA H200");
+    EXPECT_EQ(found.devices[0].multiprocessors, std::nullopt);
+    EXPECT_EQ(found.devices[0].ecc, std::nullopt);
+    EXPECT_EQ(found.devices[0].confidential, std::nullopt);
+    EXPECT_EQ(found.software.size(), 1U); // the driver's version
+    NvmlDevice device = opened(nvml);
+    const auto now = device.readings();
+    EXPECT_EQ(now.power_watts, 650);
+    EXPECT_EQ(now.temperature_celsius, 61);
+    EXPECT_THAT(*now.throttles, ElementsAre("power_cap"));
+    EXPECT_EQ(now.pcie_width, std::nullopt);
+    EXPECT_EQ(device.counters().energy_joules, std::nullopt);
+    EXPECT_EQ(device.processes(), std::nullopt);
+    EXPECT_EQ(device.health().persistence, std::nullopt);
+    EXPECT_EQ(device.problem(), ""); // a missing function is no problem
+}
+
+TEST(Nvml, WhatIsNotSupportedOrAllowedIsAbsentWithoutAWord) {
+    for (const char* code : {"3", "4", "13", "21", "25", "26"}) {
+        const FakeNvml nvml{h200s(1) + "0 code.clock " + code + "\n0 code.energy " + code +
+                            "\n0 code.processes " + code + "\n"};
+        NvmlDevice device = opened(nvml);
+        EXPECT_EQ(device.readings().clock_hz, std::nullopt) << code;
+        EXPECT_EQ(device.counters().energy_joules, std::nullopt) << code;
+        EXPECT_EQ(device.processes(), std::nullopt) << code;
+        EXPECT_EQ(device.problem(), "") << code;
+    }
+}
+
+TEST(Nvml, EveryOtherCodeIsAProblem) {
+    for (const char* code : {"1", "2", "7", "10", "12", "15", "16", "17", "20", "999", "-5"}) {
+        const FakeNvml nvml{h200s(1) + "0 code.clock " + code + "\n"};
+        NvmlDevice device = opened(nvml);
+        EXPECT_EQ(device.readings().clock_hz, std::nullopt) << code;
+        EXPECT_THAT(device.problem(),
+                    HasSubstr(std::string{"("} + code + " of nvmlDeviceGetClockInfo)"));
+    }
+}
+
+TEST(Nvml, ADeviceLostOnTheWay) {
+    const FakeNvml nvml{h200s(1) + "0 code.clock 0,15\n0 code.fields 0,15\n0 code.processes 15\n"};
+    NvmlDevice device = opened(nvml);
+    EXPECT_EQ(device.readings().clock_hz, 1.755e9);
+    EXPECT_EQ(device.problem(), "");
+    EXPECT_EQ(device.readings().clock_hz, std::nullopt);
+    EXPECT_EQ(device.processes(), std::nullopt);
+    EXPECT_EQ(device.problem(), "GPU is lost (15 of nvmlDeviceGetFieldValues)"); // the first
+}
+
+TEST(Nvml, DevicesAreFoundByUuidAndByAddress) {
+    const FakeNvml nvml{h200s(3)};
+    EXPECT_EQ(opened(nvml, "0000:12:00.0").describe().uuid, "GPU-2");
+    EXPECT_EQ(opened(nvml, "GPU-1").describe().index, 1);
+    const auto none = Nvml::open(nvml.library())->find("GPU-9");
+    ASSERT_FALSE(none);
+    EXPECT_THAT(none.error().message, HasSubstr("knows no device GPU-9"));
+}
+
+TEST(Nvml, Processes) {
+    const FakeNvml nvml{h200s(3) +
+                        "0 processes 300 100 100\n1 processes x200\n2 processes x5000\n"};
+    EXPECT_EQ(opened(nvml, "GPU-0").processes(), (std::vector<int>{100, 300}));
+    EXPECT_THAT(*opened(nvml, "GPU-1").processes(), SizeIs(200)); // more than there was room for
+    EXPECT_EQ(opened(nvml, "GPU-2").processes(), std::nullopt);   // more than is believed
+}
+
+TEST(Nvml, TextsOfTheDriverArePrintable) {
+    const FakeNvml nvml{h200s(1) + "0 name \x1b[31mH200   \x07x\n0 uuid " + std::string(200, 'u') +
+                        "\n"};
+    const auto found = inventory(nvml);
+    ASSERT_THAT(found.devices, SizeIs(1));
+    EXPECT_EQ(found.devices[0].name, "?[31mH200 ?x");
+    EXPECT_EQ(found.devices[0].uuid, ""); // longer than any: not believed
+    EXPECT_THAT(found.problems, ElementsAre(HasSubstr("nvmlDeviceGetUUID")));
+}
+
+TEST(Nvml, MultiprocessorsFollowFromCores) {
+    EXPECT_EQ(multiprocessors(6912, 8, 0), 108);   // A100
+    EXPECT_EQ(multiprocessors(16896, 9, 0), 132);  // H100 SXM, H200
+    EXPECT_EQ(multiprocessors(18176, 8, 9), 142);  // L40S
+    EXPECT_EQ(multiprocessors(2560, 7, 5), 40);    // T4
+    EXPECT_EQ(multiprocessors(18944, 10, 0), 148); // B200
+    EXPECT_EQ(multiprocessors(1000, 9, 0), std::nullopt);
+    EXPECT_EQ(multiprocessors(1024, 5, 2), std::nullopt);
+    EXPECT_EQ(multiprocessors(1024, 99, 0), std::nullopt);
+    EXPECT_EQ(multiprocessors(0, 9, 0), std::nullopt);
+}
+
+TEST(Nvml, TheMachineHasItsDevicesAndTheSameIdentity) {
+    const FakeNvml nvml{h200s(8)};
+    const Scratch scratch;
+    const auto without = inspect(Sources{.files = scratch.files()});
+    const auto with = inspect(Sources{.files = scratch.files(), .nvml = nvml.library()});
+    EXPECT_THAT(without.devices, IsEmpty());
+    EXPECT_THAT(with.devices, SizeIs(8));
+    EXPECT_EQ(with.software.size(), without.software.size() + 2);
+    EXPECT_EQ(with.id, without.id);
+}
+
+// --- what is wrong --------------------------------------------------------------------------------
+
+std::vector<std::string> complaints_of(const std::string& lines) {
+    const FakeNvml nvml{h200s(1) + lines};
+    const auto states = read_device_states({}, nvml.library());
+    EXPECT_THAT(states.problems, IsEmpty());
+    EXPECT_THAT(states.devices, SizeIs(1));
+    return complaints(states.devices.at(0));
+}
+
+TEST(DeviceState, ADeviceThatIsWell) {
+    EXPECT_THAT(complaints_of("* reasons 1\n"), IsEmpty()); // has no work
+    EXPECT_THAT(complaints_of("* reasons 4\n* generation 1\n"), IsEmpty());
+}
+
+TEST(DeviceState, WhatIsWrongIsSaid) {
+    EXPECT_THAT(complaints_of("* reasons 32\n"), ElementsAre(HasSubstr("too hot")));
+    EXPECT_THAT(complaints_of("* reasons 136\n"), ElementsAre(HasSubstr("power supply")));
+    EXPECT_THAT(complaints_of("* remapping_pending 1\n"), ElementsAre(HasSubstr("reset")));
+    EXPECT_THAT(complaints_of("* remapping_failed 1\n"), ElementsAre(HasSubstr("exchanged")));
+    EXPECT_THAT(complaints_of("* ecc_uncorrected 1\n"),
+                ElementsAre(HasSubstr("1 memory error since the driver")));
+    EXPECT_THAT(complaints_of("* ecc_corrected 5\n"), ElementsAre(HasSubstr("5 memory errors")));
+    EXPECT_THAT(complaints_of("* power_limit 400000\n"), ElementsAre(HasSubstr("400 of 700 W")));
+    EXPECT_THAT(complaints_of("* width 8\n"), ElementsAre(HasSubstr("8 of 16 lanes")));
+    EXPECT_THAT(complaints_of("* processes 17 42\n"), ElementsAre(HasSubstr("compute on it now: "
+                                                                            "17, 42")));
+    EXPECT_THAT(complaints_of("* persistence 0\n"), ElementsAre(HasSubstr("nvidia-persistenced")));
+    EXPECT_THAT(complaints_of("* virtualization 2\n"), ElementsAre(HasSubstr("virtual part")));
+    EXPECT_THAT(complaints_of("* code.power_limit 15\n"), ElementsAre(HasSubstr("GPU is lost")));
+}
+
+} // namespace
+} // namespace assay::machine
