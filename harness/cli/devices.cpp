@@ -100,7 +100,10 @@ json::Value state_json(const DeviceState& state) {
 std::vector<DeviceLine> device_lines(const machine::DeviceStates& states) {
     std::vector<DeviceLine> lines;
     for (const DeviceState& state : states.devices) {
-        lines.push_back({.name = fmt::format("{} {}", state.device.kind, state.device.index),
+        const bool is_divided = state.device.mode == "mig"; // and cannot be chosen
+        lines.push_back({.name = is_divided
+                                     ? "divided"
+                                     : fmt::format("{} {}", state.device.kind, state.device.index),
                          .text = description(state.device)});
         lines.push_back({.text = condition(state)});
         for (std::string& sentence : machine::complaints(state))

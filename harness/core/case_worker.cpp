@@ -200,9 +200,14 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
     run_engine(request, subject, clock, result);
 }
 
-measure::Hooks CaseWorker::hooks(std::uint64_t id) {
+/// Steadiness is that of the place's clock: a device's says nothing of the host's core.
+measure::Hooks CaseWorker::hooks(std::uint64_t id, const record::Place& place,
+                                 telemetry::Window& window) {
     measure::Hooks hooks;
-    hooks.core_clock_hz = [] { return machine::measure_core_clock(); };
+    if (place.uuid.empty())
+        hooks.core_clock_hz = [] { return machine::measure_core_clock(); };
+    else if (auto* device = window.device(); device != nullptr && device->clock_hz())
+        hooks.core_clock_hz = [device] { return device->clock_hz().value_or(0); };
     hooks.progress = [this, id](const char* phase, double fraction) {
         reports_.progress({.id = id, .phase = phase, .fraction = fraction});
     };
@@ -211,10 +216,16 @@ measure::Hooks CaseWorker::hooks(std::uint64_t id) {
 
 void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject,
                             measure::Clock& clock, message::Result& result) {
-    telemetry::Window window;
+    telemetry::Options options;
+    // One rank watches for all: they share the machine.
+    const bool watches = crew().rank() == 0;
+    if (watches) options.device.name = request.place.uuid;
+    if (request.place.kind == "cuda" && request.place.uuid.empty())
+        options.no_energy = "the case is measured on several devices at once";
+    telemetry::Window window{std::move(options)};
     record::Telemetry telemetry;
-    auto watch = hooks(request.id);
-    if (crew().rank() == 0) { // one rank watches for all: they share the machine
+    auto watch = hooks(request.id, request.place, window);
+    if (watches) {
         watch.window_begins = [&] { window.begin(); };
         watch.window_ends = [&] { telemetry = window.end(); };
     }

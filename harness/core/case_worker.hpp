@@ -11,6 +11,7 @@
 #include "core/services.hpp"
 #include "measure/engine.hpp"
 #include "record/model.hpp"
+#include "telemetry/window.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -47,7 +48,7 @@ private:
     void run_engine(const message::Measure& request, LoadedCase& subject, measure::Clock& clock,
                     message::Result& result);
     measure::Crew& crew();
-    measure::Hooks hooks(std::uint64_t id);
+    measure::Hooks hooks(std::uint64_t id, const record::Place& place, telemetry::Window& window);
     /// Ends the case the same way on every rank: the worst of what they met.
     bool all_agree(record::Status mine, std::string reason, message::Result& result);
 

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <set>
 #include <string_view>
 
 namespace assay::core {
@@ -22,12 +24,13 @@ struct Fact {
 };
 
 /// As many as the driver tells of, so that one which fell off the bus is missed; where no driver tells,
-/// those that are plugged in. Parts of a device are no more of them.
+/// those that are plugged in. The parts of one device have one address.
 std::int64_t devices_of(const record::Machine& machine) {
-    const auto is_whole = [](const auto& device) { return !device.mode.starts_with("mig "); };
     const auto is_accelerator = [](const auto& device) { return device.kind == "accelerator"; };
-    return machine.devices.empty() ? std::ranges::count_if(machine.pci, is_accelerator)
-                                   : std::ranges::count_if(machine.devices, is_whole);
+    if (machine.devices.empty()) return std::ranges::count_if(machine.pci, is_accelerator);
+    std::set<std::string_view> addresses;
+    for (const auto& device : machine.devices) addresses.insert(device.pci_address);
+    return std::ssize(addresses);
 }
 
 std::vector<Fact> facts_of(const record::Machine& machine) {

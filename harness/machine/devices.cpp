@@ -31,13 +31,26 @@ void add_software(record::NamedList& software, const char* name, std::string ver
     if (!version.empty()) software.push_back({name, std::move(version)});
 }
 
-/// The devices in order, each with what it is divided into behind it.
-std::vector<NvmlDevice> with_parts(std::vector<NvmlDevice> whole) {
-    std::vector<NvmlDevice> all;
-    for (NvmlDevice& device : whole) {
-        auto parts = device.parts();
-        all.push_back(std::move(device));
-        std::ranges::move(parts, std::back_inserter(all));
+struct Found {
+    NvmlDevice handle;
+    record::Device device;
+};
+
+/// The devices in order, each with what it is divided into behind it. They are numbered as nvidia-smi
+/// numbers them; where one is divided its parts take its number and the following ones.
+std::vector<Found> describe_all(std::vector<NvmlDevice> whole) {
+    std::vector<Found> all;
+    int next = 0;
+    const auto add = [&](NvmlDevice handle, bool counts) {
+        record::Device device = handle.describe();
+        next = device.index = handle.is_part() ? next : std::max(next, device.index);
+        if (counts) ++next;
+        all.push_back({.handle = std::move(handle), .device = std::move(device)});
+    };
+    for (NvmlDevice& one : whole) {
+        auto parts = one.parts();
+        add(std::move(one), parts.empty());
+        for (NvmlDevice& part : parts) add(std::move(part), true);
     }
     return all;
 }
@@ -115,12 +128,12 @@ DeviceInventory read_devices(const Files& files, const std::vector<record::PciDe
     add_software(found.software, "nvidia.cuda", library->cuda_version());
     auto [whole, problems] = library->devices();
     found.problems = std::move(problems);
-    for (NvmlDevice& handle : with_parts(std::move(whole))) {
-        record::Device device = handle.describe();
-        device.confidential = library->confidential();
-        device.numa_node = numa_node(files, device.pci_address);
+    for (auto& [handle, device] : describe_all(std::move(whole))) {
         if (!handle.problem().empty())
             found.problems.push_back(fmt::format("device {}: {}", device.index, handle.problem()));
+        if (device.mode == "mig") continue; // no work can be done on the whole
+        device.confidential = library->confidential();
+        device.numa_node = numa_node(files, device.pci_address);
         found.devices.push_back(std::move(device));
     }
     return found;
@@ -136,13 +149,13 @@ DeviceStates read_device_states(const std::vector<record::PciDevice>& pci,
     }
     auto [whole, problems] = library->devices();
     found.problems = std::move(problems);
-    for (NvmlDevice& device : with_parts(std::move(whole))) {
-        DeviceState state{.device = device.describe(),
-                          .readings = device.readings(),
-                          .counters = device.counters(),
-                          .health = device.health(),
-                          .processes = device.processes()};
-        state.problem = device.problem();
+    for (auto& [handle, device] : describe_all(std::move(whole))) {
+        DeviceState state{.device = std::move(device),
+                          .readings = handle.readings(),
+                          .counters = handle.counters(),
+                          .health = handle.health(),
+                          .processes = handle.processes()};
+        state.problem = handle.problem();
         found.devices.push_back(std::move(state));
     }
     return found;
@@ -158,7 +171,8 @@ std::vector<std::string> complaints(const DeviceState& state) {
                                    state.processes->size() == 1 ? " computes" : "es compute",
                                    fmt::join(*state.processes, ", ")));
     if (state.device.mode == "mig")
-        said.emplace_back("it is divided into parts (MIG): work is done on those, by their UUIDs");
+        said.emplace_back(
+            "it is divided (MIG): work is done on its parts, if there are any (`nvidia-smi mig`)");
     if (state.device.mode == "vgpu")
         said.emplace_back("it is a virtual part of a device that others may use too");
     if (state.health.persistence == false)

@@ -17,7 +17,7 @@
 namespace assay::machine {
 
 struct DeviceInventory {
-    std::vector<record::Device> devices; ///< the parts of a device (MIG) follow it
+    std::vector<record::Device> devices; ///< of one that is divided (MIG) the parts alone
     record::NamedList software;          ///< "nvidia.driver", "nvidia.cuda"
     std::vector<std::string> problems;   ///< why there are fewer than one might think
 };
@@ -34,7 +34,7 @@ struct DeviceState {
     std::string problem; ///< why readings are missing, if that says something
 };
 struct DeviceStates {
-    std::vector<DeviceState> devices;
+    std::vector<DeviceState> devices;  ///< of one that is divided the whole, then its parts
     std::vector<std::string> problems; ///< as in DeviceInventory
 };
 DeviceStates read_device_states(const std::vector<record::PciDevice>& pci,

@@ -140,6 +140,8 @@ private:
         compare("telemetry.steal", found.steal, computed.steal);
         compare("telemetry.throttle_events", found.throttle_events, computed.throttle_events);
         compare("telemetry.page_migrations", found.page_migrations, computed.page_migrations);
+        compare("telemetry.temperature_celsius", found.temperature_celsius,
+                computed.temperature_celsius);
         compare("telemetry.energy_joules", found.energy_joules, computed.energy_joules);
         if (found.energy_scope != computed.energy_scope ||
             found.energy_note != computed.energy_note)

@@ -111,6 +111,7 @@ void each_field(Visit&& visit, Maybe<Telemetry> auto& telemetry) {
     visit("steal", telemetry.steal);
     visit("throttle_events", telemetry.throttle_events);
     visit("page_migrations", telemetry.page_migrations);
+    visit("temperature_celsius", telemetry.temperature_celsius);
     visit("energy_joules", telemetry.energy_joules);
     visit("energy_scope", telemetry.energy_scope);
     visit("energy_note", telemetry.energy_note);

@@ -39,6 +39,12 @@ inline constexpr std::array metric_table{
     MetricDefinition{"slowest_latency", "s", false, "", "highest latency"},
     MetricDefinition{"background_bandwidth", "B/s", true, "", "bandwidth of the other cores"},
     MetricDefinition{"planning_time", "s", false, "", "planning time"},
+    // Where energy was counted in the window: see summary.hpp.
+    MetricDefinition{"energy", "J", false, "", "energy per call"},
+    MetricDefinition{"flop_rate_per_watt", "FLOP/s/W", true, "", "floating point rate per watt"},
+    MetricDefinition{"operation_rate_per_watt", "OP/s/W", true, "",
+                     "integer operation rate per watt"},
+    MetricDefinition{"bandwidth_per_watt", "B/s/W", true, "", "bandwidth per watt"},
     // Of other tools' results, which give the ends of what they saw and not the values between.
     MetricDefinition{"fastest_time", "s", false, "", "shortest time of a call"},
     MetricDefinition{"slowest_time", "s", false, "", "longest time of a call"},

@@ -155,11 +155,12 @@ struct Telemetry {
     std::optional<double> steal;           ///< share of CPU time taken by the hypervisor, 0..1
     std::optional<double> throttle_events; ///< thermal throttling events counted by the kernel
     std::optional<double> page_migrations; ///< NUMA page migrations
-    std::optional<double> energy_joules;   ///< used in the window by what energy_scope names
-    std::optional<std::string> energy_scope; ///< "device", "processors", "processors and memory"
-    std::optional<std::string> energy_note;  ///< why there is no energy
-    std::optional<DeviceTelemetry> device;   ///< where the work was done on one
-    std::vector<std::string> disturbances;   ///< sentences; empty means a quiet window
+    std::optional<double> temperature_celsius; ///< of the host's processors, as the window ended
+    std::optional<double> energy_joules;       ///< used in the window by what energy_scope names
+    std::optional<std::string> energy_scope;   ///< "device", "processors", "processors and memory"
+    std::optional<std::string> energy_note;    ///< why there is no energy
+    std::optional<DeviceTelemetry> device;     ///< where the work was done on one
+    std::vector<std::string> disturbances;     ///< sentences; empty means a quiet window
 };
 
 /// One worker process measuring one case.
@@ -227,8 +228,8 @@ struct PciDevice {
     std::string driver;
 };
 
-/// A device that work can be done on, as its driver describes it; a part of one (MIG) is a device of
-/// its own.
+/// A device that work can be done on, as its driver describes it. Of one that is divided (MIG) each part
+/// is a device, the whole is none.
 struct Device {
     std::string kind;        ///< "cuda"
     int index = 0;           ///< in the order of PCI addresses, among its kind
@@ -243,7 +244,7 @@ struct Device {
     std::optional<int> memory_bus_bits;
     std::optional<double> power_limit_watts; ///< enforced now
     std::optional<double> power_limit_default_watts;
-    std::string mode;                 ///< "" is the whole device; "mig", "mig 1g.10gb", "vgpu"
+    std::string mode;                 ///< "" is the whole device; "mig 1g.10gb", "vgpu"
     std::optional<bool> ecc;          ///< error correction of its memory is on
     std::optional<bool> confidential; ///< confidential computing is on
     std::optional<int> numa_node;     ///< of the host, nearest to it

@@ -105,6 +105,29 @@ std::optional<double> reported_by(const Replica& replica, const MetricDefinition
     return figure && std::isfinite(*figure) ? figure : std::nullopt;
 }
 
+/// The mean power of a window; nothing where much else happened in it than timed calls (caches were
+/// flushed, inputs restored), for then their power is not known.
+std::optional<double> watts_of(const Replica& replica) {
+    constexpr double least_busy = 0.9; // of the window: the power is wrong by a tenth at worst
+    const double window = replica.telemetry.window_seconds.value_or(0);
+    const double joules = replica.telemetry.energy_joules.value_or(0);
+    if (!(window > 0) || !(joules > 0) || !replica.calls) return {};
+    const double timed = time_of(replica) * static_cast<double>(*replica.calls) *
+                         static_cast<double>(replica.values.size());
+    if (!(timed >= least_busy * window)) return {};
+    return joules / window;
+}
+
+struct PerWatt {
+    std::string_view name;
+    std::string_view rate; ///< the metric that is divided by the power
+};
+constexpr std::array per_watt{
+    PerWatt{.name = "flop_rate_per_watt", .rate = "flop_rate"},
+    PerWatt{.name = "operation_rate_per_watt", .rate = "operation_rate"},
+    PerWatt{.name = "bandwidth_per_watt", .rate = "bandwidth"},
+};
+
 class Summary {
 public:
     explicit Summary(const Case& c) : case_{c} {
@@ -196,12 +219,14 @@ private:
         return metric;
     }
 
-    /// A figure that the benchmark measured itself: one for each replica.
+    /// A figure that the benchmark measured itself, or that follows from the energy of its window: one
+    /// for each replica.
     std::optional<Metric> reported(const MetricDefinition& definition) const {
         std::vector<stats::Estimate> estimates;
         std::vector<double> figures;
         for (const Replica& replica : case_.replicas) {
-            const auto figure = reported_by(replica, definition);
+            auto figure = reported_by(replica, definition);
+            if (!figure) figure = by_energy(replica, definition);
             if (!is_measured(replica) || !figure) continue;
             figures.push_back(*figure);
             estimates.push_back({.value = *figure, .low = unknown, .high = unknown});
@@ -215,6 +240,19 @@ private:
         metric.interval_scope = scope_from(combined.scope);
         describe(metric, figures);
         return metric;
+    }
+
+    std::optional<double> by_energy(const Replica& replica,
+                                    const MetricDefinition& definition) const {
+        const bool is_energy = definition.name == "energy";
+        const auto ratio = std::ranges::find(per_watt, definition.name, &PerWatt::name);
+        if (!is_energy && (ratio == per_watt.end() || ratio->rate != case_.headline)) return {};
+        const auto watts = watts_of(replica);
+        if (!watts) return {};
+        if (is_energy) return known(*watts * time_of(replica));
+        const double amount = amount_of(case_, find_metric(ratio->rate));
+        if (!(amount > 0)) return {};
+        return known(amount / time_of(replica) / *watts);
     }
 
     const Case& case_;
@@ -424,6 +462,7 @@ Telemetry worst_telemetry(const std::vector<Replica>& replicas) {
         keep_most(worst.steal, next.steal);
         keep_most(worst.throttle_events, next.throttle_events);
         keep_most(worst.page_migrations, next.page_migrations);
+        keep_most(worst.temperature_celsius, next.temperature_celsius);
         add(worst.energy_joules, next.energy_joules);
         if (!worst.energy_scope) worst.energy_scope = next.energy_scope;
         if (!worst.energy_note) worst.energy_note = next.energy_note;

@@ -24,6 +24,9 @@ namespace assay::record {
 ///    the batches stay below; for a time p95 is the slow tail. Batch values of replicas weigh the
 ///    same even where their batches hold unlike numbers of calls.
 ///  - p99, of times only: geometric mean over the replicas' percentiles of single calls.
+///  - energy per call, and the headline's rate per watt: of the replicas whose window's energy is known and
+///    was nine tenths spent in timed calls. Power is energy / window_seconds, energy per call power *
+///    seconds; they have only the spread between replicas.
 ///  - count: how many values that were; for figures reported by the benchmark, replicas.
 void summarise(Case& c);
 

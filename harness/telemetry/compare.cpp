@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace assay::telemetry {
 namespace {
@@ -115,8 +116,8 @@ void add_clock(const Snapshot& begin, const Snapshot& end, record::Telemetry& te
 
 } // namespace
 
-record::Telemetry compare(const Snapshot& begin, const Snapshot& end) {
-    record::Telemetry telemetry;
+void compare(const Snapshot& begin, const Snapshot& end, record::Telemetry& telemetry) {
+    const auto others = std::exchange(telemetry.disturbances, {});
     const double seconds = std::max(0.0, end.time - begin.time);
     telemetry.window_seconds = seconds;
     add_shares(begin, end, seconds, telemetry);
@@ -129,7 +130,7 @@ record::Telemetry compare(const Snapshot& begin, const Snapshot& end) {
                         events));
     telemetry.page_migrations = difference(begin.page_migrations, end.page_migrations);
     add_clock(begin, end, telemetry);
-    return telemetry;
+    telemetry.disturbances.insert(telemetry.disturbances.end(), others.begin(), others.end());
 }
 
 } // namespace assay::telemetry

@@ -10,6 +10,7 @@
 
 namespace assay::telemetry {
 
-record::Telemetry compare(const Snapshot& begin, const Snapshot& end);
+/// Fills in all but energy, temperature and device; disturbances come before those that are there.
+void compare(const Snapshot& begin, const Snapshot& end, record::Telemetry& telemetry);
 
 } // namespace assay::telemetry

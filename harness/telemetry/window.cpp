@@ -2,13 +2,16 @@
 #include "telemetry/window.hpp"
 
 #include "telemetry/compare.hpp"
+#include "telemetry/host_sensors.hpp"
 #include "telemetry/snapshot.hpp"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace assay::telemetry {
@@ -39,7 +42,14 @@ struct Window::State {
     explicit State(Options chosen)
         : options{std::move(chosen)}, files{options.root},
           owner{options.owner > 0 ? options.owner : default_owner()},
-          throttle{throttle_files(files)} {}
+          throttle{throttle_files(files)}, sensors{files} {
+        if (options.device.name.empty()) return;
+        auto opened = DeviceWindow::open(options.device);
+        if (opened)
+            device.emplace(std::move(*opened));
+        else
+            no_device = opened.error().message;
+    }
 
     std::optional<double> clock() const {
         return options.core_clock ? std::optional{options.core_clock()} : std::nullopt;
@@ -55,7 +65,11 @@ struct Window::State {
     machine::Files files;
     int owner;
     std::vector<std::filesystem::path> throttle;
+    HostSensors sensors;
+    std::optional<DeviceWindow> device;
+    std::string no_device; ///< why there is none where one was asked for
     std::optional<Snapshot> begun;
+    HostSensors::Energy energy; ///< as the window began
 };
 
 Window::Window(Options options) : state_{std::make_unique<State>(std::move(options))} {}
@@ -63,12 +77,17 @@ Window::~Window() = default;
 Window::Window(Window&& other) noexcept = default;
 Window& Window::operator=(Window&& other) noexcept = default;
 
-// What is counted in ticks of CPU time is read last here and first in end(): nearest to the window.
+DeviceWindow* Window::device() { return state_->device ? &*state_->device : nullptr; }
+
+// What is counted in ticks of CPU time is read last here and first in end(): nearest to the window. The
+// thread that watches a device is gone before threads are asked how long they waited.
 void Window::begin() {
     Snapshot now;
     now.core_clock_hz = state_->clock();
     now.own = state_->own({});
     read_counters(state_->files, state_->throttle, now);
+    if (state_->device) state_->device->begin();
+    state_->energy = state_->sensors.energy(state_->files);
     read_cpu_time(state_->files, now);
     now.time = state_->options.now();
     state_->begun = std::move(now);
@@ -77,13 +96,27 @@ void Window::begin() {
 record::Telemetry Window::end() {
     const auto begun = std::exchange(state_->begun, std::nullopt);
     if (!begun) return {};
+    State& s = *state_;
     Snapshot now;
-    now.time = state_->options.now();
-    read_cpu_time(state_->files, now);
-    read_counters(state_->files, state_->throttle, now);
-    now.own = state_->own(begun->own);
-    now.core_clock_hz = state_->clock();
-    return compare(*begun, now);
+    now.time = s.options.now();
+    read_cpu_time(s.files, now);
+    const auto energy = s.sensors.energy(s.files);
+    now.own = s.own(begun->own);
+    record::Telemetry watched;
+    const double seconds = std::max(0.0, now.time - begun->time);
+    if (s.device)
+        s.device->end(seconds, [&](int pid) { return now.own.contains(pid); }, watched);
+    else if (!s.no_device.empty())
+        watched.energy_note = "nothing is known of the device: " + s.no_device;
+    else if (!s.options.no_energy.empty())
+        watched.energy_note = s.options.no_energy;
+    else
+        s.sensors.add_energy(s.energy, energy, seconds, watched);
+    watched.temperature_celsius = s.sensors.temperature_celsius(s.files);
+    read_counters(s.files, s.throttle, now);
+    now.core_clock_hz = s.clock();
+    compare(*begun, now, watched);
+    return watched;
 }
 
 } // namespace assay::telemetry

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What else happened on the machine while we measured: foreign CPU use, steal, throttling, page
-// migrations, the core clock. A disturbed window is flagged, never deleted. All of it is read before
-// the window begins and after it has ended, so that watching disturbs nothing.
+// migrations, the core clock, energy. A disturbed window is flagged, never deleted. All of it is read
+// before the window begins and after it has ended, so that watching disturbs nothing; a device alone is
+// asked in between (device.hpp), for what it does then is gone afterwards.
 
 #pragma once
 
 #include "machine/clock.hpp"
 #include "record/model.hpp"
+#include "telemetry/device.hpp"
 
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace assay::telemetry {
 
@@ -31,6 +34,9 @@ struct Options {
     std::function<double()> core_clock = machine::measure_core_clock;
     std::function<std::optional<double>(int pid)> cpu_seconds = telemetry::cpu_seconds;
     std::function<double()> now = steady_seconds;
+    DeviceOptions device{}; ///< where the work is done on one
+    /// Why the host's energy is not that of the work; empty: it is.
+    std::string no_energy{};
 };
 
 class Window {
@@ -45,6 +51,8 @@ public:
     void begin();
     /// What happened since begin(); empty without one.
     record::Telemetry end();
+    /// The window on the device that was asked for; null without one, or where nothing is known of it.
+    DeviceWindow* device();
 
 private:
     struct State;

@@ -3,6 +3,7 @@
 #include "model/facts.hpp"
 
 #include "language/language.hpp"
+#include "model/device.hpp"
 #include "model/findings.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
@@ -105,7 +106,10 @@ std::string virtual_in_words(const Machine& machine) {
 std::string devices_in_words(const Machine& machine) {
     std::vector<std::string> names;
     for (const auto& device : machine.pci) {
-        if (device.kind == "display") continue;
+        // Their driver describes them better.
+        const bool described =
+            !machine.devices.empty() && device.vendor_id == "10de" && device.kind == "accelerator";
+        if (device.kind == "display" || described) continue;
         const std::string name =
             device.name.empty() ? device.vendor_id + ":" + device.device_id : device.name;
         const std::string text = device.kind + " " + name;
@@ -115,7 +119,7 @@ std::string devices_in_words(const Machine& machine) {
     }
     std::map<std::string, std::size_t> counts;
     for (const auto& name : names) ++counts[name];
-    std::vector<std::string> lines;
+    std::vector<std::string> lines = device_kinds(machine);
     for (const auto& [name, count] : counts)
         lines.push_back(count == 1 ? name : fmt::format("{} x {}", count, name));
     return list_of(lines, 8); // kinds of device; more is for the file

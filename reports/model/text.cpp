@@ -114,10 +114,21 @@ void clean(record::Machine& machine) {
         for (auto* text : {&device.address, &device.vendor_id, &device.device_id, &device.kind,
                            &device.name, &device.driver})
             clean(*text);
+    for (auto& device : machine.devices)
+        for (auto* text : {&device.kind, &device.uuid, &device.pci_address, &device.name,
+                           &device.compute_capability, &device.mode})
+            clean(*text);
     clean(machine.software);
 }
 void clean(std::optional<double>& number) {
     if (number && !std::isfinite(*number)) number.reset();
+}
+void clean(record::Telemetry& telemetry) {
+    if (telemetry.energy_scope) clean(*telemetry.energy_scope);
+    if (telemetry.energy_note) clean(*telemetry.energy_note);
+    if (telemetry.device)
+        for (auto& throttle : telemetry.device->throttles) clean(throttle.reason);
+    clean(telemetry.disturbances);
 }
 void clean(record::Table& table) {
     for (auto* text : {&table.metric, &table.unit, &table.row_title, &table.column_title})
@@ -132,7 +143,7 @@ void clean(record::Replica& replica) {
     clean(replica.reason);
     clean(replica.extra);
     for (auto& table : replica.tables) clean(table);
-    clean(replica.telemetry.disturbances);
+    clean(replica.telemetry);
 }
 void clean(record::Case& c) {
     for (auto* text : {&c.benchmark, &c.place.kind, &c.place.uuid, &c.library, &c.headline,
@@ -160,7 +171,7 @@ void clean(record::Case& c) {
         clean(other.value);
         clean(other.source);
     }
-    clean(c.telemetry.disturbances);
+    clean(c.telemetry);
     clean(c.warnings);
     for (auto& replica : c.replicas) clean(replica);
 }

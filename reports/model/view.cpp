@@ -4,6 +4,7 @@
 
 #include "language/language.hpp"
 #include "model/curves.hpp"
+#include "model/device.hpp"
 #include "model/facts.hpp"
 #include "model/findings.hpp"
 #include "model/roofline.hpp"
@@ -93,6 +94,8 @@ void add_notes(const Case& c, Row& row) {
         row.notes.push_back(say<text::check::newer_version>(c.version));
     for (const auto& warning : c.warnings) row.notes.push_back(warning);
     add_disturbances(c, row);
+    if (std::string text = device_in_words(c); !text.empty() && headline(c) != nullptr)
+        row.notes.push_back(std::move(text));
 }
 
 void add_strips(const Case& c, Row& row) {

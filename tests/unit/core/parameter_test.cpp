@@ -72,9 +72,8 @@ TEST(Expectations, SayWhatWasFound) {
     EXPECT_THAT(gpus.error().message, AllOf(HasSubstr("gpu=8"), HasSubstr("found gpu=1")));
     // Nine are plugged in and eight answer, one of them divided into two.
     machine.pci.assign(9, {.kind = "accelerator"});
-    machine.devices.assign(8, {.kind = "cuda"});
-    machine.devices.front().mode = "mig";
-    machine.devices.insert(machine.devices.begin() + 1, 2, {.kind = "cuda", .mode = "mig 3g.71gb"});
+    for (const char* address : {"1", "2", "3", "3", "4", "5", "6", "7", "8"})
+        machine.devices.push_back({.kind = "cuda", .pci_address = address});
     EXPECT_TRUE(check_expectations(machine, {"gpu=8"}));
     EXPECT_FALSE(check_expectations(machine, {"gpu=9"}));
     const auto memory = check_expectations(machine, {"memory=8GiB"});

@@ -122,22 +122,29 @@ TEST(Nvml, OneDeviceThatIsLostLeavesTheOthers) {
 }
 
 TEST(Nvml, PartsOfADeviceAreDevices) {
-    const FakeNvml nvml{h200s(2) + "1 parts 2\n1.0 uuid MIG-a\n1.1 uuid MIG-b\n"
+    const FakeNvml nvml{h200s(3) + "1 parts 2\n1.0 uuid MIG-a\n1.1 uuid MIG-b\n"
                                    "1.0 name NVIDIA H200 MIG 1g.18gb\n1.1 name NVIDIA H200\n"
                                    "1.0 multiprocessors 16\n1.1 multiprocessors 32\n"
                                    "1.1 part_mebibytes 17900\n1.0 memory 19000000000\n"};
     const auto found = inventory(nvml);
-    ASSERT_THAT(found.devices, SizeIs(4));
+    ASSERT_THAT(found.devices, SizeIs(4)); // without the whole of which they are parts
     EXPECT_EQ(found.devices[0].mode, "");
-    EXPECT_EQ(found.devices[1].mode, "mig");
-    EXPECT_EQ(found.devices[2].mode, "mig 1g.18gb");
-    EXPECT_EQ(found.devices[2].uuid, "MIG-a");
-    EXPECT_EQ(found.devices[2].index, 1); // of the whole
-    EXPECT_EQ(found.devices[2].pci_address, "0000:11:00.0");
-    EXPECT_EQ(found.devices[2].multiprocessors, 16);
-    EXPECT_EQ(found.devices[2].memory_bytes, 19'000'000'000);
-    EXPECT_EQ(found.devices[2].power_limit_watts, std::nullopt); // of all parts together
-    EXPECT_EQ(found.devices[3].mode, "mig 1g.18gb"); // by its slices, where the name is silent
+    EXPECT_EQ(found.devices[1].mode, "mig 1g.18gb");
+    EXPECT_EQ(found.devices[1].uuid, "MIG-a");
+    EXPECT_EQ(found.devices[1].index, 1);
+    EXPECT_EQ(found.devices[1].pci_address, "0000:11:00.0");
+    EXPECT_EQ(found.devices[1].multiprocessors, 16);
+    EXPECT_EQ(found.devices[1].memory_bytes, 19'000'000'000);
+    EXPECT_EQ(found.devices[1].power_limit_watts, std::nullopt); // of all parts together
+    EXPECT_EQ(found.devices[2].mode, "mig 1g.18gb"); // by its slices, where the name is silent
+    EXPECT_EQ(found.devices[2].index, 2);
+    EXPECT_EQ(found.devices[3].uuid, "GPU-2");
+    EXPECT_EQ(found.devices[3].index, 3); // no number twice
+
+    const auto states = read_device_states({}, nvml.library()).devices;
+    ASSERT_THAT(states, SizeIs(5));
+    EXPECT_EQ(states[1].device.uuid, "GPU-1");
+    EXPECT_THAT(complaints(states[1]), ElementsAre(HasSubstr("divided")));
 
     NvmlDevice part = opened(nvml, "MIG-b");
     EXPECT_TRUE(part.is_part());

@@ -44,7 +44,7 @@ TEST(Model, IdentityInWords) {
     c.version = 2;
     c.place = {.kind = "cuda", .uuid = "GPU-1", .index = 3};
     c.parameters = {{"ratio", 0.5}, {"plain", false}};
-    EXPECT_EQ(identity(c), "gemm.square/2[openblas]@cuda ratio=0.5 plain=false");
+    EXPECT_EQ(identity(c), "gemm.square/2[openblas]@cuda:3 ratio=0.5 plain=false");
 }
 
 TEST(Model, FindByName) {

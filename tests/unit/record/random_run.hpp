@@ -189,6 +189,7 @@ private:
                 .steal = maybe([&] { return real(); }),
                 .throttle_events = maybe([&] { return real(); }),
                 .page_migrations = maybe([&] { return real(); }),
+                .temperature_celsius = maybe([&] { return real(); }),
                 .energy_joules = maybe([&] { return real(); }),
                 .energy_scope = maybe([&] { return text(); }),
                 .energy_note = maybe([&] { return text(); }),

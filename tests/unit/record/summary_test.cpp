@@ -361,6 +361,48 @@ TEST(Telemetry, OfDevicesIsTheWorstAndTheSumOfWhatIsCounted) {
     EXPECT_EQ(worst.device, expected);
 }
 
+/// A case of 2 s calls that spent 500 J/s for ten seconds and was timed all the while.
+Case with_energy(double flops) {
+    Case c = measured({2, 2}, {{"flops", flops}}, "flop_rate");
+    for (Replica& replica : c.replicas) {
+        replica.calls = 1;
+        replica.values = {2, 2, 2, 2, 2};
+        replica.telemetry.window_seconds = 10;
+        replica.telemetry.energy_joules = 5000;
+    }
+    return c;
+}
+
+const Metric* metric_of(const Case& c, std::string_view name) {
+    const auto found = std::ranges::find(c.metrics, name, &Metric::name);
+    return found == c.metrics.end() ? nullptr : &*found;
+}
+
+TEST(Energy, PerCallAndWorkPerWatt) {
+    Case c = with_energy(1e12);
+    conclude(c, 2);
+    ASSERT_NE(metric_of(c, "energy"), nullptr);
+    EXPECT_NEAR(*metric_of(c, "energy")->value, 1000, 1e-6); // 500 W for 2 s
+    ASSERT_NE(metric_of(c, "flop_rate_per_watt"), nullptr);
+    EXPECT_NEAR(*metric_of(c, "flop_rate_per_watt")->value, 1e9, 1); // 0.5 TFLOP/s at 500 W
+    EXPECT_EQ(metric_of(c, "flop_rate_per_watt")->unit, "FLOP/s/W");
+    EXPECT_EQ(metric_of(c, "bandwidth_per_watt"), nullptr); // not what is asked
+    EXPECT_EQ(c.telemetry.energy_joules, 10'000);
+}
+
+TEST(Energy, OfAWindowWithMuchElseInItSaysNothing) {
+    Case c = with_energy(1e12);
+    c.replicas[0].telemetry.window_seconds = 12; // the calls took ten: 83%
+    c.replicas[1].telemetry.energy_joules.reset();
+    conclude(c, 2);
+    EXPECT_EQ(metric_of(c, "energy"), nullptr);
+    EXPECT_EQ(metric_of(c, "flop_rate_per_watt"), nullptr);
+    c.replicas[0].telemetry.window_seconds = 10;
+    conclude(c, 2);
+    ASSERT_NE(metric_of(c, "energy"), nullptr); // by the one replica that knows
+    EXPECT_EQ(metric_of(c, "energy")->count, 1U);
+}
+
 TEST(ShareOfCeiling, GrowsTowardsTheLimitWhateverTheDirection) {
     Case c = measured({2, 2}, {{"bytes", 10.0}}, "bandwidth");
     conclude(c, 2);

@@ -62,6 +62,32 @@ TEST(View, SaysHowLongTheSlowCallsTakeWhereSingleOnesWereTimed) {
                 HasSubstr("(p50 1.00 ms, p99 2.00 ms)"));
 }
 
+TEST(View, SaysHowADeviceWasWhileACaseWasMeasured) {
+    auto run = test::golden_run();
+    auto& c = case_named(run, fp64);
+    c.telemetry.device = {.power_watts = 642,
+                          .power_high_watts = 690,
+                          .clock_hz = 1.755e9,
+                          .clock_low_hz = 1.755e9,
+                          .temperature_celsius = 61,
+                          .memory_temperature_celsius = 72,
+                          .throttles = {{.reason = "power_cap", .seconds = 1.25, .share = 0.5},
+                                        {.reason = "thermal", .seconds = 0, .share = 0.01},
+                                        {.reason = "gremlins", .share = 0.25}}};
+    const auto notes = row_of(make_report(run), fp64).notes;
+    ASSERT_FALSE(notes.empty());
+    EXPECT_EQ(notes.back(),
+              "device while measuring: 642 W (at most 690 W), 1.76 GHz, 61 °C (memory 72 °C), "
+              "slowed by its power limit for 1.25 s, slowed by gremlins in 25% of the samples");
+    run.machine.devices.assign(8, {.kind = "cuda", .name = "NVIDIA H200"});
+    for (auto& device : run.machine.devices) device.memory_bytes = std::int64_t{140} << 30U;
+    run.machine.pci = {{.vendor_id = "10de", .kind = "accelerator", .name = "GH100"}};
+    const auto report = make_report(run);
+    const auto devices = std::ranges::find(report.machine, "Devices", &Fact::key);
+    ASSERT_NE(devices, report.machine.end());
+    EXPECT_EQ(devices->text, "8 x NVIDIA H200 (140 GiB)");
+}
+
 TEST(View, SectionsFollowTheRun) {
     const auto report = make_report(test::golden_run());
     std::vector<std::string> families;

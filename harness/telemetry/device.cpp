@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "telemetry/device.hpp"
+
+#include "machine/files.hpp"
+#include "telemetry/device_samples.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <stop_token>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace assay::telemetry {
+namespace {
+
+/// Leaves this thread every CPU but those it was born on, which the benchmark works on. Where there
+/// are no others it stays.
+void step_aside() {
+    cpu_set_t own;
+    if (::sched_getaffinity(0, sizeof own, &own) != 0) return;
+    cpu_set_t others;
+    CPU_ZERO(&others);
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (!CPU_ISSET(cpu, &own)) CPU_SET(cpu, &others);
+    ::sched_setaffinity(0, sizeof others, &others);
+}
+
+/// A server that runs others' work on the device, theirs and ours, is nobody's work itself.
+bool is_service(int pid) {
+    return machine::Files{}
+        .line(std::filesystem::path{"/proc"} / std::to_string(pid) / "comm")
+        .starts_with("nvidia-cuda-mps");
+}
+
+/// How many of them are not ours. Where none is, the driver counts processes by other numbers than we
+/// do (a container): then one of them must be us. Where there are none at all, it does not tell.
+std::optional<int> others(const std::set<int>& pids, const std::function<bool(int)>& is_ours) {
+    if (pids.empty()) return std::nullopt;
+    const auto ours = std::ranges::count_if(pids, is_ours);
+    const auto services =
+        std::ranges::count_if(pids, [&](int pid) { return !is_ours(pid) && is_service(pid); });
+    const auto count = static_cast<int>(pids.size()) - static_cast<int>(services);
+    return std::max(0, count - std::max(1, static_cast<int>(ours)));
+}
+
+} // namespace
+
+struct DeviceWindow::State {
+    explicit State(machine::NvmlDevice opened, std::chrono::milliseconds every)
+        : device{std::move(opened)}, described{device.describe()}, period{every} {}
+
+    void note_processes() {
+        if (const auto now = device.processes()) processes.insert(now->begin(), now->end());
+    }
+    void sample() {
+        const auto now = device.readings();
+        const std::scoped_lock lock{mutex};
+        samples.add(now);
+    }
+    void run(const std::stop_token& stop) {
+        step_aside();
+        std::unique_lock lock{sleep_mutex};
+        while (!stop.stop_requested()) {
+            sample();
+            sleep.wait_for(lock, stop, period, [] { return false; });
+        }
+    }
+    void add_energy(const machine::DeviceCounters& ended, double seconds,
+                    record::Telemetry& telemetry) const;
+
+    machine::NvmlDevice device; ///< used by one thread at a time: the sampler, or else the owner
+    record::Device described;
+    std::chrono::milliseconds period;
+    machine::DeviceCounters begun;
+    std::set<int> processes;
+    std::mutex mutex; ///< of samples
+    DeviceSamples samples;
+    std::mutex sleep_mutex;
+    std::condition_variable_any sleep;
+    std::jthread sampler; ///< last: stops before the rest goes
+};
+
+void DeviceWindow::State::add_energy(const machine::DeviceCounters& ended, double seconds,
+                                     record::Telemetry& telemetry) const {
+    if (device.is_part())
+        telemetry.energy_note = "the device is divided (MIG): its energy is that of all parts";
+    else if (!begun.energy_joules || !ended.energy_joules)
+        telemetry.energy_note = "the device does not count its energy";
+    else if (*ended.energy_joules < *begun.energy_joules)
+        telemetry.energy_note = "the device began to count its energy anew";
+    else if (seconds < shortest_energy_window)
+        telemetry.energy_note = fmt::format("the window was shorter than {} s, in which the "
+                                            "device's counter says little",
+                                            shortest_energy_window);
+    else {
+        telemetry.energy_joules = *ended.energy_joules - *begun.energy_joules;
+        telemetry.energy_scope = "device";
+    }
+}
+
+Result<DeviceWindow> DeviceWindow::open(const DeviceOptions& options) {
+    const auto library = machine::Nvml::open(options.library);
+    if (!library) return tl::unexpected{library.error()};
+    auto device = library->find(options.name);
+    if (!device) return tl::unexpected{std::move(device).error()};
+    return DeviceWindow{std::make_unique<State>(std::move(*device), options.period)};
+}
+
+DeviceWindow::DeviceWindow(std::unique_ptr<State> state) : state_{std::move(state)} {}
+DeviceWindow::~DeviceWindow() = default;
+DeviceWindow::DeviceWindow(DeviceWindow&& other) noexcept = default;
+DeviceWindow& DeviceWindow::operator=(DeviceWindow&& other) noexcept = default;
+
+void DeviceWindow::begin() {
+    State& s = *state_;
+    s.samples = {};
+    s.processes.clear();
+    s.note_processes();
+    s.begun = s.device.counters();
+    if (s.period.count() > 0)
+        s.sampler = std::jthread{[&s](const std::stop_token& stop) { s.run(stop); }};
+}
+
+void DeviceWindow::sample() { state_->sample(); }
+
+void DeviceWindow::end(double seconds, const std::function<bool(int pid)>& is_ours,
+                       record::Telemetry& telemetry) {
+    State& s = *state_;
+    s.sampler = {}; // stopped and joined
+    const auto ended = s.device.counters();
+    s.note_processes();
+    telemetry.device = s.samples.summary(s.begun, ended, s.device.health());
+    telemetry.device->other_processes = others(s.processes, is_ours);
+    s.add_energy(ended, seconds, telemetry);
+    auto& said = telemetry.disturbances;
+    for (std::string& sentence : device_disturbances(*telemetry.device, s.described, seconds))
+        said.push_back(std::move(sentence));
+    if (const std::string& problem = s.device.problem(); !problem.empty())
+        said.push_back(fmt::format("The device's driver did not answer everything: {}. Look at "
+                                   "`dmesg` and reset the device.",
+                                   problem));
+}
+
+std::optional<double> DeviceWindow::clock_hz() { return state_->device.clock_hz(); }
+
+} // namespace assay::telemetry

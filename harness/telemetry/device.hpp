@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happened on a device while we measured: counters before and after, and what it is doing ten times
+// a second in between. A thread of its own asks, away from the CPUs of the benchmark.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "machine/nvml.hpp"
+#include "record/model.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace assay::telemetry {
+
+/// Below it energy says little: counters of devices move in steps of up to a tenth of a second, those of
+/// processors include what was asked of them just before.
+inline constexpr double shortest_energy_window = 2.0; // seconds
+
+struct DeviceOptions {
+    std::string name; ///< UUID or PCI address; empty: no device
+    std::filesystem::path library = machine::nvml_library;
+    /// Zero: nobody asks but sample(), for tests.
+    std::chrono::milliseconds period{100};
+};
+
+class DeviceWindow {
+public:
+    /// The error says why nothing will be known of the device.
+    static Result<DeviceWindow> open(const DeviceOptions& options);
+    ~DeviceWindow();
+    DeviceWindow(DeviceWindow&& other) noexcept;
+    DeviceWindow& operator=(DeviceWindow&& other) noexcept;
+    DeviceWindow(const DeviceWindow&) = delete;
+    DeviceWindow& operator=(const DeviceWindow&) = delete;
+
+    void begin();
+    void sample();
+    /// Fills in energy, device and disturbances of a window that took that long. Only after begin().
+    void end(double seconds, const std::function<bool(int pid)>& is_ours,
+             record::Telemetry& telemetry);
+    /// The clock of its multiprocessors now.
+    std::optional<double> clock_hz();
+
+private:
+    struct State;
+    explicit DeviceWindow(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+} // namespace assay::telemetry

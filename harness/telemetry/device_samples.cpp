@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "telemetry/device_samples.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace assay::telemetry {
+namespace {
+
+using Count = std::optional<std::int64_t>;
+
+/// How far a counter went; absent when one end is, or when it ran backwards: the driver was loaded anew.
+Count grown(const Count& begun, const Count& ended) {
+    if (!begun || !ended || *ended < *begun) return std::nullopt;
+    return *ended - *begun;
+}
+
+void keep_most(std::optional<int>& kept, const std::optional<int>& next) {
+    if (next && (!kept || *next > *kept)) kept = next;
+}
+
+struct Cause {
+    std::string_view reason;
+    std::string_view what;
+};
+// Not among them: power_cap, which is how a device works that is given enough to do (decisions/0161),
+// and clock_setting and display, which somebody chose.
+constexpr std::array causes{
+    Cause{.reason = "thermal", .what = "it was too hot: check its cooling"},
+    Cause{.reason = "hardware_thermal",
+          .what = "it was so hot that its hardware halved the clock: check its cooling"},
+    Cause{.reason = "power_brake",
+          .what = "the power supply asked for it: check the power of the machine"},
+    Cause{.reason = "hardware_slowdown",
+          .what = "its hardware asked for it: check cooling and power"},
+    Cause{.reason = "sync_boost", .what = "it waited for others of its boost group"},
+};
+
+/// As the other disturbances: what may change a figure by more than it is wanted precise.
+constexpr double throttled_limit = 0.01; // of the window
+constexpr double sampled_limit = 0.05;   // of the samples: one alone may be a change of clocks
+
+std::optional<std::string> how_long(const record::Throttle& throttle, double seconds) {
+    if (throttle.seconds) {
+        if (*throttle.seconds <= throttled_limit * seconds) return std::nullopt;
+        return fmt::format("for {:.3g} s of {:.3g} s", std::min(*throttle.seconds, seconds),
+                           seconds);
+    }
+    if (throttle.share.value_or(0) <= sampled_limit) return std::nullopt;
+    return fmt::format("in {:.0f}% of the samples", 100 * *throttle.share);
+}
+
+using Sentences = std::vector<std::string>;
+
+void say_throttled(const record::DeviceTelemetry& device, double seconds, Sentences& said) {
+    for (const auto& [reason, what] : causes) {
+        const auto found = std::ranges::find(device.throttles, reason, &record::Throttle::reason);
+        if (found == device.throttles.end()) continue;
+        if (const auto length = how_long(*found, seconds))
+            said.push_back(
+                fmt::format("The device slowed itself down {}, because {}.", *length, what));
+    }
+}
+
+void say_capped(const record::DeviceTelemetry& device, const record::Device& described,
+                double seconds, Sentences& said) {
+    const auto capped = std::ranges::find(device.throttles, "power_cap", &record::Throttle::reason);
+    if (capped == device.throttles.end() || !described.power_limit_watts ||
+        !described.power_limit_default_watts ||
+        *described.power_limit_watts >= *described.power_limit_default_watts)
+        return;
+    if (const auto length = how_long(*capped, seconds))
+        said.push_back(fmt::format("The device's power was limited to {:.0f} of {:.0f} W, which "
+                                   "slowed it down {}: `nvidia-smi -pl` as root raises the limit.",
+                                   *described.power_limit_watts,
+                                   *described.power_limit_default_watts, *length));
+}
+
+void say_errors(const record::DeviceTelemetry& device, Sentences& said) {
+    const auto plural = [](std::int64_t count) { return count == 1 ? "" : "s"; };
+    if (const auto errors = device.ecc_uncorrected.value_or(0); errors > 0)
+        said.push_back(fmt::format("The device met {} memory error{} that it could not correct: do "
+                                   "not believe the figure, and reset the device.",
+                                   errors, plural(errors)));
+    if (const auto errors = device.ecc_corrected.value_or(0); errors > 0)
+        said.push_back(fmt::format("The device corrected {} memory error{}: watch it, `assay "
+                                   "doctor` says whether memory waits to be replaced.",
+                                   errors, plural(errors)));
+    if (device.remapping_pending.value_or(false) || device.remapping_failed.value_or(false))
+        said.emplace_back("A row of the device's memory is broken and not replaced yet: `assay "
+                          "doctor` says what to do.");
+    if (const auto replays = device.pcie_replays.value_or(0); replays > 0)
+        said.push_back(fmt::format("{} PCIe packet{} had to be sent again: the link has errors, "
+                                   "look at slot and riser.",
+                                   replays, plural(replays)));
+}
+
+void say_link(const record::DeviceTelemetry& device, Sentences& said) {
+    if (device.pcie_width && device.pcie_width_max && *device.pcie_width < *device.pcie_width_max)
+        said.push_back(fmt::format("The device's PCIe link had {} of {} lanes: look at the slot.",
+                                   *device.pcie_width, *device.pcie_width_max));
+    // One sample may fall into a moment without work, when links slow down.
+    constexpr std::int64_t enough = 3;
+    if (device.samples.value_or(0) >= enough && device.pcie_generation &&
+        device.pcie_generation_max && *device.pcie_generation < *device.pcie_generation_max)
+        said.push_back(
+            fmt::format("The device's PCIe link ran at generation {} of {} all the time: "
+                        "look at the slot and at the firmware's settings.",
+                        *device.pcie_generation, *device.pcie_generation_max));
+}
+
+} // namespace
+
+void Range::add(const std::optional<double>& value) {
+    if (!value) return;
+    sum_ += *value;
+    ++count_;
+    low_ = std::min(low_.value_or(*value), *value);
+    high_ = std::max(high_.value_or(*value), *value);
+}
+
+std::optional<double> Range::mean() const {
+    if (count_ == 0) return std::nullopt;
+    return sum_ / static_cast<double>(count_);
+}
+
+void DeviceSamples::add(const machine::DeviceReadings& now) {
+    ++count_;
+    power_.add(now.power_watts);
+    clock_.add(now.clock_hz);
+    memory_clock_.add(now.memory_clock_hz);
+    temperature_.add(now.temperature_celsius);
+    memory_temperature_.add(now.memory_temperature_celsius);
+    keep_most(generation_, now.pcie_generation);
+    keep_most(width_, now.pcie_width);
+    if (!now.throttles) return;
+    ++reasons_known_;
+    for (const std::string& reason : *now.throttles) ++reasons_[reason];
+}
+
+std::vector<record::Throttle> DeviceSamples::throttles(const machine::DeviceCounters& begun,
+                                                       const machine::DeviceCounters& ended) const {
+    std::map<std::string, record::Throttle> found;
+    for (const auto& [reason, after] : ended.throttled) {
+        const auto before = begun.throttled.find(reason);
+        if (before != begun.throttled.end() && after > before->second)
+            found[reason].seconds = after - before->second;
+    }
+    for (const auto& [reason, samples] : reasons_) {
+        found[reason].share = static_cast<double>(samples) / static_cast<double>(reasons_known_);
+        // It is counted and the counter stood still: the moments that were seen were short.
+        if (begun.throttled.contains(reason) && ended.throttled.contains(reason))
+            found[reason].seconds = found[reason].seconds.value_or(0);
+    }
+    std::vector<record::Throttle> list;
+    for (auto& [reason, throttle] : found) {
+        throttle.reason = reason;
+        list.push_back(std::move(throttle));
+    }
+    return list;
+}
+
+record::DeviceTelemetry DeviceSamples::summary(const machine::DeviceCounters& begun,
+                                               const machine::DeviceCounters& ended,
+                                               const machine::DeviceHealth& health) const {
+    return {.samples = count_,
+            .power_watts = power_.mean(),
+            .power_high_watts = power_.high(),
+            .clock_hz = clock_.mean(),
+            .clock_low_hz = clock_.low(),
+            .memory_clock_hz = memory_clock_.low(),
+            .temperature_celsius = temperature_.high(),
+            .memory_temperature_celsius = memory_temperature_.high(),
+            .throttles = throttles(begun, ended),
+            .ecc_corrected = grown(begun.ecc_corrected, ended.ecc_corrected),
+            .ecc_uncorrected = grown(begun.ecc_uncorrected, ended.ecc_uncorrected),
+            .remapped_rows_corrected = health.remapped_rows_corrected,
+            .remapped_rows_uncorrected = health.remapped_rows_uncorrected,
+            .remapping_pending = health.remapping_pending,
+            .remapping_failed = health.remapping_failed,
+            .pcie_generation = generation_,
+            .pcie_width = width_,
+            .pcie_generation_max = health.pcie_generation_max,
+            .pcie_width_max = health.pcie_width_max,
+            .pcie_replays = grown(begun.pcie_replays, ended.pcie_replays),
+            .nvlink_received_bytes =
+                grown(begun.nvlink_received_bytes, ended.nvlink_received_bytes),
+            .nvlink_sent_bytes = grown(begun.nvlink_sent_bytes, ended.nvlink_sent_bytes)};
+}
+
+std::vector<std::string> device_disturbances(const record::DeviceTelemetry& device,
+                                             const record::Device& described, double seconds) {
+    Sentences said;
+    say_throttled(device, seconds, said);
+    say_capped(device, described, seconds, said);
+    say_errors(device, said);
+    if (const int others = device.other_processes.value_or(0); others > 0)
+        said.push_back(fmt::format("{} other process{} computed on the device: stop {} "
+                                   "(`nvidia-smi` shows which) and measure again.",
+                                   others, others == 1 ? "" : "es", others == 1 ? "it" : "them"));
+    say_link(device, said);
+    return said;
+}
+
+} // namespace assay::telemetry

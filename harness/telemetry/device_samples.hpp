@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the samples and counters of one window on a device say together.
+
+#pragma once
+
+#include "machine/nvml.hpp"
+#include "record/model.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::telemetry {
+
+/// Mean and extremes of what there is of a reading.
+class Range {
+public:
+    void add(const std::optional<double>& value);
+    std::optional<double> mean() const;
+    std::optional<double> low() const { return low_; }
+    std::optional<double> high() const { return high_; }
+
+private:
+    double sum_ = 0;
+    std::int64_t count_ = 0;
+    std::optional<double> low_;
+    std::optional<double> high_;
+};
+
+class DeviceSamples {
+public:
+    void add(const machine::DeviceReadings& now);
+    /// The readings of the window; `begun` and `ended` are the counters at its ends.
+    record::DeviceTelemetry summary(const machine::DeviceCounters& begun,
+                                    const machine::DeviceCounters& ended,
+                                    const machine::DeviceHealth& health) const;
+
+private:
+    std::vector<record::Throttle> throttles(const machine::DeviceCounters& begun,
+                                            const machine::DeviceCounters& ended) const;
+
+    std::int64_t count_ = 0;
+    Range power_;
+    Range clock_;
+    Range memory_clock_;
+    Range temperature_;
+    Range memory_temperature_;
+    std::optional<int> generation_;
+    std::optional<int> width_;
+    std::int64_t reasons_known_ = 0; ///< samples that say why clocks are low
+    std::map<std::string, std::int64_t> reasons_;
+};
+
+/// What of it disturbs a figure, in sentences that say what to do. `seconds`: of the window.
+std::vector<std::string> device_disturbances(const record::DeviceTelemetry& device,
+                                             const record::Device& described, double seconds);
+
+} // namespace assay::telemetry
