@@ -220,6 +220,8 @@ void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject
     // One rank watches for all: they share the machine.
     const bool watches = crew().rank() == 0;
     if (watches) options.device.name = request.place.uuid;
+    if (!options.device.name.empty() && !driver_)
+        if (auto opened = machine::Nvml::open()) driver_ = std::move(*opened);
     if (request.place.kind == "cuda" && request.place.uuid.empty())
         options.no_energy = "the case is measured on several devices at once";
     telemetry::Window window{std::move(options)};

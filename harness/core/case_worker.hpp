@@ -9,6 +9,7 @@
 #include "core/message.hpp"
 #include "core/module.hpp"
 #include "core/services.hpp"
+#include "machine/nvml.hpp"
 #include "measure/engine.hpp"
 #include "record/model.hpp"
 #include "telemetry/window.hpp"
@@ -17,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace assay::core {
@@ -58,6 +60,8 @@ private:
     std::map<std::string, Module> modules_;
     std::unique_ptr<measure::Crew> crew_;
     void (*leave_)() = nullptr;
+    /// Held open, so that the windows of all cases begin quickly: starting the library takes long.
+    std::optional<machine::Nvml> driver_;
 };
 
 } // namespace assay::core

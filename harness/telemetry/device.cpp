@@ -133,6 +133,7 @@ void DeviceWindow::end(double seconds, const std::function<bool(int pid)>& is_ou
                        record::Telemetry& telemetry) {
     State& s = *state_;
     s.sampler = {}; // stopped and joined
+    if (s.samples.empty()) s.sample(); // the window was over before the thread had begun
     const auto ended = s.device.counters();
     s.note_processes();
     telemetry.device = s.samples.summary(s.begun, ended, s.device.health());

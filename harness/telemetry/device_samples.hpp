@@ -33,6 +33,7 @@ private:
 class DeviceSamples {
 public:
     void add(const machine::DeviceReadings& now);
+    bool empty() const { return count_ == 0; }
     /// The readings of the window; `begun` and `ended` are the counters at its ends.
     record::DeviceTelemetry summary(const machine::DeviceCounters& begun,
                                     const machine::DeviceCounters& ended,

@@ -5,11 +5,13 @@
 #include "core/process.hpp"
 #include "record/journal.hpp"
 #include "record/reader.hpp"
+#include "support/fake_nvml.hpp"
 #include "trouble_plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -24,6 +26,7 @@ using assay::record::Status;
 using assay::trouble_test::Folder;
 using assay::trouble_test::load_trouble;
 using assay::trouble_test::Silent;
+using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -64,6 +67,30 @@ TEST_F(RunnerTest, MeasuresAndWritesAFileThatReadsBack) {
     }
     EXPECT_EQ(observer_.finished_cases.size(), 2U);
     EXPECT_EQ(observer_.last.steps_total, 4U);
+}
+
+TEST_F(RunnerTest, ACaseOnADeviceIsWatchedThere) {
+    const test::FakeNvml nvml{test::h200s(2) + "1 clock 1200\n1 replays 7,9\n"};
+    const char* before = std::getenv("LD_LIBRARY_PATH");
+    const std::string path = before == nullptr ? "" : before;
+    ::setenv("LD_LIBRARY_PATH", nvml.library().parent_path().c_str(), 1);
+    auto plan = trouble_.plan({"slow"});
+    auto benchmark = *plan.cases[0].benchmark;
+    benchmark.place = "cuda";
+    plan.cases[0].benchmark = &benchmark;
+    plan.cases[0].devices = {{.kind = "cuda", .index = 1, .uuid = "GPU-1"}};
+    const auto outcome = run(plan);
+    ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    const auto back = record::read_run(outcome->file);
+    ASSERT_TRUE(back) << back.error().message;
+    const auto& c = back->cases.at(0);
+    EXPECT_EQ(c.place.uuid, "GPU-1");
+    ASSERT_TRUE(c.telemetry.device) << c.telemetry.energy_note.value_or("") << c.reason;
+    EXPECT_EQ(c.telemetry.device->clock_hz, 1.2e9);
+    EXPECT_GE(c.telemetry.device->samples.value_or(0), 1);
+    EXPECT_THAT(c.telemetry.disturbances, Contains(HasSubstr("2 PCIe packets")));
+    EXPECT_THAT(c.telemetry.energy_note.value_or(""), HasSubstr("shorter than 2 s"));
 }
 
 TEST_F(RunnerTest, ARunFolderHasItsPlaceInTheTree) {

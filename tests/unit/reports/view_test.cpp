@@ -67,8 +67,8 @@ TEST(View, SaysHowADeviceWasWhileACaseWasMeasured) {
     auto& c = case_named(run, fp64);
     c.telemetry.device = {.power_watts = 642,
                           .power_high_watts = 690,
-                          .clock_hz = 1.755e9,
-                          .clock_low_hz = 1.755e9,
+                          .clock_hz = 1.77e9,
+                          .clock_low_hz = 1.77e9,
                           .temperature_celsius = 61,
                           .memory_temperature_celsius = 72,
                           .throttles = {{.reason = "power_cap", .seconds = 1.25, .share = 0.5},
@@ -77,7 +77,7 @@ TEST(View, SaysHowADeviceWasWhileACaseWasMeasured) {
     const auto notes = row_of(make_report(run), fp64).notes;
     ASSERT_FALSE(notes.empty());
     EXPECT_EQ(notes.back(),
-              "device while measuring: 642 W (at most 690 W), 1.76 GHz, 61 °C (memory 72 °C), "
+              "device while measuring: 642 W (at most 690 W), 1.77 GHz, 61 °C (memory 72 °C), "
               "slowed by its power limit for 1.25 s, slowed by gremlins in 25% of the samples");
     run.machine.devices.assign(8, {.kind = "cuda", .name = "NVIDIA H200"});
     for (auto& device : run.machine.devices) device.memory_bytes = std::int64_t{140} << 30U;
