@@ -2,7 +2,7 @@
 
 #include "gemm/cublaslt_product.hpp"
 
-#include "cublaslt_names.hpp"
+#include <cublaslt_names.hpp> // generated
 
 #include <algorithm>
 #include <array>
@@ -132,9 +132,9 @@ int cublas_version() {
     return std::min(static_cast<int>(cublasLtGetVersion()), static_cast<int>(CUBLAS_VERSION));
 }
 
-Product::Product(DevicePrecision precision, Accumulation accumulation, const Operands& operands,
-                 const Scratch& scratch)
-    : precision_{precision}, operands_{operands}, scratch_{scratch}, library_{open_library()},
+Product::Product(const Library& library, DevicePrecision precision, Accumulation accumulation,
+                 const Operands& operands, const Scratch& scratch)
+    : precision_{precision}, operands_{operands}, scratch_{scratch}, library_{library},
       operation_{operation_of(precision, operands.c.storage)}, a_{layout_of(operands.a)},
       b_{layout_of(operands.b)}, c_{layout_of(operands.c)} {
     if (is_fp8(precision)) {

@@ -31,8 +31,9 @@ public:
     /// How many algorithms are asked for.
     static constexpr int most = 16;
 
-    Product(DevicePrecision precision, Accumulation accumulation, const Operands& operands,
-            const Scratch& scratch);
+    /// `library` must outlive it.
+    Product(const Library& library, DevicePrecision precision, Accumulation accumulation,
+            const Operands& operands, const Scratch& scratch);
 
     /// How many algorithms there are, the best by the library's own estimate first.
     std::size_t algorithms() const { return algorithms_.size(); }
@@ -62,7 +63,7 @@ private:
     DevicePrecision precision_;
     Operands operands_;
     Scratch scratch_;
-    Library library_;
+    const Library& library_;
 #if CUBLAS_VERSION >= 130100
     Emulation emulation_;
 #endif

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <chrono>
+#include <limits>
 #include <tuple>
 #include <vector>
 
@@ -86,14 +87,22 @@ private:
         return (work.flops + work.operations) / seconds;
     }
 
+    /// NaN where the library offers nothing that works for this one.
+    double try_one(const Shape& shape) {
+        try {
+            product_.shape(shape);
+            const Trial trial = product_.tune(1, {.rounds = 2, .seconds = 0.5});
+            return rate(trial.seconds[*trial.fastest]);
+        } catch (const LibraryError&) {
+            return std::numeric_limits<double>::quiet_NaN();
+        }
+    }
     /// Each shape with one algorithm.
     void try_all(Clock::time_point begin) {
         constexpr double patience = 20; // s
         for (const Shape& shape : shapes_) {
             if (seconds_since(begin) > patience) return;
-            product_.shape(shape);
-            const Trial trial = product_.tune(1, {.rounds = 2, .seconds = 0.5});
-            tried_.push_back({shape, rate(trial.seconds[*trial.fastest])});
+            tried_.push_back({shape, try_one(shape)});
         }
     }
     /// The fastest few with all algorithms, and the fastest of these stays.
@@ -109,6 +118,7 @@ private:
             best = fastest;
             best_ = shape;
         }
+        if (best == 0) throw LibraryError{"cuBLASLt multiplies matrices of none of these shapes"};
         product_.shape(best_);
         return product_.tune(Product::most, {});
     }

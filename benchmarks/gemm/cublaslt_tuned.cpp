@@ -27,7 +27,8 @@ device::EventClock::Options clock_options(const Conditions& conditions,
             .load = conditions.load,
             .launching = is_emulated(conditions.precision) ? device::Launching::plain
                                                            : device::Launching::hidden,
-            .l2_bytes = device.l2_bytes};
+            .l2_bytes = device.l2_bytes,
+            .operations = 4}; // sums split along k: they are cleared, made, and put together
 }
 
 /// What emulation writes when it did not take place, and what stands there before.
@@ -54,7 +55,9 @@ Fit fits_product(const Conditions& conditions, std::span<const Shape> shapes) {
         return Operand{storage, stand_in.data(), stand_in.data(), static_cast<std::uint64_t>(inner),
                        static_cast<std::uint64_t>(rows)};
     };
-    const Product product{precision,
+    const Library library = open_library();
+    const Product product{library,
+                          precision,
                           conditions.accumulation,
                           {.a = operand(spec.a, first.m, first.k),
                            .b = operand(spec.b, first.n, first.k),
@@ -68,15 +71,17 @@ Fit fits_product(const Conditions& conditions, std::span<const Shape> shapes) {
 
 TunedProduct::TunedProduct(const Conditions& conditions, std::span<const Shape> shapes)
     : conditions_{conditions}, device_{device::properties()},
-      clock_{stream_, clock_options(conditions, device_)},
+      clock_{stream_, clock_options(conditions, device_)}, library_{open_library()},
       matrices_{stream_, conditions.precision, conditions.data, shapes},
-      workspace_{workspace_for(conditions.precision, shapes)}, mantissa_bits_{1} {}
+      workspace_{workspace_for(conditions.precision, shapes)}, mantissa_bits_{1} {
+    forget_mantissa_bits();
+}
 
 void TunedProduct::shape(const Shape& shape) {
     product_.reset(); // it refers to the matrices
     shape_ = shape;
     matrices_.reshape(shape);
-    product_ = std::make_unique<Product>(conditions_.precision, conditions_.accumulation,
+    product_ = std::make_unique<Product>(library_, conditions_.precision, conditions_.accumulation,
                                          matrices_.operands(),
                                          Scratch{.workspace = workspace_.data(),
                                                  .bytes = workspace_.bytes(),
@@ -103,6 +108,7 @@ double TunedProduct::time(std::size_t algorithm) {
         const auto calls = static_cast<std::uint64_t>(more);
         return clock_.seconds(calls, [this] { queue(); }) / static_cast<double>(calls);
     } catch (const LibraryError&) {
+        cudaGetLastError(); // a launch that failed is not the fault of the next algorithm
         return std::numeric_limits<double>::infinity();
     }
 }
@@ -119,9 +125,11 @@ Trial TunedProduct::tune(std::size_t most, const TrialLimits& limits) {
             return seconds;
         },
         limits);
-    if (!trial.fastest)
+    if (!trial.fastest) {
+        stream_.wait(); // where the device is lost, that is the reason
         throw LibraryError{"none of the " + std::to_string(count) +
                            " algorithms that cuBLASLt offers for " + shape_text(shape_) + " works"};
+    }
     algorithm_ = *trial.fastest;
     return trial;
 }
@@ -143,9 +151,13 @@ Check TunedProduct::verify() const {
     return matrices_.check(tolerance());
 }
 
-void TunedProduct::poison() const {
+void TunedProduct::forget_mantissa_bits() const {
     device::check(cudaMemsetAsync(mantissa_bits_.data(), unwritten_byte, mantissa_bits_.bytes(),
                                   stream_.get()));
+}
+
+void TunedProduct::poison() const {
+    forget_mantissa_bits();
     matrices_.poison();
 }
 

@@ -57,11 +57,13 @@ private:
     double time(std::size_t algorithm);
     Tolerance tolerance() const;
     std::int32_t mantissa_bits() const;
+    void forget_mantissa_bits() const;
 
     Conditions conditions_;
     device::Properties device_;
     device::Stream stream_;
     device::EventClock clock_;
+    Library library_;
     DeviceMatrices matrices_;
     device::Buffer<std::uint8_t> workspace_;
     device::Buffer<std::int32_t> mantissa_bits_;
