@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The devices of this process as ranks of one NCCL communicator: their streams, buffers and events, the
+// call that is timed, and what all of them must find. One thread queues the call for every device, as
+// NCCL's own tests do with -g.
+
+#pragma once
+
+#include "collective/nccl_log.hpp"
+#include "collective/nccl_log_file.hpp"
+#include "collective/nccl_values.hpp"
+
+#include <assay/benchmark.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace assay::collective {
+
+enum class Buffers : std::uint8_t {
+    plain,     // cudaMalloc
+    registered // ncclMemAlloc, and registered with the communicator
+};
+
+class NcclGroup {
+public:
+    struct Plan {
+        Kind kind = Kind::allreduce;
+        Symbolic ranks;
+        std::int64_t bytes = 0;
+        Element element = Element::fp32;
+        bool in_place = false;
+        Buffers buffers = Buffers::plain;
+        Way way = Way::fastest;
+    };
+    /// Are there enough devices, with room, that can do it?
+    static Fit fits(const Plan& plan);
+
+    NcclGroup(const Plan& plan, const Context& context);
+    ~NcclGroup();
+    NcclGroup(const NcclGroup&) = delete;
+    NcclGroup(NcclGroup&&) = delete;
+    NcclGroup& operator=(const NcclGroup&) = delete;
+    NcclGroup& operator=(NcclGroup&&) = delete;
+
+    /// The clock: events on every stream; the slowest device counts.
+    static constexpr double resolution = 1e-6; // s, of a pair of events
+    template <class Run>
+    double seconds(std::uint64_t calls, Run&& run) {
+        begin();
+        for (std::uint64_t i = 0; i < calls; ++i) run();
+        return end();
+    }
+
+    void run();
+    /// Of the message.
+    double bytes() const;
+    double bus_bytes() const { return bytes() * bus_factor(plan_.kind, ranks_); }
+    /// The numbers, and the way they took.
+    Check verify() const;
+    void poison();
+    void spoil();
+    /// Restores what calls in place change.
+    void rewind();
+
+private:
+    struct Device;
+    void begin();
+    double end();
+    void fill(const Device& device) const;
+    void call(const Device& device) const;
+    void rotate(const Device& device) const;
+    void queue();
+    void refill();
+    void wait_for(const Device& device) const;
+    Expected expected(int rank) const;
+    double bound() const;
+    Check prove(Check check) const;
+
+    Plan plan_;
+    Context context_;
+    int ranks_;
+    std::size_t count_;
+    std::int64_t largest_;
+    std::uint64_t most_calls_; // in place, before inputs are made again
+    std::uint64_t calls_ = 0;  // since inputs were fresh
+    bool failed_ = false;      // a communicator that failed can only be given up
+    LogFile log_;              // before the communicators
+    std::optional<NcclLog> seen_;
+    std::vector<std::unique_ptr<Device>> devices_;
+};
+
+} // namespace assay::collective

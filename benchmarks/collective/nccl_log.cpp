@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "collective/nccl_log.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+
+namespace assay::collective {
+namespace {
+
+using Text = std::string_view;
+
+/// What follows the first `mark`; nothing where there is none.
+std::optional<Text> after(Text text, Text mark) {
+    const auto at = text.find(mark);
+    if (at == Text::npos) return std::nullopt;
+    return text.substr(at + mark.size());
+}
+
+/// Letters, digits and underscores at the beginning; nothing when it is no word or too long for a name.
+Text word_of(Text text) {
+    const auto is_part = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               c == '_';
+    };
+    const auto* const end = std::find_if_not(text.begin(), text.end(), is_part);
+    const auto length = static_cast<std::size_t>(end - text.begin());
+    constexpr std::size_t longest = 24; // COLLNET_DIRECT has 14
+    return length > longest ? Text{} : text.substr(0, length);
+}
+
+/// A small number at the beginning.
+std::optional<int> number_of(Text text) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || value < 0) return std::nullopt;
+    return value;
+}
+
+// Up to 2.23 algorithms and protocols are written as numbers.
+constexpr std::array<Text, 7> algorithms{"TREE", "RING",      "COLLNET_DIRECT", "COLLNET_CHAIN",
+                                         "NVLS", "NVLS_TREE", "PAT"};
+constexpr std::array<Text, 3> protocols{"LL", "LL128", "SIMPLE"};
+
+template <std::size_t N>
+std::string name_of(Text text, const std::array<Text, N>& names) {
+    const auto number = number_of(text);
+    if (number) return std::string{static_cast<std::size_t>(*number) < N ? names[static_cast<std::size_t>(*number)] : Text{}};
+    return std::string{word_of(text)};
+}
+
+/// "Channel 00/0 : 0[0] -> 1[1] via P2P/direct pointer", "... [send] via NET/IB/0/GDRDMA"
+void read_connection(Text line, Connections& seen) {
+    const auto way = after(line, " via ");
+    if (!way) return;
+    if (way->starts_with("P2P/")) seen.peer = true;
+    if (way->starts_with("SHM/")) seen.shared = true;
+    if (way->starts_with("COLLNET/")) seen.other = true;
+    if (!way->starts_with("NET/")) return;
+    const Text network = way->substr(4);
+    const Text name = word_of(network);
+    if (name.starts_with("IB"))
+        seen.rdma = true;
+    else if (name == "Socket")
+        seen.socket = true;
+    else
+        seen.other = true;
+    if (network.find("/GDRDMA") != Text::npos) seen.direct = true;
+}
+
+/// "Pattern 4, crossNic 0, nChannels 16, bw 30.0/30.0, type NVL/PIX, sameChannels 1": 4 is a ring, the
+/// first type is that between the devices of a machine.
+void read_pattern(Text line, NcclLog& log) {
+    const auto type = after(line, ", type ");
+    if (!line.starts_with("Pattern 4,") || !type) return;
+    const Text link = word_of(*type);
+    if (!link.empty() && type->substr(link.size()).starts_with('/')) log.link = link;
+}
+
+/// "AllReduce: 1024 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..1}" of 2.24 and later,
+/// "1024 Bytes -> Algo 1 proto 0 time 12.3" of 2.20 to 2.23.
+void read_choice(Text line, NcclLog& log) {
+    const auto algorithm = after(line, " Bytes -> Algo ");
+    if (!algorithm) return;
+    const auto protocol = after(*algorithm, " proto ");
+    if (!protocol) return; // cut off
+    log.algorithm = name_of(*algorithm, algorithms);
+    log.protocol = name_of(*protocol, protocols);
+    log.channels = 0;
+    const auto low = after(*protocol, "={");
+    const auto high = low ? after(*low, "..") : std::nullopt;
+    if (!high) return;
+    const auto first = number_of(*low);
+    const auto last = number_of(*high);
+    constexpr int most = 4096; // NCCL has at most 64
+    if (first && last && *first <= *last && *last < most) log.channels = *last - *first + 1;
+}
+
+bool is_nvlink(Text link) { return link == "NVL" || link == "NVB"; }
+
+struct Named {
+    bool seen;
+    const char* name;
+};
+
+std::string listed(std::initializer_list<Named> names) {
+    std::string words;
+    for (const auto& [seen, name] : names) {
+        if (!seen) continue;
+        if (!words.empty()) words += " and ";
+        words += name;
+    }
+    return words;
+}
+
+const char* peer_name(Text link) {
+    if (link.empty()) return "peer";
+    if (is_nvlink(link)) return "nvlink";
+    return link == "C2C" ? "c2c" : "pcie_peer";
+}
+
+/// Connections of another kind than the one that was asked for.
+std::string others(Way asked, const Connections& seen) {
+    const bool peer = asked == Way::nvlink_ring || asked == Way::pcie_peer;
+    return listed({{seen.peer && !peer, "peer access"},
+                   {seen.shared && asked != Way::host_staged, "shared memory"},
+                   {seen.rdma && asked != Way::rdma, "RDMA"},
+                   {seen.socket && asked != Way::tcp, "TCP"},
+                   {seen.other, "another network"}});
+}
+
+} // namespace
+
+NcclLog read_nccl_log(Text text) {
+    NcclLog log;
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        if (end == Text::npos) break; // cut off: half a line proves nothing
+        const auto line = after(text.substr(0, end), "NCCL INFO ");
+        text.remove_prefix(end + 1);
+        if (!line) continue;
+        if (line->starts_with("Channel ") || line->starts_with("CollNet "))
+            read_connection(*line, log.connections);
+        else if (line->starts_with("Pattern "))
+            read_pattern(*line, log);
+        else
+            read_choice(*line, log);
+    }
+    return log;
+}
+
+std::string path_of(const NcclLog& log) {
+    const Connections& seen = log.connections;
+    return listed({{seen.peer, peer_name(log.link)},
+                   {seen.shared, "shared_memory"},
+                   {seen.rdma, seen.direct ? "rdma (to device memory)" : "rdma"},
+                   {seen.socket, "tcp"},
+                   {seen.other, "another network"}});
+}
+
+std::string contradiction(Way asked, const NcclLog& log) {
+    if (asked == Way::fastest) return {};
+    if (const auto wrong = others(asked, log.connections); !wrong.empty())
+        return "NCCL's log shows connections by " + wrong;
+    if (log.algorithm.starts_with("NVLS"))
+        return "NCCL's log shows the algorithm " + log.algorithm + ", which goes through NVLink's switch";
+    if (asked == Way::nvlink_ring && !log.algorithm.empty() && log.algorithm != "RING")
+        return "NCCL's log shows the algorithm " + log.algorithm;
+    const Text link = log.link;
+    if (asked == Way::nvlink_ring && !link.empty() && !is_nvlink(link))
+        return "NCCL's log shows a ring over links of type " + log.link + ", not NVLink";
+    if (asked == Way::pcie_peer && (is_nvlink(link) || link == "C2C"))
+        return "NCCL's log shows a ring over links of type " + log.link +
+               ": where there is NVLink, peers cannot be made to use PCIe";
+    return {};
+}
+
+std::string unproved(Way asked, const NcclLog& log) {
+    if (!log.connections.any()) return "no connection in NCCL's log";
+    const bool peer = asked == Way::nvlink_ring || asked == Way::pcie_peer;
+    if (peer && log.link.empty()) return "no type of link in NCCL's log";
+    return {};
+}
+
+} // namespace assay::collective

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers that ranks on devices hold: random integers, small enough that the sum over all ranks is exact in
+// the type, in any order. Every element of every rank can be made again from its index, so that each
+// device checks all of its own without a message. What a rank sends, gets and must find is here.
+
+#pragma once
+
+#include <assay/host_device.hpp>
+#include <assay/random.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace assay::collective {
+
+enum class Element : std::uint8_t { fp32, fp64, fp16, bf16, fp8_e4m3, fp8_e5m2 };
+
+enum class Kind : std::uint8_t {
+    allreduce,
+    reduce_scatter,
+    allgather,
+    broadcast,
+    alltoall,
+    send_receive
+};
+
+constexpr std::int64_t bytes_of(Element element) {
+    switch (element) {
+    case Element::fp64: return 8;
+    case Element::fp32: return 4;
+    case Element::fp16:
+    case Element::bf16: return 2;
+    default: return 1;
+    }
+}
+/// Up to this, every integer is a number of the type: 2 to the power of its significant bits.
+constexpr std::int64_t exact_integers(Element element) {
+    switch (element) {
+    case Element::fp64: return std::int64_t{1} << 53U;
+    case Element::fp32: return std::int64_t{1} << 24U;
+    case Element::fp16: return std::int64_t{1} << 11U;
+    case Element::bf16: return std::int64_t{1} << 8U;
+    case Element::fp8_e4m3: return std::int64_t{1} << 4U;
+    default: return std::int64_t{1} << 3U;
+    }
+}
+/// The largest value of one rank when so many are added; 0: no sum of so many would be exact.
+constexpr std::int64_t largest_value(Element element, int summands) {
+    return std::min<std::int64_t>(125, exact_integers(element) / summands);
+}
+
+constexpr bool reduces(Kind kind) {
+    return kind == Kind::allreduce || kind == Kind::reduce_scatter;
+}
+/// Is the message cut into a block for each rank?
+constexpr bool divided(Kind kind) {
+    return kind == Kind::allgather || kind == Kind::reduce_scatter || kind == Kind::alltoall;
+}
+constexpr bool has_in_place(Kind kind) {
+    return kind != Kind::alltoall && kind != Kind::send_receive;
+}
+/// Bus bytes of a byte of the message, as NCCL's tests define them.
+constexpr double bus_factor(Kind kind, int ranks) {
+    const double others = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
+    if (kind == Kind::allreduce) return 2 * others;
+    return divided(kind) ? others : 1;
+}
+
+/// Numbers of a block. A message that cannot be cut evenly is rounded down, to one number at least.
+constexpr std::size_t count_of(Kind kind, Element element, std::int64_t bytes, int ranks) {
+    const std::int64_t parts = divided(kind) ? ranks : 1;
+    return static_cast<std::size_t>(
+        std::max<std::int64_t>(bytes / (parts * bytes_of(element)), 1));
+}
+constexpr std::size_t sent(Kind kind, std::size_t count, int ranks) {
+    const bool all = kind == Kind::reduce_scatter || kind == Kind::alltoall;
+    return all ? count * static_cast<std::size_t>(ranks) : count;
+}
+constexpr std::size_t received(Kind kind, std::size_t count, int ranks) {
+    const bool all = kind == Kind::allgather || kind == Kind::alltoall;
+    return all ? count * static_cast<std::size_t>(ranks) : count;
+}
+/// In place there is one array; where in it a rank's part begins.
+constexpr std::size_t held_in_place(Kind kind, std::size_t count, int ranks) {
+    return std::max(sent(kind, count, ranks), received(kind, count, ranks));
+}
+constexpr std::size_t own_part(Kind kind, std::size_t count, int rank) {
+    return divided(kind) ? count * static_cast<std::size_t>(rank) : 0;
+}
+
+/// Calls in place after which sums of sums would no longer be exact: then inputs are made again. An
+/// all-reduce multiplies by the number of ranks, see growth.hpp; a rank of a reduce-scatter adds the others'
+/// blocks to its own once more.
+constexpr std::uint64_t exact_scatters(Element element, int ranks, std::int64_t largest) {
+    return static_cast<std::uint64_t>(
+        std::max<std::int64_t>(exact_integers(element) / (largest * ranks) - 1, 1));
+}
+
+/// What rank `rank` sends as element i, in -largest..largest.
+ASSAY_HOST_DEVICE constexpr double value_at(int rank, std::uint64_t i, std::int64_t largest) {
+    constexpr std::uint64_t seed = 4000;
+    return random_integer<double>(seed + static_cast<std::uint64_t>(rank), i, -largest, largest);
+}
+
+/// What a rank must find.
+struct Expected {
+    Kind kind;
+    int rank;
+    int ranks;
+    std::uint64_t count; // numbers of a block
+    std::int64_t largest;
+    double growth; // of the sums of an all-reduce in place: 1 after the first call
+    double times;  // that a reduce-scatter in place has added the others' blocks: 1 after the first call
+
+    ASSAY_HOST_DEVICE constexpr double sum(std::uint64_t i) const {
+        double all = 0;
+        for (int r = 0; r < ranks; ++r) all += value_at(r, i, largest);
+        return all;
+    }
+    ASSAY_HOST_DEVICE constexpr double at(std::uint64_t i) const {
+        const auto own = static_cast<std::uint64_t>(rank);
+        switch (kind) {
+        case Kind::allreduce: return growth * sum(i);
+        case Kind::reduce_scatter: {
+            const double mine = value_at(rank, own * count + i, largest);
+            return mine + times * (sum(own * count + i) - mine);
+        }
+        case Kind::allgather: return value_at(static_cast<int>(i / count), i % count, largest);
+        case Kind::broadcast: return value_at(0, i, largest);
+        case Kind::alltoall:
+            return value_at(static_cast<int>(i / count), own * count + i % count, largest);
+        default: return value_at((rank + ranks - 1) % ranks, i, largest);
+        }
+    }
+    /// The deviation of `found`, on the scale of the sums.
+    ASSAY_HOST_DEVICE constexpr double error(std::uint64_t i, double found) const {
+        const double expected = at(i);
+        const double size = expected < 0 ? -expected : expected;
+        return (found - expected) / (size > growth ? size : growth);
+    }
+};
+
+/// A number that differs by one step and that every type holds: towards zero, or from it.
+ASSAY_HOST_DEVICE constexpr double spoiled(double value, double step) {
+    return value > 0 ? value - step : value + step;
+}
+
+} // namespace assay::collective
