@@ -16,7 +16,8 @@ endif()
 assay_cuda_module(nccl HOOKS collective/nccl_hooks.cpp LINK "${NCCL_LIBRARY}")
 target_include_directories(assay_module_nccl SYSTEM PRIVATE "${NCCL_INCLUDE}")
 target_sources(assay_module_nccl PRIVATE
-    "${CMAKE_CURRENT_SOURCE_DIR}/collective/nccl_data.cu" "${CMAKE_CURRENT_SOURCE_DIR}/collective/nccl_group.cpp"
+    "${CMAKE_CURRENT_SOURCE_DIR}/collective/nccl_data.cu" "${CMAKE_CURRENT_SOURCE_DIR}/collective/nccl_fit.cpp"
+    "${CMAKE_CURRENT_SOURCE_DIR}/collective/nccl_group.cpp" "${CMAKE_CURRENT_SOURCE_DIR}/collective/traffic.cpp"
     "${CMAKE_CURRENT_SOURCE_DIR}/collective/nccl_log.cpp" "${CMAKE_CURRENT_SOURCE_DIR}/collective/nccl_log_file.cpp")
 assay_benchmark(nccl collective::device_allreduce collective/nccl_reductions.cpp)
 assay_benchmark(nccl collective::device_reduce_scatter)

@@ -16,17 +16,18 @@
 namespace assay::collective {
 
 inline constexpr std::array way_names{
-    Name<Way>{"fastest", Way::fastest},         Name<Way>{"nvlink_ring", Way::nvlink_ring},
-    Name<Way>{"pcie_peer", Way::pcie_peer},     Name<Way>{"host_staged", Way::host_staged},
-    Name<Way>{"rdma", Way::rdma},               Name<Way>{"tcp", Way::tcp},
+    Name<Way>{"fastest", Way::fastest},     Name<Way>{"nvlink_ring", Way::nvlink_ring},
+    Name<Way>{"pcie_peer", Way::pcie_peer}, Name<Way>{"host_staged", Way::host_staged},
+    Name<Way>{"rdma", Way::rdma},           Name<Way>{"tcp", Way::tcp},
 };
 
-/// NVLink's switch is not turned off by turning off peer access. An empty value stands for none: what
-/// the user's environment says elsewhere would be another way under this name.
+/// As NVIDIA documents them. NVLink's switch is not turned off by turning off peer access. Each transport sets all that
+/// decides it, so that what the user has set elsewhere is not another way under this name.
 inline constexpr std::array way_variables{
     variable("nvlink_ring", "NCCL_NVLS_ENABLE", "0"),
     variable("nvlink_ring", "NCCL_ALGO", "Ring"),
     variable("nvlink_ring", "NCCL_P2P_DISABLE", "0"),
+    variable("nvlink_ring", "NCCL_P2P_LEVEL", "PXB"), // the default
     variable("pcie_peer", "NCCL_P2P_LEVEL", "SYS"),
     variable("pcie_peer", "NCCL_P2P_DISABLE", "0"),
     variable("pcie_peer", "NCCL_NVLS_ENABLE", "0"),
@@ -55,7 +56,7 @@ public:
         std::int64_t bytes = 0;
         Element type = Element::fp32;
         bool in_place = false;
-        Buffers buffers = Buffers::plain;
+        Allocation buffers = Allocation::plain;
         Way transport = Way::fastest;
     };
     static constexpr Info info = Operation::info;
@@ -78,9 +79,9 @@ public:
                            "plain (cudaMalloc), or registered with NCCL (ncclMemAlloc, "
                            "ncclCommRegister)",
                            &Params::buffers,
-                           {Name<Buffers>{"plain", Buffers::plain},
-                            {"registered", Buffers::registered}},
-                           {Buffers::plain}),
+                           {Name<Allocation>{"plain", Allocation::plain},
+                            {"registered", Allocation::registered}},
+                           {Allocation::plain}),
             choice<Params>("transport", "the way that messages take; fastest: NCCL's choice",
                            &Params::transport, way_names, {Way::fastest}, way_variables)};
         const auto type = [] {
@@ -135,10 +136,13 @@ private:
 };
 
 inline constexpr const char* nccl_caveats =
+    "Every call uses the same buffers: what fits the second level cache is read from there. "
     "Small messages show the host's time to launch a kernel on every device from one thread, and a "
-    "line of NCCL's log for each call (about a microsecond); one process for each device would launch "
+    "line of NCCL's log for each call (about a microsecond); one process for each device would "
+    "launch "
     "faster. Bus bandwidth above what a link carries is no error where the "
-    "switch adds up (setting nccl.algorithm NVLS). The log says which way connections were made, not how many bytes "
+    "switch adds up (setting nccl.algorithm NVLS). The log says which way connections were made, "
+    "not how many bytes "
     "went there; the counters of NVLink, where the record has them, do.";
 
 } // namespace assay::collective

@@ -18,28 +18,41 @@ struct Numbers {
 
     __device__ double load(std::uint64_t i) const {
         switch (element) {
-        case Element::fp64: return static_cast<const double*>(data)[i];
-        case Element::fp32: return static_cast<const float*>(data)[i];
-        case Element::fp16: return __half2float(static_cast<const __half*>(data)[i]);
-        case Element::bf16: return __bfloat162float(static_cast<const __nv_bfloat16*>(data)[i]);
+        case Element::fp64:
+            return static_cast<const double*>(data)[i];
+        case Element::fp32:
+            return static_cast<const float*>(data)[i];
+        case Element::fp16:
+            return __half2float(static_cast<const __half*>(data)[i]);
+        case Element::bf16:
+            return __bfloat162float(static_cast<const __nv_bfloat16*>(data)[i]);
         case Element::fp8_e4m3:
             return static_cast<float>(static_cast<const __nv_fp8_e4m3*>(data)[i]);
-        default: return static_cast<float>(static_cast<const __nv_fp8_e5m2*>(data)[i]);
+        default:
+            return static_cast<float>(static_cast<const __nv_fp8_e5m2*>(data)[i]);
         }
     }
     __device__ void store(std::uint64_t i, double value) const {
         const auto narrow = static_cast<float>(value);
         switch (element) {
-        case Element::fp64: static_cast<double*>(data)[i] = value; break;
-        case Element::fp32: static_cast<float*>(data)[i] = narrow; break;
-        case Element::fp16: static_cast<__half*>(data)[i] = __float2half(narrow); break;
+        case Element::fp64:
+            static_cast<double*>(data)[i] = value;
+            break;
+        case Element::fp32:
+            static_cast<float*>(data)[i] = narrow;
+            break;
+        case Element::fp16:
+            static_cast<__half*>(data)[i] = __float2half(narrow);
+            break;
         case Element::bf16:
             static_cast<__nv_bfloat16*>(data)[i] = __float2bfloat16(narrow);
             break;
         case Element::fp8_e4m3:
             static_cast<__nv_fp8_e4m3*>(data)[i] = __nv_fp8_e4m3(narrow);
             break;
-        default: static_cast<__nv_fp8_e5m2*>(data)[i] = __nv_fp8_e5m2(narrow); break;
+        default:
+            static_cast<__nv_fp8_e5m2*>(data)[i] = __nv_fp8_e5m2(narrow);
+            break;
         }
     }
 };
@@ -54,9 +67,7 @@ struct Fill {
 struct Error {
     Numbers found;
     Expected expected;
-    __device__ double operator()(std::uint64_t i) const {
-        return expected.error(i, found.load(i));
-    }
+    __device__ double operator()(std::uint64_t i) const { return expected.error(i, found.load(i)); }
 };
 
 struct Spoil {

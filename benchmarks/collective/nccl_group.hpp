@@ -20,7 +20,7 @@
 
 namespace assay::collective {
 
-enum class Buffers : std::uint8_t {
+enum class Allocation : std::uint8_t {
     plain,     // cudaMalloc
     registered // ncclMemAlloc, and registered with the communicator
 };
@@ -33,7 +33,7 @@ public:
         std::int64_t bytes = 0;
         Element element = Element::fp32;
         bool in_place = false;
-        Buffers buffers = Buffers::plain;
+        Allocation buffers = Allocation::plain;
         Way way = Way::fastest;
     };
     /// Are there enough devices, with room, that can do it?
@@ -75,7 +75,7 @@ private:
     void rotate(const Device& device) const;
     void queue();
     void refill();
-    void wait_for(const Device& device) const;
+    void wait() const;
     Expected expected(int rank) const;
     double bound() const;
     Check prove(Check check) const;

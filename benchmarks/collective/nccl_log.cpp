@@ -41,14 +41,17 @@ std::optional<int> number_of(Text text) {
 }
 
 // Up to 2.23 algorithms and protocols are written as numbers.
-constexpr std::array<Text, 7> algorithms{"TREE", "RING",      "COLLNET_DIRECT", "COLLNET_CHAIN",
-                                         "NVLS", "NVLS_TREE", "PAT"};
+constexpr std::array<Text, 7> algorithms{
+    "TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"};
 constexpr std::array<Text, 3> protocols{"LL", "LL128", "SIMPLE"};
 
 template <std::size_t N>
 std::string name_of(Text text, const std::array<Text, N>& names) {
     const auto number = number_of(text);
-    if (number) return std::string{static_cast<std::size_t>(*number) < N ? names[static_cast<std::size_t>(*number)] : Text{}};
+    if (number)
+        return std::string{static_cast<std::size_t>(*number) < N
+                               ? names[static_cast<std::size_t>(*number)]
+                               : Text{}};
     return std::string{word_of(text)};
 }
 
@@ -166,7 +169,8 @@ std::string contradiction(Way asked, const NcclLog& log) {
     if (const auto wrong = others(asked, log.connections); !wrong.empty())
         return "NCCL's log shows connections by " + wrong;
     if (log.algorithm.starts_with("NVLS"))
-        return "NCCL's log shows the algorithm " + log.algorithm + ", which goes through NVLink's switch";
+        return "NCCL's log shows the algorithm " + log.algorithm +
+               ", which goes through NVLink's switch";
     if (asked == Way::nvlink_ring && !log.algorithm.empty() && log.algorithm != "RING")
         return "NCCL's log shows the algorithm " + log.algorithm;
     const Text link = log.link;

@@ -35,7 +35,7 @@ int log_of_process() {
 }
 
 std::int64_t size_of(int file) {
-    struct stat status {};
+    struct stat status{};
     if (file < 0 || ::fstat(file, &status) != 0) return 0;
     return status.st_size;
 }

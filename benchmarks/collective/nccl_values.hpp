@@ -28,22 +28,32 @@ enum class Kind : std::uint8_t {
 
 constexpr std::int64_t bytes_of(Element element) {
     switch (element) {
-    case Element::fp64: return 8;
-    case Element::fp32: return 4;
+    case Element::fp64:
+        return 8;
+    case Element::fp32:
+        return 4;
     case Element::fp16:
-    case Element::bf16: return 2;
-    default: return 1;
+    case Element::bf16:
+        return 2;
+    default:
+        return 1;
     }
 }
 /// Up to this, every integer is a number of the type: 2 to the power of its significant bits.
 constexpr std::int64_t exact_integers(Element element) {
     switch (element) {
-    case Element::fp64: return std::int64_t{1} << 53U;
-    case Element::fp32: return std::int64_t{1} << 24U;
-    case Element::fp16: return std::int64_t{1} << 11U;
-    case Element::bf16: return std::int64_t{1} << 8U;
-    case Element::fp8_e4m3: return std::int64_t{1} << 4U;
-    default: return std::int64_t{1} << 3U;
+    case Element::fp64:
+        return std::int64_t{1} << 53U;
+    case Element::fp32:
+        return std::int64_t{1} << 24U;
+    case Element::fp16:
+        return std::int64_t{1} << 11U;
+    case Element::bf16:
+        return std::int64_t{1} << 8U;
+    case Element::fp8_e4m3:
+        return std::int64_t{1} << 4U;
+    default:
+        return std::int64_t{1} << 3U;
     }
 }
 /// The largest value of one rank when so many are added; 0: no sum of so many would be exact.
@@ -71,8 +81,7 @@ constexpr double bus_factor(Kind kind, int ranks) {
 /// Numbers of a block. A message that cannot be cut evenly is rounded down, to one number at least.
 constexpr std::size_t count_of(Kind kind, Element element, std::int64_t bytes, int ranks) {
     const std::int64_t parts = divided(kind) ? ranks : 1;
-    return static_cast<std::size_t>(
-        std::max<std::int64_t>(bytes / (parts * bytes_of(element)), 1));
+    return static_cast<std::size_t>(std::max<std::int64_t>(bytes / (parts * bytes_of(element)), 1));
 }
 constexpr std::size_t sent(Kind kind, std::size_t count, int ranks) {
     const bool all = kind == Kind::reduce_scatter || kind == Kind::alltoall;
@@ -112,7 +121,8 @@ struct Expected {
     std::uint64_t count; // numbers of a block
     std::int64_t largest;
     double growth; // of the sums of an all-reduce in place: 1 after the first call
-    double times;  // that a reduce-scatter in place has added the others' blocks: 1 after the first call
+    double
+        times; // that a reduce-scatter in place has added the others' blocks: 1 after the first call
 
     ASSAY_HOST_DEVICE constexpr double sum(std::uint64_t i) const {
         double all = 0;
@@ -122,16 +132,20 @@ struct Expected {
     ASSAY_HOST_DEVICE constexpr double at(std::uint64_t i) const {
         const auto own = static_cast<std::uint64_t>(rank);
         switch (kind) {
-        case Kind::allreduce: return growth * sum(i);
+        case Kind::allreduce:
+            return growth * sum(i);
         case Kind::reduce_scatter: {
             const double mine = value_at(rank, own * count + i, largest);
             return mine + times * (sum(own * count + i) - mine);
         }
-        case Kind::allgather: return value_at(static_cast<int>(i / count), i % count, largest);
-        case Kind::broadcast: return value_at(0, i, largest);
+        case Kind::allgather:
+            return value_at(static_cast<int>(i / count), i % count, largest);
+        case Kind::broadcast:
+            return value_at(0, i, largest);
         case Kind::alltoall:
             return value_at(static_cast<int>(i / count), own * count + i % count, largest);
-        default: return value_at((rank + ranks - 1) % ranks, i, largest);
+        default:
+            return value_at((rank + ranks - 1) % ranks, i, largest);
         }
     }
     /// The deviation of `found`, on the scale of the sums.
