@@ -29,8 +29,8 @@ ExitCode run_in_turns(const Options& options);
 ExitCode write_manifest(const Options& options);
 
 /// Verbs of assay-report, which people may type after `assay` as well.
-inline constexpr std::array<std::string_view, 6> report_verbs{"report", "compare", "history",
-                                                              "import", "export",  "verify"};
+inline constexpr std::array<std::string_view, 7> report_verbs{
+    "report", "compare", "history", "predict", "import", "export", "verify"};
 /// Replaces this program by assay-report, which lies beside it, with the same arguments. Returns only
 /// when that fails.
 ExitCode hand_over(const std::vector<std::string>& arguments);

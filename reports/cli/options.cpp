@@ -17,11 +17,12 @@
 namespace assay::report {
 namespace {
 
-constexpr const char* exit_codes = "Exit codes: 0 done, 1 verification found something wrong (or "
-                                   "--fail-on worse did), 2 usage "
-                                   "error\n  or a file that cannot be read as a result, 3 nothing "
-                                   "in common to compare, 4 an output that "
-                                   "cannot be\n  written.";
+constexpr const char* exit_codes =
+    "Exit codes: 0 done, 1 verification found something wrong (or "
+    "--fail-on worse did), 2 usage "
+    "error\n  or a file that cannot be read as a result, 3 nothing "
+    "in common to compare, or too little to predict, 4 an output that "
+    "cannot be\n  written.";
 
 constexpr const char* input_help =
     "A result file, a folder (the newest run.json in it or below), or LABEL=PATH";
@@ -121,6 +122,38 @@ void add_history(CLI::App& verb, Options& o) {
     verb.add_option("--csv", o.csv, "Write points, quarters, steps; - is stdout")
         ->type_name("FILE");
 }
+void add_predict(CLI::App& verb, Options& o) {
+    auto& p = o.predicting;
+    verb.add_option("collective", p.collective,
+                    "allreduce, allgather, reduce_scatter, broadcast, alltoall, send_receive")
+        ->type_name("COLLECTIVE")
+        ->required();
+    verb.add_option("inputs", o.inputs,
+                    "Runs that measured it: result files, folders (every run below), globs")
+        ->type_name("PATH")
+        ->required();
+    verb.add_option("--nodes", p.nodes, "How many nodes")->type_name("N")->capture_default_str();
+    verb.add_option("--ranks-per-node,--gpus", p.ranks_per_node, "Ranks (or GPUs) on each")
+        ->type_name("N")
+        ->capture_default_str();
+    verb.add_option("--size", p.sizes, "Message sizes: 8, 64KiB, 1GiB; 1KiB,1MiB,1GiB otherwise")
+        ->type_name("SIZE,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    verb.add_option("--algorithm", p.algorithm,
+                    "Assume this one (between nodes, where there are several) instead of choosing "
+                    "by the data: ring, recursive_doubling, halving_doubling, binomial_tree, "
+                    "double_tree")
+        ->type_name("NAME");
+    verb.add_option("--node-bandwidth", p.node_bandwidth,
+                    "Of a node's link, for the bound: 400Gb/s, 50GB/s; as fitted otherwise")
+        ->type_name("RATE");
+    verb.add_option("--filter", p.filter, "Only these: KEY=A|B, KEY!=A; several: all")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+    add_collecting(verb, o);
+    verb.add_option("--csv", o.csv, "Write a row for each size; - is stdout")->type_name("FILE");
+}
 void add_export(CLI::App& verb, Options& o) {
     verb.add_option("--to", o.format,
                     "gbench: JSON as Google Benchmark writes it; csv: one row per case and metric")
@@ -166,7 +199,7 @@ struct VerbDefinition {
     const char* example;
     void (*add)(CLI::App&, Options&);
 };
-constexpr std::array<VerbDefinition, 6> verbs{{
+constexpr std::array<VerbDefinition, 7> verbs{{
     {"report", &report, "Show what a run found: on the terminal, as a page, as Markdown",
      "assay-report report results\n"
      "  assay-report report results --html report.html --md report.md\n"
@@ -193,6 +226,12 @@ constexpr std::array<VerbDefinition, 6> verbs{{
      "now.json)\n"
      "  assay-report export --to csv results --out figures.csv",
      &add_export},
+    {"predict", &predict,
+     "What would a collective take on more nodes, by the runs that measured it on fewer?",
+     "assay-report predict allreduce --nodes 1024 --gpus 8 --size 1GiB results\n"
+     "  assay-report predict alltoall --nodes 64 --ranks-per-node 2 --size 64KiB,16MiB results "
+     "--json",
+     &add_predict},
     {"import", &import_files,
      "Make runs of other tools' results: Google Benchmark, nvbandwidth, nccl-tests, BabelStream, "
      "OSU",

@@ -17,6 +17,17 @@
 
 namespace assay::report {
 
+/// Of predict, as typed.
+struct PredictWords {
+    std::string collective;
+    double nodes = 1;
+    double ranks_per_node = 1;
+    std::vector<std::string> sizes{"1KiB", "1MiB", "1GiB"};
+    std::string algorithm;
+    std::string node_bandwidth;
+    std::vector<std::string> filter;
+};
+
 struct Options {
     Result<ExitCode> (*perform)(const Options&) = nullptr; ///< the verb, from verbs.hpp
     std::vector<std::string> inputs;
@@ -37,6 +48,7 @@ struct Options {
     std::string fail_on;                 ///< "worse", or nothing
     std::string from;                    ///< the tool, found out where empty
     ImportOptions importing;             ///< of import
+    PredictWords predicting;             ///< of predict
     std::vector<std::string> parameters; ///< NAME=VALUE
 };
 

@@ -3,6 +3,7 @@
 #include "model/curves.hpp"
 
 #include "language/language.hpp"
+#include "model/pairs.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "record/format.hpp"
@@ -214,6 +215,7 @@ std::vector<HeatMap> heat_maps(const Case& c) {
                     .row_title = table.row_title,
                     .column_title = table.column_title,
                     .merged = (longest + most_lines - 1) / most_lines};
+        map.slow = slow_pairs(c, table);
         map.rows = thinned(table.rows, map.merged);
         map.columns = thinned(table.columns, map.merged);
         for (std::size_t row = 0; row < table.rows.size(); row += map.merged)

@@ -3,6 +3,7 @@
 #include "model/findings.hpp"
 
 #include "language/language.hpp"
+#include "model/shapes.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "record/format.hpp"
@@ -187,8 +188,8 @@ void said_by_cases(const Run& run, Findings& out) {
 
 } // namespace
 
-std::vector<Finding> find_findings(const Run& run) {
-    Findings found;
+std::vector<Finding> find_findings(const Run& run, const std::vector<CurveChart>& charts) {
+    Findings found = find_shapes(charts);
     for (const auto& finder :
          {wrong_results, broken_cases, not_finished, above_ceiling, said_by_cases, unstable_cases,
           disturbed, memory_settings, few_cores, few_replicas})

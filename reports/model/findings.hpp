@@ -11,7 +11,9 @@
 
 namespace assay::report {
 
-std::vector<Finding> find_findings(const record::Run& run);
+/// `charts`: the curves that the run has.
+std::vector<Finding> find_findings(const record::Run& run,
+                                   const std::vector<CurveChart>& charts = {});
 
 /// "serious", "caution", "note".
 std::string severity_in_words(Severity severity);

@@ -300,7 +300,7 @@ Report make_report(const Run& original, const ReportOptions& options) {
     report.rooflines = make_rooflines(run);
     add_missing(run, report);
     add_checks(run, options.listed_checks, report);
-    report.findings = find_findings(run);
+    report.findings = find_findings(run, curves.charts);
     drop_repeated_notes(report);
     report.summary = summarise(run, report);
     return report;

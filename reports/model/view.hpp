@@ -134,7 +134,8 @@ struct HeatMap {
     std::vector<std::string> rows;
     std::vector<std::string> columns;
     std::vector<std::optional<double>> values; ///< row by row
-    std::size_t merged = 1; ///< each cell is the median of merged x merged of the original
+    std::size_t merged = 1;        ///< each cell is the median of merged x merged of the original
+    std::vector<std::string> slow; ///< who slows pairs down, in sentences
 };
 
 struct Section {

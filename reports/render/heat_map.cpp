@@ -104,6 +104,7 @@ std::string heat_map(const HeatMap& map, const std::string& id) {
     }
     std::vector<std::string> caption{
         say<text::chart::map_caption>(map.benchmark, map.what, map.title), extremes(map)};
+    caption.insert(caption.end(), map.slow.begin(), map.slow.end());
     if (map.merged > 1) caption.push_back(say<text::chart::merged>(map.merged));
     return out + fmt::format("</svg></div>\n<figcaption>{}</figcaption>\n</figure>\n",
                              escape_html(sentences(caption)));

@@ -113,6 +113,7 @@ Value maps(const Section& section) {
                         {"rows", map.rows},
                         {"columns", map.columns},
                         {"merged", map.merged},
+                        {"slow", map.slow},
                         {"values", std::move(values)}});
     }
     return maps;

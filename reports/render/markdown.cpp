@@ -89,6 +89,7 @@ void maps(std::string& out, const Section& section) {
     for (const auto& map : section.maps) {
         out += fmt::format("\n{}\n", quote(say<text::chart::map_of_case>(
                                          map.benchmark, map.what, map.title, extremes(map))));
+        for (const auto& slow : map.slow) out += fmt::format("\n- {}\n", quote(slow));
         if (map.columns.size() > most_columns) continue;
         out += fmt::format("\n| {} \\ {} |", quote(map.row_title), quote(map.column_title));
         for (const auto& column : map.columns) out += fmt::format(" {} |", quote(column));

@@ -144,10 +144,12 @@ void print_curves(Page& page, const Section& section) {
 }
 
 void print_maps(Page& page, const Section& section) {
-    for (const auto& map : section.maps)
+    for (const auto& map : section.maps) {
         page.paragraph("  ", 4,
                        say<text::chart::map>(map.benchmark, map.title, map.row_title,
                                              map.column_title, extremes(map)));
+        for (const auto& slow : map.slow) page.paragraph("    !", 6, slow);
+    }
 }
 
 void print_rows(Page& page, const Section& section) {

@@ -54,6 +54,13 @@ TEST(Cli, UnknownNamesGetTheNearestKnown) {
     expect_refusal(run({"plan", "quick", "--only", "memry"}), 2, {"memry"});
 }
 
+TEST(Cli, VerbsOfReportsAreHandedOver) {
+    const auto outcome = run({"predict", "alreduce", "results"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.error, StartsWith("assay-report: "));
+    EXPECT_THAT(outcome.error, HasSubstr("allreduce"));
+}
+
 TEST(Cli, NoiseIsWatchedAndSaysWhatToExpect) {
     const auto document = parsed(run({"doctor", "--noise", "--seconds", "0.2", "--json"}));
     const auto& noise = document["noise"];

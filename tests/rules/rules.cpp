@@ -96,10 +96,11 @@ const std::map<std::string, std::set<std::string>> allowed{
     {"reports/predict", {"base", "record", "stats", "language", "model", "store"}},
     {"reports/import", {"base", "json", "record", "stats", "language", "model"}},
     {"reports/render",
-     {"base", "json", "record", "stats", "language", "model", "store", "compare", "history"}},
+     {"base", "json", "record", "stats", "language", "model", "store", "compare", "history",
+      "predict"}},
     {"reports/cli",
      {"base", "json", "record", "stats", "language", "model", "store", "compare", "history",
-      "import", "render"}},
+      "import", "predict", "render"}},
 };
 
 TEST(Rules, EveryRoomIncludesOnlyRoomsBelowIt) {

@@ -311,5 +311,6 @@ export interface HeatMap {
   rows: string[];
   columns: string[];
   merged: number;
+  slow: string[]; // sentences: who slows pairs down
   values: Maybe[];
 }

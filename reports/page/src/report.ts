@@ -96,7 +96,7 @@ function curveCharts(curves: Curve[], colours: Colours): Chart[] {
 
 const mapChart = (map: HeatMap): Chart =>
   heatChart({
-    title: `${map.benchmark}: ${map.metric}`, caption: `${map.case}. ${map.merged > 1 ? t("merged", map.merged) : ""}`, rowTitle: map.row_title, columnTitle: map.column_title,
+    title: `${map.benchmark}: ${map.metric}`, caption: [`${map.case}.`, ...(map.merged > 1 ? [t("merged", map.merged)] : []), ...map.slow].join(" "), rowTitle: map.row_title, columnTitle: map.column_title,
     rows: map.rows, columns: map.columns, values: map.values, format: (value) => quantity(value, map.unit), ratio: false,
   });
 

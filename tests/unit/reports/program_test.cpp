@@ -115,6 +115,30 @@ TEST_F(ProgramTest, ComparesWhatIsNamed) {
     EXPECT_EQ(call("compare results nowhere").code, 2);
 }
 
+TEST_F(ProgramTest, PredictsOrSaysWhatIsMissing) {
+    const auto ended = call("predict allreduce --nodes 4 --gpus 8 results");
+    EXPECT_EQ(ended.code, 3) << ended.output;
+    EXPECT_THAT(ended.output, HasSubstr("collective.allreduce"));
+    EXPECT_EQ(call("predict allreduce --nodes 4 --json results > /dev/null").code, 3);
+    const std::pair<const char*, const char*> wrong[] = {
+        {"predict alreduce --nodes 4 results", "did you mean \"allreduce\"?"},
+        {"predict allreduce results", "one rank"},
+        {"predict allreduce --nodes 0 results", "--nodes 0"},
+        {"predict allreduce --nodes 1.5 results", "--nodes 1.5"},
+        {"predict allreduce --nodes 1e99 results", "10000000"},
+        {"predict allreduce --nodes 2 --size 1Gib results", "1GiB"},
+        {"predict allreduce --nodes 2 --algorithm rng results", "ring"},
+        {"predict allreduce --nodes 2 --node-bandwidth 400 results", "400Gb/s"},
+        {"predict allreduce --nodes 2 nowhere", "nowhere"},
+        {"predict --nodes 2", "collective"},
+    };
+    for (const auto& [arguments, expected] : wrong) {
+        const auto refused = call(arguments);
+        EXPECT_EQ(refused.code, 2) << arguments << ": " << refused.output;
+        EXPECT_THAT(refused.output, HasSubstr(expected)) << arguments;
+    }
+}
+
 TEST_F(ProgramTest, WritesFilesAndStaysQuiet) {
     const auto ended = call("report results --html a.html --md a.md");
     EXPECT_EQ(ended.code, 0);
@@ -208,7 +232,7 @@ TEST_F(ProgramTest, OutputsThatCannotBeWrittenEndWithFour) {
 }
 
 TEST_F(ProgramTest, HelpHasAnExampleForEveryVerb) {
-    for (const char* verb : {"report", "verify", "export"}) {
+    for (const char* verb : {"report", "verify", "export", "predict"}) {
         const auto ended = call(std::string{verb} + " --help");
         EXPECT_EQ(ended.code, 0);
         EXPECT_THAT(ended.output, HasSubstr(std::string{"assay-report "} + verb + " "));

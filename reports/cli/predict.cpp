@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/nearest.hpp"
+#include "files.hpp"
+#include "model/text.hpp"
+#include "predict/prediction.hpp"
+#include "predict/units.hpp"
+#include "render/prediction.hpp"
+#include "store/collection.hpp"
+#include "verbs.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+template <class Values>
+std::vector<std::string> names_of(const Values& values) {
+    std::vector<std::string> names;
+    for (const auto value : values) names.emplace_back(to_string(value));
+    return names;
+}
+
+/// A sensible number of nodes or of ranks on one.
+Result<double> count_of(std::string_view option, double number) {
+    constexpr double most = 1e7;
+    if (number >= 1 && number <= most && number == std::floor(number)) return number;
+    return fail(fmt::format("{} {:g} is no number of them; it is 1 to 10000000", option, number));
+}
+
+Result<PredictOptions> what_is_asked(const Options& options) {
+    PredictOptions out{.filter = options.predicting.filter};
+    const auto& asked = options.predicting;
+    const auto collective = collective_from(asked.collective);
+    if (!collective)
+        return fail(fmt::format("\"{}\" is no collective{}", plain(asked.collective, 60),
+                                suggestion(asked.collective, names_of(collectives()))));
+    out.collective = *collective;
+    const auto nodes = count_of("--nodes", asked.nodes);
+    if (!nodes) return tl::unexpected{nodes.error()};
+    const auto ranks = count_of("--ranks-per-node", asked.ranks_per_node);
+    if (!ranks) return tl::unexpected{ranks.error()};
+    out.nodes = *nodes;
+    out.ranks_per_node = *ranks;
+    if (out.nodes * out.ranks_per_node < 2)
+        return fail(
+            "one rank has nobody to exchange data with; --nodes N --ranks-per-node N say how "
+            "many there are");
+    for (const auto& text : asked.sizes) {
+        const auto bytes = parse_bytes(text);
+        if (!bytes) return tl::unexpected{bytes.error()};
+        out.sizes.push_back(*bytes);
+    }
+    if (!asked.algorithm.empty()) {
+        out.algorithm = algorithm_from(asked.algorithm);
+        if (!out.algorithm)
+            return fail(fmt::format("\"{}\" is no known algorithm{}", plain(asked.algorithm, 60),
+                                    suggestion(asked.algorithm, names_of(algorithms()))));
+    }
+    if (!asked.node_bandwidth.empty()) {
+        const auto rate = parse_rate(asked.node_bandwidth);
+        if (!rate) return tl::unexpected{rate.error()};
+        out.node_bandwidth = *rate;
+    }
+    return out;
+}
+
+} // namespace
+
+Result<ExitCode> predict(const Options& options) {
+    const auto asked = what_is_asked(options);
+    if (!asked) return tl::unexpected{asked.error()};
+    const auto collection = collect(options.inputs, options.collecting);
+    if (!collection) return tl::unexpected{collection.error()};
+    const auto prediction = predict_collective(*collection, *asked);
+    if (!prediction) return tl::unexpected{prediction.error()};
+    std::vector<Input> inputs;
+    for (const auto& run : collection->runs) inputs.push_back({.label = "", .file = run.file});
+    const Renderings renderings{
+        .html = {},
+        .markdown = {},
+        .workbook = {},
+        .csv = [&] { return to_csv(*prediction); },
+        .json = [&] { return to_json(*prediction); },
+        .terminal = [&] { return to_terminal(*prediction, terminal_style()); }};
+    if (auto done = deliver(options, renderings, inputs); !done)
+        return tl::unexpected{done.error()};
+    return has_prediction(*prediction) ? ExitCode::done : ExitCode::inconclusive;
+}
+
+} // namespace assay::report

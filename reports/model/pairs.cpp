@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "model/pairs.hpp"
+
+#include "language/language.hpp"
+#include "record/format.hpp"
+#include "record/metrics.hpp"
+#include "stats/culprits.hpp"
+#include "stats/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace assay::report {
+namespace {
+
+// Of each kind; the map shows the others.
+constexpr std::size_t named = 3;
+// A matrix of more nodes has millions of pairs, and takes longer than a report should.
+constexpr std::size_t most_nodes = 1024;
+
+std::vector<double> numbers(const record::Table& table) {
+    std::vector<double> values;
+    for (const auto& value : table.values)
+        values.push_back(value ? *value : std::numeric_limits<double>::quiet_NaN());
+    return values;
+}
+
+/// Standard deviation of the logarithm of a cell's median over replicas, over all cells that several of
+/// them measured; 0 without.
+double noise_between_replicas(const record::Case& c, const record::Table& table) {
+    double squares = 0;
+    double count = 0;
+    for (std::size_t cell = 0; cell < table.values.size(); ++cell) {
+        std::vector<double> logs;
+        for (const auto& replica : c.replicas)
+            for (const auto& own : replica.tables)
+                if (own.metric == table.metric && own.rows == table.rows &&
+                    own.columns == table.columns && cell < own.values.size() && own.values[cell] &&
+                    *own.values[cell] > 0)
+                    logs.push_back(std::log(*own.values[cell]));
+        if (logs.size() < 2) continue;
+        squares += stats::variance(logs) / static_cast<double>(logs.size());
+        ++count;
+    }
+    return count > 0 ? std::sqrt(squares / count) : 0;
+}
+
+std::string slower_by(double slowdown) { return record::human_percent(slowdown - 1); }
+
+} // namespace
+
+std::vector<std::string> slow_pairs(const record::Case& c, const record::Table& table) {
+    const std::size_t nodes = table.rows.size();
+    if (nodes < 2 || nodes > most_nodes || table.rows != table.columns ||
+        table.values.size() != nodes * nodes)
+        return {};
+    const auto values = numbers(table);
+    const auto* definition = record::find_metric(table.metric);
+    const auto found = stats::find_culprits(
+        {.nodes = nodes,
+         .values = values,
+         .higher_is_better = definition == nullptr || definition->higher_is_better,
+         .log_noise = noise_between_replicas(c, table)});
+    std::vector<std::string> out;
+    const auto& names = table.rows;
+    const auto say_first = [&](const auto& list, const auto& sentence) {
+        for (std::size_t i = 0; i < std::min(named, list.size()); ++i)
+            out.push_back(sentence(list[i]));
+        if (list.size() > named) out.push_back(say_count<text::pair::more>(list.size() - named));
+    };
+    say_first(found.nodes, [&](const stats::SlowNode& node) {
+        return say<text::pair::node>(table.row_title, names[node.node], slower_by(node.slowdown));
+    });
+    say_first(found.links, [&](const stats::SlowLink& link) {
+        return say<text::pair::link>(names[link.from], names[link.to], slower_by(link.slowdown));
+    });
+    say_first(found.one_way, [&](const stats::OneWayPair& pair) {
+        return say<text::pair::one_way>(names[pair.from], names[pair.to], slower_by(pair.ratio));
+    });
+    return out;
+}
+
+} // namespace assay::report
