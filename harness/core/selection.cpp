@@ -9,8 +9,10 @@
 #include "json/words.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -140,16 +142,31 @@ bool has_module(const Catalogue& catalogue, std::string_view name) {
     return std::ranges::find(catalogue.modules, name, &Manifest::module) != catalogue.modules.end();
 }
 
+/// A suite is for many machines; not all have every library.
+bool is_of_no_module(const Catalogue& catalogue, const SuiteCase& entry) {
+    return !entry.library.empty() && !has_module(catalogue, entry.library);
+}
+
+/// One note for all entries whose module is not there: a build without nvcc lacks a dozen at once.
+void note_modules(const Catalogue& catalogue, const Suite& suite, std::vector<std::string>& notes) {
+    std::map<std::string, std::size_t> missing;
+    for (const auto& entry : suite.cases)
+        if (is_of_no_module(catalogue, entry)) ++missing[entry.library];
+    if (missing.empty()) return;
+    std::vector<std::string> words;
+    for (const auto& [name, count] : missing) {
+        const auto meant = nearest(name, module_names(catalogue));
+        words.push_back(fmt::format("{} ({} {}{})", name, count, count == 1 ? "entry" : "entries",
+                                    meant.empty() ? "" : fmt::format("; perhaps {}", meant)));
+    }
+    notes.push_back(fmt::format("left out of the suite, because there is no such module: {}",
+                                fmt::join(words, ", ")));
+}
+
 Result<std::vector<Draft>> drafts_of_case(const Catalogue& catalogue, const SuiteCase& entry,
                                           const std::string& where, const record::Machine& machine,
                                           std::vector<std::string>& notes) {
-    if (!entry.library.empty() && !has_module(catalogue, entry.library)) {
-        // A suite is for many machines; not all have every library.
-        notes.push_back(fmt::format("{}[{}] left out: there is no module {}{}", entry.benchmark,
-                                    entry.library, entry.library,
-                                    suggestion(entry.library, module_names(catalogue))));
-        return std::vector<Draft>{};
-    }
+    if (is_of_no_module(catalogue, entry)) return std::vector<Draft>{};
     std::vector<Draft> drafts;
     for (const auto& module : catalogue.modules)
         for (const auto& benchmark : module.benchmarks)
@@ -179,6 +196,7 @@ Result<std::vector<Draft>> drafts_of_suite(const Catalogue& catalogue, const Sui
                                            const record::Machine& machine,
                                            std::vector<std::string>& notes) {
     std::vector<Draft> drafts;
+    note_modules(catalogue, suite, notes);
     for (std::size_t i = 0; i < suite.cases.size(); ++i) {
         const auto where = fmt::format("{}: cases[{}]", suite.source, i);
         auto some = drafts_of_case(catalogue, suite.cases[i], where, machine, notes);
