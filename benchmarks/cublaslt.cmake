@@ -49,5 +49,5 @@ assay_benchmark(cublaslt gemm::cublaslt_shapes gemm/cublaslt_shapes.cpp)
 # Found again at run time, whatever the loader's search path says, as in openblas.cmake.
 get_target_property(cublaslt_library CUDA::cublasLt IMPORTED_LOCATION)
 get_filename_component(cublaslt_folder "${cublaslt_library}" DIRECTORY)
-set_target_properties(assay_module_cublaslt PROPERTIES INSTALL_RPATH "${cublaslt_folder}")
+set_property(TARGET assay_module_cublaslt APPEND PROPERTY INSTALL_RPATH "${cublaslt_folder}")
 assay_finish_module(cublaslt)

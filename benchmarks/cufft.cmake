@@ -9,5 +9,5 @@ assay_benchmark(cufft fft::device_transform fft/device_transform.cpp fft/device_
 # Found again at run time, whatever the loader's search path says, as in openblas.cmake.
 get_target_property(cufft_library CUDA::cufft IMPORTED_LOCATION)
 get_filename_component(cufft_folder "${cufft_library}" DIRECTORY)
-set_target_properties(assay_module_cufft PROPERTIES INSTALL_RPATH "${cufft_folder}")
+set_property(TARGET assay_module_cufft APPEND PROPERTY INSTALL_RPATH "${cufft_folder}")
 assay_finish_module(cufft)

@@ -43,6 +43,7 @@ NcclGroup::NcclGroup(const Plan& plan, const Context& context)
         }
     use(0);
     context_.setting("ranks", ranks_);
+    context_.setting("machines", 1);
     context_.setting("processes", 1.0);
     context_.setting("message_bytes", bytes());
     poison();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/devices.hpp"
 
+#include "machine/hardware.hpp"
 #include "record/format.hpp"
 
 #include <fmt/format.h>
@@ -27,6 +28,10 @@ std::string description(const record::Device& device) {
     if (device.ecc) parts.emplace_back(*device.ecc ? "ECC" : "no ECC");
     if (device.confidential.value_or(false)) parts.emplace_back("confidential");
     if (device.numa_node) parts.push_back(fmt::format("near NUMA node {}", *device.numa_node));
+    if (const auto known = machine::find_hardware(device))
+        parts.push_back(fmt::format("known as {} (configs/hardware)", known->name));
+    else
+        parts.emplace_back("not in configs/hardware: no data sheet to hold it against");
     parts.push_back(fmt::format("{} {}", device.pci_address, device.uuid));
     return fmt::format("{}", fmt::join(parts, ", "));
 }

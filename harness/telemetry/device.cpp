@@ -132,7 +132,7 @@ void DeviceWindow::sample() { state_->sample(); }
 void DeviceWindow::end(double seconds, const std::function<bool(int pid)>& is_ours,
                        record::Telemetry& telemetry) {
     State& s = *state_;
-    s.sampler = {}; // stopped and joined
+    s.sampler = {};                    // stopped and joined
     if (s.samples.empty()) s.sample(); // the window was over before the thread had begun
     const auto ended = s.device.counters();
     s.note_processes();

@@ -195,8 +195,13 @@ std::string title_of(const Run& run) {
     const auto& machine = run.machine;
     const std::string cpu =
         machine.cpu_model.empty() ? say<text::facts::unknown_processor>() : machine.cpu_model;
-    return machine.cores > 0 ? join({cpu, say_count<text::count::cores>(to_count(machine.cores))})
-                             : cpu;
+    const std::string host =
+        machine.cores > 0 ? join({cpu, say_count<text::count::cores>(to_count(machine.cores))})
+                          : cpu;
+    // What people bought the machine for comes first.
+    const auto is_on_device = [](const record::Case& c) { return c.place.kind != "host"; };
+    if (machine.devices.empty() || std::ranges::none_of(run.cases, is_on_device)) return host;
+    return join({list_of(device_kinds(machine), 2), host});
 }
 
 std::vector<Fact> run_facts(const Run& run, const std::string& source) {
