@@ -16,10 +16,12 @@ std::int64_t rank_count(Symbolic wanted, const Machine& machine) {
 Fit fit_ranks(Symbolic ranks, std::int64_t bytes_per_rank, const Machine& machine) {
     const std::int64_t count = rank_count(ranks, machine);
     if (count < 2) return Fit::no("not applicable: a single rank has nobody to exchange data with");
-    if (count > machine.cores())
+    // On several hosts their slots decide, which the user has given.
+    const bool here = machine.count("job.hosts") == 0;
+    if (here && count > machine.cores())
         return Fit::no("needs " + std::to_string(count) + " cores, one per rank; " +
                        std::to_string(machine.cores()) + " can be used");
-    const std::int64_t needed = bytes_per_rank * count;
+    const std::int64_t needed = here ? bytes_per_rank * count : bytes_per_rank;
     if (machine.memory_available() != 0 && needed > machine.memory_available())
         return Fit::no("needs " + std::to_string(needed >> 20U) + " MiB of memory, " +
                        std::to_string(machine.memory_available() >> 20U) + " MiB are available");

@@ -2,6 +2,7 @@
 #include "cli/options.hpp"
 
 #include "base/command_line.hpp"
+#include "base/file.hpp"
 #include "base/version.hpp"
 #include "cli/verbs.hpp"
 #include "core/interleaving.hpp"
@@ -31,6 +32,40 @@ constexpr const char* examples =
     "  assay describe gemm.square        what a number means\n"
     "Reports: assay report, compare, history, import, export and verify are verbs of "
     "assay-report.\n";
+
+/// Where teams of processes run.
+void add_hosts(CLI::App& verb, Options& o) {
+    const auto take = [&o](const char* option, Result<std::vector<core::Host>> hosts) {
+        if (!hosts) throw CLI::ValidationError(option, hosts.error().message);
+        o.job.hosts = std::move(*hosts);
+    };
+    auto* hosts =
+        verb.add_option_function<std::string>(
+                "--hosts",
+                [take](const std::string& text) { take("--hosts", core::parse_hosts(text)); },
+                "Machines that teams of processes (collective.*) are spread over, with the "
+                "ranks that each takes; assay must be at the same path on all of them")
+            ->type_name("HOST:N,...");
+    auto* hostfile =
+        verb.add_option_function<std::string>(
+                "--hostfile",
+                [take](const std::string& path) {
+                    constexpr std::size_t most = std::size_t{16} << 20U;
+                    const auto text = read_whole(path, most);
+                    take("--hostfile",
+                         text ? core::parse_hostfile(*text, path)
+                              : Result<std::vector<core::Host>>{tl::unexpected{text.error()}});
+                },
+                "The same from a file as Open MPI takes it: `HOST slots=N` in each line")
+            ->type_name("FILE")
+            ->excludes(hosts);
+    verb.add_option("--launcher", o.job.launcher,
+                    "What starts teams on these hosts; srun inside a Slurm allocation, whose hosts "
+                    "it takes where none are named")
+        ->check(CLI::IsMember({"mpirun", "srun"}))
+        ->option_text("mpirun|srun [mpirun]");
+    static_cast<void>(hostfile);
+}
 
 void add_request(CLI::App& verb, Options& o) {
     verb.add_option("what", o.what,
@@ -67,6 +102,7 @@ void add_request(CLI::App& verb, Options& o) {
                              "Processes that measure each case, one after the other")
                          ->type_name("N")
                          ->check(CLI::Range(1, 100));
+    add_hosts(verb, o);
     auto* interleave =
         verb.add_option(
                 "--interleave", o.interleave,

@@ -98,6 +98,7 @@ core::PlanRequest request_of(const Options& options) {
             .budget_seconds = options.budget_seconds,
             .replicas = options.replicas,
             .devices = options.devices,
+            .job = options.job,
             .machine = machine::inspect({.core_clock = false})};
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs.hpp"
 
+#include "core/hosts.hpp"
+
 #include <cstdio>
+#include <utility>
 
 namespace assay::cli {
 
@@ -17,7 +20,9 @@ void warn_of_problems(const core::Catalogue& catalogue) {
         std::fprintf(stderr, "assay: warning: %s\n", problem.message.c_str());
 }
 
-ExitCode perform(const Options& options) {
+namespace {
+
+ExitCode perform_verb(const Options& options) {
     switch (options.verb) {
     case Verb::doctor:
         return doctor(options);
@@ -33,6 +38,19 @@ ExitCode perform(const Options& options) {
         break;
     }
     return write_manifest(options);
+}
+
+} // namespace
+
+ExitCode perform(const Options& options) {
+    if (options.job.hosts.empty() && options.job.launcher.empty()) return perform_verb(options);
+    // Whatever is wrong with the hosts is said before anything is measured.
+    auto job = core::settle(options.job);
+    if (!job) return report(job.error());
+    auto settled = options;
+    settled.job = std::move(*job);
+    settled.job.show_names = options.hostname;
+    return perform_verb(settled);
 }
 
 } // namespace assay::cli

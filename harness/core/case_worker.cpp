@@ -78,10 +78,10 @@ int weight(Status status) {
 } // namespace
 
 CaseWorker::CaseWorker(record::Machine machine, std::int64_t data_limit, std::string state_folder,
-                       Reports reports)
+                       Reports reports, JobFacts job)
     : machine_{std::move(machine)}, reports_{std::move(reports)},
       services_{machine_, data_limit, [this](const std::string& text) { reports_.log({text}); },
-                std::move(state_folder)},
+                std::move(state_folder), job},
       crew_{std::make_unique<measure::Crew>()} {}
 
 CaseWorker::~CaseWorker() {

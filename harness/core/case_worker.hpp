@@ -32,7 +32,7 @@ public:
     };
 
     CaseWorker(record::Machine machine, std::int64_t data_limit, std::string state_folder,
-               Reports reports);
+               Reports reports, JobFacts job = {});
     CaseWorker(const CaseWorker&) = delete;
     CaseWorker& operator=(const CaseWorker&) = delete;
     CaseWorker(CaseWorker&&) = delete;

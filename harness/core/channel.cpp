@@ -1,43 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/channel.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
 namespace assay::core {
 namespace {
 
-constexpr std::string_view scheme = "unix:@";
-
-tl::unexpected<Error> system_failure(const char* what, int error) {
+tl::unexpected<Error> system_failure(std::string_view what, int error) {
     return fail(fmt::format("cannot {}: {}", what, std::system_category().message(error)),
                 Fault::environment);
 }
 
-struct Address {
-    sockaddr_un value{};
-    socklen_t size = 0;
-};
+/// A network may lose the other side without a word: found out within half a minute.
+void watch_network(int descriptor) {
+    const auto set = [&](int level, int option, int value) {
+        ::setsockopt(descriptor, level, option, &value, sizeof value);
+    };
+    constexpr int idle = 10;               // seconds without a word before asking
+    constexpr int interval = 5;            // seconds between questions
+    constexpr int questions = 4;           // without an answer: gone
+    constexpr int unacknowledged = 30'000; // milliseconds
+    constexpr int room = 1 << 20U;         // bytes: a welcome is sent without waiting
+    set(SOL_SOCKET, SO_KEEPALIVE, 1);
+    set(SOL_SOCKET, SO_SNDBUF, room);
+    set(IPPROTO_TCP, TCP_KEEPIDLE, idle);
+    set(IPPROTO_TCP, TCP_KEEPINTVL, interval);
+    set(IPPROTO_TCP, TCP_KEEPCNT, questions);
+    set(IPPROTO_TCP, TCP_USER_TIMEOUT, unacknowledged);
+    set(IPPROTO_TCP, TCP_NODELAY, 1);
+}
 
-/// An abstract name begins with NUL and needs no end.
-std::optional<Address> abstract_address(std::string_view name) {
-    Address address;
-    address.value.sun_family = AF_UNIX;
-    if (name.empty() || name.size() + 1 > sizeof address.value.sun_path) return std::nullopt;
-    std::memcpy(address.value.sun_path + 1, name.data(), name.size());
-    address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-    return address;
+/// 0, or errno. A host that does not answer would be waited for two minutes.
+int connect_in_time(int descriptor, const Address& to) {
+    constexpr int patience = 10'000; // milliseconds
+    const auto* plain = reinterpret_cast<const sockaddr*>(&to.value);
+    const int flags = ::fcntl(descriptor, F_GETFL);
+    ::fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+    int error = ::connect(descriptor, plain, to.size) == 0 ? 0 : errno;
+    if (error == EINPROGRESS) {
+        pollfd ready{.fd = descriptor, .events = POLLOUT, .revents = 0};
+        socklen_t size = sizeof error;
+        if (::poll(&ready, 1, patience) != 1)
+            error = ETIMEDOUT;
+        else if (::getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
+            error = errno;
+    }
+    ::fcntl(descriptor, F_SETFL, flags);
+    return error;
 }
 
 Result<void> send_all(int descriptor, std::string_view line, int flags) {
@@ -85,15 +108,16 @@ Connection::~Connection() {
 }
 
 Result<Connection> Connection::open(std::string_view address) {
-    if (!address.starts_with(scheme))
-        return fail(fmt::format("`{}` is no address; it should read {}<name>", address, scheme));
-    const auto target = abstract_address(address.substr(scheme.size()));
-    if (!target) return fail(fmt::format("`{}` is no address: its name is too long", address));
-    Connection connection{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    const auto target = parse_address(address);
+    if (!target)
+        return fail(fmt::format("`{}` is no address; it should read unix:@<name> or "
+                                "tcp:<address>:<port>",
+                                address));
+    Connection connection{::socket(target->value.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     if (connection.descriptor_ < 0) return system_failure("open a socket", errno);
-    if (::connect(connection.descriptor_, reinterpret_cast<const sockaddr*>(&target->value),
-                  target->size) != 0)
-        return system_failure("connect to the parent", errno);
+    if (const int error = connect_in_time(connection.descriptor_, *target); error != 0)
+        return system_failure(fmt::format("connect to the parent at {}", address), error);
+    if (!target->is_local()) watch_network(connection.descriptor_);
     return connection;
 }
 
@@ -126,25 +150,30 @@ Listener::Listener(int descriptor, std::string address)
     : descriptor_{descriptor}, address_{std::move(address)} {}
 
 Listener::Listener(Listener&& other) noexcept
-    : descriptor_{std::exchange(other.descriptor_, -1)}, address_{std::move(other.address_)} {}
+    : descriptor_{std::exchange(other.descriptor_, -1)}, address_{std::move(other.address_)},
+      is_local_{other.is_local_} {}
 
 Listener::~Listener() {
     if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-Result<Listener> Listener::open() {
-    const auto name = "assay-" + random_token();
-    const auto address = abstract_address(name);
-    const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+Result<Listener> Listener::open() { return open(*parse_address("unix:@assay-" + random_token())); }
+
+Result<Listener> Listener::open(const Address& own) {
+    const int descriptor =
+        ::socket(own.value.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (descriptor < 0) return system_failure("open a socket", errno);
-    Listener listener{descriptor, std::string{scheme} + name};
+    Listener listener{descriptor, {}};
     // All ranks of a team connect at once; a full queue would make them wait.
     constexpr int waiting = 1024;
-    if (!address ||
-        ::bind(descriptor, reinterpret_cast<const sockaddr*>(&address->value), address->size) !=
-            0 ||
-        ::listen(descriptor, waiting) != 0)
-        return system_failure("listen on a local socket", errno);
+    Address bound;
+    bound.size = sizeof bound.value;
+    if (::bind(descriptor, reinterpret_cast<const sockaddr*>(&own.value), own.size) != 0 ||
+        ::listen(descriptor, waiting) != 0 ||
+        ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&bound.value), &bound.size) != 0)
+        return system_failure(fmt::format("listen at {}", to_text(own)), errno);
+    listener.address_ = to_text(bound);
+    listener.is_local_ = bound.is_local();
     return listener;
 }
 
@@ -152,6 +181,10 @@ std::optional<Connection> Listener::accept() const {
     const int descriptor = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
     if (descriptor < 0) return std::nullopt;
     Connection connection{descriptor};
+    if (!is_local_) {
+        watch_network(descriptor);
+        return connection; // who it is, its token says
+    }
     ucred peer{};
     socklen_t size = sizeof peer;
     if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||

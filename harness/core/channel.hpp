@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines over a local socket, between the parent and its workers. Whatever the other side sends costs
+// Lines over a socket, between the parent and its workers. Whatever the other side sends costs
 // at most the caps below: a peer that breaks them is reported as broken and read no further.
 //
-// Addresses read "unix:@<name>" (Linux's abstract names: no file to clean up, none to collide with);
-// the scheme leaves room for workers on other hosts.
+// Workers on this host connect by one of Linux's abstract names (no file to clean up, none to collide
+// with), those of a team that spans hosts by TCP.
 
 #pragma once
 
 #include "base/result.hpp"
+#include "core/address.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -63,7 +64,10 @@ private:
 
 class Listener {
 public:
+    /// For workers on this host.
     static Result<Listener> open();
+    /// For workers on others, at an address of this machine.
+    static Result<Listener> open(const Address& own);
     Listener(Listener&& other) noexcept;
     Listener& operator=(Listener&&) = delete;
     Listener(const Listener&) = delete;
@@ -72,13 +76,14 @@ public:
 
     const std::string& address() const { return address_; }
     int descriptor() const { return descriptor_; }
-    /// A connection that is waiting, if any; those of other users are turned away.
+    /// A connection that is waiting, if any; those of other users of this host are turned away.
     std::optional<Connection> accept() const;
 
 private:
     Listener(int descriptor, std::string address);
     int descriptor_;
     std::string address_;
+    bool is_local_ = true;
 };
 
 /// `bytes` random bytes from the kernel in hexadecimal.

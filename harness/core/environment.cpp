@@ -21,10 +21,22 @@ constexpr std::array replaced{"OMP_NUM_THREADS",      "OMP_PROC_BIND",        "O
                               "OMP_DISPLAY_AFFINITY", "OMP_WAIT_POLICY"};
 
 /// What a job launcher sets in its processes: a worker that sees it believes to be one of its ranks.
-constexpr std::array job_prefixes{
-    "OMPI_COMM_",       "OMPI_UNIVERSE_",   "OMPI_MCA_orte_",  "OMPI_MCA_ess_", "OMPI_APP_CTX_",
-    "OMPI_FIRST_RANKS", "OMPI_MCA_initial", "PMIX_",           "PMI_",          "ASSAY_SOCKET",
-    "ASSAY_TOKEN",      "ASSAY_CPUS",       "ASSAY_DATA_LIMIT"};
+constexpr std::array job_prefixes{"OMPI_COMM_",
+                                  "OMPI_UNIVERSE_",
+                                  "OMPI_MCA_orte_",
+                                  "OMPI_MCA_ess_",
+                                  "OMPI_APP_CTX_",
+                                  "OMPI_FIRST_RANKS",
+                                  "OMPI_MCA_initial",
+                                  "PMIX_",
+                                  "PMI_",
+                                  "ASSAY_SOCKET",
+                                  "ASSAY_TOKEN",
+                                  "ASSAY_CPUS",
+                                  "ASSAY_DATA_LIMIT",
+                                  "ASSAY_HOST_RANKS",
+                                  "SLURM_PROCID",
+                                  "SLURM_LOCALID"};
 
 /// What makes a library compute something else than it is asked for, without a word: TF32 for fp32,
 /// emulated for native, another algorithm for the chosen one. A benchmark that wants it says so in a
@@ -110,6 +122,11 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& inhe
     } else if (!placement.cpus.empty()) {
         // Each rank of a team binds itself to its own entry of this list.
         entries.push_back(fmt::format("ASSAY_CPUS={}", fmt::join(placement.cpus, ",")));
+    }
+    if (!placement.hosts.empty()) {
+        std::vector<int> ranks;
+        for (const auto& host : placement.hosts) ranks.push_back(host.ranks);
+        entries.push_back(fmt::format("ASSAY_HOST_RANKS={}", fmt::join(ranks, ",")));
     }
     std::erase_if(entries, [&](const std::string& entry) {
         return record::find(forced, name_of(entry)) != nullptr;

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "core/hosts.hpp"
 #include "record/model.hpp"
 
 #include <string>
@@ -15,10 +16,12 @@ namespace assay::core {
 
 /// What must be equal for two cases to be measured by one worker process.
 struct Placement {
-    std::string launcher;        ///< "" or "mpirun"
-    int ranks = 1;               ///< processes
-    int threads = 1;             ///< of each process
-    std::vector<int> cpus;       ///< of all processes together; empty: not bound
+    std::string launcher;  ///< "" or "mpirun"
+    int ranks = 1;         ///< processes
+    int threads = 1;       ///< of each process
+    std::vector<int> cpus; ///< of all processes together; empty: not bound
+    std::vector<HostRanks>
+        hosts;                   ///< of a team that was spread over hosts; empty: it is on this one
     record::NamedList variables; ///< OPENBLAS_CORETYPE=SkylakeX: tunings, and values of parameters
     std::vector<std::string> devices{}; ///< UUIDs of the CUDA devices it is shown; empty: all
     bool operator==(const Placement&) const = default;

@@ -2,6 +2,7 @@
 #include "core/foreman.hpp"
 
 #include "base/file.hpp"
+#include "core/complaint.hpp"
 #include "core/placement.hpp"
 #include "machine/inventory.hpp"
 
@@ -40,6 +41,20 @@ void skip(Attempt& attempt, std::string reason, Status status = Status::skipped)
     attempt.result.replicas.clear();
     attempt.result.status = status;
     attempt.result.reason = std::move(reason);
+}
+
+/// Of the host with the most, which the others are taken to be like.
+int ranks_here(const Placement& placement) {
+    if (placement.hosts.empty()) return placement.ranks;
+    return std::ranges::max_element(placement.hosts, {}, &HostRanks::ranks)->ranks;
+}
+
+/// "node0:2 node1:2"
+std::string words_of(const std::vector<HostRanks>& hosts) {
+    std::string words;
+    for (const auto& host : hosts)
+        words += fmt::format("{}{}:{}", words.empty() ? "" : " ", host.label, host.ranks);
+    return words;
 }
 
 void prefix_names(record::NamedList& facts, const std::string& module) {
@@ -84,11 +99,16 @@ Result<std::unique_ptr<Session>> Foreman::start(const Placement& placement, cons
          .placement = placement,
          .log = log,
          .scratch = scratch_ ? scratch_->folder() : fs::path{},
-         // A CUDA driver maps the device's memory into the process: that is no memory of the host.
-         .data_limit = placement.devices.empty() ? data_limit_for(available, placement.ranks) : 0,
+         // A CUDA driver maps the device's memory into the process: that is no memory of
+         // the host.
+         .data_limit =
+             placement.devices.empty() ? data_limit_for(available, ranks_here(placement)) : 0,
          .inherited = environment_,
          .surroundings = surroundings_},
-        {.machine = machine_, .state_folder = surroundings_.inside(state_folder_)});
+        {.machine = machine_,
+         .state_folder = surroundings_.inside(state_folder_),
+         .ranks = placement.ranks,
+         .hosts = static_cast<int>(placement.hosts.size())});
 }
 
 Result<Session*> Foreman::session_for(const PlannedCase& planned, const Placement& placement,
@@ -178,9 +198,9 @@ Attempt Foreman::attempt(const PlannedCase& planned, const measure::Protocol& pr
         const bool missing = error.fault == Fault::environment;
         skip(attempt, error.message, missing ? Status::skipped : Status::failed);
     };
-    const auto placement =
-        place(planned, machine_, variables,
-              [&](int threads, const std::string& near) { return cpus_for(threads, near); });
+    const auto placement = place(
+        planned, machine_, variables,
+        [&](int threads, const std::string& near) { return cpus_for(threads, near); }, job_);
     if (!placement) {
         give_up(placement.error());
         return attempt;
@@ -208,6 +228,10 @@ Attempt Foreman::attempt(const PlannedCase& planned, const measure::Protocol& pr
         attempt.result.replicas.front().status == Status::failed)
         dismiss();
     auto& settings = attempt.result.settings;
+    if (!placement->hosts.empty()) {
+        settings.push_back({"job.launcher", placement->launcher});
+        settings.push_back({"job.hosts", words_of(placement->hosts)});
+    }
     if (!settings.empty() || !attempt.result.replicas.empty())
         std::ranges::move(environment, std::back_inserter(settings));
     return attempt;
@@ -232,6 +256,7 @@ void Foreman::take_answer(Answer<message::Result> answer, const fs::path& log, A
         auto& replica = c.replicas.front();
         replica.status = status_of(answer.fate);
         replica.reason = std::move(answer.reason);
+        if (const auto words = complaint_in(log); !words.empty()) replica.reason += ": " + words;
         if (const auto last = last_line_of(log); !last.empty())
             replica.reason +=
                 fmt::format("; last line of logs/{}: {}", log.filename().string(), last);

@@ -45,6 +45,8 @@ public:
     void adopt(const PlannedCase& planned, const record::NamedList& settings);
     /// Where modules may keep files from run to run.
     void keep_state_in(const std::filesystem::path& folder) { state_folder_ = folder; }
+    /// Hosts that teams are spread over.
+    void spread_over(const Job& job) { job_ = job; }
     /// Ends the worker at hand.
     void dismiss();
 
@@ -72,6 +74,7 @@ private:
     const record::Machine& machine_;
     Watch watch_;
     Surroundings surroundings_;
+    Job job_;
     std::vector<std::string> environment_; ///< inherited
     std::optional<AtHand> at_hand_;
     std::map<std::pair<int, std::string>, std::vector<int>> cpus_; ///< by threads and device

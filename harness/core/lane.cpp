@@ -24,6 +24,7 @@ Lane::Lane(Part part, record::Machine machine, fs::path program, Watch watch,
 Result<void> Lane::open(RunFolder folder, bool keep_samples) {
     folder_ = std::make_unique<RunFolder>(std::move(folder));
     keep_samples_ = keep_samples;
+    foreman_.spread_over(plan().job);
     std::error_code error; // without it, modules keep nothing
     if (fs::create_directories(folder_->state(), error); !error)
         foreman_.keep_state_in(folder_->state());

@@ -37,7 +37,9 @@ json::Value to_json(const measure::Protocol& protocol) {
 json::Value to_json(const Welcome& m) {
     return {{"type", "welcome"},
             {"machine", record::to_json(m.machine)},
-            {"state_folder", m.state_folder}};
+            {"state_folder", m.state_folder},
+            {"ranks", m.ranks},
+            {"hosts", m.hosts}};
 }
 
 json::Value to_json(const Measure& m) {
@@ -58,9 +60,14 @@ json::Value to_json(const AskFacts& m) {
 
 json::Value to_json(const Stop& /*m*/) { return {{"type", "stop"}}; }
 
+json::Value to_json(const Ping& /*m*/) { return {{"type", "ping"}}; }
+
 json::Value to_json(const Hello& m) {
-    return {{"type", "hello"}, {"token", m.token}, {"rank", m.rank}, {"pid", m.pid}};
+    return {{"type", "hello"},      {"token", m.token}, {"rank", m.rank},      {"pid", m.pid},
+            {"version", m.version}, {"build", m.build}, {"machine", m.machine}};
 }
+
+json::Value to_json(const Pong& m) { return {{"type", "pong"}, {"state", m.state}}; }
 
 json::Value to_json(const Progress& m) {
     return {{"type", "progress"}, {"id", m.id}, {"phase", m.phase}, {"fraction", m.fraction}};
@@ -122,6 +129,8 @@ void read(const json::Object& m, measure::Protocol& protocol) {
 void read(const json::Object& m, Welcome& to) {
     convert_part(m, "machine", to.machine, record::machine_from, from_parent);
     m.read("state_folder", to.state_folder);
+    m.read("ranks", to.ranks);
+    m.read("hosts", to.hosts);
 }
 
 void read(const json::Object& m, Measure& to) {
@@ -142,10 +151,18 @@ void read(const json::Object& m, AskFacts& to) {
 
 void read(const json::Object& /*m*/, Stop& /*to*/) {}
 
+void read(const json::Object& /*m*/, Ping& /*to*/) {}
+
+void read(const json::Object& m, Pong& to) { m.read("state", to.state); }
+
 void read(const json::Object& m, Hello& to) {
     m.read("token", to.token);
     m.read("rank", to.rank);
     m.read("pid", to.pid);
+    // Of a program of another version, all of this may be missing: then it is another one.
+    m.read_if("version", to.version);
+    m.read_if("build", to.build);
+    m.read_if("machine", to.machine);
 }
 
 void read(const json::Object& m, Progress& to) {
@@ -215,7 +232,8 @@ constexpr std::array to_worker_types{
     Type<ToWorker>{.name = "measure", .read = &read_as<Measure, ToWorker>},
     Type<ToWorker>{.name = "ask_facts", .read = &read_as<AskFacts, ToWorker>},
     Type<ToWorker>{.name = "welcome", .read = &read_as<Welcome, ToWorker>},
-    Type<ToWorker>{.name = "stop", .read = &read_as<Stop, ToWorker>}};
+    Type<ToWorker>{.name = "stop", .read = &read_as<Stop, ToWorker>},
+    Type<ToWorker>{.name = "ping", .read = &read_as<Ping, ToWorker>}};
 
 constexpr std::array from_worker_types{
     Type<FromWorker>{.name = "progress", .read = &read_as<Progress, FromWorker>},
@@ -223,7 +241,8 @@ constexpr std::array from_worker_types{
     Type<FromWorker>{.name = "hello", .read = &read_as<Hello, FromWorker>},
     Type<FromWorker>{.name = "log", .read = &read_as<Log, FromWorker>},
     Type<FromWorker>{.name = "facts", .read = &read_as<Facts, FromWorker>},
-    Type<FromWorker>{.name = "done", .read = &read_as<Done, FromWorker>}};
+    Type<FromWorker>{.name = "done", .read = &read_as<Done, FromWorker>},
+    Type<FromWorker>{.name = "pong", .read = &read_as<Pong, FromWorker>}};
 
 } // namespace
 

@@ -26,6 +26,8 @@ namespace assay::core::message {
 struct Welcome {
     record::Machine machine;
     std::string state_folder; ///< the fact of that name
+    int ranks = 1;            ///< of the team
+    int hosts = 0;            ///< that the team was spread over; 0: it was not
 };
 
 struct Measure {
@@ -48,7 +50,10 @@ struct AskFacts {
 
 struct Stop {};
 
-using ToWorker = std::variant<Welcome, Measure, AskFacts, Stop>;
+/// Is anybody there? Answered at once, whatever the benchmark does.
+struct Ping {};
+
+using ToWorker = std::variant<Welcome, Measure, AskFacts, Stop, Ping>;
 
 // --- worker to parent -----------------------------------------------------------------------------
 
@@ -56,6 +61,14 @@ struct Hello {
     std::string token;
     int rank = 0;
     std::int64_t pid = 0;
+    std::string version; ///< of assay
+    std::string build;   ///< of its program
+    std::string machine; ///< changes with every boot, and differs between machines
+};
+
+/// The answer to a ping.
+struct Pong {
+    std::string state; ///< of the thread that measures, by the kernel's letter: "R", "S", "D", ...
 };
 
 /// At every change of phase, and at most twice a second within one.
@@ -90,7 +103,7 @@ struct Done {
     std::string reason;
 };
 
-using FromWorker = std::variant<Hello, Progress, Log, Result, Facts, Done>;
+using FromWorker = std::variant<Hello, Progress, Log, Result, Facts, Done, Pong>;
 
 std::string to_line(const ToWorker& message);
 std::string to_line(const FromWorker& message);

@@ -37,7 +37,8 @@ void add_variables(const PlannedCase& planned, record::NamedList& variables) {
 } // namespace
 
 Result<Placement> place(const PlannedCase& planned, const record::Machine& machine,
-                        const record::NamedList& variables, const ChooseCpus& choose_cpus) {
+                        const record::NamedList& variables, const ChooseCpus& choose_cpus,
+                        const Job& job) {
     const auto* threads = record::find(planned.parameters, "threads");
     const auto* ranks = record::find(planned.parameters, "ranks");
     const bool team = planned.benchmark->team;
@@ -46,7 +47,16 @@ Result<Placement> place(const PlannedCase& planned, const record::Machine& machi
     Placement placement{.launcher = team ? planned.module->launcher : "", .variables = variables};
     add_variables(planned, placement.variables);
     for (const auto& device : planned.devices) placement.devices.push_back(device.uuid);
-    if (team && ranks != nullptr) placement.ranks = count_of(*ranks, machine);
+    if (team && ranks != nullptr && !job.hosts.empty()) {
+        auto shares = share_out(job.hosts, job.show_names, *ranks, machine);
+        if (!shares) return tl::unexpected{shares.error()};
+        placement.hosts = std::move(*shares);
+        placement.launcher = job.launcher;
+        placement.ranks = 0;
+        for (const auto& host : placement.hosts) placement.ranks += host.ranks;
+    } else if (team && ranks != nullptr) {
+        placement.ranks = count_of(*ranks, machine);
+    }
     if (threads != nullptr)
         placement.threads = count_of(*threads, machine);
     else
@@ -60,7 +70,7 @@ Result<Placement> place(const PlannedCase& planned, const record::Machine& machi
     // The thread that feeds a device sits near it: memory it touches first is then near as well.
     const bool near_one = planned.devices.size() == 1;
     const auto near = near_one ? planned.devices.front().pci_address : std::string{};
-    if (wanted <= usable) placement.cpus = choose_cpus(wanted, near);
+    if (placement.hosts.empty() && wanted <= usable) placement.cpus = choose_cpus(wanted, near);
     if (near_one && threads == nullptr && !placement.cpus.empty())
         placement.threads = static_cast<int>(placement.cpus.size()); // a socket has fewer
     else if (placement.cpus.size() != static_cast<std::size_t>(wanted))

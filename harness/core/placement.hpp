@@ -20,9 +20,11 @@ namespace assay::core {
 /// where it is not empty. Asking it costs milliseconds.
 using ChooseCpus = std::function<std::vector<int>(int threads, const std::string& near)>;
 
-/// An error says why the case does not apply here: more threads than there are.
+/// An error says why the case does not apply here: more threads than there are. `job`: the hosts of
+/// teams; other cases stay on this machine.
 Result<Placement> place(const PlannedCase& planned, const record::Machine& machine,
-                        const record::NamedList& variables, const ChooseCpus& choose_cpus);
+                        const record::NamedList& variables, const ChooseCpus& choose_cpus,
+                        const Job& job = {});
 
 /// Bytes that each of `processes` may allocate, so that a benchmark which eats memory meets its limit
 /// before the machine does. `available`: what can be used now.

@@ -37,10 +37,12 @@ std::string digest_of(const Plan& plan) {
                          planned.benchmark->version, std::move(parameters),
                          record::words_of(place_of(planned)), protocol_of(planned.protocol)});
     }
-    const json::Value all{{"version", version()},
-                          {"suite", plan.suite},
-                          {"replicas", plan.replicas},
-                          {"cases", std::move(cases)}};
+    json::Value all{{"version", version()},
+                    {"suite", plan.suite},
+                    {"replicas", plan.replicas},
+                    {"cases", std::move(cases)}};
+    for (const auto& host : plan.job.hosts)
+        all["hosts"].push_back({host.name, host.slots, plan.job.launcher});
     return hash_of(json::to_line(all));
 }
 
@@ -118,6 +120,7 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
         plan.replicas = suite->replicas;
     }
     plan.replicas = request.replicas.value_or(plan.replicas);
+    plan.job = request.job;
     plan.notes = std::move(selection->notes);
     plan.cases = std::move(selection->cases);
     order_cases(plan.cases);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "core/hosts.hpp"
 #include "core/manifest.hpp"
 #include "measure/protocol.hpp"
 #include "record/model.hpp"
@@ -37,6 +38,7 @@ struct Plan {
     std::string suite;          ///< name of the suite, or "custom" for ids on the command line
     measure::Protocol protocol; ///< of cases that have none of their own
     int replicas = 3;
+    Job job;                    ///< the hosts of teams; none: all on this machine
     bool fresh_workers = false; ///< a process of its own for each case, as turns need
     std::vector<PlannedCase> cases;
     std::string digest; ///< of all the above and the modules' build ids
@@ -51,6 +53,7 @@ struct PlanRequest {
     std::optional<double> budget_seconds; ///< for the whole run
     std::optional<int> replicas;
     std::vector<std::string> devices{}; ///< "all", indexes, UUIDs, PCI addresses; none: the first
+    Job job{};                          ///< the hosts of teams
     record::Machine machine{}; ///< says how far ranges of values go ("8KiB..beyond_cache"), and
                                ///< which devices there are
 };

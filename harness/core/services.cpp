@@ -54,8 +54,9 @@ std::int64_t data_in_use() {
 }
 
 Services::Services(const record::Machine& machine, std::int64_t data_limit,
-                   std::function<void(const std::string&)> warn, std::string state_folder)
-    : machine_{machine}, data_limit_{data_limit}, warn_{std::move(warn)} {
+                   std::function<void(const std::string&)> warn, std::string state_folder,
+                   JobFacts job)
+    : machine_{machine}, data_limit_{data_limit}, job_{job}, warn_{std::move(warn)} {
     table_.struct_size = sizeof table_;
     table_.abi = ASSAY_MODULE_ABI;
     table_.context = this;
@@ -79,6 +80,8 @@ void Services::clear() {
 double Services::fact(void* self, const char* name) noexcept {
     if (name == nullptr) return std::numeric_limits<double>::quiet_NaN();
     auto& services = of(self);
+    if (std::string_view{name} == "job.ranks") return services.job_.ranks;
+    if (std::string_view{name} == "job.hosts") return services.job_.hosts;
     const double value = machine::fact(services.machine_, name);
     if (services.data_limit_ == 0 || std::string_view{name} != "memory.available") return value;
     const auto left =

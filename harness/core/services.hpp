@@ -18,13 +18,20 @@
 
 namespace assay::core {
 
+/// The team of this process, as facts: job.ranks and job.hosts. 0: not known.
+struct JobFacts {
+    int ranks = 0;
+    int hosts = 0;
+};
+
 class Services {
 public:
     /// `warn` gets warnings for the result. `data_limit`: bytes this process may allocate, 0 for no
     /// limit; what is left of it bounds the fact memory.available.
     /// `state_folder`: the fact state.folder.
     Services(const record::Machine& machine, std::int64_t data_limit,
-             std::function<void(const std::string&)> warn, std::string state_folder = {});
+             std::function<void(const std::string&)> warn, std::string state_folder = {},
+             JobFacts job = {});
     Services(const Services&) = delete;
     Services& operator=(const Services&) = delete;
     Services(Services&&) = delete;
@@ -51,6 +58,7 @@ private:
 
     const record::Machine& machine_;
     std::int64_t data_limit_;
+    JobFacts job_;
     std::function<void(const std::string&)> warn_;
     assay_services table_{};
     std::mutex mutex_;

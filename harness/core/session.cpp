@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/session.hpp"
 
+#include "base/version.hpp"
+#include "core/address.hpp"
+
 #include <fmt/format.h>
 #include <poll.h>
 
@@ -21,6 +24,12 @@ using Steady = std::chrono::steady_clock;
 constexpr std::size_t most_lines = 100'000;
 /// After one rank has given up or closed, the others get this long to say what they know.
 constexpr auto grace = 5s;
+/// Ranks of a launcher that is quick on its own machine may come from slow disks and by ssh on others.
+constexpr auto start_patience = 60s;
+/// A process that still runs answers at once; a network needs its time.
+constexpr auto ping_patience = 1s;
+/// Connections that have not said who they are.
+constexpr std::size_t most_strangers = 64;
 /// A process that was asked to stop has nothing left to do but free its memory.
 constexpr auto stop_patience = 3s;
 
@@ -59,11 +68,11 @@ struct Session::Waiting {
         phase = progress.phase;
         if (watch.progress) watch.progress(progress);
     }
-    void see(const message::Done& done, int rank) {
+    void see(const message::Done& done, int rank, const std::string& name) {
         if (done.id != id || rank == 0) return;
         others = std::max(others - 1, 0);
         if (done.reason.empty()) return;
-        if (other_reason.empty()) other_reason = fmt::format("rank {}: {}", rank, done.reason);
+        if (other_reason.empty()) other_reason = fmt::format("{}: {}", name, done.reason);
         hurry();
     }
     void take(message::FromWorker message) {
@@ -82,8 +91,24 @@ Session::Session(Listener listener, Process process, const LaunchRequest& reques
       by_proxy_{!request.placement.launcher.empty() || !request.surroundings.prefix.empty()},
       welcome_{std::move(welcome)} {}
 
+namespace {
+
+/// On the way to the first host that is not this one; a team of this host alone needs no network.
+Result<Listener> listener_for(const Placement& placement) {
+    for (const auto& host : placement.hosts) {
+        auto own = own_address_towards(host.name);
+        if (!own) return tl::unexpected{own.error()};
+        const auto theirs = numeric_address(host.name);
+        const bool is_here = theirs && to_text(*own).find(*theirs + ':') != std::string::npos;
+        if (!is_here) return Listener::open(*own);
+    }
+    return Listener::open();
+}
+
+} // namespace
+
 Result<std::unique_ptr<Session>> Session::start(LaunchRequest request, message::Welcome welcome) {
-    auto listener = Listener::open();
+    auto listener = listener_for(request.placement);
     if (!listener) return tl::unexpected{listener.error()};
     request.address = listener->address();
     request.token = random_token();
@@ -168,12 +193,10 @@ void Session::run(Waiting& waiting) {
             if (waiting.answer)
                 end(waiting, Fate::broken, "the other ranks did not finish with rank 0");
             else if (waiting.other_reason.empty())
-                end(waiting, Fate::timed_out,
-                    fmt::format("not done after {:g} s, while {}", waiting.limit_seconds,
-                                waiting.phase));
+                give_up_in_time(waiting);
             else
                 end(waiting, Fate::broken, waiting.other_reason);
-        } else if (!waiting.fate) {
+        } else if (!waiting.fate && !look_for_late_ranks(waiting)) {
             look_for_the_end(waiting);
         }
     }
@@ -205,8 +228,12 @@ void Session::wait_for_events(Waiting& waiting) {
 // --- hearing --------------------------------------------------------------------------------------
 
 void Session::accept() {
-    while (auto connection = listener_.accept())
-        peers_.push_back({.connection = std::move(*connection)});
+    while (auto connection = listener_.accept()) {
+        std::erase_if(peers_, [](const Peer& peer) { return peer.rank < 0 && peer.closed; });
+        if (std::ranges::count(peers_, -1, &Peer::rank) <
+            static_cast<long>(most_strangers) + placement_.ranks)
+            peers_.push_back({.connection = std::move(*connection)});
+    }
 }
 
 /// Reads what is there, until nothing is.
@@ -235,8 +262,11 @@ void Session::read_peer(Waiting& waiting, Peer& peer) {
             return end(waiting, Fate::broken, taken.error().message);
         }
     }
-    if (!open && peer.rank >= 0) return end(waiting, Fate::broken, open.error().message);
+    // A network says that the other side is gone by an error.
+    if (!open && peer.rank >= 0 && placement_.hosts.empty())
+        return end(waiting, Fate::broken, open.error().message);
     peer.closed = !open.value_or(false) || (peer.rank < 0 && !lines.empty());
+    if (peer.closed && peer.rank >= 0 && lost_ < 0) lost_ = peer.rank;
 }
 
 Result<void> Session::take(Waiting& waiting, Peer& peer, const std::string& line) {
@@ -249,7 +279,9 @@ Result<void> Session::take(Waiting& waiting, Peer& peer, const std::string& line
     else if (const auto* progress = std::get_if<message::Progress>(&*message))
         waiting.see(*progress);
     else if (const auto* done = std::get_if<message::Done>(&*message))
-        waiting.see(*done, peer.rank);
+        waiting.see(*done, peer.rank, name_of(peer.rank));
+    else if (const auto* pong = std::get_if<message::Pong>(&*message))
+        peer.state = pong->state.substr(0, 1);
     else if (peer.rank == 0)
         waiting.take(std::move(*message));
     return {};
@@ -262,11 +294,109 @@ Result<void> Session::greet(Peer& peer, const message::Hello& hello) {
         return fail("a hello that was not expected", Fault::benchmark);
     peer.rank = hello.rank;
     peer.lines = 0;
+    if (auto alike = compare(peer, hello); !alike) return alike;
+    peer.machine = hello.machine;
+    build_ = hello.build;
     if (auto sent = peer.connection.send_at_once(message::to_line(welcome_)); !sent) return sent;
     return peer.connection.send_at_once(request_);
 }
 
+/// Ranks on several hosts: one program everywhere, and every host once.
+Result<void> Session::compare(const Peer& peer, const message::Hello& hello) const {
+    if (placement_.hosts.empty()) return {};
+    const auto who = name_of(hello.rank);
+    if (hello.version != version() || (!build_.empty() && hello.build != build_))
+        return fail(fmt::format("{} runs another build of assay ({}{}{}) than the others: install "
+                                "the same one at the same path on every host",
+                                who, hello.version.empty() ? "an old one" : hello.version,
+                                hello.build.empty() ? "" : ", ", hello.build.substr(0, 8)),
+                    Fault::benchmark);
+    std::vector<int> counts;
+    for (const auto& host : placement_.hosts) counts.push_back(host.ranks);
+    for (const auto& other : peers_) {
+        if (other.rank < 0 || &other == &peer || other.machine != hello.machine) continue;
+        const auto a = place_of(counts, other.rank);
+        const auto b = place_of(counts, hello.rank);
+        if (a && b && a->host != b->host)
+            return fail(fmt::format("{} and {} are one machine: name it once",
+                                    placement_.hosts[a->host].label,
+                                    placement_.hosts[b->host].label),
+                        Fault::benchmark);
+    }
+    return {};
+}
+
+std::string Session::name_of(int rank) const {
+    return placement_.hosts.empty() ? fmt::format("rank {}", rank)
+                                    : rank_words(placement_.hosts, rank);
+}
+
+/// "rank 1 on node1, rank 3 on node3": those that have not said hello.
+std::string Session::missing_ranks() const {
+    constexpr int most_named = 8;
+    std::string names;
+    int missing = 0;
+    for (int rank = 0; rank < placement_.ranks; ++rank) {
+        if (std::ranges::find(peers_, rank, &Peer::rank) != peers_.end()) continue;
+        if (++missing <= most_named)
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(rank));
+    }
+    return missing > most_named ? fmt::format("{} and {} more", names, missing - most_named)
+                                : names;
+}
+
 // --- ends -----------------------------------------------------------------------------------------
+
+/// A launcher may wait for ever for a host that is not there.
+bool Session::look_for_late_ranks(Waiting& waiting) {
+    if (placement_.hosts.empty() || Steady::now() < started_ + start_patience) return false;
+    const auto missing = missing_ranks();
+    if (missing.empty()) return false;
+    end(waiting, Fate::crashed,
+        fmt::format("never started within {} s: {}", start_patience / 1s, missing));
+    return true;
+}
+
+/// What the ranks of a team that hangs do: a rank that waits for a message looks for it all the time, so
+/// one that sleeps does something else, and one that does not answer has stopped or lost its host.
+std::string Session::culprits(Waiting& waiting) {
+    for (auto& peer : peers_) {
+        peer.state.clear();
+        if (peer.rank >= 0 && !peer.closed)
+            (void)peer.connection.send_at_once(message::to_line(message::Ping{}));
+    }
+    const auto until = Steady::now() + ping_patience;
+    const auto silent = [](const Peer& peer) { return peer.rank >= 0 && peer.state.empty(); };
+    while (Steady::now() < until && !waiting.fate && std::ranges::any_of(peers_, silent)) {
+        waiting.deadline = until;
+        wait_for_events(waiting);
+        read(waiting);
+    }
+    std::string names;
+    const auto add = [&](const Peer& peer, const char* what) {
+        names += fmt::format("{}{} {}", names.empty() ? "" : ", ", name_of(peer.rank), what);
+    };
+    const bool somebody_runs =
+        std::ranges::any_of(peers_, [](const Peer& peer) { return peer.state == "R"; });
+    for (const auto& peer : peers_) {
+        if (silent(peer)) add(peer, "does not answer");
+        if (somebody_runs && !silent(peer) && peer.rank >= 0 && peer.state != "R")
+            add(peer, "sleeps");
+    }
+    return names;
+}
+
+void Session::give_up_in_time(Waiting& waiting) {
+    std::string who;
+    if (placement_.ranks > 1) {
+        const auto missing = missing_ranks();
+        who = missing.empty() ? culprits(waiting) : "never started: " + missing;
+    }
+    if (waiting.fate) return;
+    end(waiting, Fate::timed_out,
+        fmt::format("not done after {:g} s, while {}{}{}", waiting.limit_seconds, waiting.phase,
+                    who.empty() ? "" : "; ", who));
+}
 
 void Session::look_for_the_end(Waiting& waiting) {
     const auto gone = [](const Peer& peer) { return peer.rank >= 0 && peer.closed; };
@@ -287,15 +417,18 @@ void Session::look_for_the_end(Waiting& waiting) {
 
 std::string Session::last_words(const Waiting& waiting) {
     const auto& ending = process_.poll();
-    if (!ending) return fmt::format("closed its connection while {}", waiting.phase);
+    const auto first = std::ranges::find(peers_, lost_, &Peer::rank);
+    const std::string who =
+        placement_.ranks > 1 && first != peers_.end() ? name_of(lost_) + " " : "";
+    if (!ending) return fmt::format("{}closed its connection while {}", who, waiting.phase);
     // A launcher's exit code says by which signal a rank died: 128 + n, as a shell's does.
     constexpr int shell_offset = 128;
     const bool told = by_proxy_ && ending->code > shell_offset;
     const int signal = told ? ending->code - shell_offset : ending->signal;
     if (signal == 0)
-        return fmt::format("ended with exit code {} in the middle of a case, while {}",
+        return fmt::format("{}ended with exit code {} in the middle of a case, while {}", who,
                            ending->code, waiting.phase);
-    return fmt::format("killed by {}{} while {}", signal_words(signal),
+    return fmt::format("{}killed by {}{} while {}", who, signal_words(signal),
                        signal == SIGKILL ? ", perhaps for want of memory," : "", waiting.phase);
 }
 
@@ -303,6 +436,9 @@ void Session::end(Waiting& waiting, Fate fate, std::string reason) {
     waiting.fate = fate;
     waiting.reason = std::move(reason);
     alive_ = false;
+    // Ranks on other hosts are nobody's that could be killed here: they end when nobody listens.
+    if (!placement_.hosts.empty())
+        for (auto& peer : peers_) peer.connection.shut();
     process_.kill();
 }
 

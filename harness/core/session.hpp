@@ -69,7 +69,9 @@ public:
 private:
     struct Peer {
         Connection connection;
-        int rank = -1; ///< -1: has not said hello
+        int rank = -1;       ///< -1: has not said hello
+        std::string machine; ///< of a team on several hosts
+        std::string state;   ///< of its main thread, when it was last asked; "": it never said
         std::size_t lines = 0;
         bool closed = false;
     };
@@ -86,6 +88,12 @@ private:
     void read_peer(Waiting& waiting, Peer& peer);
     Result<void> take(Waiting& waiting, Peer& peer, const std::string& line);
     Result<void> greet(Peer& peer, const message::Hello& hello);
+    Result<void> compare(const Peer& peer, const message::Hello& hello) const;
+    bool look_for_late_ranks(Waiting& waiting);
+    void give_up_in_time(Waiting& waiting);
+    std::string culprits(Waiting& waiting);
+    std::string missing_ranks() const;
+    std::string name_of(int rank) const;
     void look_for_the_end(Waiting& waiting);
     void end(Waiting& waiting, Fate fate, std::string reason);
     std::string last_words(const Waiting& waiting);
@@ -99,6 +107,9 @@ private:
     std::vector<Peer> peers_;
     std::vector<std::string> environment_;
     std::string request_; ///< the present one, for ranks that connect later
+    int lost_ = -1;       ///< the rank whose connection closed first
+    std::string build_;   ///< of the first rank's program, which all must have
+    std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     bool alive_ = true;
 };
 

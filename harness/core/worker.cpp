@@ -2,9 +2,14 @@
 #include "core/worker.hpp"
 
 #include "base/result.hpp"
+#include "base/version.hpp"
+#include "core/build_id.hpp"
 #include "core/case_worker.hpp"
 #include "core/channel.hpp"
+#include "core/hosts.hpp"
 #include "core/message.hpp"
+#include "machine/binding.hpp"
+#include "machine/system.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,6 +26,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <fstream>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -51,20 +58,37 @@ void say(std::string_view text) {
 
 // --- limits ---------------------------------------------------------------------------------------
 
-/// A rank runs on the CPU that the parent chose for it: entry `rank` of ASSAY_CPUS.
-void bind_rank(int rank) {
-    std::string_view list = variable("ASSAY_CPUS");
-    for (int skipped = 0; skipped < rank && !list.empty(); ++skipped) {
-        const auto comma = list.find(',');
-        list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
-    }
-    if (list.empty()) return;
-    const auto cpu = number_in(list.substr(0, list.find(',')));
+void bind_to(int cpu) {
     if (cpu < 0 || cpu >= CPU_SETSIZE) return;
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(static_cast<std::size_t>(cpu), &set);
     ::sched_setaffinity(0, sizeof set, &set);
+}
+
+std::vector<int> numbers_in(std::string_view list) {
+    std::vector<int> numbers;
+    while (!list.empty()) {
+        const auto comma = list.find(',');
+        numbers.push_back(static_cast<int>(number_in(list.substr(0, comma))));
+        list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
+    }
+    return numbers;
+}
+
+/// A rank runs on the CPU that the parent chose for it: entry `rank` of ASSAY_CPUS. On other hosts the
+/// parent knows how many ranks there are (ASSAY_HOST_RANKS), and each chooses by the same rule.
+void bind_rank(int rank) {
+    if (rank < 0) return;
+    auto cpus = numbers_in(variable("ASSAY_CPUS"));
+    auto index = static_cast<std::size_t>(rank);
+    if (const auto per_host = numbers_in(variable("ASSAY_HOST_RANKS")); !per_host.empty()) {
+        const auto place = place_of(per_host, rank);
+        if (!place) return;
+        cpus = machine::choose_cpus(per_host[place->host]);
+        index = static_cast<std::size_t>(place->local_rank);
+    }
+    if (index < cpus.size()) bind_to(cpus[index]);
 }
 
 /// A benchmark that eats memory shall cost one case, not the machine: it meets its own limit first,
@@ -103,7 +127,9 @@ void print_to(const std::string& path) {
 /// Owns the receiving side. The process ends when the parent is gone, whatever the main thread does.
 class Inbox {
 public:
-    explicit Inbox(Connection& connection) : connection_{connection}, reader_{[this] { read(); }} {}
+    Inbox(Connection& connection, std::function<void()> answer_ping)
+        : connection_{connection}, answer_ping_{std::move(answer_ping)},
+          reader_{[this] { read(); }} {}
     Inbox(const Inbox&) = delete;
     Inbox& operator=(const Inbox&) = delete;
     Inbox(Inbox&&) = delete;
@@ -140,6 +166,7 @@ private:
             say(message.error().message);
             ::_exit(static_cast<int>(ExitCode::failed));
         }
+        if (std::holds_alternative<message::Ping>(*message)) return answer_ping_();
         {
             const std::scoped_lock lock{mutex_};
             messages_.push_back(std::move(*message));
@@ -148,6 +175,7 @@ private:
     }
 
     Connection& connection_;
+    std::function<void()> answer_ping_;
     std::mutex mutex_;
     std::condition_variable filled_;
     std::deque<message::ToWorker> messages_;
@@ -185,7 +213,8 @@ public:
 
 private:
     bool take(const message::Welcome& welcome) {
-        worker_.emplace(welcome.machine, data_limit_, welcome.state_folder, reports());
+        worker_.emplace(welcome.machine, data_limit_, welcome.state_folder, reports(),
+                        JobFacts{.ranks = welcome.ranks, .hosts = welcome.hosts});
         return true;
     }
 
@@ -207,6 +236,7 @@ private:
     }
 
     bool take(const message::Stop& /*stop*/) { return false; }
+    bool take(const message::Ping& /*ping*/) { return true; } // the inbox has answered
 
     /// Rank 0 speaks.
     CaseWorker::Reports reports() {
@@ -222,10 +252,30 @@ private:
 };
 
 int own_rank() {
-    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK"})
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"})
         if (const auto text = variable(name); !text.empty())
             return static_cast<int>(number_in(text));
     return 0;
+}
+
+/// The kernel's letter for the main thread: "R" when it runs, "S" when it waits for something.
+std::string own_state() {
+    std::string text;
+    if (std::ifstream file{"/proc/self/stat"}; file) std::getline(file, text, '\0');
+    const auto name_ends = text.rfind(") ");
+    return name_ends == std::string::npos ? "?" : text.substr(name_ends + 2, 1);
+}
+
+message::Hello hello(std::string token, int rank) {
+    if (variable("ASSAY_HOST_RANKS").empty())
+        return {.token = std::move(token), .rank = rank, .pid = ::getpid()};
+    const auto build = build_id("/proc/self/exe", reinterpret_cast<const void*>(&worker_main));
+    return {.token = std::move(token),
+            .rank = rank,
+            .pid = ::getpid(),
+            .version = std::string{version()},
+            .build = build ? *build : "",
+            .machine = machine::boot_identity()};
 }
 
 } // namespace
@@ -253,8 +303,8 @@ int worker_main() {
         return static_cast<int>(ExitCode::environment);
     }
     Outbox outbox{*connection};
-    outbox.send(message::Hello{.token = token, .rank = rank, .pid = ::getpid()});
-    Inbox inbox{*connection};
+    outbox.send(hello(token, rank));
+    Inbox inbox{*connection, [&] { outbox.send(message::Pong{.state = own_state()}); }};
     Loop loop{outbox, rank, data_limit};
     while (loop.handle(inbox.next())) {
     }

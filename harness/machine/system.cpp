@@ -9,6 +9,9 @@
 #if defined(__GLIBC__)
 #include <gnu/libc-version.h>
 #endif
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 
 namespace assay::machine {
 
@@ -29,6 +32,13 @@ std::string kernel_release(const Files& files) { return files.line("/proc/sys/ke
 std::string architecture() {
     struct utsname names{};
     return ::uname(&names) == 0 ? std::string{names.machine} : std::string{};
+}
+
+std::string boot_identity() {
+    std::string boot;
+    if (std::ifstream file{"/proc/sys/kernel/random/boot_id"}; file) std::getline(file, boot);
+    std::error_code error;
+    return boot + ' ' + std::filesystem::read_symlink("/proc/self/ns/net", error).string();
 }
 
 std::string host_name() {

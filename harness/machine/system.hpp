@@ -15,6 +15,8 @@ std::string operating_system(const Files& files); ///< "Debian GNU/Linux 12 (boo
 std::string kernel_release(const Files& files);   ///< "6.1.0-18-amd64"
 std::string architecture();                       ///< "x86_64"
 std::string host_name();
+/// Differs between machines, between boots of one, and between networks of one (containers).
+std::string boot_identity();
 
 /// The C library this process runs with, and the compiler that built it.
 record::NamedList own_software();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a worker may send: the bytes are cut into lines however they arrive, and a line that is accepted
+// What a worker may send, and what people write of where workers are: the bytes are cut into lines however they arrive, and a line that is accepted
 // as a message can be sent again and means the same.
 #include "core/channel.hpp"
+#include "core/hosts.hpp"
 #include "core/message.hpp"
+#include "core/slurm.hpp"
 #include "fuzz.hpp"
 
 #include <algorithm>
@@ -30,5 +32,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         fuzz::expect(back.has_value());
         fuzz::expect(core::message::to_line(*back) == again);
     }
+    const auto text = fuzz::text(data, size);
+    (void)core::parse_hosts(text);
+    (void)core::repeated_counts(text);
+    if (const auto address = core::parse_address(text))
+        fuzz::expect(core::parse_address(core::to_text(*address)).has_value());
+    if (const auto hosts = core::parse_hostfile(text, "hosts"))
+        for (const auto& host : *hosts)
+            fuzz::expect(!host.name.empty() && host.name[0] != '-' && host.slots >= 0);
     return 0;
 }

@@ -52,6 +52,8 @@ struct Symbolic {
 ///   memory.available     bytes that can be used now without swapping
 ///   numa.nodes           count
 ///   sockets              processor packages
+///   job.ranks            processes of the team that was started
+///   job.hosts            machines that the user spread it over; 0 where it was left on this one
 ///   isa                  text: the instruction sets, blank-separated, /proc/cpuinfo's names
 ///   cpu.model            text
 ///   state.folder         text: where a module may keep files from run to run of this machine, such

@@ -41,7 +41,8 @@ TEST(Message, AMeasureRequestComesBackAsItWas) {
 
 TEST(Message, EveryMessageIsOneLineAndKeepsItsKind) {
     const std::vector<message::ToWorker> down{message::Welcome{}, message::Measure{},
-                                              message::AskFacts{.id = 3}, message::Stop{}};
+                                              message::AskFacts{.id = 3}, message::Stop{},
+                                              message::Ping{}};
     for (const auto& sent : down) {
         const auto line = message::to_line(sent);
         EXPECT_EQ(line.find('\n'), std::string::npos);
