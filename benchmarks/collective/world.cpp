@@ -3,9 +3,12 @@
 
 #include <assay/define.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace assay::mpi {
 
@@ -157,17 +160,28 @@ std::string control(const char* name) {
     return text;
 }
 
-int machine_count() {
+std::vector<int> machine_of_ranks() {
     MPI_Comm neighbours = MPI_COMM_NULL;
     check(MPI_Comm_split_type(world().work, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &neighbours),
           "MPI_Comm_split_type");
-    int rank = 0;
-    check(MPI_Comm_rank(neighbours, &rank), "MPI_Comm_rank");
-    int leaders = rank == 0 ? 1 : 0;
-    check(MPI_Allreduce(MPI_IN_PLACE, &leaders, 1, MPI_INT, MPI_SUM, world().work),
-          "MPI_Allreduce");
+    // A machine's name is its first rank.
+    int first = world().table.rank;
+    check(MPI_Bcast(&first, 1, MPI_INT, 0, neighbours), "MPI_Bcast");
     check(MPI_Comm_free(&neighbours), "MPI_Comm_free");
-    return leaders;
+    std::vector<int> machines(static_cast<std::size_t>(world().table.size));
+    check(MPI_Allgather(&first, 1, MPI_INT, machines.data(), 1, MPI_INT, world().work),
+          "MPI_Allgather");
+    std::vector<int> names = machines;
+    std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());
+    for (int& machine : machines)
+        machine = static_cast<int>(std::ranges::lower_bound(names, machine) - names.begin());
+    return machines;
+}
+
+int machine_count() {
+    const auto machines = machine_of_ranks();
+    return 1 + *std::ranges::max_element(machines);
 }
 
 } // namespace assay::mpi

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <string>
+#include <vector>
 
 namespace assay::mpi {
 
@@ -24,7 +25,10 @@ void check(int code, const char* call);
 /// where it has none.
 std::string control(const char* name);
 
-/// Machines this job runs on: groups of ranks that can share memory. Collective.
+/// The machine of each rank: groups of ranks that can share memory, numbered from 0 in the order of their
+/// first ranks. Collective.
+std::vector<int> machine_of_ranks();
+/// How many machines there are. Collective.
 int machine_count();
 
 } // namespace assay::mpi

@@ -297,8 +297,10 @@ Result<void> Session::greet(Peer& peer, const message::Hello& hello) {
     if (auto alike = compare(peer, hello); !alike) return alike;
     peer.machine = hello.machine;
     build_ = hello.build;
-    if (auto sent = peer.connection.send_at_once(message::to_line(welcome_)); !sent) return sent;
-    return peer.connection.send_at_once(request_);
+    auto sent = peer.connection.send_at_once(message::to_line(welcome_));
+    if (sent) sent = peer.connection.send_at_once(request_);
+    // On another host it may have gone in the meantime: its launcher will say why.
+    return placement_.hosts.empty() ? sent : Result<void>{};
 }
 
 /// Ranks on several hosts: one program everywhere, and every host once.
@@ -417,9 +419,7 @@ void Session::look_for_the_end(Waiting& waiting) {
 
 std::string Session::last_words(const Waiting& waiting) {
     const auto& ending = process_.poll();
-    const auto first = std::ranges::find(peers_, lost_, &Peer::rank);
-    const std::string who =
-        placement_.ranks > 1 && first != peers_.end() ? name_of(lost_) + " " : "";
+    const std::string who = placement_.ranks > 1 && lost_ >= 0 ? name_of(lost_) + " " : "";
     if (!ending) return fmt::format("{}closed its connection while {}", who, waiting.phase);
     // A launcher's exit code says by which signal a rank died: 128 + n, as a shell's does.
     constexpr int shell_offset = 128;

@@ -37,6 +37,7 @@ inline constexpr std::array metric_table{
     MetricDefinition{"latency", "s", false, "steps", "latency"},
     MetricDefinition{"fastest_latency", "s", false, "", "lowest latency"},
     MetricDefinition{"slowest_latency", "s", false, "", "highest latency"},
+    MetricDefinition{"worst_bandwidth", "B/s", true, "", "lowest bandwidth"},
     MetricDefinition{"background_bandwidth", "B/s", true, "", "bandwidth of the other cores"},
     MetricDefinition{"planning_time", "s", false, "", "planning time"},
     // Where energy was counted in the window: see summary.hpp.

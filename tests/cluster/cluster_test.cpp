@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Teams that span hosts: with_hosts 4 cluster_test. This process is on h1 and sees nothing of the others
+// Teams that span hosts: with_hosts 5 cluster_test. This process is on h1 and sees nothing of the others
 // but the network, so that what is cleaned up there was cleaned up over it.
 
 #include "cli/program.hpp"
 #include "core/runner.hpp"
 #include "record/reader.hpp"
+#include "stats/culprits.hpp"
 #include "trouble_plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -53,21 +57,24 @@ class Cluster : public testing::Test {
 protected:
     /// `what` of rank 1, which is on h2.
     record::Case trouble(const std::string& what, double limit) {
+        trouble_test::Silent observer;
+        return trouble(what, limit, observer);
+    }
+    record::Case trouble(const std::string& what, double limit, core::Observer& observer) {
         const auto trouble = trouble_test::load_trouble(TROUBLE_TEAM_MODULE);
         auto plan = trouble.plan({what});
         plan.cases[0].protocol.limit_seconds = limit;
         plan.job = {.hosts = {{"h1", 1}, {"h2", 1}}, .launcher = "mpirun", .show_names = true};
-        trouble_test::Silent observer;
         const auto outcome =
             core::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer);
         EXPECT_TRUE(outcome) << outcome.error().message;
         return outcome ? outcome->run.cases.at(0) : record::Case{};
     }
-    /// Workers on h2, which this process could not kill.
+    /// Workers and daemons of the launcher on h2, which this process could not kill.
     static std::string survivors() {
         std::string left;
-        for (int i = 0; i < 300; ++i) {
-            left = on_host("h2", "grep -sl ASSAY_TOKEN /proc/[0-9]*/environ | grep -v self");
+        for (int i = 0; i < 600; ++i) {
+            left = on_host("h2", "grep -sl ASSAY_TOKEN /proc/[0-9]*/environ; pgrep -r R,S,D orted");
             if (left.empty()) break;
             std::this_thread::sleep_for(20ms);
         }
@@ -119,6 +126,39 @@ TEST_F(Cluster, ALimitedLinkIsMeasuredAndItsPathProved) {
     EXPECT_THAT(run.cases[1].reason, HasSubstr("shared memory does not reach another host"));
 }
 
+TEST_F(Cluster, ASlowHostShowsInTheMatrix) {
+    set_switch("rate h3 100mbit");
+    const auto run = measure({"collective.pairs", "--hosts", "h1:1,h2:1,h3:1,h4:1,h5:1", "--budget",
+                              "5s", "--set", "*.bytes=1MiB"});
+    set_switch("rate h3");
+    ASSERT_EQ(run.cases.size(), 1U);
+    const auto& c = run.cases[0];
+    EXPECT_TRUE(record::is_finished(c.status)) << c.reason;
+    ASSERT_FALSE(c.replicas.empty());
+    const auto& tables = c.replicas[0].tables;
+    const auto matrix = std::ranges::find(tables, "bandwidth", &record::Table::metric);
+    ASSERT_NE(matrix, tables.end());
+    ASSERT_EQ(matrix->rows,
+              (std::vector<std::string>{"node0", "node1", "node2", "node3", "node4"}));
+    constexpr double limit = 100e6 / 8; // bytes per second
+    for (std::size_t from = 0; from < 5; ++from)
+        for (std::size_t to = 0; to < 5; ++to) {
+            const auto value = matrix->values[5 * from + to];
+            EXPECT_EQ(value.has_value(), from != to);
+            if (from == to) continue;
+            if (from == 2 || to == 2)
+                EXPECT_NEAR(*value, limit, 0.2 * limit) << "a burst goes through at once";
+            else
+                EXPECT_GT(*value, 2 * limit);
+        }
+    std::vector<double> values;
+    for (const auto& value : matrix->values) values.push_back(value.value_or(std::nan("")));
+    const auto culprits =
+        stats::find_culprits({.nodes = 5, .values = values, .higher_is_better = true});
+    ASSERT_FALSE(culprits.nodes.empty());
+    EXPECT_EQ(culprits.nodes.front().node, 2U);
+}
+
 TEST_F(Cluster, ARankThatDiesIsNamedWithItsHost) {
     const auto c = trouble("segv", 30);
     EXPECT_EQ(c.status, Status::crashed);
@@ -142,16 +182,25 @@ TEST_F(Cluster, ARankThatNeverStartsIsNamedWithItsHost) {
     EXPECT_THAT(c.reason, AllOf(HasSubstr("never started"), HasSubstr("rank 1 on h2")));
 }
 
+/// Takes h2 off the network when its rank is there and works.
+struct CutOff : trouble_test::Silent {
+    void progress(const core::Progress& progress) override {
+        const bool works = progress.phase != before_ && progress.phase == "running";
+        before_ = progress.phase;
+        if (works) set_switch("link h2 down");
+    }
+
+private:
+    std::string before_;
+};
+
 TEST_F(Cluster, AHostThatIsCutOffIsNamed) {
-    std::thread later{[] {
-        std::this_thread::sleep_for(1000ms);
-        set_switch("link h2 down");
-    }};
-    const auto c = trouble("hang", 3);
-    later.join();
+    CutOff observer;
+    const auto c = trouble("hang", 2, observer);
     set_switch("link h2 up");
     EXPECT_EQ(c.status, Status::timed_out);
     EXPECT_THAT(c.reason, HasSubstr("rank 1 on h2 does not answer"));
+    EXPECT_EQ(survivors(), "") << "when the network is back, nobody is there any more";
 }
 
 TEST_F(Cluster, AnotherProgramOnAHostIsRefused) {

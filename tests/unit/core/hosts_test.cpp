@@ -58,8 +58,8 @@ std::vector<int> shares(const std::vector<Host>& hosts, const record::Value& ran
     machine.usable_cores = 4;
     machine.sockets = 2;
     std::vector<int> counts;
-    for (const auto& host : share_out(hosts, false, ranks, machine).value())
-        counts.push_back(host.ranks);
+    const auto shared = share_out(hosts, false, ranks, machine);
+    for (const auto& host : shared.value()) counts.push_back(host.ranks);
     return counts;
 }
 
