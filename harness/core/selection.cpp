@@ -305,15 +305,18 @@ void expand(const Draft& draft, std::vector<PlannedCase>& cases, std::set<std::s
     }
 }
 
-/// A suite is for machines with devices and without: what needs one is left out where none can be.
-/// Asked for by name, or where a device is there without its driver, a case is tried and says why not.
+/// Suites and names are of machines with devices and without: what needs one is left out where none can be.
+/// Where nothing else was asked for by name, or a device is there without its driver, a case is tried and
+/// says why not.
 Result<void> place_cases(Selection& selection, const PlanRequest& request, bool by_suite) {
     const auto chosen = choose_devices(request.machine, request.devices);
     if (!chosen) return tl::unexpected{chosen.error()};
-    if (by_suite && !may_have_devices(request.machine)) {
-        const auto gone = std::erase_if(selection.cases, [](const PlannedCase& planned) {
-            return planned.benchmark->place != "host";
-        });
+    const auto on_device = [](const PlannedCase& planned) {
+        return planned.benchmark->place != "host";
+    };
+    const bool others = by_suite || !std::ranges::all_of(selection.cases, on_device);
+    if (others && !may_have_devices(request.machine)) {
+        const auto gone = std::erase_if(selection.cases, on_device);
         if (gone > 0)
             selection.notes.push_back(
                 fmt::format("{} case{} on CUDA devices left out: this machine has none", gone,

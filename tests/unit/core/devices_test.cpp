@@ -113,8 +113,13 @@ TEST(Devices, ACaseIsMeasuredOnEachAndNamedByIt) {
     EXPECT_THAT(plan_names(machine_of(2), {}), SizeIs(3));
 }
 
-TEST(Devices, WithoutOneACaseAskedForByNameStays) {
-    EXPECT_THAT(plan_names(machine_of(0), {}), Contains("memory.stream[cuda]@cuda"));
+TEST(Devices, WithoutOneACaseStaysWhereNothingElseWasAskedFor) {
+    const auto all = mixed();
+    const auto alone = make_plan(all, {.what = {"memory.stream"}, .machine = machine_of(0)});
+    ASSERT_TRUE(alone);
+    EXPECT_THAT(alone->cases, SizeIs(1)) << "it says why it cannot be measured";
+    EXPECT_THAT(plan_names(machine_of(0), {}), ElementsAre("memory.copy[host]"))
+        << "beside others it is left out";
 }
 
 TEST(Devices, WithoutOneASuiteIsOfTheHostAndSaysSo) {
