@@ -38,9 +38,9 @@ public:
             "Values are chosen so that every sum is exact, and every one is compared on the device "
             "with its closed form.",
         .caveats =
-            "What mma.sync reaches, which most kernels use. On compute capability 9.0 it gets "
-            "about "
-            "two thirds of the tensor cores; the instructions of 9.0 (wgmma) and 10.x (tcgen05), "
+            "What mma.sync reaches, which most kernels use. On compute capability 9.0 that is a "
+            "part of what the tensor cores can do; the instructions of 9.0 (wgmma) and 10.x "
+            "(tcgen05), "
             "which take operands from shared memory, reach the vendor's figure, and matrix "
             "products "
             "of the libraries exceed this value: the ceiling is the datasheet's there. For 9.0 the "

@@ -49,6 +49,7 @@ private:
     void attempt(const message::Measure& request, message::Result& result);
     void run_engine(const message::Measure& request, LoadedCase& subject, measure::Clock& clock,
                     message::Result& result);
+    measure::Protocol protocol_of(const message::Measure& request);
     measure::Crew& crew();
     measure::Hooks hooks(std::uint64_t id, const record::Place& place, telemetry::Window& window);
     /// Ends the case the same way on every rank: the worst of what they met.
@@ -60,6 +61,7 @@ private:
     std::map<std::string, Module> modules_;
     std::unique_ptr<measure::Crew> crew_;
     void (*leave_)() = nullptr;
+    bool device_is_warm_ = false;
     /// Held open, so that the windows of all cases begin quickly: starting the library takes long.
     std::optional<machine::Nvml> driver_;
 };

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -343,6 +345,18 @@ INSTANTIATE_TEST_SUITE_P(Modules, Contract, testing::ValuesIn(every_benchmark())
                          [](const testing::TestParamInfo<Loaded>& test) {
                              return test.param.name;
                          });
+
+TEST(Modules, OfDevicesSayWhetherTheyEverRan) {
+    std::ifstream file{ASSAY_GPU_STATUS};
+    if (!file) GTEST_SKIP() << "not in a tree with its sources";
+    const std::string status{std::istreambuf_iterator<char>{file}, {}};
+    for (const auto& loaded : every_benchmark()) {
+        if (loaded.benchmark == nullptr || std::string_view{loaded.benchmark->place} == "host")
+            continue;
+        const auto name = std::string{loaded.benchmark->id} + '[' + loaded.module->name + ']';
+        EXPECT_NE(status.find(name), std::string::npos) << "tests/gpu/status.md has no " << name;
+    }
+}
 
 TEST(Modules, AreThere) {
     EXPECT_FALSE(every_benchmark().empty()) << "no module in " << ASSAY_MODULE_DIR;
