@@ -2,6 +2,7 @@
 #include "transfer/nodes.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -49,10 +50,8 @@ TEST(MaskOf, has_the_bit_of_its_node_alone) {
 class NodesBelow : public testing::Test {
 protected:
     void SetUp() override {
-        folder_ =
-            fs::temp_directory_path() /
-            ("assay-nodes-" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
-             "-" + std::to_string(reinterpret_cast<std::uintptr_t>(this)));
+        // By process: ctest runs each test in one of its own, several at a time.
+        folder_ = fs::temp_directory_path() / ("assay-nodes-" + std::to_string(::getpid()));
         fs::create_directories(folder_);
     }
     void TearDown() override { fs::remove_all(folder_); }
