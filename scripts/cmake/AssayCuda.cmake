@@ -5,8 +5,8 @@
 # on devices: with the CUDA runtime inside it, so that it needs nothing but the driver, and with the
 # tools of benchmarks/device.
 
-set(ASSAY_CUDA_ARCHITECTURES all CACHE STRING
-    "Devices to compile for: all, all-major, native, or a list such as 80;90")
+set(ASSAY_CUDA_ARCHITECTURES auto CACHE STRING
+    "Devices to compile for: auto, all, all-major, native, or a list such as 80;90")
 set(ASSAY_CUDA_FOUND OFF)
 if(ASSAY_CUDA STREQUAL "OFF" OR ASSAY_SANITIZE OR ASSAY_FUZZ)
     return() # sanitizers cannot follow what a driver does; the host's half of device code has unit tests
@@ -30,7 +30,15 @@ if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     set(CMAKE_CUDA_COMPILER "${ASSAY_NVCC}")
 endif()
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES "${ASSAY_CUDA_ARCHITECTURES}")
+    # Who has a device compiles for it; who has none wants to know that everything compiles. Every
+    # architecture takes twice as long as every major one: presets `cuda` and `package`.
+    if(NOT ASSAY_CUDA_ARCHITECTURES STREQUAL "auto")
+        set(CMAKE_CUDA_ARCHITECTURES "${ASSAY_CUDA_ARCHITECTURES}")
+    elseif(EXISTS /dev/nvidia0)
+        set(CMAKE_CUDA_ARCHITECTURES native)
+    else()
+        set(CMAKE_CUDA_ARCHITECTURES all-major)
+    endif()
 endif()
 include(CheckLanguage)
 check_language(CUDA)
