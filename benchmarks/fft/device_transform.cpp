@@ -7,6 +7,7 @@
 #include "transform_sums.hpp"
 
 #include <assay/define.hpp>
+#include <assay/one_of.hpp>
 #include <assay/random.hpp>
 
 #include <algorithm>
@@ -16,7 +17,6 @@
 #include <span>
 #include <string>
 #include <tuple>
-#include <variant>
 
 namespace assay::fft {
 namespace {
@@ -130,7 +130,11 @@ private:
     std::uint64_t spoils_ = 0;
 };
 
-class DeviceTransform {
+using Double = Transforms<double, double, Precision::fp64>;
+using Single = Transforms<float, float, Precision::fp32>;
+using HalfPrecision = Transforms<Half, float, Precision::fp16>;
+
+class DeviceTransform : private Place, public OneOf<Double, Single, HalfPrecision> {
 public:
     struct Params {
         Dimensions dimensions = Dimensions::three;
@@ -199,34 +203,17 @@ public:
     }
 
     DeviceTransform(const Params& p, const Context& context)
-        : work_{work_of(shape_of(p), real_size(p))}, place_{p.cache},
-          transforms_{make(p, context)} {}
+        : Place{p.cache}, OneOf{[&] { return make(p, context); }},
+          work_{work_of(shape_of(p), real_size(p))} {}
 
-    device::EventClock& clock() { return place_.clock; }
-    void run() {
-        std::visit([](auto& t) { t.run(); }, transforms_);
-    }
+    device::EventClock& clock() { return Place::clock; }
     Work work() const { return work_; }
-    Check verify() const {
-        return std::visit([](const auto& t) { return t.verify(); }, transforms_);
-    }
-    void poison() {
-        std::visit([](auto& t) { t.poison(); }, transforms_);
-    }
-    void spoil() {
-        std::visit([](auto& t) { t.spoil(); }, transforms_);
-    }
     void metrics(Metrics& to) const {
         to.add("planning_time",
-               std::visit([](const auto& t) { return t.planning_seconds(); }, transforms_));
+               std::visit([](const auto& t) { return t.planning_seconds(); }, state()));
     }
 
 private:
-    using Double = Transforms<double, double, Precision::fp64>;
-    using Single = Transforms<float, float, Precision::fp32>;
-    using HalfPrecision = Transforms<Half, float, Precision::fp16>;
-    using Any = std::variant<Double, Single, HalfPrecision>;
-
     static Shape shape_of(const Params& p) {
         return {.dimensions = static_cast<std::int64_t>(p.dimensions),
                 .points = p.points,
@@ -244,18 +231,17 @@ private:
         }
         return sizeof(Half);
     }
-    Any make(const Params& p, const Context& context) {
+    State make(const Params& p, const Context& context) {
+        Place& place = *this;
         const Shape shape = shape_of(p);
         if (p.precision == Precision::fp64)
-            return Any{std::in_place_type<Double>, shape, p.planning, place_, context};
+            return State{std::in_place_type<Double>, shape, p.planning, place, context};
         if (p.precision == Precision::fp32)
-            return Any{std::in_place_type<Single>, shape, p.planning, place_, context};
-        return Any{std::in_place_type<HalfPrecision>, shape, p.planning, place_, context};
+            return State{std::in_place_type<Single>, shape, p.planning, place, context};
+        return State{std::in_place_type<HalfPrecision>, shape, p.planning, place, context};
     }
 
     Work work_;
-    Place place_;
-    Any transforms_;
 };
 
 } // namespace

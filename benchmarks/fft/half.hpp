@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "gemm/narrow_float.hpp"
+#include "device/narrow_float.hpp"
 
 #include <assay/host_device.hpp>
 
@@ -19,7 +19,7 @@ struct Half {
 
 /// Exact; an infinity, which is no result either, is not a number.
 ASSAY_HOST_DEVICE inline float to_float(Half half) {
-    return static_cast<float>(gemm::decode(gemm::fp16_format(), half.bits));
+    return static_cast<float>(device::decode(device::fp16_format(), half.bits));
 }
 
 /// The nearest, ties to even; from 65520 on infinity. Not for what is no number.
@@ -27,8 +27,8 @@ ASSAY_HOST_DEVICE inline Half to_half(float value) {
     constexpr float beyond = 65520; // half a step above the largest, a tie to what would be even
     if (std::fabs(value) >= beyond)
         return {static_cast<std::uint16_t>(value < 0 ? 0xfc00U : 0x7c00U)};
-    return {
-        static_cast<std::uint16_t>(gemm::encode(gemm::fp16_format(), static_cast<double>(value)))};
+    return {static_cast<std::uint16_t>(
+        device::encode(device::fp16_format(), static_cast<double>(value)))};
 }
 
 } // namespace assay::fft

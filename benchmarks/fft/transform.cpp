@@ -5,6 +5,7 @@
 
 #include <assay/define.hpp>
 #include <assay/host.hpp>
+#include <assay/one_of.hpp>
 #include <assay/random.hpp>
 
 #include <algorithm>
@@ -13,7 +14,6 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
-#include <variant>
 
 namespace assay::fft {
 namespace {
@@ -94,7 +94,7 @@ private:
     std::uint64_t spoils_ = 0;
 };
 
-class Transform {
+class Transform : public OneOf<Transforms<double>, Transforms<float>> {
 public:
     struct Params {
         Dimensions dimensions = Dimensions::three;
@@ -155,33 +155,15 @@ public:
     }
 
     Transform(const Params& p, const Context& context)
-        : work_{work_of(shape_of(p), real_size(p))}, transforms_{make(p, context)} {}
+        : OneOf{[&] { return make(p, context); }}, work_{work_of(shape_of(p), real_size(p))} {}
 
-    void run() noexcept {
-        // A visit could throw where the variant were empty, which it never is.
-        if (auto* fp64 = std::get_if<Transforms<double>>(&transforms_))
-            fp64->run();
-        else if (auto* fp32 = std::get_if<Transforms<float>>(&transforms_))
-            fp32->run();
-    }
     Work work() const { return work_; }
-    Check verify() const {
-        return std::visit([](const auto& t) { return t.verify(); }, transforms_);
-    }
-    void poison() {
-        std::visit([](auto& t) { t.poison(); }, transforms_);
-    }
-    void spoil() {
-        std::visit([](auto& t) { t.spoil(); }, transforms_);
-    }
     void metrics(Metrics& to) const {
         to.add("planning_time",
-               std::visit([](const auto& t) { return t.planning_seconds(); }, transforms_));
+               std::visit([](const auto& t) { return t.planning_seconds(); }, state()));
     }
 
 private:
-    using Either = std::variant<Transforms<double>, Transforms<float>>;
-
     static Shape shape_of(const Params& p) {
         return {.dimensions = static_cast<std::int64_t>(p.dimensions),
                 .points = p.points,
@@ -191,20 +173,19 @@ private:
     static double real_size(const Params& p) {
         return p.precision == Precision::fp64 ? sizeof(double) : sizeof(float);
     }
-    static Either make(const Params& p, const Context& context) {
+    static State make(const Params& p, const Context& context) {
         const auto threads = static_cast<int>(context.machine().workers(p.threads));
         // FFTW's loops take the default team and leave it to the caller to size it.
         omp_set_num_threads(threads);
         context.setting("threads", threads);
         const Shape shape = shape_of(p);
         if (p.precision == Precision::fp64)
-            return Either{std::in_place_type<Transforms<double>>, shape, p.planning, threads,
-                          context};
-        return Either{std::in_place_type<Transforms<float>>, shape, p.planning, threads, context};
+            return State{std::in_place_type<Transforms<double>>, shape, p.planning, threads,
+                         context};
+        return State{std::in_place_type<Transforms<float>>, shape, p.planning, threads, context};
     }
 
     Work work_;
-    Either transforms_;
 };
 
 } // namespace

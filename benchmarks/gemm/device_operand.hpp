@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "gemm/narrow_float.hpp"
+#include "device/narrow_float.hpp"
 
 #include <assay/host_device.hpp>
 #include <assay/random.hpp>
@@ -100,24 +100,24 @@ ASSAY_HOST_DEVICE inline void store(const Operand& to, std::uint64_t at, double 
         static_cast<float*>(to.data)[at] = static_cast<float>(value);
         return;
     case Storage::tf32:
-        static_cast<float*>(to.data)[at] =
-            static_cast<float>(decode(tf32_format(), encode(tf32_format(), value)));
+        static_cast<float*>(to.data)[at] = static_cast<float>(
+            device::decode(device::tf32_format(), device::encode(device::tf32_format(), value)));
         return;
     case Storage::fp16:
         static_cast<std::uint16_t*>(to.data)[at] =
-            static_cast<std::uint16_t>(encode(fp16_format(), value));
+            static_cast<std::uint16_t>(device::encode(device::fp16_format(), value));
         return;
     case Storage::bf16:
         static_cast<std::uint16_t*>(to.data)[at] =
-            static_cast<std::uint16_t>(encode(bf16_format(), value));
+            static_cast<std::uint16_t>(device::encode(device::bf16_format(), value));
         return;
     case Storage::e4m3:
         static_cast<std::uint8_t*>(to.data)[at] =
-            static_cast<std::uint8_t>(encode(e4m3_format(), value));
+            static_cast<std::uint8_t>(device::encode(device::e4m3_format(), value));
         return;
     case Storage::e5m2:
         static_cast<std::uint8_t*>(to.data)[at] =
-            static_cast<std::uint8_t>(encode(e5m2_format(), value));
+            static_cast<std::uint8_t>(device::encode(device::e5m2_format(), value));
         return;
     case Storage::int8:
         static_cast<std::int8_t*>(to.data)[at] =
@@ -145,7 +145,7 @@ ASSAY_HOST_DEVICE inline std::uint32_t mx_scale(double largest) {
 
 /// The e4m3 number that brings the largest number of the block to 6, the largest e2m1.
 ASSAY_HOST_DEVICE inline std::uint32_t nv_scale(double largest) {
-    const std::uint32_t code = encode(e4m3_format(), largest / 6);
+    const std::uint32_t code = device::encode(device::e4m3_format(), largest / 6);
     return code > 0 ? code : 1U; // a scale of 0 would be no scale
 }
 
@@ -161,19 +161,21 @@ ASSAY_HOST_DEVICE void store_block(const Operand& to, std::uint64_t row, std::ui
     for (std::uint64_t i = 0; i < length; ++i) largest = std::fmax(largest, std::fabs(value(i)));
     const bool is_mx = to.storage == Storage::mx_e4m3;
     const std::uint32_t code = is_mx ? detail::mx_scale(largest) : detail::nv_scale(largest);
-    const double scale = is_mx ? decode_e8m0(code) : decode(e4m3_format(), code);
+    const double scale =
+        is_mx ? device::decode_e8m0(code) : device::decode(device::e4m3_format(), code);
     to.scales[scale_offset(row, block, blocks)] = static_cast<std::uint8_t>(code);
     auto* bytes = static_cast<std::uint8_t*>(to.data);
     const std::uint64_t first = row * to.inner + block * length;
     if (is_mx) {
         for (std::uint64_t i = 0; i < length; ++i)
-            bytes[first + i] = static_cast<std::uint8_t>(encode(e4m3_format(), value(i) / scale));
+            bytes[first + i] =
+                static_cast<std::uint8_t>(device::encode(device::e4m3_format(), value(i) / scale));
         return;
     }
     for (std::uint64_t i = 0; i < length; i += 2) // the first of two lies in the lower half
-        bytes[(first + i) / 2] =
-            static_cast<std::uint8_t>(encode(e2m1_format(), value(i) / scale) |
-                                      encode(e2m1_format(), value(i + 1) / scale) << 4U);
+        bytes[(first + i) / 2] = static_cast<std::uint8_t>(
+            device::encode(device::e2m1_format(), value(i) / scale) |
+            device::encode(device::e2m1_format(), value(i + 1) / scale) << 4U);
 }
 
 /// Element `at` of row `row`, as the number it stands for.
@@ -187,23 +189,27 @@ ASSAY_HOST_DEVICE inline double load(const Operand& from, std::uint64_t row, std
     case Storage::tf32:
         return static_cast<double>(static_cast<const float*>(from.data)[i]);
     case Storage::fp16:
-        return decode(fp16_format(), static_cast<const std::uint16_t*>(from.data)[i]);
+        return device::decode(device::fp16_format(),
+                              static_cast<const std::uint16_t*>(from.data)[i]);
     case Storage::bf16:
-        return decode(bf16_format(), static_cast<const std::uint16_t*>(from.data)[i]);
+        return device::decode(device::bf16_format(),
+                              static_cast<const std::uint16_t*>(from.data)[i]);
     case Storage::e4m3:
-        return decode(e4m3_format(), bytes[i]);
+        return device::decode(device::e4m3_format(), bytes[i]);
     case Storage::e5m2:
-        return decode(e5m2_format(), bytes[i]);
+        return device::decode(device::e5m2_format(), bytes[i]);
     case Storage::int8:
         return static_cast<double>(static_cast<const std::int8_t*>(from.data)[i]);
     case Storage::int32:
         return static_cast<double>(static_cast<const std::int32_t*>(from.data)[i]);
     case Storage::mx_e4m3:
-        return decode(e4m3_format(), bytes[i]) *
-               decode_e8m0(from.scales[scale_offset(row, at / 32, from.inner / 32)]);
+        return device::decode(device::e4m3_format(), bytes[i]) *
+               device::decode_e8m0(from.scales[scale_offset(row, at / 32, from.inner / 32)]);
     case Storage::nv_e2m1:
-        return decode(e2m1_format(), i % 2 == 0 ? bytes[i / 2] & 0xfU : bytes[i / 2] >> 4U) *
-               decode(e4m3_format(), from.scales[scale_offset(row, at / 16, from.inner / 16)]);
+        return device::decode(device::e2m1_format(),
+                              i % 2 == 0 ? bytes[i / 2] & 0xfU : bytes[i / 2] >> 4U) *
+               device::decode(device::e4m3_format(),
+                              from.scales[scale_offset(row, at / 16, from.inner / 16)]);
     }
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "lattice.hpp"
 
 #include <assay/define.hpp>
+#include <assay/one_of.hpp>
 #include <assay/random.hpp>
 #include <assay/verify.hpp>
 
@@ -14,7 +15,6 @@
 #include <limits>
 #include <string>
 #include <tuple>
-#include <variant>
 
 namespace assay::md {
 namespace {
@@ -109,7 +109,7 @@ private:
     std::uint64_t spoils_ = 0;
 };
 
-class DeviceLennardJones {
+class DeviceLennardJones : private Place, public OneOf<Liquid<double>, Liquid<float>> {
 public:
     struct Params {
         std::int64_t atoms = 32000;
@@ -164,43 +164,21 @@ public:
         return device::fits_device(liquid_bytes(atoms, size));
     }
 
-    DeviceLennardJones(const Params& p, const Context& context) : liquid_{make(p)} {
-        std::visit([&](const auto& liquid) { liquid.report(context); }, liquid_);
+    DeviceLennardJones(const Params& p, const Context& context) : OneOf{[&] { return make(p); }} {
+        std::visit([&](const auto& liquid) { liquid.report(context); }, state());
     }
 
-    device::EventClock& clock() { return place_.clock; }
-    void run() {
-        std::visit([](auto& liquid) { liquid.run(); }, liquid_);
-    }
-    void rewind() {
-        std::visit([](auto& liquid) { liquid.rewind(); }, liquid_);
-    }
-    Work work() const {
-        return std::visit([](const auto& liquid) { return liquid.work(); }, liquid_);
-    }
-    Check verify() const {
-        return std::visit([](const auto& liquid) { return liquid.verify(); }, liquid_);
-    }
-    void poison() {
-        std::visit([](auto& liquid) { liquid.poison(); }, liquid_);
-    }
-    void spoil() {
-        std::visit([](auto& liquid) { liquid.spoil(); }, liquid_);
-    }
+    device::EventClock& clock() { return Place::clock; }
 
 private:
-    using AnyLiquid = std::variant<Liquid<double>, Liquid<float>>;
-
-    AnyLiquid make(const Params& p) {
+    State make(const Params& p) {
+        Place& place = *this;
         device::check(cudaSetDevice(0));
         const std::int64_t cells = lattice_cells(p.atoms);
         if (p.precision == Precision::fp64)
-            return AnyLiquid{std::in_place_type<Liquid<double>>, cells, place_};
-        return AnyLiquid{std::in_place_type<Liquid<float>>, cells, place_};
+            return State{std::in_place_type<Liquid<double>>, cells, place};
+        return State{std::in_place_type<Liquid<float>>, cells, place};
     }
-
-    Place place_;
-    AnyLiquid liquid_;
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "simulation.hpp"
 
 #include <assay/define.hpp>
+#include <assay/one_of.hpp>
 #include <assay/random.hpp>
 #include <assay/verify.hpp>
 
@@ -16,7 +17,6 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
-#include <variant>
 
 namespace assay::md {
 namespace {
@@ -167,7 +167,7 @@ private:
     std::uint64_t spoils_ = 0;
 };
 
-class LennardJones {
+class LennardJones : public OneOf<Liquid<double>, Liquid<float>> {
 public:
     struct Params {
         std::int64_t atoms = 32000;
@@ -229,42 +229,18 @@ public:
                               std::to_string(available));
     }
 
-    LennardJones(const Params& p, const Context& context) : liquid_{make(p, context.machine())} {
-        std::visit([&](const auto& liquid) { liquid.report(context); }, liquid_);
-    }
-
-    void run() noexcept {
-        // A visit could throw where the variant were empty, which it never is.
-        if (auto* liquid = std::get_if<Liquid<double>>(&liquid_)) liquid->run();
-        if (auto* liquid = std::get_if<Liquid<float>>(&liquid_)) liquid->run();
-    }
-    void rewind() {
-        std::visit([](auto& liquid) { liquid.rewind(); }, liquid_);
-    }
-    Work work() const {
-        return std::visit([](const auto& liquid) { return liquid.work(); }, liquid_);
-    }
-    Check verify() const {
-        return std::visit([](const auto& liquid) { return liquid.verify(); }, liquid_);
-    }
-    void poison() {
-        std::visit([](auto& liquid) { liquid.poison(); }, liquid_);
-    }
-    void spoil() {
-        std::visit([](auto& liquid) { liquid.spoil(); }, liquid_);
+    LennardJones(const Params& p, const Context& context)
+        : OneOf{[&] { return make(p, context.machine()); }} {
+        std::visit([&](const auto& liquid) { liquid.report(context); }, state());
     }
 
 private:
-    using AnyLiquid = std::variant<Liquid<double>, Liquid<float>>;
-
-    static AnyLiquid make(const Params& p, const Machine& machine) {
+    static State make(const Params& p, const Machine& machine) {
         const int threads = static_cast<int>(machine.workers(p.threads));
         const std::int64_t cells = lattice_cells(p.atoms);
         if (p.precision == Precision::fp64) return Liquid<double>{cells, p.rebuild, threads};
         return Liquid<float>{cells, p.rebuild, threads};
     }
-
-    AnyLiquid liquid_;
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "device/clock.hpp"
 #include "device/properties.hpp"
 #include "device/random.hpp"
+#include "device/trial.hpp"
 #include "memory/device_stream_kernels.hpp"
 #include "memory/stream_data.hpp"
 
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -163,20 +163,10 @@ private:
     void choose_shape() {
         const auto shapes =
             is_sum(kernel_) ? reduction_shapes(device_.multiprocessors) : map_shapes(count_);
-        std::vector<double> fastest(shapes.size(), std::numeric_limits<double>::infinity());
-        constexpr int rounds = 5;
-        for (int round = 0; round < rounds; ++round)
-            for (std::size_t i = 0; i < shapes.size(); ++i) {
-                shape_ = shapes[i];
-                rewind();
-                fastest[i] = std::min(fastest[i], clock_.seconds(3, [this] { run(); }));
-            }
-        // A later shape must be clearly faster, so that the choice is the same in every process.
-        constexpr double clearly = 0.995;
-        std::size_t best = 0;
-        for (std::size_t i = 1; i < shapes.size(); ++i)
-            if (fastest[i] < clearly * fastest[best]) best = i;
-        shape_ = shapes[best];
+        shape_ = shapes[device::fastest_of(clock_, shapes.size(), [&](std::size_t i) {
+            shape_ = shapes[i];
+            run();
+        })];
         is_initial_ = false;
         rewind();
     }

@@ -5,6 +5,7 @@
 
 #include <assay/define.hpp>
 #include <assay/host.hpp>
+#include <assay/one_of.hpp>
 #include <assay/random.hpp>
 #include <assay/verify.hpp>
 
@@ -18,7 +19,6 @@
 #include <string>
 #include <tuple>
 #include <utility>
-#include <variant>
 
 namespace assay::peak {
 namespace {
@@ -65,9 +65,9 @@ public:
             run_(start_.data() + at, result_.data() + at, step, steps);
         });
     }
-    double flops() const {
+    Work work() const {
         constexpr double flops_per_step = 2;
-        return flops_per_step * static_cast<double>(own_) * steps * threads_;
+        return {.flops = flops_per_step * static_cast<double>(own_) * steps * threads_};
     }
     Check verify() const {
         const auto used = static_cast<std::size_t>(threads_) * own_;
@@ -119,7 +119,7 @@ private:
     std::uint64_t spoils_ = 0;
 };
 
-class Fma {
+class Fma : public OneOf<Values<double>, Values<float>> {
 public:
     struct Params {
         Precision precision = Precision::fp64;
@@ -157,7 +157,8 @@ public:
         return fits_chains(fma_chains(), p.isa, p.threads, m);
     }
 
-    Fma(const Params& p, const Context& context) : values_{make(p, context.machine())} {
+    Fma(const Params& p, const Context& context)
+        : OneOf{[&] { return make(p, context.machine()); }} {
         const Chain& chain = *find_chain(fma_chains(), p.isa, context.machine());
         context.setting("isa", requirement(chain.isa).name);
         context.setting("chains", static_cast<double>(chain.chains));
@@ -166,39 +167,17 @@ public:
             [&]<class T>(const Values<T>& values) {
                 context.setting("lanes", static_cast<double>(values.lanes()));
             },
-            values_);
-    }
-
-    void run() noexcept {
-        // A visit could throw where the variant were empty, which it never is.
-        if (auto* values = std::get_if<Values<double>>(&values_)) values->run();
-        if (auto* values = std::get_if<Values<float>>(&values_)) values->run();
-    }
-    Work work() const {
-        return {.flops = std::visit([](const auto& values) { return values.flops(); }, values_)};
-    }
-    Check verify() const {
-        return std::visit([](const auto& values) { return values.verify(); }, values_);
-    }
-    void poison() {
-        std::visit([](auto& values) { values.poison(); }, values_);
-    }
-    void spoil() {
-        std::visit([](auto& values) { values.spoil(); }, values_);
+            state());
     }
 
 private:
-    using AnyValues = std::variant<Values<double>, Values<float>>;
-
-    static AnyValues make(const Params& p, const Machine& machine) {
+    static State make(const Params& p, const Machine& machine) {
         const Chain* chain = find_chain(fma_chains(), p.isa, machine);
         if (chain == nullptr) throw std::invalid_argument{"this machine lacks the instruction set"};
         const int threads = static_cast<int>(machine.workers(p.threads));
         if (p.precision == Precision::fp64) return Values<double>{*chain, chain->fp64, threads};
         return Values<float>{*chain, chain->fp32, threads};
     }
-
-    AnyValues values_;
 };
 
 } // namespace

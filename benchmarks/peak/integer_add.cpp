@@ -5,6 +5,7 @@
 
 #include <assay/define.hpp>
 #include <assay/host.hpp>
+#include <assay/one_of.hpp>
 #include <assay/random.hpp>
 #include <assay/verify.hpp>
 
@@ -14,7 +15,6 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
-#include <variant>
 
 namespace assay::peak {
 namespace {
@@ -44,8 +44,9 @@ public:
             run_(start_.data() + at, result_.data() + at, steps);
         });
     }
-    double operations() const {
-        return static_cast<double>(own_count()) * static_cast<double>(steps) * threads_;
+    Work work() const {
+        return {.operations =
+                    static_cast<double>(own_count()) * static_cast<double>(steps) * threads_};
     }
     Check verify() const {
         return check_each(
@@ -101,7 +102,7 @@ private:
     std::uint64_t spoils_ = 0;
 };
 
-class IntegerAdd {
+class IntegerAdd : public OneOf<Rings<std::uint32_t>, Rings<std::uint64_t>> {
 public:
     struct Params {
         Width width = Width::int32;
@@ -136,7 +137,8 @@ public:
         return fits_chains(addition_chains(), p.isa, p.threads, m);
     }
 
-    IntegerAdd(const Params& p, const Context& context) : rings_{make(p, context.machine())} {
+    IntegerAdd(const Params& p, const Context& context)
+        : OneOf{[&] { return make(p, context.machine()); }} {
         const AdditionChain& chain = *find_chain(addition_chains(), p.isa, context.machine());
         poison();
         context.setting("isa", requirement(chain.isa).name);
@@ -146,40 +148,17 @@ public:
             [&](const auto& rings) {
                 context.setting("lanes", static_cast<double>(rings.lanes()));
             },
-            rings_);
-    }
-
-    void run() noexcept {
-        // A visit could throw where the variant were empty, which it never is.
-        if (auto* rings = std::get_if<Rings<std::uint32_t>>(&rings_)) rings->run();
-        if (auto* rings = std::get_if<Rings<std::uint64_t>>(&rings_)) rings->run();
-    }
-    Work work() const {
-        return {.operations =
-                    std::visit([](const auto& rings) { return rings.operations(); }, rings_)};
-    }
-    Check verify() const {
-        return std::visit([](const auto& rings) { return rings.verify(); }, rings_);
-    }
-    void poison() {
-        std::visit([](auto& rings) { rings.poison(); }, rings_);
-    }
-    void spoil() {
-        std::visit([](auto& rings) { rings.spoil(); }, rings_);
+            state());
     }
 
 private:
-    using Any = std::variant<Rings<std::uint32_t>, Rings<std::uint64_t>>;
-
-    static Any make(const Params& p, const Machine& machine) {
+    static State make(const Params& p, const Machine& machine) {
         const AdditionChain* chain = find_chain(addition_chains(), p.isa, machine);
         if (chain == nullptr) throw std::invalid_argument{"this machine lacks the instruction set"};
         const int threads = static_cast<int>(machine.workers(p.threads));
         if (p.width == Width::int32) return Rings<std::uint32_t>{*chain, chain->int32, threads};
         return Rings<std::uint64_t>{*chain, chain->int64, threads};
     }
-
-    Any rings_;
 };
 
 } // namespace

@@ -6,12 +6,12 @@
 #include "stencil/device_heat_kernels.hpp"
 
 #include <assay/define.hpp>
+#include <assay/one_of.hpp>
 #include <assay/units.hpp>
 
 #include <cstdint>
 #include <span>
 #include <tuple>
-#include <variant>
 
 namespace assay::stencil {
 namespace {
@@ -103,7 +103,7 @@ private:
     std::uint64_t spoils_ = 0;
 };
 
-class DeviceHeat3d {
+class DeviceHeat3d : private Place, public OneOf<Grids<double>, Grids<float>> {
 public:
     struct Params {
         Neighbours stencil = Neighbours::faces;
@@ -146,43 +146,25 @@ public:
         return device::fits_device(p.footprint.symbol == Symbol::none ? grid_bytes(p) : 512_MiB);
     }
 
-    DeviceHeat3d(const Params& p, const Context& context) : grids_{make(p, context)} {}
+    DeviceHeat3d(const Params& p, const Context& context)
+        : OneOf{[&] { return make(p, context); }} {}
 
-    device::EventClock& clock() { return place_.clock; }
-    void run() {
-        std::visit([](auto& grids) { grids.run(); }, grids_);
-    }
-    Work work() const {
-        return std::visit([](const auto& grids) { return grids.work(); }, grids_);
-    }
-    Check verify() const {
-        return std::visit([](const auto& grids) { return grids.verify(); }, grids_);
-    }
-    void poison() {
-        std::visit([](auto& grids) { grids.poison(); }, grids_);
-    }
-    void spoil() {
-        std::visit([](auto& grids) { grids.spoil(); }, grids_);
-    }
+    device::EventClock& clock() { return Place::clock; }
 
 private:
-    using Either = std::variant<Grids<double>, Grids<float>>;
-
     /// With shell and padding, which are much of a small grid.
     static std::int64_t grid_bytes(const Params& p) {
         const std::size_t size = p.precision == Precision::fp64 ? sizeof(double) : sizeof(float);
         const Extent extent = extent_for(p.footprint.number / 2, size, 1);
         return static_cast<std::int64_t>(2 * size * Layout{extent, size, 128}.count);
     }
-    Either make(const Params& p, const Context& context) {
-        const std::int64_t bytes = device::footprint(p.footprint, 2, place_.properties);
+    State make(const Params& p, const Context& context) {
+        Place& place = *this;
+        const std::int64_t bytes = device::footprint(p.footprint, 2, properties);
         if (p.precision == Precision::fp64)
-            return Either{std::in_place_type<Grids<double>>, p.stencil, bytes, place_, context};
-        return Either{std::in_place_type<Grids<float>>, p.stencil, bytes, place_, context};
+            return State{std::in_place_type<Grids<double>>, p.stencil, bytes, place, context};
+        return State{std::in_place_type<Grids<float>>, p.stencil, bytes, place, context};
     }
-
-    Place place_;
-    Either grids_;
 };
 
 } // namespace

@@ -7,12 +7,12 @@
 #include "stencil/window_data.hpp"
 
 #include <assay/define.hpp>
+#include <assay/one_of.hpp>
 #include <assay/units.hpp>
 
 #include <cstdint>
 #include <span>
 #include <tuple>
-#include <variant>
 
 namespace assay::stencil {
 namespace {
@@ -101,7 +101,7 @@ private:
     std::uint64_t spoils_ = 0;
 };
 
-class DeviceWindow {
+class DeviceWindow : private Place, public OneOf<Series<double>, Series<float>> {
 public:
     struct Params {
         std::int64_t window = 20;
@@ -143,37 +143,19 @@ public:
         return device::fits_device(bytes + window_bytes);
     }
 
-    DeviceWindow(const Params& p, const Context& context) : series_{make(p, context)} {}
+    DeviceWindow(const Params& p, const Context& context)
+        : OneOf{[&] { return make(p, context); }} {}
 
-    device::EventClock& clock() { return place_.clock; }
-    void run() {
-        std::visit([](auto& series) { series.run(); }, series_);
-    }
-    Work work() const {
-        return std::visit([](const auto& series) { return series.work(); }, series_);
-    }
-    Check verify() const {
-        return std::visit([](const auto& series) { return series.verify(); }, series_);
-    }
-    void poison() {
-        std::visit([](auto& series) { series.poison(); }, series_);
-    }
-    void spoil() {
-        std::visit([](auto& series) { series.spoil(); }, series_);
-    }
+    device::EventClock& clock() { return Place::clock; }
 
 private:
-    using Either = std::variant<Series<double>, Series<float>>;
-
-    Either make(const Params& p, const Context& context) {
-        const std::int64_t bytes = device::footprint(p.footprint, 2, place_.properties);
+    State make(const Params& p, const Context& context) {
+        Place& place = *this;
+        const std::int64_t bytes = device::footprint(p.footprint, 2, properties);
         if (p.precision == Precision::fp64)
-            return Either{std::in_place_type<Series<double>>, p.window, bytes, place_, context};
-        return Either{std::in_place_type<Series<float>>, p.window, bytes, place_, context};
+            return State{std::in_place_type<Series<double>>, p.window, bytes, place, context};
+        return State{std::in_place_type<Series<float>>, p.window, bytes, place, context};
     }
-
-    Place place_;
-    Either series_;
 };
 
 } // namespace

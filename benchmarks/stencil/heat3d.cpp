@@ -7,6 +7,7 @@
 
 #include <assay/define.hpp>
 #include <assay/host.hpp>
+#include <assay/one_of.hpp>
 #include <assay/random.hpp>
 #include <assay/units.hpp>
 #include <assay/verify.hpp>
@@ -17,7 +18,6 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
-#include <variant>
 #include <vector>
 
 namespace assay::stencil {
@@ -116,7 +116,7 @@ private:
     std::uint64_t spoils_ = 0;
 };
 
-class Heat3d {
+class Heat3d : public OneOf<Grids<double>, Grids<float>> {
 public:
     struct Params {
         Neighbours stencil = Neighbours::faces;
@@ -165,39 +165,17 @@ public:
                         static_cast<std::int64_t>(2 * size * Layout{extent, size}.count));
     }
 
-    Heat3d(const Params& p, const Context& context) : grids_{make(p, context)} {}
-
-    void run() noexcept {
-        // A visit could throw where the variant were empty, which it never is.
-        if (auto* fp64 = std::get_if<Grids<double>>(&grids_)) fp64->run();
-        if (auto* fp32 = std::get_if<Grids<float>>(&grids_)) fp32->run();
-    }
-    Work work() const {
-        return std::visit([](const auto& grids) { return grids.work(); }, grids_);
-    }
-    Check verify() const {
-        return std::visit([](const auto& grids) { return grids.verify(); }, grids_);
-    }
-    void poison() {
-        std::visit([](auto& grids) { grids.poison(); }, grids_);
-    }
-    void spoil() {
-        std::visit([](auto& grids) { grids.spoil(); }, grids_);
-    }
+    Heat3d(const Params& p, const Context& context) : OneOf{[&] { return make(p, context); }} {}
 
 private:
-    using Either = std::variant<Grids<double>, Grids<float>>;
-
-    static Either make(const Params& p, const Context& context) {
+    static State make(const Params& p, const Context& context) {
         const Machine& machine = context.machine();
         const auto threads = static_cast<int>(machine.workers(p.threads));
         const std::int64_t bytes = machine.bytes(p.footprint);
         if (p.precision == Precision::fp64)
-            return Either{std::in_place_type<Grids<double>>, p.stencil, bytes, threads, context};
-        return Either{std::in_place_type<Grids<float>>, p.stencil, bytes, threads, context};
+            return State{std::in_place_type<Grids<double>>, p.stencil, bytes, threads, context};
+        return State{std::in_place_type<Grids<float>>, p.stencil, bytes, threads, context};
     }
-
-    Either grids_;
 };
 
 } // namespace

@@ -6,6 +6,7 @@
 
 #include <assay/define.hpp>
 #include <assay/host.hpp>
+#include <assay/one_of.hpp>
 #include <assay/random.hpp>
 #include <assay/units.hpp>
 #include <assay/verify.hpp>
@@ -16,7 +17,6 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
-#include <variant>
 #include <vector>
 
 namespace assay::stencil {
@@ -105,7 +105,7 @@ private:
     std::uint64_t spoils_ = 0;
 };
 
-class Window {
+class Window : public OneOf<Series<double>, Series<float>> {
 public:
     struct Params {
         std::int64_t window = 20;
@@ -149,39 +149,17 @@ public:
         return has_room(m, p.threads, m.bytes(p.footprint) + window_bytes);
     }
 
-    Window(const Params& p, const Context& context) : series_{make(p, context)} {}
-
-    void run() noexcept {
-        // A visit could throw where the variant were empty, which it never is.
-        if (auto* fp64 = std::get_if<Series<double>>(&series_)) fp64->run();
-        if (auto* fp32 = std::get_if<Series<float>>(&series_)) fp32->run();
-    }
-    Work work() const {
-        return std::visit([](const auto& series) { return series.work(); }, series_);
-    }
-    Check verify() const {
-        return std::visit([](const auto& series) { return series.verify(); }, series_);
-    }
-    void poison() {
-        std::visit([](auto& series) { series.poison(); }, series_);
-    }
-    void spoil() {
-        std::visit([](auto& series) { series.spoil(); }, series_);
-    }
+    Window(const Params& p, const Context& context) : OneOf{[&] { return make(p, context); }} {}
 
 private:
-    using Either = std::variant<Series<double>, Series<float>>;
-
-    static Either make(const Params& p, const Context& context) {
+    static State make(const Params& p, const Context& context) {
         const Machine& machine = context.machine();
         const auto threads = static_cast<int>(machine.workers(p.threads));
         const std::int64_t bytes = machine.bytes(p.footprint);
         if (p.precision == Precision::fp64)
-            return Either{std::in_place_type<Series<double>>, p.window, bytes, threads, context};
-        return Either{std::in_place_type<Series<float>>, p.window, bytes, threads, context};
+            return State{std::in_place_type<Series<double>>, p.window, bytes, threads, context};
+        return State{std::in_place_type<Series<float>>, p.window, bytes, threads, context};
     }
-
-    Either series_;
 };
 
 } // namespace

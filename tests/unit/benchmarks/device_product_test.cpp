@@ -251,17 +251,18 @@ TEST(DeviceCheck, AcceptsRoundedProductsOfEveryPrecision) {
 TEST(DeviceCheck, SeesTheNextNarrowerInputs) {
     const Shape shape{128, 128, 512};
     // TF32 for fp32, bf16 for TF32 and for emulated fp32, fp32 for fp64.
-    const std::pair<DevicePrecision, NarrowFloat> narrower[] = {
-        {DevicePrecision::fp32, tf32_format()},
-        {DevicePrecision::tf32, bf16_format()},
-        {DevicePrecision::fp32_emulated, tf32_format()},
-        {DevicePrecision::fp16, e4m3_format()},
-        {DevicePrecision::fp64, tf32_format()}};
+    const std::pair<DevicePrecision, device::NarrowFloat> narrower[] = {
+        {DevicePrecision::fp32, device::tf32_format()},
+        {DevicePrecision::tf32, device::bf16_format()},
+        {DevicePrecision::fp32_emulated, device::tf32_format()},
+        {DevicePrecision::fp16, device::e4m3_format()},
+        {DevicePrecision::fp64, device::tf32_format()}};
     for (const auto& [precision, format] : narrower) {
         HostProduct product{precision, shape};
-        const NarrowFloat narrow = format;
-        product.multiply([](double sum, double x) { return sum + x; },
-                         [narrow](double x) { return decode(narrow, encode(narrow, x)); });
+        const device::NarrowFloat narrow = format;
+        product.multiply(
+            [](double sum, double x) { return sum + x; },
+            [narrow](double x) { return device::decode(narrow, device::encode(narrow, x)); });
         const Tolerance tolerance = tolerance_of(precision, Accumulation::exact, shape.k);
         EXPECT_FALSE(product.elements(tolerance).passed) << static_cast<int>(precision);
     }

@@ -15,6 +15,8 @@
 namespace assay::gemm {
 namespace {
 
+using namespace device;
+
 constexpr NarrowFloat formats[] = {fp16_format(), bf16_format(), e4m3_format(), e5m2_format(),
                                    e2m1_format()};
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace assay::gemm {
+namespace assay::device {
 
 /// Sign, exponent, mantissa from the highest bit down; subnormal numbers below the lowest exponent.
 struct NarrowFloat {
@@ -62,4 +62,4 @@ ASSAY_HOST_DEVICE inline double decode_e8m0(std::uint32_t code) {
     return std::ldexp(1.0, static_cast<int>(code) - 127);
 }
 
-} // namespace assay::gemm
+} // namespace assay::device

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The prepared state of a benchmark that is one of several types, as a rule one template in several
+// precisions: what the harness asks of a benchmark is passed on to the one that is there.
+
+#pragma once
+
+#include "assay/benchmark.hpp"
+
+#include <variant>
+
+namespace assay {
+
+/// Inherit from it. A benchmark that does one of these things itself declares it anew.
+template <class... States>
+class OneOf {
+public:
+    void run() noexcept((noexcept(std::declval<States&>().run()) && ...)) {
+        // A visit could throw where the variant were empty, which it never is.
+        (run_if<States>(), ...);
+    }
+    Work work() const {
+        return std::visit([](const auto& state) { return state.work(); }, state_);
+    }
+    Check verify() const {
+        return std::visit([](const auto& state) { return state.verify(); }, state_);
+    }
+    void poison() {
+        std::visit([](auto& state) { state.poison(); }, state_);
+    }
+    void spoil() {
+        std::visit([](auto& state) { state.spoil(); }, state_);
+    }
+    void rewind()
+        requires(Rewinds<States> && ...)
+    {
+        std::visit([](auto& state) { state.rewind(); }, state_);
+    }
+
+protected:
+    using State = std::variant<States...>;
+    /// `make()` returns the State; it is not moved afterwards.
+    template <class Make>
+    explicit OneOf(const Make& make) : state_{make()} {}
+
+    State& state() { return state_; }
+    const State& state() const { return state_; }
+
+private:
+    template <class Present>
+    void run_if() noexcept(noexcept(std::declval<Present&>().run())) {
+        if (auto* state = std::get_if<Present>(&state_)) state->run();
+    }
+    State state_;
+};
+
+} // namespace assay
