@@ -8,6 +8,7 @@
 #include "device/error.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <source_location>
 #include <span>
@@ -137,6 +138,13 @@ void to_device(std::span<const T> from, T* to, const Stream& stream) {
     check(
         cudaMemcpyAsync(to, from.data(), from.size_bytes(), cudaMemcpyHostToDevice, stream.get()));
     stream.wait();
+}
+
+/// Damages one element by one bit; `pick` is random and says which.
+inline void flip_bit(const Buffer<std::uint32_t>& in, std::uint64_t pick, const Stream& stream) {
+    std::uint32_t* const at = in.data() + (pick >> 8U) % in.size();
+    const std::uint32_t damaged = to_host(at, 1, stream).front() ^ (1U << (pick % 32));
+    to_device(std::span<const std::uint32_t>{&damaged, 1}, at, stream);
 }
 
 } // namespace assay::device

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cufft_plan.hpp"
-#include "device/clock.hpp"
 #include "device/graph.hpp"
+#include "device/place.hpp"
 #include "device/properties.hpp"
 #include "device_transform_kernels.hpp"
 #include "transform_sums.hpp"
@@ -23,15 +23,7 @@ namespace {
 
 enum class Planning : std::uint8_t { standard, patient };
 
-/// What all precisions need.
-struct Place {
-    explicit Place(device::Caches caches)
-        : properties{device::properties()},
-          clock{stream, {.caches = caches, .l2_bytes = properties.l2_bytes}} {}
-    device::Properties properties;
-    device::Stream stream;
-    device::EventClock clock;
-};
+using device::Place;
 
 template <class T>
 T rounded(double value) {

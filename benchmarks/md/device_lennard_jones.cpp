@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "check.hpp"
-#include "device/clock.hpp"
+#include "device/place.hpp"
 #include "device/properties.hpp"
 #include "device_simulation.hpp"
 #include "lattice.hpp"
@@ -22,10 +22,7 @@ namespace {
 enum class Precision : std::uint8_t { fp64, fp32 };
 enum class Rebuild : std::uint8_t { every_20 };
 
-struct Place {
-    device::Stream stream;
-    device::EventClock clock{stream};
-};
+using device::Place;
 
 /// A liquid of one precision, how it is run and how it is checked.
 template <class T>

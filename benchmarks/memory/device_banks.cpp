@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <tuple>
 
 namespace assay::memory {
@@ -61,12 +60,7 @@ public:
     Check verify() const { return check_banks(sums_.data(), blocks_, stride_, stream_); }
     void poison() { poison_banks(sums_.data(), blocks_, stride_, stream_); }
     /// One bit of one sum.
-    void spoil() {
-        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
-        std::uint32_t* const at = sums_.data() + (pick >> 8U) % sums_.size();
-        const std::uint32_t sum = device::to_host(at, 1, stream_).front() ^ (1U << (pick % 32));
-        device::to_device(std::span<const std::uint32_t>{&sum, 1}, at, stream_);
-    }
+    void spoil() { device::flip_bit(sums_, random_bits(spoil_seed, spoils_++), stream_); }
 
 private:
     static constexpr std::uint64_t spoil_seed = 16;

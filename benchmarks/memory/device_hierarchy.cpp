@@ -10,7 +10,6 @@
 #include <assay/verify.hpp>
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <tuple>
 
@@ -92,12 +91,7 @@ public:
 
     void poison() { poison_sweep(sums_.data(), shape_, stream_); }
     /// One bit of one sum.
-    void spoil() {
-        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
-        std::uint32_t* const at = sums_.data() + (pick >> 8U) % sums_.size();
-        const std::uint32_t sum = device::to_host(at, 1, stream_).front() ^ (1U << (pick % 32));
-        device::to_device(std::span<const std::uint32_t>{&sum, 1}, at, stream_);
-    }
+    void spoil() { device::flip_bit(sums_, random_bits(spoil_seed, spoils_++), stream_); }
 
 private:
     static constexpr std::uint64_t spoil_seed = 12;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/clock.hpp"
+#include "device/place.hpp"
 #include "device/properties.hpp"
 #include "device/random.hpp"
 #include "device/trial.hpp"
@@ -20,12 +20,7 @@ using namespace units;
 
 enum class Precision : std::uint8_t { fp64, fp32 };
 
-/// What all precisions need.
-struct Place {
-    device::Properties properties = device::properties();
-    device::Stream stream;
-    device::EventClock clock{stream};
-};
+using device::Place;
 
 /// Two grids of one precision on the device.
 template <class T>

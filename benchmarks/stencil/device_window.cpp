@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/clock.hpp"
+#include "device/place.hpp"
 #include "device/properties.hpp"
 #include "device/random.hpp"
 #include "device/trial.hpp"
@@ -21,11 +21,7 @@ using namespace units;
 
 enum class Precision : std::uint8_t { fp64, fp32 };
 
-struct Place {
-    device::Properties properties = device::properties();
-    device::Stream stream;
-    device::EventClock clock{stream};
-};
+using device::Place;
 
 /// Means of a series of so many bytes, which has as many elements.
 template <class T>
