@@ -70,9 +70,6 @@ function(assay_finish_module name)
     set(catalogue "${CMAKE_CURRENT_BINARY_DIR}/catalogue_${name}.cpp")
     configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/catalogue.cpp.in" "${catalogue}" @ONLY)
     target_sources(assay_module_${name} PRIVATE "${catalogue}")
-    if(ASSAY_FUZZ)
-        return() # fuzz targets need no manifests
-    endif()
     add_custom_command(TARGET assay_module_${name} POST_BUILD
         COMMAND $<TARGET_FILE:assay::assay> manifest "$<TARGET_FILE:assay_module_${name}>"
                 --out "${ASSAY_MODULE_DIR}/${name}.json"
