@@ -2,12 +2,14 @@
 #include "machine/devices.hpp"
 
 #include "machine/nvml.hpp"
+#include "machine/patience.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <string_view>
 #include <utility>
 
@@ -114,10 +116,8 @@ void complain_of_speed(const DeviceState& state, Sentences& said) {
                                    *width, *most));
 }
 
-} // namespace
-
-DeviceInventory read_devices(const Files& files, const std::vector<record::PciDevice>& pci,
-                             const std::filesystem::path& nvml) {
+DeviceInventory inventory(const Files& files, const std::vector<record::PciDevice>& pci,
+                          const std::filesystem::path& nvml) {
     DeviceInventory found;
     const auto library = Nvml::open(nvml);
     if (!library) {
@@ -139,8 +139,7 @@ DeviceInventory read_devices(const Files& files, const std::vector<record::PciDe
     return found;
 }
 
-DeviceStates read_device_states(const std::vector<record::PciDevice>& pci,
-                                const std::filesystem::path& nvml) {
+DeviceStates states(const std::vector<record::PciDevice>& pci, const std::filesystem::path& nvml) {
     DeviceStates found;
     const auto library = Nvml::open(nvml);
     if (!library) {
@@ -159,6 +158,36 @@ DeviceStates read_device_states(const std::vector<record::PciDevice>& pci,
         found.devices.push_back(std::move(state));
     }
     return found;
+}
+
+/// Eight devices that nothing keeps awake begin within half a minute.
+constexpr auto driver_patience = std::chrono::seconds{60};
+
+/// One that hangs is what a device that fell off the bus looks like: nvidia-smi hangs, too.
+template <class Found>
+Found or_silence(std::optional<Found> found, const std::vector<record::PciDevice>& pci) {
+    if (found) return std::move(*found);
+    Found nothing;
+    nothing.problems = missed(
+        pci,
+        {.message = fmt::format("their driver has not answered for {} s: `dmesg` as root may say "
+                                "why; as a rule the machine must be restarted",
+                                driver_patience.count()),
+         .fault = Fault::environment});
+    return nothing;
+}
+
+} // namespace
+
+DeviceInventory read_devices(const Files& files, const std::vector<record::PciDevice>& pci,
+                             const std::filesystem::path& nvml) {
+    return or_silence(answer_within(driver_patience, [=] { return inventory(files, pci, nvml); }),
+                      pci);
+}
+
+DeviceStates read_device_states(const std::vector<record::PciDevice>& pci,
+                                const std::filesystem::path& nvml) {
+    return or_silence(answer_within(driver_patience, [=] { return states(pci, nvml); }), pci);
 }
 
 std::vector<std::string> complaints(const DeviceState& state) {

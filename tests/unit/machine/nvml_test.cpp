@@ -2,17 +2,23 @@
 #include "machine/devices.hpp"
 #include "machine/inventory.hpp"
 #include "machine/nvml.hpp"
+#include "machine/patience.hpp"
 #include "scratch.hpp"
 #include "support/fake_nvml.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
+#include <optional>
+#include <stdexcept>
 #include <string>
 
 namespace assay::machine {
 namespace {
 
+using namespace std::chrono_literals;
 using test::FakeNvml;
 using test::h200s;
 using testing::AllOf;
@@ -338,6 +344,24 @@ TEST(DeviceState, WhatIsWrongIsSaid) {
     EXPECT_THAT(complaints_of("* persistence 0\n"), ElementsAre(HasSubstr("nvidia-persistenced")));
     EXPECT_THAT(complaints_of("* virtualization 2\n"), ElementsAre(HasSubstr("virtual part")));
     EXPECT_THAT(complaints_of("* code.power_limit 15\n"), ElementsAre(HasSubstr("GPU is lost")));
+}
+
+// Whoever asks a driver that hangs gets no answer, and goes on.
+TEST(Patience, EndsWhereNothingAnswers) {
+    std::promise<void> never;
+    auto hung = never.get_future().share();
+    const auto answer = answer_within(0ms, [hung] {
+        hung.wait();
+        return 1;
+    });
+    EXPECT_EQ(answer, std::nullopt);
+    never.set_value();
+}
+
+TEST(Patience, PassesOnWhatCame) {
+    EXPECT_EQ(answer_within(1min, [] { return 7; }), 7);
+    EXPECT_THROW(answer_within(1min, []() -> int { throw std::runtime_error{"no"}; }),
+                 std::runtime_error);
 }
 
 } // namespace
