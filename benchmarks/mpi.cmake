@@ -5,10 +5,11 @@ if(NOT MPI_CXX_FOUND)
     return()
 endif()
 
-assay_module(mpi HOOKS collective/world.cpp LINK MPI::MPI_CXX)
+assay_module(mpi HOOKS collective/mpi_hooks.cpp LINK MPI::MPI_CXX)
 # The C interface alone: Open MPI's old C++ one would pull in another library and its warnings.
 target_compile_definitions(assay_module_mpi PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-target_sources(assay_module_mpi PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/collective/ranks.cpp"
+target_sources(assay_module_mpi PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/collective/world.cpp"
+    "${CMAKE_CURRENT_SOURCE_DIR}/collective/ranks.cpp"
     "${CMAKE_CURRENT_SOURCE_DIR}/collective/traffic.cpp" "${CMAKE_CURRENT_SOURCE_DIR}/collective/transport.cpp")
 assay_benchmark(mpi collective::allreduce collective/allreduce.cpp)
 assay_benchmark(mpi collective::allgather collective/allgather.cpp)

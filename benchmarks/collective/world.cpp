@@ -57,6 +57,8 @@ void open_world() {
     w.table.broadcast = broadcast;
 }
 
+} // namespace
+
 const assay_team* join(assay_text* error) {
     if (world().team != MPI_COMM_NULL) return &world().table;
     const auto failed = assay::detail::guarded(error, open_world);
@@ -73,22 +75,14 @@ void leave() {
     if (is_finalised == 0) MPI_Finalize();
 }
 
-/// "Open MPI v4.1.4, package: ..., ident: ..." says it all before the first comma.
 std::string library_version() {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
     check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+    // "Open MPI v4.1.4, package: ..., ident: ..." says it all before the first comma.
     const std::string whole{text.data(), static_cast<std::size_t>(length)};
     return whole.substr(0, whole.find_first_of(",\n"));
 }
-
-std::int32_t facts(const assay_services* services, assay_text* error) {
-    return assay::detail::guarded(error, [&] {
-        services->setting_text(services->context, "mpi.library", library_version().c_str());
-    });
-}
-
-} // namespace
 
 MPI_Comm communicator() { return world().work; }
 
@@ -185,11 +179,3 @@ int machine_count() {
 }
 
 } // namespace assay::mpi
-
-extern const assay::Module assay_module_hooks;
-const assay::Module assay_module_hooks{
-    .launcher = "mpirun",
-    .facts = assay::mpi::facts,
-    .join = assay::mpi::join,
-    .leave = assay::mpi::leave,
-};

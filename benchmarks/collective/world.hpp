@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The MPI job that this process belongs to, shared by the benchmarks of the module `mpi`. The
+// The MPI job that this process belongs to, shared by the benchmarks of a module. The
 // harness' traffic and a benchmark's never meet: each has a communicator of its own.
 
 #pragma once
+
+#include <assay/module.h>
 
 #include <mpi.h>
 
@@ -14,6 +16,12 @@ namespace assay::mpi {
 
 /// For benchmarks; errors are returned, not fatal. MPI_COMM_NULL before the module has joined.
 MPI_Comm communicator();
+
+/// The hooks of a module whose ranks MPI brings together: joining the job, and leaving it.
+const assay_team* join(assay_text* error);
+void leave();
+/// "Open MPI v4.1.4"
+std::string library_version();
 
 /// What an MPI error code means.
 std::string error_text(int code);
