@@ -4,49 +4,17 @@
 
 #pragma once
 
+#include "collective/nccl_choice.hpp"
 #include "collective/nccl_group.hpp"
+#include "collective/nccl_processes.hpp"
 
 #include <assay/define.hpp>
 #include <assay/units.hpp>
 
-#include <array>
 #include <cstdint>
 #include <tuple>
 
 namespace assay::collective {
-
-inline constexpr std::array way_names{
-    Name<Way>{"fastest", Way::fastest},     Name<Way>{"nvlink_ring", Way::nvlink_ring},
-    Name<Way>{"pcie_peer", Way::pcie_peer}, Name<Way>{"host_staged", Way::host_staged},
-    Name<Way>{"rdma", Way::rdma},           Name<Way>{"tcp", Way::tcp},
-};
-
-/// As NVIDIA documents them. NVLink's switch is not turned off by turning off peer access. Each transport sets all that
-/// decides it, so that what the user has set elsewhere is not another way under this name.
-inline constexpr std::array way_variables{
-    variable("nvlink_ring", "NCCL_NVLS_ENABLE", "0"),
-    variable("nvlink_ring", "NCCL_ALGO", "Ring"),
-    variable("nvlink_ring", "NCCL_P2P_DISABLE", "0"),
-    variable("nvlink_ring", "NCCL_P2P_LEVEL", "PXB"), // the default
-    variable("pcie_peer", "NCCL_P2P_LEVEL", "SYS"),
-    variable("pcie_peer", "NCCL_P2P_DISABLE", "0"),
-    variable("pcie_peer", "NCCL_NVLS_ENABLE", "0"),
-    variable("host_staged", "NCCL_P2P_DISABLE", "1"),
-    variable("host_staged", "NCCL_NVLS_ENABLE", "0"),
-    variable("host_staged", "NCCL_SHM_DISABLE", "0"),
-    variable("rdma", "NCCL_P2P_DISABLE", "1"),
-    variable("rdma", "NCCL_SHM_DISABLE", "1"),
-    variable("rdma", "NCCL_NVLS_ENABLE", "0"),
-    variable("rdma", "NCCL_MNNVL_ENABLE", "0"),
-    variable("rdma", "NCCL_NET", "IB"),
-    variable("rdma", "NCCL_IB_DISABLE", "0"),
-    variable("tcp", "NCCL_P2P_DISABLE", "1"),
-    variable("tcp", "NCCL_SHM_DISABLE", "1"),
-    variable("tcp", "NCCL_NVLS_ENABLE", "0"),
-    variable("tcp", "NCCL_MNNVL_ENABLE", "0"),
-    variable("tcp", "NCCL_NET", "Socket"),
-    variable("tcp", "NCCL_IB_DISABLE", "1"),
-};
 
 template <class Operation>
 class NcclCollective {
@@ -58,9 +26,12 @@ public:
         bool in_place = false;
         Allocation buffers = Allocation::plain;
         Way transport = Way::fastest;
+        NcclAlgorithm algorithm = NcclAlgorithm::own_choice;
+        NcclProtocol protocol = NcclProtocol::own_choice;
     };
     static constexpr Info info = Operation::info;
     static constexpr bool all_devices = true;
+    static constexpr bool team = is_team;
     /// Inputs are restored inside, see NcclGroup::run(). More calls than any batch needs.
     static constexpr std::uint64_t safe_calls = 1U << 24U;
 
@@ -76,14 +47,27 @@ public:
                             "B", &Params::bytes,
                             {8, 1_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB, 1_GiB, 8_GiB}, {8, 64_GiB}),
             choice<Params>("buffers",
-                           "plain (cudaMalloc), or registered with NCCL (ncclMemAlloc, "
-                           "ncclCommRegister)",
+                           "plain (cudaMalloc), registered with NCCL (ncclMemAlloc, "
+                           "ncclCommRegister), or symmetric windows (ncclCommWindowRegister)",
                            &Params::buffers,
                            {Name<Allocation>{"plain", Allocation::plain},
-                            {"registered", Allocation::registered}},
+                            {"registered", Allocation::registered},
+                            {"symmetric", Allocation::symmetric}},
                            {Allocation::plain}),
             choice<Params>("transport", "the way that messages take; fastest: NCCL's choice",
                            &Params::transport, way_names, {Way::fastest}, way_variables)};
+        const auto choices = [] {
+            if constexpr (has_algorithms(Operation::kind))
+                return std::tuple{
+                    choice<Params>("algorithm", "as NCCL names them; default: its choice",
+                                   &Params::algorithm, algorithm_names, {NcclAlgorithm::own_choice},
+                                   algorithm_variables),
+                    choice<Params>("protocol", "as NCCL names them; default: its choice",
+                                   &Params::protocol, protocol_names, {NcclProtocol::own_choice},
+                                   protocol_variables)};
+            else
+                return std::tuple{};
+        }();
         const auto type = [] {
             if constexpr (reduces(Operation::kind))
                 return std::tuple{choice<Params>("type", "type of the numbers", &Params::type,
@@ -104,11 +88,11 @@ public:
             else
                 return std::tuple{};
         }();
-        return std::tuple_cat(common, type, place);
+        return std::tuple_cat(common, choices, type, place);
     }();
 
-    static Fit fit(const Params& params, const Machine& /*machine*/) {
-        return NcclGroup::fits(plan(params));
+    static Fit fit(const Params& params, const Machine& machine) {
+        return NcclGroup::fits(plan(params), machine);
     }
     NcclCollective(const Params& params, Context& context) : group_{plan(params), context} {}
 
@@ -129,20 +113,20 @@ private:
                 .bytes = params.bytes,
                 .element = params.type,
                 .in_place = params.in_place,
-                .buffers = params.buffers,
-                .way = params.transport};
+                .choice = {.way = params.transport,
+                           .algorithm = params.algorithm,
+                           .protocol = params.protocol,
+                           .buffers = params.buffers}};
     }
     NcclGroup group_;
 };
 
 inline constexpr const char* nccl_caveats =
-    "Every call uses the same buffers: what fits the second level cache is read from there. "
-    "Small messages show the host's time to launch a kernel on every device from one thread, and a "
-    "line of NCCL's log for each call (about a microsecond); one process for each device would "
-    "launch "
-    "faster. Bus bandwidth above what a link carries is no error where the "
-    "switch adds up (setting nccl.algorithm NVLS). The log says which way connections were made, "
-    "not how many bytes "
-    "went there; the counters of NVLink, where the record has them, do.";
+    "Every call uses the same buffers: what fits the second level cache is read from "
+    "there. " ASSAY_NCCL_CAVEAT
+    "Bus bandwidth above what a link carries is no error where the switch adds up (setting "
+    "nccl.algorithm NVLS, or a kernel for symmetric buffers). The log says which way connections "
+    "were made, not how many bytes went there; the counters of NVLink, where the record has them, "
+    "do.";
 
 } // namespace assay::collective

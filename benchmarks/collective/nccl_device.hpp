@@ -17,10 +17,6 @@ namespace assay::collective {
 /// Makes a device the current one: of streams, events, memory and launches.
 inline void use(int device) { device::check(cudaSetDevice(device)); }
 
-inline int ranks_of(Symbolic wanted, int devices) {
-    return wanted.symbol == Symbol::none ? static_cast<int>(wanted.number) : devices;
-}
-
 inline int devices_there() {
     int count = 0;
     device::check(cudaGetDeviceCount(&count));
@@ -47,6 +43,11 @@ inline ncclDataType_t type_of(Element element) {
     }
 }
 
+// The first releases that have them.
+inline constexpr int registration_since = 21903; // 2.19.3: ncclMemAlloc, ncclCommRegister
+inline constexpr int fp8_since = 22403;
+inline constexpr int windows_since = 22703; // ncclCommWindowRegister
+
 /// Memory of the current device, from CUDA or from NCCL.
 class Memory {
 public:
@@ -54,7 +55,7 @@ public:
     Memory(std::size_t bytes, Allocation buffers) : bytes_{bytes} {
         if (bytes == 0) return;
 #if NCCL_VERSION_CODE >= 21903
-        if (buffers == Allocation::registered) {
+        if (buffers != Allocation::plain) {
             is_nccl_ = true;
             collective::check(ncclMemAlloc(&data_, bytes));
             return;
@@ -88,19 +89,28 @@ private:
     bool is_nccl_ = false;
 };
 
-/// A communicator's knowledge of a buffer.
+/// A communicator's knowledge of a buffer. Windows are made by all ranks at once, when the group call ends in which
+/// they are asked for: then is_known() says whether there is one.
 class Registration {
 public:
-    Registration(ncclComm_t communicator, const Memory& memory) : communicator_{communicator} {
+    Registration(ncclComm_t communicator, const Memory& memory, [[maybe_unused]] bool window)
+        : communicator_{communicator} {
+        if (memory.data() == nullptr) return;
+#if NCCL_VERSION_CODE >= 22703
+        if (window) {
+            collective::check(ncclCommWindowRegister(communicator, memory.data(), memory.bytes(),
+                                                     &window_, NCCL_WIN_COLL_SYMMETRIC));
+            return;
+        }
+#endif
 #if NCCL_VERSION_CODE >= 21903
-        if (memory.data() != nullptr)
-            collective::check(
-                ncclCommRegister(communicator, memory.data(), memory.bytes(), &handle_));
-#else
-        static_cast<void>(memory);
+        collective::check(ncclCommRegister(communicator, memory.data(), memory.bytes(), &handle_));
 #endif
     }
     ~Registration() {
+#if NCCL_VERSION_CODE >= 22703
+        if (window_ != nullptr) ncclCommWindowDeregister(communicator_, window_);
+#endif
 #if NCCL_VERSION_CODE >= 21903
         if (handle_ != nullptr) ncclCommDeregister(communicator_, handle_);
 #endif
@@ -110,14 +120,22 @@ public:
     Registration(Registration&&) = delete;
     Registration& operator=(Registration&&) = delete;
 
+    bool is_known() const { return handle_ != nullptr || window_ != nullptr; }
+
 private:
     ncclComm_t communicator_;
     void* handle_ = nullptr;
+#if NCCL_VERSION_CODE >= 22703
+    ncclWindow_t window_ = nullptr;
+#else
+    void* window_ = nullptr;
+#endif
 };
 
 /// Made while it is the current one.
 struct NcclGroup::Device {
-    int rank; // and number of the device
+    int rank;
+    int number; // of the device
     device::Stream stream;
     device::Event begin;
     device::Event end;
@@ -128,11 +146,13 @@ struct NcclGroup::Device {
     ncclComm_t communicator = nullptr;
     std::vector<std::unique_ptr<Registration>> registrations;
 
-    Device(const Plan& plan, int rank_, int ranks, std::size_t count)
-        : rank{rank_}, first{bytes(plan, plan.in_place ? held_in_place(plan.kind, count, ranks)
-                                                       : sent(plan.kind, count, ranks)),
-                             plan.buffers},
-          second{bytes(plan, plan.in_place ? 0 : received(plan.kind, count, ranks)), plan.buffers},
+    Device(const Plan& plan, int rank_, int number_, int ranks, std::size_t count)
+        : rank{rank_}, number{number_},
+          first{bytes(plan, plan.in_place ? held_in_place(plan.kind, count, ranks)
+                                          : sent(plan.kind, count, ranks)),
+                plan.choice.buffers},
+          second{bytes(plan, plan.in_place ? 0 : received(plan.kind, count, ranks)),
+                 plan.choice.buffers},
           send{first.data()}, receive{plan.in_place ? first.data() : second.data()} {
         if (!plan.in_place) return;
         const std::size_t own = bytes(plan, own_part(plan.kind, count, rank));

@@ -10,13 +10,10 @@ struct Allgather {
         .id = "collective.allgather",
         .version = 1,
         .question = "How fast does every device get the blocks of all?",
-        .method =
-            "ncclAllGather for all devices of one process (one group call), calls back to back; "
-            "events on every "
-            "stream, the slowest device counts. Bus bandwidth is bytes of all blocks per second "
-            "times (n-1) / n. Random integers; every element is checked on every device. The way "
-            "that messages "
-            "took is read from NCCL's log; one that is not the one asked for is a failed check.",
+        .method = "ncclAllGather. " ASSAY_NCCL_PROCESSES
+                  "Bus bandwidth is bytes of all blocks per second times (n-1) / n. Random "
+                  "integers; every element is checked on every device. The way that messages took "
+                  "is read from NCCL's log; one that is not the one asked for is a failed check.",
         .caveats = nccl_caveats,
         .headline = "bus_bandwidth",
         .place = "cuda",
@@ -29,13 +26,10 @@ struct Broadcast {
         .id = "collective.broadcast",
         .version = 1,
         .question = "How fast does one device hand its data to all others?",
-        .method = "ncclBroadcast from the first device for all devices of one process (one group "
-                  "call), calls back to "
-                  "back; events on every stream, the slowest device counts. Bus bandwidth is "
-                  "message bytes per second. "
-                  "Random integers; every element is checked on every device. The way that "
-                  "messages took is read from "
-                  "NCCL's log; one that is not the one asked for is a failed check.",
+        .method = "ncclBroadcast from the first device. " ASSAY_NCCL_PROCESSES
+                  "Bus bandwidth is message bytes per second. Random integers; every element is "
+                  "checked on every device. The way that messages took is read from NCCL's log; "
+                  "one that is not the one asked for is a failed check.",
         .caveats = nccl_caveats,
         .headline = "bus_bandwidth",
         .place = "cuda",
@@ -48,15 +42,12 @@ struct Alltoall {
         .id = "collective.alltoall",
         .version = 1,
         .question = "How fast does every device send another block to each other?",
-        .method = "ncclSend and ncclRecv of a block to and from every device, itself included, all "
-                  "in one "
-                  "group call, calls back to back; events on every stream, the slowest device "
-                  "counts. Bus bandwidth is "
-                  "bytes of all blocks of a device per second times (n-1) / n. Random integers; "
-                  "every element is checked "
-                  "on every device. The way that messages took is read from NCCL's log; one that "
-                  "is not the one asked "
-                  "for is a failed check.",
+        .method = "ncclSend and ncclRecv of a block to and from every device, itself included, in "
+                  "one group call. " ASSAY_NCCL_PROCESSES
+                  "Bus bandwidth is bytes of all blocks of a device per second times (n-1) / n. "
+                  "Random integers; every element is checked on every device. The way that "
+                  "messages took is read from NCCL's log; one that is not the one asked for is a "
+                  "failed check.",
         .caveats = nccl_caveats,
         .headline = "bus_bandwidth",
         .place = "cuda",
@@ -69,14 +60,11 @@ struct SendReceive {
         .id = "collective.send_receive",
         .version = 1,
         .question = "How fast do neighbours in a ring of devices pass data on?",
-        .method =
-            "ncclSend to the next device and ncclRecv from the one before, all devices in one "
-            "group call, calls "
-            "back to back; events on every stream, the slowest device counts. Bus bandwidth is "
-            "message bytes per "
-            "second, one way. Random integers; every element is checked on every device. The way "
-            "that messages "
-            "took is read from NCCL's log; one that is not the one asked for is a failed check.",
+        .method = "ncclSend to the next device and ncclRecv from the one before, in one group "
+                  "call. " ASSAY_NCCL_PROCESSES
+                  "Bus bandwidth is message bytes per second, one way. Random integers; every "
+                  "element is checked on every device. The way that messages took is read from "
+                  "NCCL's log; one that is not the one asked for is a failed check.",
         .caveats = nccl_caveats,
         .headline = "bus_bandwidth",
         .place = "cuda",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "collective/nccl_device.hpp"
+#include "collective/nccl_facts.hpp"
 #include "collective/traffic.hpp"
 #include "device/footprint.hpp"
 #include "device/properties.hpp"
@@ -25,17 +26,17 @@ int capability_of(int device) {
     return 10 * major + minor;
 }
 
-Fit fits_type(const NcclGroup::Plan& plan, int ranks) {
+Fit fits_type(const NcclGroup::Plan& plan, int ranks, int here) {
     if (plan.in_place && reduces(plan.kind) && bytes_of(plan.element) < 4)
         return Fit::no("not applicable: sums taken in place again and again leave the range of a "
                        "type this narrow");
-    if (is_fp8(plan.element) && NCCL_VERSION_CODE < 22403)
+    if (is_fp8(plan.element) && NCCL_VERSION_CODE < fp8_since)
         return Fit::no("not applicable: needs NCCL 2.24 or later for fp8");
     if (reduces(plan.kind) && largest_value(plan.element, ranks) == 0)
         return Fit::no("not applicable: no sum over " + std::to_string(ranks) +
                        " ranks is exact in this type, so it could not be checked");
     if (is_fp8(plan.element) && reduces(plan.kind))
-        for (int device = 0; device < ranks; ++device)
+        for (int device = 0; device < here; ++device)
             if (capability_of(device) < 90)
                 return Fit::no("not applicable: sums in fp8 need compute capability 9.0");
     return Fit::yes();
@@ -64,33 +65,70 @@ std::int64_t bytes_on_device(const NcclGroup::Plan& plan, int ranks) {
     return static_cast<std::int64_t>(numbers) * bytes_of(plan.element);
 }
 
-} // namespace
+/// With the library of the header, and with the one that is loaded.
+Fit fits_buffers(Allocation buffers) {
+    if (buffers == Allocation::plain) return Fit::yes();
+    const bool windows = buffers == Allocation::symmetric;
+    const int since = windows ? windows_since : registration_since;
+    if (NCCL_VERSION_CODE >= since && nccl_version() >= since) return Fit::yes();
+    return Fit::no(windows ? "not applicable: needs NCCL 2.27 or later for symmetric windows"
+                           : "not applicable: needs NCCL 2.19 or later for registered buffers");
+}
 
-Fit NcclGroup::fits(const Plan& plan) {
-    if (const Fit one = device::fits_device(0); !one) return one;
-    const int count = devices_there();
-    if (count < 2) return Fit::no("not applicable: needs two devices, there is one");
-    const int ranks = ranks_of(plan.ranks, count);
-    if (ranks > count)
-        return Fit::no("not applicable: needs " + std::to_string(ranks) + " devices, there are " +
-                       std::to_string(count));
-    if (plan.buffers == Allocation::registered && NCCL_VERSION_CODE < 21903)
-        return Fit::no("not applicable: needs NCCL 2.19 or later for registered buffers");
-    if (auto fit = fits_type(plan, ranks); !fit) return fit;
-    if (auto fit = fits_way(plan.way, ranks); !fit) return fit;
-    const std::int64_t needed = bytes_on_device(plan, ranks) + nccl_bytes + device::reserve_bytes;
+Fit fits_choice(const NcclGroup::Plan& plan, const Crowd& crowd, int here) {
+    if (auto why = conflict(plan.choice, plan.kind, crowd.ranks, crowd.hosts); !why.empty())
+        return Fit::no("not applicable: " + why);
+    const bool by_switch = plan.choice.algorithm == NcclAlgorithm::nvls ||
+                           plan.choice.algorithm == NcclAlgorithm::nvls_tree;
+    for (int device = 0; by_switch && device < here; ++device)
+        if (capability_of(device) < 90)
+            return Fit::no(
+                "not applicable: NVLink's switch adds up from compute capability 9.0 on");
+    return fits_buffers(plan.choice.buffers);
+}
+
+/// A process that shares devices with others asks for the whole memory of each: looking at what is free
+/// would take some of it, on every device and by every process.
+Fit fits_memory(std::int64_t bytes, int here, bool shares_devices) {
+    const std::int64_t needed = bytes + nccl_bytes + device::reserve_bytes;
     Fit fit = Fit::yes();
-    for (int number = 0; number < ranks && fit; ++number) {
-        use(number);
+    for (int number = 0; number < here && fit; ++number) {
         std::size_t available = 0;
         std::size_t total = 0;
-        check(cudaMemGetInfo(&available, &total));
+        if (shares_devices) {
+            cudaDeviceProp all{};
+            check(cudaGetDeviceProperties(&all, number));
+            available = all.totalGlobalMem;
+        } else {
+            use(number);
+            check(cudaMemGetInfo(&available, &total));
+        }
         fit = Fit::needs(needed <= static_cast<std::int64_t>(available),
-                         std::to_string(needed) + " bytes of free memory on device " +
-                             std::to_string(number) + ", there are " + std::to_string(available));
+                         std::to_string(needed) + " bytes of " + (shares_devices ? "" : "free ") +
+                             "memory on device " + std::to_string(number) + ", there are " +
+                             std::to_string(available));
     }
-    use(0);
+    if (!shares_devices) use(0);
     return fit;
+}
+
+} // namespace
+
+Fit NcclGroup::fits(const Plan& plan, const Machine& machine) {
+    if (auto fit = device::fits_any_device(); !fit) return fit;
+    const int count = devices_there();
+    const Crowd crowd = crowd_of(plan.ranks, count, machine);
+    if (crowd.ranks < 2) return Fit::no("not applicable: needs two devices, there is one");
+    // Hosts are taken to be alike, and to share the ranks evenly.
+    const int here = (crowd.ranks + crowd.hosts - 1) / crowd.hosts;
+    if (here > count)
+        return Fit::no("not applicable: needs " + std::to_string(here) + " devices" +
+                       (crowd.hosts > 1 ? " on a host" : "") + ", there are " +
+                       std::to_string(count));
+    if (auto fit = fits_choice(plan, crowd, here); !fit) return fit;
+    if (auto fit = fits_type(plan, crowd.ranks, here); !fit) return fit;
+    if (auto fit = fits_way(plan.choice.way, here); !fit) return fit;
+    return fits_memory(bytes_on_device(plan, crowd.ranks), here, crowd.shares_devices);
 }
 
 } // namespace assay::collective

@@ -3,8 +3,10 @@
 #include "collective/nccl_group.hpp"
 
 #include "collective/growth.hpp"
+#include "collective/nccl_counted.hpp"
 #include "collective/nccl_data.hpp"
 #include "collective/nccl_device.hpp"
+#include "collective/nccl_processes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,64 +14,87 @@
 #include <utility>
 
 namespace assay::collective {
-namespace {
 
 using device::check;
 
-} // namespace
-
 NcclGroup::NcclGroup(const Plan& plan, const Context& context)
-    : plan_{plan}, context_{context}, ranks_{ranks_of(plan.ranks, devices_there())},
-      count_{count_of(plan.kind, plan.element, plan.bytes, ranks_)},
+    : plan_{plan}, context_{context}, members_{join_members(plan.ranks, devices_there(), context)},
+      ranks_{members_.ranks}, count_{count_of(plan.kind, plan.element, plan.bytes, ranks_)},
       largest_{largest_value(plan.element, reduces(plan.kind) ? ranks_ : 1)},
       most_calls_{plan.kind == Kind::allreduce
                       ? finite_calls<float>(ranks_, static_cast<double>(largest_ * ranks_))
                       : exact_scatters(plan.element, ranks_, largest_)} {
-    for (int rank = 0; rank < ranks_; ++rank) {
-        use(rank);
-        devices_.push_back(std::make_unique<Device>(plan_, rank, ranks_, count_));
-        fill(*devices_.back());
-    }
-    use(0);
-    std::vector<ncclComm_t> communicators(devices_.size());
-    collective::check(ncclCommInitAll(communicators.data(), ranks_, nullptr));
-    for (std::size_t i = 0; i < devices_.size(); ++i) devices_[i]->communicator = communicators[i];
-    if (plan_.buffers == Allocation::registered)
-        for (const auto& device : devices_) {
-            use(device->rank);
-            for (const Memory* memory : {&device->first, &device->second})
-                device->registrations.push_back(
-                    std::make_unique<Registration>(device->communicator, *memory));
-        }
-    use(0);
+    agreed(context_, [this] { set_up(); });
+    connect();
+    agreed(context_, [this] { enroll(); });
     context_.setting("ranks", ranks_);
-    context_.setting("machines", 1);
-    context_.setting("processes", 1.0);
+    context_.setting("machines", members_.machines);
+    context_.setting("processes", members_.processes);
     context_.setting("message_bytes", bytes());
     poison();
     rewind();
 }
 
-NcclGroup::~NcclGroup() {
-    for (const auto& device : devices_) {
-        if (cudaSetDevice(device->rank) != cudaSuccess) continue;
-        if (!failed_) device->registrations.clear();
+void NcclGroup::set_up() {
+    for (int i = 0; i < members_.here; ++i) {
+        use(members_.device + i);
+        devices_.push_back(std::make_unique<Device>(plan_, members_.first + i, members_.device + i,
+                                                    ranks_, count_));
+        fill(*devices_.back());
     }
+    use_home();
+}
+
+void NcclGroup::connect() {
+    const auto communicators = communicators_of(members_);
+    for (std::size_t i = 0; i < devices_.size(); ++i) devices_[i]->communicator = communicators[i];
+}
+
+/// Makes the buffers known to NCCL, where that was asked for.
+void NcclGroup::enroll() {
+    if (plan_.choice.buffers == Allocation::plain) return;
+    const bool windows = plan_.choice.buffers == Allocation::symmetric;
+    if (windows) collective::check(ncclGroupStart());
+    for (const auto& device : devices_) {
+        use(device->number);
+        for (const Memory* memory : {&device->first, &device->second})
+            if (memory->data() != nullptr)
+                device->registrations.push_back(
+                    std::make_unique<Registration>(device->communicator, *memory, windows));
+    }
+    if (windows) collective::check(ncclGroupEnd());
+    use_home();
+    for (const auto& device : devices_)
+        for (const auto& one : device->registrations)
+            if (!one->is_known())
+                throw device::Error{
+                    "NCCL takes no buffers of this kind here: it needs virtual memory of the "
+                    "driver "
+                    "(NCCL_CUMEM_ENABLE) and, for windows, peer access between all devices"};
+}
+
+/// Where a call that names no device goes.
+void NcclGroup::use_home() const { use(members_.device); }
+
+NcclGroup::~NcclGroup() {
+    if (!failed_)
+        for (const auto& device : devices_)
+            if (cudaSetDevice(device->number) == cudaSuccess) device->registrations.clear();
     for (const auto& device : devices_) {
         if (device->communicator == nullptr) continue;
-        cudaSetDevice(device->rank);
+        cudaSetDevice(device->number);
         if (failed_) // destroying would wait for what never ends
             ncclCommAbort(device->communicator);
         else
             ncclCommDestroy(device->communicator);
     }
     for (auto& device : devices_) {
-        cudaSetDevice(device->rank);
+        cudaSetDevice(device->number);
         if (failed_)
             for (auto& one : device->registrations) static_cast<void>(one.release());
         device.reset();
     }
-    cudaSetDevice(0);
+    cudaSetDevice(members_.device);
 }
 
 /// What the rank sends.
@@ -140,6 +165,7 @@ void NcclGroup::run() {
         queue();
     } catch (...) {
         failed_ = true;
+        tell_failure();
         throw;
     }
     ++calls_;
@@ -147,10 +173,10 @@ void NcclGroup::run() {
 
 void NcclGroup::begin() {
     for (const auto& device : devices_) {
-        use(device->rank);
+        use(device->number);
         device->begin.record(device->stream);
     }
-    use(0);
+    use_home();
 }
 
 /// Waits for all devices in turns, because one that fails leaves the others waiting for ever; and looks for
@@ -166,9 +192,13 @@ void NcclGroup::wait() const {
         if (late != ncclInProgress) collective::check(late);
         return false;
     };
+    constexpr std::uint64_t seldom = 1024; // loops between questions to the other processes
+    std::uint64_t loops = 0;
     for (std::size_t done = 0; done < devices_.size();) {
         done = 0;
         for (const auto& device : devices_) done += is_done(*device) ? 1 : 0;
+        if (++loops % seldom == 0 && another_failed())
+            throw device::Error{"another rank could not go on"};
     }
 }
 
@@ -176,15 +206,16 @@ double NcclGroup::end() {
     double slowest = 0;
     try {
         for (const auto& device : devices_) {
-            use(device->rank);
+            use(device->number);
             device->end.record(device->stream);
         }
         wait();
         for (const auto& device : devices_)
             slowest = std::max(slowest, device->end.seconds_since(device->begin));
-        use(0);
+        use_home();
     } catch (...) {
         failed_ = true;
+        tell_failure();
         throw;
     }
     if (!seen_) seen_ = read_nccl_log(log_.text());
@@ -220,61 +251,67 @@ Check NcclGroup::verify() const {
     Check first{.passed = true};
     bool any = false;
     for (const auto& device : devices_) {
-        use(device->rank);
+        use(device->number);
         Check check =
             check_values(device->stream, device->receive, plan_.element,
                          received(plan_.kind, count_, ranks_), expected(device->rank), bound());
         if (!check.passed)
-            check.detail = "device " + std::to_string(device->rank) + ": " + check.detail;
+            check.detail = (is_team ? "rank " : "device ") + std::to_string(device->rank) + ": " +
+                           check.detail;
         if (!any || (first.passed && !check.passed)) first = std::move(check);
         any = true;
     }
-    use(0);
+    use_home();
     return prove(std::move(first));
 }
 
 Check NcclGroup::prove(Check check) const {
     if (!seen_) return check; // nothing was called yet
     const std::string path = path_of(*seen_);
-    const std::string missing = unproved(plan_.way, *seen_);
+    const std::string missing = unproved(plan_.choice, *seen_);
     if (!path.empty()) context_.setting("path", path);
     if (!missing.empty()) context_.setting("path_not_proved", missing);
     if (seen_->connections.peer && !seen_->link.empty()) context_.setting("link", seen_->link);
     if (!seen_->algorithm.empty()) context_.setting("nccl.algorithm", seen_->algorithm);
     if (!seen_->protocol.empty()) context_.setting("nccl.protocol", seen_->protocol);
+    if (!seen_->kernel.empty()) context_.setting("nccl.kernel", seen_->kernel);
     if (seen_->channels > 0) context_.setting("nccl.channels", seen_->channels);
-    const std::string wrong = contradiction(plan_.way, *seen_);
+    const auto expected = expected_of_nvlink(
+        plan_.choice, *seen_, least_carried(plan_.kind, bytes(), ranks_), members_.machines);
+    if (expected.least) context_.nvlink_at_least(members_.on_machine, *expected.least);
+    if (expected.most) context_.nvlink_at_most(members_.on_machine, *expected.most);
+    const std::string wrong = contradiction(plan_.choice, *seen_);
     if (wrong.empty() || !check.passed) return check;
     check.passed = false;
-    check.detail = "the path is not the one asked for: " + wrong;
+    check.detail = "not what was asked for: " + wrong;
     return check;
 }
 
 void NcclGroup::poison() {
     for (const auto& device : devices_) {
-        use(device->rank);
+        use(device->number);
         const std::size_t bytes = Device::bytes(plan_, received(plan_.kind, count_, ranks_));
         check(cudaMemsetAsync(device->receive, 0xff, bytes, device->stream.get())); // no numbers
         device->stream.wait();
     }
-    use(0);
+    use_home();
 }
 
 /// One element of the last device, by one unit of what it is a multiple of.
 void NcclGroup::spoil() {
     const Device& device = *devices_.back();
-    use(device.rank);
+    use(device.number);
     spoil_value(device.stream, device.receive, plan_.element,
                 received(plan_.kind, count_, ranks_) / 2, expected(device.rank).growth);
-    use(0);
+    use_home();
 }
 
 void NcclGroup::refill() {
     for (const auto& device : devices_) {
-        use(device->rank);
+        use(device->number);
         fill(*device);
     }
-    use(0);
+    use_home();
     calls_ = 0;
 }
 

@@ -2,12 +2,14 @@
 //
 // The devices of this process as ranks of one NCCL communicator: their streams, buffers and events, the
 // call that is timed, and what all of them must find. One thread queues the call for every device, as
-// NCCL's own tests do with -g.
+// NCCL's own tests do with -g. Which devices these are, nccl_members.hpp says: all, or one of many.
 
 #pragma once
 
+#include "collective/nccl_choice.hpp"
 #include "collective/nccl_log.hpp"
 #include "collective/nccl_log_file.hpp"
+#include "collective/nccl_members.hpp"
 #include "collective/nccl_values.hpp"
 
 #include <assay/benchmark.hpp>
@@ -20,11 +22,6 @@
 
 namespace assay::collective {
 
-enum class Allocation : std::uint8_t {
-    plain,     // cudaMalloc
-    registered // ncclMemAlloc, and registered with the communicator
-};
-
 class NcclGroup {
 public:
     struct Plan {
@@ -33,11 +30,10 @@ public:
         std::int64_t bytes = 0;
         Element element = Element::fp32;
         bool in_place = false;
-        Allocation buffers = Allocation::plain;
-        Way way = Way::fastest;
+        NcclChoice choice;
     };
     /// Are there enough devices, with room, that can do it?
-    static Fit fits(const Plan& plan);
+    static Fit fits(const Plan& plan, const Machine& machine);
 
     NcclGroup(const Plan& plan, const Context& context);
     ~NcclGroup();
@@ -70,6 +66,10 @@ private:
     struct Device;
     void begin();
     double end();
+    void set_up();
+    void connect();
+    void enroll();
+    void use_home() const;
     void fill(const Device& device) const;
     void call(const Device& device) const;
     void rotate(const Device& device) const;
@@ -82,6 +82,7 @@ private:
 
     Plan plan_;
     Context context_;
+    Members members_;
     int ranks_;
     std::size_t count_;
     std::int64_t largest_;

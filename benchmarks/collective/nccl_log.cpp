@@ -22,13 +22,13 @@ std::optional<Text> after(Text text, Text mark) {
 
 /// Letters, digits and underscores at the beginning; nothing when it is no word or too long for a name.
 Text word_of(Text text) {
+    constexpr std::size_t longest = 40; // AllReduce_RSxLDMC_AGxSTMC has 25
     const auto is_part = [](char c) {
         return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
                c == '_';
     };
     const auto* const end = std::find_if_not(text.begin(), text.end(), is_part);
     const auto length = static_cast<std::size_t>(end - text.begin());
-    constexpr std::size_t longest = 24; // COLLNET_DIRECT has 14
     return length > longest ? Text{} : text.substr(0, length);
 }
 
@@ -39,6 +39,8 @@ std::optional<int> number_of(Text text) {
     if (error != std::errc{} || value < 0) return std::nullopt;
     return value;
 }
+
+constexpr int most_channels = 4096; // NCCL has at most 64
 
 // Up to 2.23 algorithms and protocols are written as numbers.
 constexpr std::array<Text, 7> algorithms{
@@ -83,6 +85,22 @@ void read_pattern(Text line, NcclLog& log) {
     if (!link.empty() && type->substr(link.size()).starts_with('/')) log.link = link;
 }
 
+/// "AllReduce [Symmetric]: 1024 Bytes -> Kernel AllReduce_AGxLL_R nchannels 4 nthreads 512", 2.27 and later.
+bool read_kernel(Text line, NcclLog& log) {
+    const auto kernel =
+        after(line, " [Symmetric]: ") ? after(line, " Bytes -> Kernel ") : std::nullopt;
+    if (!kernel) return false;
+    const Text name = word_of(*kernel);
+    if (name.empty()) return true;
+    log.kernel = name;
+    log.algorithm.clear();
+    log.protocol.clear();
+    const auto channels = after(*kernel, " nchannels ");
+    const auto count = channels ? number_of(*channels).value_or(0) : 0;
+    log.channels = count <= most_channels ? count : 0;
+    return true;
+}
+
 /// "AllReduce: 1024 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..1}" of 2.24 and later,
 /// "1024 Bytes -> Algo 1 proto 0 time 12.3" of 2.20 to 2.23.
 void read_choice(Text line, NcclLog& log) {
@@ -92,14 +110,15 @@ void read_choice(Text line, NcclLog& log) {
     if (!protocol) return; // cut off
     log.algorithm = name_of(*algorithm, algorithms);
     log.protocol = name_of(*protocol, protocols);
+    log.kernel.clear();
     log.channels = 0;
     const auto low = after(*protocol, "={");
     const auto high = low ? after(*low, "..") : std::nullopt;
     if (!high) return;
     const auto first = number_of(*low);
     const auto last = number_of(*high);
-    constexpr int most = 4096; // NCCL has at most 64
-    if (first && last && *first <= *last && *last < most) log.channels = *last - *first + 1;
+    if (first && last && *first <= *last && *last < most_channels)
+        log.channels = *last - *first + 1;
 }
 
 bool is_nvlink(Text link) { return link == "NVL" || link == "NVB"; }
@@ -149,7 +168,7 @@ NcclLog read_nccl_log(Text text) {
             read_connection(*line, log.connections);
         else if (line->starts_with("Pattern "))
             read_pattern(*line, log);
-        else
+        else if (!read_kernel(*line, log))
             read_choice(*line, log);
     }
     return log;
@@ -163,6 +182,8 @@ std::string path_of(const NcclLog& log) {
                    {seen.socket, "tcp"},
                    {seen.other, "another network"}});
 }
+
+namespace {
 
 std::string contradiction(Way asked, const NcclLog& log) {
     if (asked == Way::fastest) return {};
@@ -182,10 +203,41 @@ std::string contradiction(Way asked, const NcclLog& log) {
     return {};
 }
 
-std::string unproved(Way asked, const NcclLog& log) {
-    if (!log.connections.any()) return "no connection in NCCL's log";
-    const bool peer = asked == Way::nvlink_ring || asked == Way::pcie_peer;
+/// The word for a value in the log's capitals; nothing for NCCL's own choice.
+template <class Names, class Value>
+std::string word_in_log(const Names& names, Value value) {
+    std::string word;
+    for (const auto& name : names)
+        if (name.value == value && value != Value::own_choice) word = name.text;
+    for (char& c : word)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    return word;
+}
+
+} // namespace
+
+std::string contradiction(const NcclChoice& asked, const NcclLog& log) {
+    if (auto wrong = contradiction(asked.way, log); !wrong.empty()) return wrong;
+    const auto algorithm = word_in_log(algorithm_names, asked.algorithm);
+    const auto protocol = word_in_log(protocol_names, asked.protocol);
+    if (!algorithm.empty() && !log.algorithm.empty() && log.algorithm != algorithm)
+        return "NCCL's log shows the algorithm " + log.algorithm + ", not " + algorithm;
+    if (!protocol.empty() && !log.protocol.empty() && log.protocol != protocol)
+        return "NCCL's log shows the protocol " + log.protocol + ", not " + protocol;
+    if (!log.kernel.empty() && asked.buffers != Allocation::symmetric)
+        return "NCCL's log shows the kernel " + log.kernel + ", which is for symmetric buffers";
+    return {};
+}
+
+std::string unproved(const NcclChoice& asked, const NcclLog& log) {
+    // Kernels for symmetric buffers need no connections.
+    if (!log.connections.any() && log.kernel.empty()) return "no connection in NCCL's log";
+    const bool peer = asked.way == Way::nvlink_ring || asked.way == Way::pcie_peer;
     if (peer && log.link.empty()) return "no type of link in NCCL's log";
+    if (asked.algorithm != NcclAlgorithm::own_choice && log.algorithm.empty())
+        return "no algorithm in NCCL's log";
+    if (asked.protocol != NcclProtocol::own_choice && log.protocol.empty())
+        return "no protocol in NCCL's log";
     return {};
 }
 

@@ -6,13 +6,12 @@
 
 #pragma once
 
-#include <cstdint>
+#include "collective/nccl_choice.hpp"
+
 #include <string>
 #include <string_view>
 
 namespace assay::collective {
-
-enum class Way : std::uint8_t { fastest, nvlink_ring, pcie_peer, host_staged, rdma, tcp };
 
 /// How two ranks were connected, of all connections of the log.
 struct Connections {
@@ -31,6 +30,8 @@ struct NcclLog {
     std::string algorithm; ///< of the last call: "RING", "NVLS"; "" unknown
     std::string protocol;  ///< "LL", "LL128", "SIMPLE"; "" unknown
     int channels = 0;      ///< of the last call; 0: unknown
+    std::string
+        kernel; ///< of the last call, where it was one for symmetric buffers; then no algorithm
 };
 
 NcclLog read_nccl_log(std::string_view text);
@@ -39,9 +40,9 @@ NcclLog read_nccl_log(std::string_view text);
 std::string path_of(const NcclLog& log);
 
 /// Empty, or how the log contradicts what was asked for.
-std::string contradiction(Way asked, const NcclLog& log);
+std::string contradiction(const NcclChoice& asked, const NcclLog& log);
 
 /// Empty, or what the log would have to say and does not.
-std::string unproved(Way asked, const NcclLog& log);
+std::string unproved(const NcclChoice& asked, const NcclLog& log);
 
 } // namespace assay::collective

@@ -10,18 +10,13 @@ struct Allreduce {
         .id = "collective.allreduce",
         .version = 1,
         .question = "How fast do several devices add up their data, so that all have the sum?",
-        .method =
-            "ncclAllReduce with ncclSum for all devices of one process (ncclCommInitAll, one group "
-            "call), calls "
-            "back to back on a stream of each device; events on every stream, the slowest device "
-            "counts. Bus bandwidth is message bytes per second times 2 (n-1) / n: what an ideal "
-            "ring moves per rank. Every device sends other random integers, small enough that "
-            "their sum is exact in "
-            "the type, and checks every element of it. In place, sums of sums grow by n per call, "
-            "so inputs are made "
-            "again before each batch and every few dozen calls. The way that messages took is read "
-            "from "
-            "NCCL's log; one that is not the one asked for is a failed check.",
+        .method = "ncclAllReduce with ncclSum. " ASSAY_NCCL_PROCESSES
+                  "Bus bandwidth is message bytes per second times 2 (n-1) / n: what an ideal ring "
+                  "moves per rank. Every device sends other random integers, small enough that "
+                  "their sum is exact in the type, and checks every element of it. In place, sums "
+                  "of sums grow by n per call, so inputs are made again before each batch and "
+                  "every few dozen calls. The way that messages took is read from NCCL's log; one "
+                  "that is not the one asked for is a failed check.",
         .caveats = nccl_caveats,
         .headline = "bus_bandwidth",
         .place = "cuda",
@@ -35,16 +30,13 @@ struct ReduceScatter {
         .version = 1,
         .question =
             "How fast do several devices add up their data, each keeping a part of the sum?",
-        .method =
-            "ncclReduceScatter with ncclSum for all devices of one process (one group call), calls "
-            "back to back; "
-            "events on every stream, the slowest device counts. Bus bandwidth is bytes of all "
-            "blocks per second times (n-1) / n. Random integers whose sums are exact in the type; "
-            "every element is "
-            "checked on its device. In place, a device's own block collects the others' again with "
-            "each call, so inputs are made again before a sum would be rounded. The way that "
-            "messages took is read "
-            "from NCCL's log; one that is not the one asked for is a failed check.",
+        .method = "ncclReduceScatter with ncclSum. " ASSAY_NCCL_PROCESSES
+                  "Bus bandwidth is bytes of all blocks per second times (n-1) / n. Random "
+                  "integers whose sums are exact in the type; every element is checked on its "
+                  "device. In place, a device's own block collects the others' again with each "
+                  "call, so inputs are made again before a sum would be rounded. The way that "
+                  "messages took is read from NCCL's log; one that is not the one asked for is a "
+                  "failed check.",
         .caveats = nccl_caveats,
         .headline = "bus_bandwidth",
         .place = "cuda",

@@ -65,10 +65,14 @@ Properties properties() {
             .shared_bytes_per_block = static_cast<std::int64_t>(all.sharedMemPerBlockOptin)};
 }
 
-Fit fits_device(std::int64_t bytes, int capability) {
+Fit fits_any_device() {
     int count = 0;
     const cudaError_t status = cudaGetDeviceCount(&count);
-    if (status != cudaSuccess || count == 0) return Fit::no(why_none(status));
+    return status != cudaSuccess || count == 0 ? Fit::no(why_none(status)) : Fit::yes();
+}
+
+Fit fits_device(std::int64_t bytes, int capability) {
+    if (auto fit = fits_any_device(); !fit) return fit;
     const Properties found = properties();
     if (found.capability < capability)
         return Fit::no("not applicable: needs compute capability " +

@@ -31,6 +31,10 @@ Properties properties();
 /// A number that the driver may know of device 0; `unknown` where an older one does not.
 int attribute(cudaDeviceAttr name, int unknown);
 
+/// Is there a device at all? Asks the driver and takes nothing of any device, which a process that
+/// shares devices with others must not do before it has its own.
+Fit fits_any_device();
+
 /// Can a benchmark that needs so many bytes of the device's memory, and at least this compute
 /// capability, run here? The answer names the reason: no driver, too old a driver, too little memory.
 Fit fits_device(std::int64_t bytes, int capability = 0);

@@ -2,6 +2,7 @@
 #include "core/case_worker.hpp"
 
 #include "base/file.hpp"
+#include "core/link_proof.hpp"
 #include "machine/inventory.hpp"
 #include "telemetry/window.hpp"
 
@@ -224,22 +225,56 @@ measure::Protocol CaseWorker::protocol_of(const message::Measure& request) {
     return protocol;
 }
 
+/// The counters of NVLink, of a case on several devices. Where the driver has none, nothing is said of them.
+std::optional<telemetry::LinkWindow> CaseWorker::watch_links(const message::Measure& request) {
+    if (request.devices.size() < 2) return {};
+    auto links = telemetry::LinkWindow::open(request.devices);
+    return links ? std::optional{std::move(*links)} : std::nullopt;
+}
+
+/// A way that the counters contradict is not the way of this figure: what was computed may be right, the row is not.
+void CaseWorker::prove_path(const Counts& counted, std::uint64_t calls, message::Result& result) {
+    auto& replica = result.replica;
+    if (const auto sum = sum_of(counted); sum.sent || sum.received) {
+        if (!replica.telemetry.device) replica.telemetry.device.emplace();
+        replica.telemetry.device->nvlink_received_bytes = sum.received;
+        replica.telemetry.device->nvlink_sent_bytes = sum.sent;
+    }
+    auto proof = prove_links(services_.settings, counted, calls);
+    if (!proof.said.empty()) services_.settings.push_back({"nvlink.proof", proof.said});
+    if (proof.contradiction.empty() || !result.verification) return;
+    result.verification->passed = false;
+    result.verification->detail = proof.contradiction;
+    replica.status = Status::incorrect;
+    replica.reason = std::move(proof.contradiction);
+}
+
 void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject,
                             measure::Clock& clock, message::Result& result) {
     telemetry::Options options;
     // One rank watches for all: they share the machine.
     const bool watches = crew().rank() == 0;
     if (watches) options.device.name = request.place.uuid;
-    if (!options.device.name.empty() && !driver_)
+    const bool asks_driver =
+        watches && (!options.device.name.empty() || request.devices.size() > 1);
+    if (asks_driver && !driver_)
         if (auto opened = machine::Nvml::open()) driver_ = std::move(*opened);
     if (request.place.kind == "cuda" && request.place.uuid.empty())
         options.no_energy = "the case is measured on several devices at once";
     telemetry::Window window{std::move(options)};
+    auto links = watches ? watch_links(request) : std::nullopt;
     record::Telemetry telemetry;
+    Counts counted;
     auto watch = hooks(request.id, request.place, window);
     if (watches) {
-        watch.window_begins = [&] { window.begin(); };
-        watch.window_ends = [&] { telemetry = window.end(); };
+        watch.window_begins = [&] {
+            if (links) links->begin();
+            window.begin();
+        };
+        watch.window_ends = [&] {
+            telemetry = window.end();
+            if (links) counted = links->end();
+        };
     }
     auto measured = measure::measure(subject, protocol_of(request), clock,
                                      measure::google_benchmark(), crew(), watch);
@@ -261,6 +296,8 @@ void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject
         result.samples.resize(most_samples);
     }
     if (measured.status == Status::failed) return;
+    if (watches && (measured.status == Status::ok || measured.status == Status::unstable))
+        prove_path(counted, measured.window_calls, result);
 
     auto work = subject.work();
     const auto reported = work ? subject.report_metrics() : Result<void>{};

@@ -12,6 +12,7 @@
 #include "machine/nvml.hpp"
 #include "measure/engine.hpp"
 #include "record/model.hpp"
+#include "telemetry/links.hpp"
 #include "telemetry/window.hpp"
 
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace assay::core {
 
@@ -49,6 +51,9 @@ private:
     void attempt(const message::Measure& request, message::Result& result);
     void run_engine(const message::Measure& request, LoadedCase& subject, measure::Clock& clock,
                     message::Result& result);
+    using Counts = std::vector<telemetry::LinkBytes>;
+    static std::optional<telemetry::LinkWindow> watch_links(const message::Measure& request);
+    void prove_path(const Counts& counted, std::uint64_t calls, message::Result& result);
     measure::Protocol protocol_of(const message::Measure& request);
     measure::Crew& crew();
     measure::Hooks hooks(std::uint64_t id, const record::Place& place, telemetry::Window& window);

@@ -122,6 +122,8 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& inhe
     } else if (!placement.cpus.empty()) {
         // Each rank of a team binds itself to its own entry of this list.
         entries.push_back(fmt::format("ASSAY_CPUS={}", fmt::join(placement.cpus, ",")));
+    } else if (placement.rank_per_device) {
+        entries.emplace_back("ASSAY_CPUS=any");
     }
     if (!placement.hosts.empty()) {
         std::vector<int> ranks;

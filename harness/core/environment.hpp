@@ -24,6 +24,9 @@ struct Placement {
         hosts;                   ///< of a team that was spread over hosts; empty: it is on this one
     record::NamedList variables; ///< OPENBLAS_CORETYPE=SkylakeX: tunings, and values of parameters
     std::vector<std::string> devices{}; ///< UUIDs of the CUDA devices it is shown; empty: all
+    /// A team of which each rank has a device of its host: its ranks are not bound, for the library
+    /// places threads of its own near each device.
+    bool rank_per_device = false;
     bool operator==(const Placement&) const = default;
 };
 

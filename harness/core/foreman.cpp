@@ -57,6 +57,14 @@ std::string words_of(const std::vector<HostRanks>& hosts) {
     return words;
 }
 
+/// Devices that a case is measured on at once: their links carry what it moves.
+std::vector<std::string> watched_together(const PlannedCase& planned) {
+    std::vector<std::string> names;
+    if (planned.benchmark->all_devices)
+        for (const auto& device : planned.devices) names.push_back(device.uuid);
+    return names;
+}
+
 void prefix_names(record::NamedList& facts, const std::string& module) {
     for (auto& fact : facts)
         if (!fact.name.starts_with(module + '.')) fact.name = module + '.' + fact.name;
@@ -101,8 +109,9 @@ Result<std::unique_ptr<Session>> Foreman::start(const Placement& placement, cons
          .scratch = scratch_ ? scratch_->folder() : fs::path{},
          // A CUDA driver maps the device's memory into the process: that is no memory of
          // the host.
-         .data_limit =
-             placement.devices.empty() ? data_limit_for(available, ranks_here(placement)) : 0,
+         .data_limit = placement.devices.empty() && !placement.rank_per_device
+                           ? data_limit_for(available, ranks_here(placement))
+                           : 0,
          .inherited = environment_,
          .surroundings = surroundings_},
         {.machine = machine_,
@@ -219,12 +228,13 @@ Attempt Foreman::attempt(const PlannedCase& planned, const measure::Protocol& pr
                                        .protocol = protocol,
                                        .replica = replica,
                                        .place = place_of(planned),
+                                       .devices = watched_together(planned),
                                        .log = surroundings_.inside(fs::absolute(log))},
                                       watch_);
     attempt.result.replicas.push_back({.index = replica, .started = started});
     take_answer(std::move(answer), log, attempt);
     // After a fault of the device nothing works in that process any more.
-    if (!planned.devices.empty() && !attempt.result.replicas.empty() &&
+    if (planned.benchmark->place != "host" && !attempt.result.replicas.empty() &&
         attempt.result.replicas.front().status == Status::failed)
         dismiss();
     auto& settings = attempt.result.settings;

@@ -93,6 +93,14 @@ int cores_of(const record::Machine& machine) {
     return std::max(machine.usable_cores.value_or(1), 1);
 }
 
+/// Slots count cores (Slurm has no others), so for ranks that need a device each they are no more than devices. Where this
+/// machine has none, nothing is known of the others: one, unless told.
+int slots_of(const Host& host, const record::Machine& machine, std::optional<int> devices) {
+    if (!devices) return host.slots != 0 ? host.slots : cores_of(machine);
+    if (*devices == 0) return std::max(host.slots, 1);
+    return host.slots != 0 ? std::min(host.slots, *devices) : *devices;
+}
+
 /// One more for each host in turn that has room, until there are enough.
 std::vector<int> spread(const std::vector<int>& slots, std::int64_t wanted) {
     std::vector<int> ranks(slots.size(), 0);
@@ -158,11 +166,10 @@ Result<void> check_hosts(const std::vector<Host>& hosts) {
 }
 
 Result<std::vector<HostRanks>> share_out(const std::vector<Host>& hosts, bool show_names,
-                                         const record::Value& ranks,
-                                         const record::Machine& machine) {
+                                         const record::Value& ranks, const record::Machine& machine,
+                                         std::optional<int> devices) {
     std::vector<int> slots;
-    for (const auto& host : hosts)
-        slots.push_back(host.slots != 0 ? host.slots : cores_of(machine));
+    for (const auto& host : hosts) slots.push_back(slots_of(host, machine, devices));
     std::vector<int> shares = slots;
     if (const auto* number = std::get_if<std::int64_t>(&ranks)) {
         const auto room = std::accumulate(slots.begin(), slots.end(), std::int64_t{0});

@@ -18,7 +18,8 @@ namespace assay::core {
 /// A machine as the user named it.
 struct Host {
     std::string name;
-    int slots = 0; ///< ranks it takes; 0: as many as this machine has cores
+    int slots =
+        0; ///< ranks it takes; 0: as many as this machine has cores, or devices for their teams
     bool operator==(const Host&) const = default;
 };
 
@@ -41,10 +42,11 @@ struct HostRanks {
 };
 
 /// What `ranks` of a team means on these hosts: a number, spread evenly, or a symbol. An error says how
-/// many slots are missing. Hosts without ranks are left out.
+/// many slots are missing. Hosts without ranks are left out. `devices`: of this machine, for a team
+/// with a rank for each; 0: it has none, which says nothing of the hosts.
 Result<std::vector<HostRanks>> share_out(const std::vector<Host>& hosts, bool show_names,
-                                         const record::Value& ranks,
-                                         const record::Machine& machine);
+                                         const record::Value& ranks, const record::Machine& machine,
+                                         std::optional<int> devices = std::nullopt);
 
 /// "rank 3 on node1"; "rank 3" where all are on this machine.
 std::string rank_words(const std::vector<HostRanks>& hosts, int rank);

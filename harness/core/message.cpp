@@ -51,6 +51,7 @@ json::Value to_json(const Measure& m) {
             {"protocol", to_json(m.protocol)},
             {"replica", m.replica},
             {"place", record::to_json(m.place)},
+            {"devices", m.devices},
             {"log", m.log}};
 }
 
@@ -141,6 +142,7 @@ void read(const json::Object& m, Measure& to) {
     read(m.object("protocol"), to.protocol);
     m.read("replica", to.replica);
     convert_part(m, "place", to.place, record::place_from, from_parent);
+    m.read("devices", to.devices);
     m.read("log", to.log);
 }
 

@@ -38,8 +38,9 @@ struct Measure {
     measure::Protocol protocol;
     int replica = 0; ///< counted from 0, as in the record
     record::Place
-        place{};     ///< where the case is measured: a device has a clock and sensors of its own
-    std::string log; ///< file that takes what the case prints
+        place{}; ///< where the case is measured: a device has a clock and sensors of its own
+    std::vector<std::string> devices; ///< UUIDs of those that a benchmark of all devices is shown
+    std::string log;                  ///< file that takes what the case prints
 };
 
 /// Asks for what the module says of its libraries.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 namespace assay::core {
 namespace {
@@ -34,6 +36,54 @@ void add_variables(const PlannedCase& planned, record::NamedList& variables) {
     }
 }
 
+/// A team of processes that have a device each.
+bool has_rank_per_device(const Benchmark& benchmark) {
+    return benchmark.team && benchmark.all_devices;
+}
+
+/// Who runs where, of a team.
+Result<void> place_ranks(const PlannedCase& planned, const record::Value& ranks,
+                         const record::Machine& machine, const Job& job, Placement& placement) {
+    std::optional<int> devices;
+    if (placement.rank_per_device) devices = static_cast<int>(planned.devices.size());
+    if (!job.hosts.empty()) {
+        auto shares = share_out(job.hosts, job.show_names, ranks, machine, devices);
+        if (!shares) return tl::unexpected{shares.error()};
+        placement.hosts = std::move(*shares);
+        placement.launcher = job.launcher;
+        placement.ranks = 0;
+        for (const auto& host : placement.hosts) placement.ranks += host.ranks;
+        return {};
+    }
+    const auto* number = std::get_if<std::int64_t>(&ranks);
+    if (!devices || *devices == 0) {
+        // Where no device is known, one rank is enough to say why.
+        placement.ranks = devices ? 1 : count_of(ranks, machine);
+        return {};
+    }
+    const auto wanted = number != nullptr ? *number : *devices;
+    if (wanted < 2)
+        return fail("not applicable: needs two devices, there is one", Fault::environment);
+    if (wanted > *devices)
+        return fail(fmt::format("not applicable: needs {} devices, there are {}", wanted, *devices),
+                    Fault::environment);
+    placement.ranks = static_cast<int>(wanted);
+    return {};
+}
+
+/// What the ranks, or the one worker, are shown. Other hosts' devices have other UUIDs and, taken to be alike, the same
+/// numbers; all of them are shown unless some were chosen.
+std::vector<std::string> shown_devices(const PlannedCase& planned, const Placement& placement,
+                                       const record::Machine& machine) {
+    std::vector<std::string> names;
+    if (placement.hosts.empty()) {
+        for (const auto& device : planned.devices) names.push_back(device.uuid);
+    } else if (planned.devices.size() != machine.devices.size()) {
+        for (const auto& device : planned.devices) names.push_back(std::to_string(device.index));
+    }
+    return names;
+}
+
 } // namespace
 
 Result<Placement> place(const PlannedCase& planned, const record::Machine& machine,
@@ -44,19 +94,14 @@ Result<Placement> place(const PlannedCase& planned, const record::Machine& machi
     const bool team = planned.benchmark->team;
     const int usable = std::max(machine.usable_threads.value_or(1), 1);
 
-    Placement placement{.launcher = team ? planned.module->launcher : "", .variables = variables};
+    Placement placement{.launcher = team ? planned.module->launcher : "",
+                        .variables = variables,
+                        .rank_per_device = has_rank_per_device(*planned.benchmark)};
     add_variables(planned, placement.variables);
-    for (const auto& device : planned.devices) placement.devices.push_back(device.uuid);
-    if (team && ranks != nullptr && !job.hosts.empty()) {
-        auto shares = share_out(job.hosts, job.show_names, *ranks, machine);
-        if (!shares) return tl::unexpected{shares.error()};
-        placement.hosts = std::move(*shares);
-        placement.launcher = job.launcher;
-        placement.ranks = 0;
-        for (const auto& host : placement.hosts) placement.ranks += host.ranks;
-    } else if (team && ranks != nullptr) {
-        placement.ranks = count_of(*ranks, machine);
-    }
+    if (team && ranks != nullptr)
+        if (auto placed = place_ranks(planned, *ranks, machine, job, placement); !placed)
+            return tl::unexpected{placed.error()};
+    placement.devices = shown_devices(planned, placement, machine);
     if (threads != nullptr)
         placement.threads = count_of(*threads, machine);
     else
@@ -70,7 +115,8 @@ Result<Placement> place(const PlannedCase& planned, const record::Machine& machi
     // The thread that feeds a device sits near it: memory it touches first is then near as well.
     const bool near_one = planned.devices.size() == 1;
     const auto near = near_one ? planned.devices.front().pci_address : std::string{};
-    if (placement.hosts.empty() && wanted <= usable) placement.cpus = choose_cpus(wanted, near);
+    if (placement.hosts.empty() && !placement.rank_per_device && wanted <= usable)
+        placement.cpus = choose_cpus(wanted, near);
     if (near_one && threads == nullptr && !placement.cpus.empty())
         placement.threads = static_cast<int>(placement.cpus.size()); // a socket has fewer
     else if (placement.cpus.size() != static_cast<std::size_t>(wanted))

@@ -77,9 +77,10 @@ std::vector<int> numbers_in(std::string_view list) {
 }
 
 /// A rank runs on the CPU that the parent chose for it: entry `rank` of ASSAY_CPUS. On other hosts the
-/// parent knows how many ranks there are (ASSAY_HOST_RANKS), and each chooses by the same rule.
+/// parent knows how many ranks there are (ASSAY_HOST_RANKS), and each chooses by the same rule. "any" leaves it
+/// free.
 void bind_rank(int rank) {
-    if (rank < 0) return;
+    if (rank < 0 || variable("ASSAY_CPUS") == "any") return;
     auto cpus = numbers_in(variable("ASSAY_CPUS"));
     auto index = static_cast<std::size_t>(rank);
     if (const auto per_host = numbers_in(variable("ASSAY_HOST_RANKS")); !per_host.empty()) {

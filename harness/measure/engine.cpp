@@ -79,6 +79,7 @@ private:
             const Result<double> seconds = together_.run(pace_.calls);
             if (!seconds) return fail(seconds.error());
             measured += *seconds;
+            result_.window_calls += pace_.calls;
             const double per_call = *seconds / static_cast<double>(pace_.calls);
             kept_.add(per_call);
             if (pace_.calls == 1) tail_.add(per_call);

@@ -78,6 +78,7 @@ struct Measurement {
     /// index, started, set-up and telemetry are the caller's
     record::Replica replica;
     std::vector<double> samples; ///< seconds per call of every batch, where the protocol keeps them
+    std::uint64_t window_calls = 0; ///< made between window_begins and window_ends
 };
 
 /// On a team every rank calls this with its own subject and gets the same status; the text of an error

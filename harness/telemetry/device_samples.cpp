@@ -10,14 +10,6 @@
 namespace assay::telemetry {
 namespace {
 
-using Count = std::optional<std::int64_t>;
-
-/// How far a counter went; absent when one end is, or when it ran backwards: the driver was loaded anew.
-Count grown(const Count& begun, const Count& ended) {
-    if (!begun || !ended || *ended < *begun) return std::nullopt;
-    return *ended - *begun;
-}
-
 void keep_most(std::optional<int>& kept, const std::optional<int>& next) {
     if (next && (!kept || *next > *kept)) kept = next;
 }
@@ -113,6 +105,12 @@ void say_link(const record::DeviceTelemetry& device, Sentences& said) {
 }
 
 } // namespace
+
+std::optional<std::int64_t> grown(const std::optional<std::int64_t>& begun,
+                                  const std::optional<std::int64_t>& ended) {
+    if (!begun || !ended || *ended < *begun) return std::nullopt;
+    return *ended - *begun;
+}
 
 void Range::add(const std::optional<double>& value) {
     if (!value) return;

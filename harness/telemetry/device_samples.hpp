@@ -15,6 +15,10 @@
 
 namespace assay::telemetry {
 
+/// How far a counter went; absent when one end is, or when it ran backwards: the driver was loaded anew.
+std::optional<std::int64_t> grown(const std::optional<std::int64_t>& begun,
+                                  const std::optional<std::int64_t>& ended);
+
 /// Mean and extremes of what there is of a reading.
 class Range {
 public:

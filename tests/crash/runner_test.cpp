@@ -69,18 +69,66 @@ TEST_F(RunnerTest, MeasuresAndWritesAFileThatReadsBack) {
     EXPECT_EQ(observer_.last.steps_total, 4U);
 }
 
+/// Two devices for all processes below, as long as it lives.
+class TwoDevices {
+public:
+    explicit TwoDevices(const std::string& lines) : nvml_{test::h200s(2) + lines} {
+        const char* before = std::getenv("LD_LIBRARY_PATH"); // NOLINT(concurrency-mt-unsafe)
+        path_ = before == nullptr ? "" : before;
+        ::setenv("LD_LIBRARY_PATH", nvml_.library().parent_path().c_str(), 1);
+    }
+    ~TwoDevices() { ::setenv("LD_LIBRARY_PATH", path_.c_str(), 1); }
+    TwoDevices(const TwoDevices&) = delete;
+    TwoDevices(TwoDevices&&) = delete;
+    TwoDevices& operator=(const TwoDevices&) = delete;
+    TwoDevices& operator=(TwoDevices&&) = delete;
+
+private:
+    test::FakeNvml nvml_;
+    std::string path_;
+};
+
+TEST_F(RunnerTest, WhatTheLinksCountedIsHeldAgainstTheLabel) {
+    auto plan = trouble_.plan({"linked"}, 1);
+    auto benchmark = *plan.cases[0].benchmark;
+    benchmark.place = "cuda";
+    benchmark.all_devices = true;
+    plan.cases[0].benchmark = &benchmark;
+    plan.cases[0].devices = {{.kind = "cuda", .index = 0, .uuid = "GPU-0"},
+                             {.kind = "cuda", .index = 1, .uuid = "GPU-1"}};
+    const auto measured = [&](const std::string& lines) {
+        const TwoDevices devices{lines};
+        plan.digest += "again";
+        const auto outcome = run(plan);
+        EXPECT_TRUE(outcome) << outcome.error().message;
+        return record::read_run(outcome->file)->cases.at(0);
+    };
+    const auto moved = measured("* field.138.all 1000,1e12\n");
+    EXPECT_TRUE(moved.status == Status::ok || moved.status == Status::unstable) << moved.reason;
+    EXPECT_EQ(record::to_string(*record::find(moved.settings, "nvlink.proof")), "counted");
+    ASSERT_TRUE(moved.telemetry.device);
+    EXPECT_EQ(moved.telemetry.device->nvlink_sent_bytes, 2 * (1'000'000'000'000 - 1000) * 1024);
+
+    const auto idle = measured(""); // 2000 KiB in all
+    EXPECT_EQ(idle.status, Status::incorrect);
+    EXPECT_THAT(idle.reason, HasSubstr("the counters of NVLink show"));
+    EXPECT_THAT(idle.reason, HasSubstr("at least 64 MiB"));
+    EXPECT_TRUE(idle.metrics.empty());
+
+    const auto silent = measured("* code.fields 3\n");
+    EXPECT_TRUE(silent.status == Status::ok || silent.status == Status::unstable) << silent.reason;
+    EXPECT_THAT(record::to_string(*record::find(silent.settings, "nvlink.proof")),
+                HasSubstr("not counted"));
+}
+
 TEST_F(RunnerTest, ACaseOnADeviceIsWatchedThere) {
-    const test::FakeNvml nvml{test::h200s(2) + "1 clock 1200\n1 replays 7,9\n"};
-    const char* before = std::getenv("LD_LIBRARY_PATH");
-    const std::string path = before == nullptr ? "" : before;
-    ::setenv("LD_LIBRARY_PATH", nvml.library().parent_path().c_str(), 1);
     auto plan = trouble_.plan({"slow"});
     auto benchmark = *plan.cases[0].benchmark;
     benchmark.place = "cuda";
     plan.cases[0].benchmark = &benchmark;
     plan.cases[0].devices = {{.kind = "cuda", .index = 1, .uuid = "GPU-1"}};
+    const TwoDevices devices{"1 clock 1200\n1 replays 7,9\n"};
     const auto outcome = run(plan);
-    ::setenv("LD_LIBRARY_PATH", path.c_str(), 1);
     ASSERT_TRUE(outcome) << outcome.error().message;
     const auto back = record::read_run(outcome->file);
     ASSERT_TRUE(back) << back.error().message;

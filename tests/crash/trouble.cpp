@@ -39,7 +39,8 @@ enum class What : std::uint8_t {
     breeds, // leaves a process behind that has left the session
     tuned,  // fast with TROUBLE_KERNEL=good
     fickle, // fine, but as segv with TROUBLE_CRASH
-    raw     // writes garbage to its parent's socket
+    raw,    // writes garbage to its parent's socket
+    linked  // says that 64 MiB of each 1 ms call go over NVLink
 };
 
 namespace {
@@ -92,7 +93,8 @@ struct Trouble {
                            {"breeds", What::breeds},
                            {"tuned", What::tuned},
                            {"fickle", What::fickle},
-                           {"raw", What::raw}},
+                           {"raw", What::raw},
+                           {"linked", What::linked}},
                           {What::fine}),
                    integer("size", "tells cases apart", "", &Params::size, {1}, {1, 1000}),
                    symbolic("threads", "threads", "", &Params::threads, {1}, {1, 4096},
@@ -116,6 +118,7 @@ struct Trouble {
         }
         if (what_ == What::fickle && std::getenv("TROUBLE_CRASH") != nullptr) what_ = What::segv;
         if (what_ == What::throws) throw std::runtime_error{"no set-up today"};
+        if (what_ == What::linked) context.nvlink_at_least(2, 64.0 * 1024 * 1024);
         if (what_ == What::warns) context.warn("the weather is bad");
         if (what_ == What::breeds) leave_a_child();
         if (what_ == What::hungry) eat();
@@ -133,6 +136,9 @@ struct Trouble {
             std::exit(3); // NOLINT(concurrency-mt-unsafe): the harm done
         case What::slow:
             wait(std::chrono::milliseconds{2});
+            break;
+        case What::linked:
+            wait(std::chrono::milliseconds{1});
             break;
         case What::tuned:
             wait(std::chrono::microseconds{good_ ? 100 : 5000});

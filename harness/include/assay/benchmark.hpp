@@ -112,6 +112,18 @@ public:
     }
     void setting(const char* name, const std::string& value) const { setting(name, value.c_str()); }
 
+    /// What the NVLinks of the first `devices` devices must carry in a call, by whatever algorithm: so many bytes at least,
+    /// or at most, for each device, on average over them and in the busier direction. The program holds it against
+    /// the driver's counters of the window, where there are any, and a case that they contradict is incorrect.
+    void nvlink_at_least(int devices, double bytes) const {
+        setting("nvlink.devices", devices);
+        setting("nvlink.least_bytes", bytes);
+    }
+    void nvlink_at_most(int devices, double bytes) const {
+        setting("nvlink.devices", devices);
+        setting("nvlink.most_bytes", bytes);
+    }
+
     void note(const std::string& text) const {
         services_->log(services_->context, ASSAY_LOG_NOTE, text.c_str());
     }

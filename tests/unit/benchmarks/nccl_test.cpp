@@ -2,6 +2,7 @@
 //
 // What NCCL's log proves, on lines as its versions write them; and the numbers that its collectives
 // send, get and must find, on all ranks at once.
+#include "collective/nccl_counted.hpp"
 #include "collective/nccl_log.hpp"
 #include "collective/nccl_log_file.hpp"
 #include "collective/nccl_values.hpp"
@@ -30,10 +31,16 @@ const std::string peers = line("Channel 00/0 : 0[0] -> 1[1] via P2P/direct point
 const std::string shared = line("Channel 03 : 1[1] -> 0[0] via SHM/direct/direct");
 const std::string rdma = line("Channel 00/0 : 1[1] -> 0[0] [receive] via NET/IB/0/GDRDMA");
 const std::string socket = line("Channel 01/0 : 0[0] -> 1[1] [send] via NET/Socket/0");
+NcclChoice by(Way way) { return {.way = way}; }
 std::string choice(const std::string& algorithm, const std::string& protocol) {
     return line("AllReduce: 1073741824 Bytes -> Algo " + algorithm + " proto " + protocol +
                 " channel{Lo..Hi}={0..15}");
 }
+
+constexpr Element elements[] = {Element::fp32, Element::fp64,     Element::fp16,
+                                Element::bf16, Element::fp8_e4m3, Element::fp8_e5m2};
+constexpr Kind kinds[] = {Kind::allreduce, Kind::reduce_scatter, Kind::allgather,
+                          Kind::broadcast, Kind::alltoall,       Kind::send_receive};
 
 TEST(NcclLog, ReadsPathAlgorithmProtocolAndChannels) {
     const auto log = read_nccl_log("NCCL version 2.28.9+cuda13.0\n" + ring_by_nvlink + peers +
@@ -71,31 +78,138 @@ TEST(NcclLog, ALabelThatIsNotTrueIsSeen) {
     const auto ring = read_nccl_log(ring_by_nvlink + peers + choice("RING", "SIMPLE"));
     const auto nvls = read_nccl_log(ring_by_nvlink + peers + choice("NVLS", "SIMPLE"));
     const auto staged = read_nccl_log(ring_by_nvlink + shared + choice("RING", "SIMPLE"));
-    EXPECT_EQ(contradiction(Way::nvlink_ring, ring), "");
-    EXPECT_EQ(contradiction(Way::nvlink_ring, nvls),
+    EXPECT_EQ(contradiction(by(Way::nvlink_ring), ring), "");
+    EXPECT_EQ(contradiction(by(Way::nvlink_ring), nvls),
               "NCCL's log shows the algorithm NVLS, which goes through NVLink's switch");
-    EXPECT_EQ(contradiction(Way::nvlink_ring, read_nccl_log(peers + choice("TREE", "LL"))),
+    EXPECT_EQ(contradiction(by(Way::nvlink_ring), read_nccl_log(peers + choice("TREE", "LL"))),
               "NCCL's log shows the algorithm TREE");
-    EXPECT_NE(contradiction(Way::nvlink_ring, read_nccl_log(ring_by_pcie + peers)), "");
-    EXPECT_NE(contradiction(Way::pcie_peer, ring), "");
-    EXPECT_EQ(contradiction(Way::pcie_peer, read_nccl_log(ring_by_pcie + peers)), "");
-    EXPECT_EQ(contradiction(Way::host_staged, staged), "")
+    EXPECT_NE(contradiction(by(Way::nvlink_ring), read_nccl_log(ring_by_pcie + peers)), "");
+    EXPECT_NE(contradiction(by(Way::pcie_peer), ring), "");
+    EXPECT_EQ(contradiction(by(Way::pcie_peer), read_nccl_log(ring_by_pcie + peers)), "");
+    EXPECT_EQ(contradiction(by(Way::host_staged), staged), "")
         << "a type of link is what there is, a connection is what is used";
-    EXPECT_EQ(contradiction(Way::host_staged, ring), "NCCL's log shows connections by peer access");
-    EXPECT_EQ(contradiction(Way::rdma, read_nccl_log(rdma)), "");
-    EXPECT_NE(contradiction(Way::rdma, read_nccl_log(socket)), "");
-    EXPECT_EQ(contradiction(Way::tcp, read_nccl_log(socket)), "");
-    EXPECT_EQ(contradiction(Way::tcp, read_nccl_log(socket + shared)),
+    EXPECT_EQ(contradiction(by(Way::host_staged), ring),
+              "NCCL's log shows connections by peer access");
+    EXPECT_EQ(contradiction(by(Way::rdma), read_nccl_log(rdma)), "");
+    EXPECT_NE(contradiction(by(Way::rdma), read_nccl_log(socket)), "");
+    EXPECT_EQ(contradiction(by(Way::tcp), read_nccl_log(socket)), "");
+    EXPECT_EQ(contradiction(by(Way::tcp), read_nccl_log(socket + shared)),
               "NCCL's log shows connections by shared memory");
-    EXPECT_EQ(contradiction(Way::fastest, nvls), "");
+    EXPECT_EQ(contradiction(by(Way::fastest), nvls), "");
+}
+
+const std::string window =
+    line("AllReduce [Symmetric]: 1024 Bytes -> Kernel AllReduce_RSxLDMC_AGxSTMC "
+         "nchannels 16 nthreads 512 nWorks 1");
+
+TEST(NcclLog, TellsKernelsForSymmetricBuffersFromAlgorithms) {
+    const auto log = read_nccl_log(peers + choice("RING", "LL") + window);
+    EXPECT_EQ(log.kernel, "AllReduce_RSxLDMC_AGxSTMC");
+    EXPECT_EQ(log.algorithm + log.protocol, "") << "of the last call";
+    EXPECT_EQ(log.channels, 16);
+    EXPECT_EQ(read_nccl_log(window + choice("RING", "LL")).kernel, "");
+    EXPECT_EQ(contradiction({.buffers = Allocation::symmetric}, log), "");
+    EXPECT_NE(contradiction({.buffers = Allocation::plain}, log), "");
+    EXPECT_EQ(unproved({.buffers = Allocation::symmetric}, read_nccl_log(window)), "");
+}
+
+TEST(NcclLog, AnAlgorithmOrProtocolThatWasNotUsedIsSeen) {
+    const NcclChoice tree{.algorithm = NcclAlgorithm::tree, .protocol = NcclProtocol::ll128};
+    EXPECT_EQ(contradiction(tree, read_nccl_log(peers + choice("TREE", "LL128"))), "");
+    EXPECT_EQ(contradiction(tree, read_nccl_log(peers + choice("RING", "LL128"))),
+              "NCCL's log shows the algorithm RING, not TREE");
+    EXPECT_EQ(contradiction(tree, read_nccl_log(peers + choice("TREE", "SIMPLE"))),
+              "NCCL's log shows the protocol SIMPLE, not LL128");
+    EXPECT_EQ(contradiction(tree, read_nccl_log(line("64 Bytes -> Algo 0 proto 1 time 9"))), "");
+    EXPECT_EQ(contradiction({.algorithm = NcclAlgorithm::collnet_direct},
+                            read_nccl_log(choice("COLLNET_DIRECT", "SIMPLE"))),
+              "");
+    EXPECT_EQ(unproved(tree, read_nccl_log(peers)), "no algorithm in NCCL's log");
+    EXPECT_EQ(unproved({.protocol = NcclProtocol::ll}, read_nccl_log(peers)),
+              "no protocol in NCCL's log");
+}
+
+TEST(NcclChoice, WhatDoesNotGoTogetherIsSaidInOneWay) {
+    const auto of = [](const NcclChoice& choice, Kind kind = Kind::allreduce, int hosts = 1) {
+        return conflict(choice, kind, 8, hosts);
+    };
+    EXPECT_EQ(of({}), "");
+    EXPECT_EQ(of({.way = Way::nvlink_ring, .algorithm = NcclAlgorithm::ring}), "");
+    EXPECT_EQ(of({.way = Way::nvlink_ring, .algorithm = NcclAlgorithm::tree}),
+              "transport nvlink_ring is a ring, not algorithm tree");
+    EXPECT_EQ(of({.way = Way::host_staged, .algorithm = NcclAlgorithm::tree}), "");
+    EXPECT_EQ(of({.way = Way::tcp, .algorithm = NcclAlgorithm::nvls}),
+              "algorithm nvls goes through NVLink's switch, which transport tcp turns off");
+    EXPECT_EQ(of({.algorithm = NcclAlgorithm::nvls, .protocol = NcclProtocol::ll}),
+              "algorithm nvls has the protocol simple alone");
+    EXPECT_EQ(of({.algorithm = NcclAlgorithm::nvls, .protocol = NcclProtocol::simple}), "");
+    EXPECT_EQ(of({.algorithm = NcclAlgorithm::nvls_tree}),
+              "algorithm nvls_tree is one between hosts");
+    EXPECT_EQ(of({.algorithm = NcclAlgorithm::collnet_chain}, Kind::allreduce, 2), "");
+    EXPECT_EQ(of({.algorithm = NcclAlgorithm::tree}, Kind::allgather),
+              "NCCL has no algorithm tree for this collective");
+    EXPECT_EQ(of({.algorithm = NcclAlgorithm::ring}, Kind::broadcast),
+              "NCCL has no algorithm ring for this collective");
+    EXPECT_EQ(of({.algorithm = NcclAlgorithm::pat}, Kind::allgather, 2),
+              "algorithm pat takes one device of each host");
+    EXPECT_EQ(of({.algorithm = NcclAlgorithm::pat}, Kind::allgather, 8), "");
+    EXPECT_EQ(of({.way = Way::host_staged}, Kind::broadcast, 2),
+              "transport host_staged does not reach another host");
+    EXPECT_EQ(of({.way = Way::rdma}, Kind::broadcast, 2), "");
+    EXPECT_EQ(of({.buffers = Allocation::symmetric}), "");
+    EXPECT_NE(of({.way = Way::tcp, .buffers = Allocation::symmetric}), "");
+    EXPECT_NE(of({.protocol = NcclProtocol::ll, .buffers = Allocation::symmetric}), "");
+}
+
+TEST(NcclChoice, EveryValueButTheFirstStandsForAVariable) {
+    const auto check = [](const auto& names, const auto& variables) {
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const auto count = std::ranges::count_if(variables, [&](const assay_variable& v) {
+                return std::string{v.value} == names[i].text;
+            });
+            EXPECT_EQ(count > 0, i > 0) << names[i].text;
+        }
+    };
+    check(way_names, way_variables);
+    check(algorithm_names, algorithm_variables);
+    check(protocol_names, protocol_variables);
+}
+
+TEST(NcclCounted, TheLabelOrTheLogSaysWhatNvlinkCarries) {
+    const auto expected = [](const NcclChoice& choice, const std::string& log, int machines = 1) {
+        return expected_of_nvlink(choice, read_nccl_log(log), 1000, machines);
+    };
+    EXPECT_EQ(expected(by(Way::nvlink_ring), "").least, 1000) << "the label promises it";
+    for (const Way way : {Way::pcie_peer, Way::host_staged, Way::rdma, Way::tcp}) {
+        EXPECT_EQ(expected(by(way), ring_by_nvlink + peers).least, std::nullopt);
+        EXPECT_EQ(expected(by(way), "").most, 100);
+    }
+    EXPECT_EQ(expected({}, ring_by_nvlink + peers).least, 1000);
+    EXPECT_EQ(expected({}, choice("NVLS", "SIMPLE")).least, 1000);
+    EXPECT_EQ(expected({}, ring_by_pcie + peers).most, 100);
+    EXPECT_EQ(expected({}, ring_by_pcie + shared).most, 100);
+    for (const std::string& log : {std::string{}, peers, ring_by_nvlink + peers + shared, window}) {
+        EXPECT_EQ(expected({}, log).least, std::nullopt) << log;
+        EXPECT_EQ(expected({}, log).most, std::nullopt) << log;
+    }
+    EXPECT_EQ(expected({}, ring_by_nvlink + peers, 2).least, std::nullopt) << "a part of it";
+    EXPECT_EQ(expected(by(Way::tcp), "", 2).most, 100);
+}
+
+TEST(NcclCounted, TheLeastIsWhatNoAlgorithmCanSave) {
+    EXPECT_DOUBLE_EQ(least_carried(Kind::allreduce, 800, 8), 700);
+    EXPECT_DOUBLE_EQ(least_carried(Kind::send_receive, 800, 8), 800);
+    for (const Kind kind : kinds)
+        EXPECT_LE(least_carried(kind, 1, 8), bus_factor(kind, 8)) << "what a ring moves is more";
 }
 
 TEST(NcclLog, WhatIsNotThereProvesNothing) {
-    EXPECT_EQ(contradiction(Way::tcp, read_nccl_log("")), "");
-    EXPECT_EQ(unproved(Way::tcp, read_nccl_log("")), "no connection in NCCL's log");
-    EXPECT_EQ(unproved(Way::nvlink_ring, read_nccl_log(peers)), "no type of link in NCCL's log");
-    EXPECT_EQ(unproved(Way::nvlink_ring, read_nccl_log(peers + ring_by_nvlink)), "");
-    EXPECT_EQ(unproved(Way::tcp, read_nccl_log(socket)), "");
+    EXPECT_EQ(contradiction(by(Way::tcp), read_nccl_log("")), "");
+    EXPECT_EQ(unproved(by(Way::tcp), read_nccl_log("")), "no connection in NCCL's log");
+    EXPECT_EQ(unproved(by(Way::nvlink_ring), read_nccl_log(peers)),
+              "no type of link in NCCL's log");
+    EXPECT_EQ(unproved(by(Way::nvlink_ring), read_nccl_log(peers + ring_by_nvlink)), "");
+    EXPECT_EQ(unproved(by(Way::tcp), read_nccl_log(socket)), "");
 }
 
 TEST(NcclLog, DamagedLogsDoNoHarm) {
@@ -112,9 +226,12 @@ TEST(NcclLog, DamagedLogsDoNoHarm) {
           line("Pattern 4, crossNic 0, type " + std::string(99, 'N') + "/"),
           line("Channel via NET/"), line("Channel via "), line(" Bytes -> Algo  proto "),
           line(" Bytes -> Algo \x1b[31m proto \xff ={1..999999999999999}"),
-          line(" Bytes -> Algo -5 proto 9 channel{Lo..Hi}={9..2}")}) {
+          line(" Bytes -> Algo -5 proto 9 channel{Lo..Hi}={9..2}"),
+          line("AllReduce [Symmetric]: 1 Bytes -> Kernel " + std::string(99, 'K') +
+               " nchannels 16"),
+          line("X [Symmetric]: 1 Bytes -> Kernel \xff nchannels 99999999999")}) {
         const auto log = read_nccl_log(odd);
-        EXPECT_EQ(log.link + log.algorithm + log.protocol, "") << odd.substr(0, 60);
+        EXPECT_EQ(log.link + log.algorithm + log.protocol + log.kernel, "") << odd.substr(0, 60);
         EXPECT_EQ(log.channels, 0);
     }
 }
@@ -134,11 +251,6 @@ TEST(NcclLog, TheFileHasNoNameAndKeepsWhatCameSince) {
     library << "later\n" << std::flush;
     EXPECT_EQ(third.text(), "later\n");
 }
-
-constexpr Element elements[] = {Element::fp32, Element::fp64,     Element::fp16,
-                                Element::bf16, Element::fp8_e4m3, Element::fp8_e5m2};
-constexpr Kind kinds[] = {Kind::allreduce, Kind::reduce_scatter, Kind::allgather,
-                          Kind::broadcast, Kind::alltoall,       Kind::send_receive};
 
 TEST(NcclValues, SumsStayExactInEveryType) {
     for (const Element element : elements)

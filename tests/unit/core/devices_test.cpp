@@ -194,4 +194,79 @@ TEST(Devices, AllAreShownToABenchmarkOfAll) {
     EXPECT_THAT(empty_case(plan->cases.front()).place.uuid, IsEmpty());
 }
 
+/// collective.allreduce: a rank for each device.
+Catalogue collectives() {
+    auto reduce = core::testing::benchmark(
+        "collective.allreduce", "bus_bandwidth",
+        {core::testing::count("ranks", 2, 4096, {std::string{"all"}}, {"all"})});
+    reduce.place = "cuda";
+    reduce.all_devices = reduce.team = true;
+    Catalogue all;
+    all.modules = {core::testing::manifest("nccl_mpi", {reduce})};
+    all.modules.front().launcher = "mpirun";
+    return all;
+}
+
+Result<Placement> team_on(int devices, const PlanRequest& wanted) {
+    const auto all = collectives();
+    auto request = wanted;
+    request.what = {"collective.allreduce"};
+    request.machine = machine_of(devices);
+    const auto plan = make_plan(all, request);
+    EXPECT_TRUE(plan) << (plan ? "" : plan.error().message);
+    if (!plan) return tl::unexpected{plan.error()};
+    return place(
+        plan->cases.front(), request.machine, {},
+        [](int threads, const std::string& /*near*/) {
+            return std::vector<int>(static_cast<std::size_t>(threads));
+        },
+        request.job);
+}
+
+TEST(TeamOnDevices, HasARankForEachThatIsFreeOnItsHost) {
+    const auto placement = team_on(4, {});
+    ASSERT_TRUE(placement) << placement.error().message;
+    EXPECT_EQ(placement->ranks, 4) << "devices, not the 8 cores";
+    EXPECT_EQ(placement->launcher, "mpirun");
+    EXPECT_THAT(placement->cpus, IsEmpty()) << "NCCL has threads of its own to place";
+    EXPECT_THAT(worker_environment({"ASSAY_CPUS=1"}, *placement),
+                AllOf(Contains("ASSAY_CPUS=any"), Contains("CUDA_DEVICE_ORDER=PCI_BUS_ID"),
+                      Contains("CUDA_VISIBLE_DEVICES=GPU-0a2b3c4d-0000,GPU-1a2b3c4d-0000,"
+                               "GPU-2a2b3c4d-0000,GPU-3a2b3c4d-0000")));
+}
+
+TEST(TeamOnDevices, TakesThoseThatAreChosen) {
+    EXPECT_EQ(team_on(4, {.devices = {"1", "3"}})->ranks, 2);
+    EXPECT_THAT(team_on(4, {.devices = {"1", "3"}})->devices,
+                ElementsAre(StartsWith("GPU-1"), StartsWith("GPU-3")));
+    EXPECT_EQ(team_on(4, {.set = {"collective.allreduce.ranks=3"}})->ranks, 3);
+}
+
+TEST(TeamOnDevices, DoesNotApplyToOneNorToMoreThanThereAre) {
+    const auto one = team_on(1, {});
+    ASSERT_FALSE(one);
+    EXPECT_EQ(one.error().fault, Fault::environment);
+    EXPECT_EQ(one.error().message, "not applicable: needs two devices, there is one");
+    const auto many = team_on(4, {.set = {"collective.allreduce.ranks=4096"}});
+    ASSERT_FALSE(many) << "nobody starts that many processes to learn it";
+    EXPECT_EQ(many.error().message, "not applicable: needs 4096 devices, there are 4");
+    EXPECT_EQ(team_on(0, {})->ranks, 1) << "which says what is missing";
+}
+
+TEST(TeamOnDevices, OfSeveralHostsTakesTheDevicesOfEach) {
+    const Job job{
+        .hosts = {{.name = "h1"}, {.name = "h2", .slots = 96}, {.name = "h3", .slots = 2}},
+        .launcher = "srun"};
+    const auto placement = team_on(4, {.job = job});
+    ASSERT_TRUE(placement) << placement.error().message;
+    EXPECT_EQ(placement->ranks, 4 + 4 + 2) << "a batch system counts cores";
+    EXPECT_THAT(placement->devices, IsEmpty()) << "other hosts' devices have other UUIDs";
+    EXPECT_THAT(worker_environment({}, *placement),
+                AllOf(Contains("ASSAY_CPUS=any"), Contains("ASSAY_HOST_RANKS=4,4,2"),
+                      Not(Contains(StartsWith("CUDA_VISIBLE")))));
+    EXPECT_THAT(team_on(4, {.devices = {"1", "2"}, .job = job})->devices, ElementsAre("1", "2"));
+    EXPECT_EQ(team_on(4, {.devices = {"1", "2"}, .job = job})->ranks, 6);
+    EXPECT_EQ(team_on(0, {.job = job})->ranks, 1 + 96 + 2) << "this one has none and cannot know";
+}
+
 } // namespace

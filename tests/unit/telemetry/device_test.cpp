@@ -2,6 +2,7 @@
 #include "scratch.hpp"
 #include "support/fake_nvml.hpp"
 #include "telemetry/device.hpp"
+#include "telemetry/links.hpp"
 #include "telemetry/window.hpp"
 
 #include <gmock/gmock.h>
@@ -66,6 +67,23 @@ TEST(DeviceWindow, WhatHappenedInIt) {
     EXPECT_EQ(telemetry.energy_scope, "device");
     // At its limit of power is where a device that works belongs.
     EXPECT_THAT(telemetry.disturbances, IsEmpty());
+}
+
+TEST(LinkWindow, CountsEachDevice) {
+    const FakeNvml nvml{h200s(3) + "1 field.138.all 5,5\n2 field.138.all 0\n2 field.139.all 9,8\n"};
+    auto links = LinkWindow::open({"GPU-0", "GPU-1", "GPU-2"}, nvml.library());
+    ASSERT_TRUE(links) << links.error().message;
+    EXPECT_THAT(links->end(), IsEmpty()) << "it has not begun";
+    links->begin();
+    const auto counted = links->end();
+    ASSERT_EQ(counted.size(), 3U);
+    EXPECT_EQ(counted[0].sent, 2000 * 1024);
+    EXPECT_EQ(counted[0].received, 200 * 1024);
+    EXPECT_EQ(counted[1].sent, 0) << "it stood still";
+    EXPECT_EQ(counted[2].sent, std::nullopt) << "it never counted anything";
+    EXPECT_EQ(counted[2].received, std::nullopt) << "it ran backwards";
+    EXPECT_FALSE(LinkWindow::open({"GPU-0", "GPU-9"}, nvml.library()));
+    EXPECT_FALSE(LinkWindow::open({"GPU-0"}, "/nowhere/libnvidia-ml.so.1"));
 }
 
 TEST(DeviceWindow, WhyThereIsNoEnergy) {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the NVLinks of several devices carried in a window: the driver's counters before and after it.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "machine/nvml.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::telemetry {
+
+/// Of one device, all its links together; nothing where it is not counted, or has not counted anything since the driver
+/// was loaded.
+struct LinkBytes {
+    std::optional<std::int64_t> received;
+    std::optional<std::int64_t> sent;
+};
+
+class LinkWindow {
+public:
+    /// By UUID. The error says why nothing will be known of any of them.
+    static Result<LinkWindow> open(const std::vector<std::string>& devices,
+                                   const std::filesystem::path& library = machine::nvml_library);
+    void begin();
+    /// In the order in which they were named.
+    std::vector<LinkBytes> end();
+
+private:
+    explicit LinkWindow(std::vector<machine::NvmlDevice> devices) : devices_{std::move(devices)} {}
+    std::vector<machine::NvmlDevice> devices_;
+    std::vector<machine::DeviceCounters> begun_;
+};
+
+} // namespace assay::telemetry
