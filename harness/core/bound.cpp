@@ -61,13 +61,36 @@ Bound memory(const record::Case& c, std::optional<double> l2_bytes) {
                                   record::human_bytes(*bytes), record::human_bytes(*l2_bytes))};
 }
 
-/// Copies between devices have none: the way may be NVLink, PCIe or the host's memory.
+/// Copies through the host's memory go by the devices' links to it, at best as fast as one of them.
 Bound transfer(const record::Case& c, std::optional<double> l2_bytes) {
     if (c.benchmark == "transfer.device") return memory(c, l2_bytes);
+    const auto direction = text_of(c.parameters, "direction");
     if (c.benchmark == "transfer.peer")
-        return {.reason = "nothing says which links join two devices"};
+        return {.limit = text_of(c.parameters, "path") == "host" ? Limit::link : Limit::peer,
+                .ways = direction == "both_ways" ? 2 : 1,
+                .several = true};
     if (c.benchmark != "transfer.host") return {};
-    return {.limit = Limit::link, .ways = text_of(c.parameters, "direction") == "both" ? 2 : 1};
+    return {.limit = Limit::link, .ways = direction == "both" ? 2 : 1};
+}
+
+/// Bus bandwidth is defined so that no algorithm exceeds one direction of the links of a device, unless somebody
+/// else does a part of the work: the switch of NVLink, which adds up and copies.
+Bound collective(const record::Case& c) {
+    const auto path = text_of(c.settings, "path");
+    const auto algorithm = text_of(c.settings, "nccl.algorithm");
+    const auto kernel = text_of(c.settings, "nccl.kernel");
+    if (number_of(c.settings, "machines").value_or(1) > 1)
+        return {.reason = "several machines took part, and no data sheet has their network"};
+    if (algorithm.starts_with("NVLS") || !kernel.empty())
+        return {.reason = fmt::format("{} has NVLink's switch do a part of the work, so that bus "
+                                      "bandwidth may exceed what a device's links carry",
+                                      json::show_text(kernel.empty() ? algorithm : kernel))};
+    if (path == "nvlink") return {.limit = Limit::nvlink, .several = true};
+    if (path == "pcie_peer" || path == "shared_memory")
+        return {.limit = Limit::link, .several = true};
+    return {.reason = path.empty() ? "nothing says which way messages took"
+                                   : fmt::format("no data sheet has a limit of the way {}",
+                                                 json::show_text(path))};
 }
 
 } // namespace
@@ -76,6 +99,7 @@ Bound bound_of(const record::Case& c, std::optional<double> l2_bytes) {
     if (c.metrics.empty()) return {};
     const auto& metric = c.metrics.front().name;
     if (metric == "flop_rate" || metric == "operation_rate") return arithmetic(c);
+    if (metric == "bus_bandwidth") return collective(c);
     if (metric != "bandwidth") return {};
     if (is_of(c, "memory")) return memory(c, l2_bytes);
     if (is_of(c, "transfer")) return transfer(c, l2_bytes);

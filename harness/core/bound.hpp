@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a case on a device can be held back by, as its metric and its parameters say: arithmetic in one
-// precision, the device's memory, or the link to its host.
+// precision, the device's memory, the link to its host, or those to other devices.
 
 #pragma once
 
@@ -28,13 +28,21 @@ inline constexpr std::array precision_names{
     PrecisionName{"mxfp8", "fp8"},    PrecisionName{"nvfp4", "fp4"},
 };
 
-enum class Limit : std::uint8_t { none, arithmetic, memory, link };
+enum class Limit : std::uint8_t {
+    none,
+    arithmetic,
+    memory,
+    link,   ///< to its host
+    nvlink, ///< to other devices
+    peer    ///< to other devices, by whichever of the two there is
+};
 
 struct Bound {
     Limit limit = Limit::none;
     std::string precision; ///< as configs/hardware calls it
     bool matrices = false; ///< products of matrices, which tensor engines can do
     int ways = 1;          ///< directions of the link in use at once
+    bool several = false;  ///< of all devices that take part the slowest decides
     std::string reason;    ///< why there is no limit to name; may be empty
 };
 

@@ -44,6 +44,12 @@ public:
         case Limit::link:
             link(bound.ways);
             break;
+        case Limit::nvlink:
+            nvlink(bound.ways);
+            break;
+        case Limit::peer:
+            peer(bound.ways);
+            break;
         case Limit::none:
             found_.reason = bound.reason;
             break;
@@ -154,8 +160,41 @@ private:
             found_.reason = fmt::format("configs/hardware has no bandwidth of {}", entry_.name);
     }
 
+    /// All links together: those of one pair may be fewer where there is no switch.
+    void nvlink(int ways) {
+        if (device_.nvlinks && *device_.nvlinks == 0) {
+            found_.reason = "the driver says that no NVLink is up";
+            return;
+        }
+        std::optional<double> computed;
+        if (device_.nvlinks && entry_.nvlink_rate) {
+            computed = ways * *device_.nvlinks * *entry_.nvlink_rate;
+            add(*computed, fmt::format("{} NVLinks of {}{}", *device_.nvlinks,
+                                       human(*entry_.nvlink_rate, "B/s"), ways_in_words(ways)));
+        }
+        // Of a card whose bridge may be missing the printed figure says nothing by itself.
+        if (entry_.nvlink_bandwidth && (computed || !entry_.nvlink_bridge))
+            add_printed(ways * *entry_.nvlink_bandwidth, "nvlink.bandwidth", computed);
+        if (found_.ceilings.empty())
+            found_.reason = fmt::format("nothing says how many NVLinks of {} are up", entry_.name);
+    }
+
+    /// Copies between devices take NVLink where it is up, and PCIe where it is not.
+    void peer(int ways) {
+        if (device_.nvlinks.value_or(0) > 0)
+            nvlink(ways);
+        else if (device_.nvlinks || !entry_.nvlink_bandwidth)
+            link(ways);
+        else
+            found_.reason = "nothing says which links join two devices";
+    }
+
+    static const char* ways_in_words(int ways) {
+        return ways > 1 ? ", both ways at once" : ", one way";
+    }
+
     void link(int ways) {
-        const auto* both = ways > 1 ? ", both ways at once" : ", one way";
+        const auto* both = ways_in_words(ways);
         if (entry_.host_link_bandwidth) {
             add(ways * *entry_.host_link_bandwidth,
                 fmt::format("{} of {}{}", entry_.host_link, entry_.name, both));
@@ -197,6 +236,16 @@ std::string apart(const record::Device& device) {
     return {};
 }
 
+/// Of several devices the one with the fewest links: it holds the others up.
+const record::Device* slowest_of(const record::Machine& machine, const record::Place& place) {
+    const record::Device* slowest = nullptr;
+    for (const auto& device : machine.devices)
+        if (device.kind == place.kind &&
+            (slowest == nullptr || device.nvlinks.value_or(0) < slowest->nvlinks.value_or(0)))
+            slowest = &device;
+    return slowest;
+}
+
 } // namespace
 
 std::optional<double> pcie_lane_rate(int generation) {
@@ -212,7 +261,9 @@ std::optional<double> pcie_lane_rate(int generation) {
 DeviceLimits limits_of(const record::Case& c, const record::Machine& machine,
                        const Result<machine::Hardware>& hardware) {
     if (c.place.kind == "host" || c.metrics.empty()) return {};
-    const auto* device = record::find_device(machine, c.place);
+    const bool several = c.place.uuid.empty() && bound_of(c, std::nullopt).several;
+    const auto* device =
+        several ? slowest_of(machine, c.place) : record::find_device(machine, c.place);
     if (device == nullptr) return {.reason = "no driver described its device"};
     // Without a device's entry its cache is not known, and nothing else depends on it here.
     const auto* entry = hardware ? machine::find_hardware(*hardware, *device) : nullptr;

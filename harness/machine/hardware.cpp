@@ -51,9 +51,12 @@ public:
     }
 
     Hardware result() {
-        for (auto& entry : hardware_.entries)
+        for (auto& entry : hardware_.entries) {
             if (const auto known = rates_.find(entry.compute_capability); known != rates_.end())
                 entry.rates = known->second;
+            if (const auto known = links_.find(entry.compute_capability); known != links_.end())
+                entry.nvlink_rate = known->second;
+        }
         for (const auto& [entry, engine, precision, rate] : exceptions_) {
             auto& own = hardware_.entries[entry].rates.of(engine);
             own.erase(precision);
@@ -93,6 +96,7 @@ private:
         const auto [entry, is_new] = rates_.try_emplace(capability);
         if (!is_new) return object.problem("compute_capability", "occurs twice");
         by_precision(object, entry->second);
+        if (object.has("nvlink")) object.read("nvlink", links_[capability]);
         origins(object);
     }
 
@@ -131,6 +135,10 @@ private:
             object.object("pcie").read("generation", entry.pcie_generation);
             object.object("pcie").read("lanes", entry.pcie_lanes);
         }
+        if (object.has("nvlink")) {
+            object.object("nvlink").read("bandwidth", entry.nvlink_bandwidth);
+            object.object("nvlink").read("bridge", entry.nvlink_bridge);
+        }
         if (!object.has("host_link")) return;
         object.object("host_link").read("kind", entry.host_link);
         object.object("host_link").read("bandwidth", entry.host_link_bandwidth);
@@ -157,8 +165,9 @@ private:
     }
 
     Hardware hardware_;
-    std::map<std::string, std::string, std::less<>> sources_; ///< of the file being read
-    std::map<std::string, Arithmetic, std::less<>> rates_;    ///< by compute capability
+    std::map<std::string, std::string, std::less<>> sources_;         ///< of the file being read
+    std::map<std::string, Arithmetic, std::less<>> rates_;            ///< by compute capability
+    std::map<std::string, std::optional<double>, std::less<>> links_; ///< NVLink's, likewise
     std::vector<Exception> exceptions_;
     std::set<std::string> ids_;
 };

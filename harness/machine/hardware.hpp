@@ -59,6 +59,9 @@ struct HardwareEntry {
     std::optional<double> l2_bytes;
     std::optional<int> pcie_generation;
     std::optional<int> pcie_lanes;
+    std::optional<double> nvlink_bandwidth; ///< B/s in one direction, all links together
+    std::optional<double> nvlink_rate;      ///< of one link
+    bool nvlink_bridge = false;             ///< links only where a bridge joins two cards
     std::string host_link; ///< what joins it to its host where that is not PCIe: "NVLink-C2C"
     std::optional<double> host_link_bandwidth;          ///< B/s in one direction
     std::map<std::string, Origin, std::less<>> figures; ///< by path: "peaks.tensor.bf16"

@@ -91,6 +91,7 @@ private:
     explicit NvmlDevice(std::unique_ptr<State> state);
     void describe_part(record::Device& device);
     void count_nvlink(DeviceCounters& now);
+    std::optional<int> nvlinks();
     std::unique_ptr<State> state_;
 };
 

@@ -49,6 +49,17 @@ std::optional<int> multiprocessors(int cores, int major, int minor) {
     return cores / known->cores;
 }
 
+std::optional<int> NvmlDevice::nvlinks() {
+    std::optional<int> up;
+    for (unsigned link = 0; link < nvml::most_links; ++link) {
+        int is_up = 0;
+        // Links that the device has not are answered with an error, which says nothing about its health.
+        if (state_->library->nvlink_state(state_->whole, link, &is_up) != nvml::success) break;
+        up = up.value_or(0) + (is_up != 0 ? 1 : 0);
+    }
+    return up;
+}
+
 record::Device NvmlDevice::describe() {
     State& s = *state_;
     const Nvml::Library& nvml = *s.library;
@@ -76,6 +87,7 @@ record::Device NvmlDevice::describe() {
     if (const auto cores = s.count(nvml.cores))
         device.multiprocessors = machine::multiprocessors(*cores, major, minor);
     device.memory_bus_bits = s.count(nvml.bus_width);
+    device.nvlinks = nvlinks();
     device.power_limit_watts = s.milli(nvml.power_limit);
     device.power_limit_default_watts = s.milli(nvml.power_default);
     int virtualization = 0;

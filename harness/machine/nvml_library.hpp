@@ -110,6 +110,7 @@ struct Nvml::Library {
     Number pcie_width{library, "nvmlDeviceGetCurrPcieLinkWidth"};
     Number pcie_generation_max{library, "nvmlDeviceGetMaxPcieLinkGeneration"};
     Number pcie_width_max{library, "nvmlDeviceGetMaxPcieLinkWidth"};
+    Function<Handle, unsigned, int*> nvlink_state{library, "nvmlDeviceGetNvLinkState"};
     Number pcie_replays{library, "nvmlDeviceGetPcieReplayCounter"};
     Function<Handle, unsigned*, nvml::ProcessInfo*> processes{
         library, "nvmlDeviceGetComputeRunningProcesses_v3"};

@@ -199,6 +199,7 @@ void each_field(Visit&& visit, Maybe<Device> auto& device) {
     visit("ecc", device.ecc);
     visit("confidential", device.confidential);
     visit("numa_node", device.numa_node);
+    visit("nvlinks", device.nvlinks);
 }
 
 template <class Visit>

@@ -248,6 +248,7 @@ struct Device {
     std::optional<bool> ecc;          ///< error correction of its memory is on
     std::optional<bool> confidential; ///< confidential computing is on
     std::optional<int> numa_node;     ///< of the host, nearest to it
+    std::optional<int> nvlinks;       ///< that are up; absent where it has none or does not tell
 };
 
 /// What is this machine? Holds no serial number, no MAC address and, unless asked for, no hostname.

@@ -303,6 +303,19 @@ int nvmlDeviceGetMaxPcieLinkGeneration(Handle d, unsigned* out) {
     return give(d->id, "generation_max", out);
 }
 int nvmlDeviceGetMaxPcieLinkWidth(Handle d, unsigned* out) { return give(d->id, "width_max", out); }
+int nvmlDeviceGetNvLinkState(Handle d, unsigned link, int* out) {
+    // "18": so many, all up; "18 17": 17 of them
+    const auto links = world().text(d->id, "nvlinks");
+    if (!links) return nvml::not_supported;
+    std::istringstream words{*links};
+    unsigned there = 0;
+    words >> there;
+    unsigned up = there;
+    words >> up;
+    if (link >= there) return 2; // invalid argument
+    *out = link < up ? 1 : 0;
+    return nvml::success;
+}
 int nvmlDeviceGetPcieReplayCounter(Handle d, unsigned* out) { return give(d->id, "replays", out); }
 int nvmlDeviceGetComputeRunningProcesses_v3(Handle d, unsigned* count, nvml::ProcessInfo* out) {
     if (const int code = world().code(d->id, "processes"); code != nvml::success) return code;

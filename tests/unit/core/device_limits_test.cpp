@@ -170,11 +170,74 @@ TEST(DeviceLimits, ATransferIsHeldAgainstTheLinkItWasSeenOn) {
     EXPECT_NEAR(*limits(c).ceilings.at(0).value, 31.5e9, 0.01e9);
     c.telemetry.device->pcie_generation = 99;
     EXPECT_THAT(limits(c).reason, HasSubstr("PCIe"));
-    EXPECT_THAT(limits(measured("transfer.peer", "bandwidth", "B/s", {})).reason,
-                HasSubstr("two devices"));
     auto superchip = h200();
     superchip.name = "NVIDIA GH200 480GB";
     EXPECT_DOUBLE_EQ(*limits(transfer({}), superchip).ceilings.at(0).value, 450e9);
+}
+
+/// Eight devices, of which one has lost a link.
+record::Machine eight() {
+    record::Machine machine;
+    for (int i = 0; i < 8; ++i) {
+        auto device = h200();
+        device.index = i;
+        device.uuid = "GPU-" + std::to_string(i);
+        device.nvlinks = i == 5 ? 17 : 18;
+        machine.devices.push_back(std::move(device));
+    }
+    return machine;
+}
+
+record::Case reduced(record::NamedList settings) {
+    auto c = measured("collective.allreduce", "bus_bandwidth", "B/s", {});
+    c.place.uuid.clear();
+    c.settings = std::move(settings);
+    return c;
+}
+
+DeviceLimits limits_of_eight(const record::Case& c) { return limits_of(c, eight(), shipped()); }
+
+TEST(DeviceLimits, ACollectiveIsHeldAgainstTheLinksOfTheSlowestDevice) {
+    const auto found = limits_of_eight(reduced({{"path", "nvlink"}, {"nccl.algorithm", "RING"}}));
+    ASSERT_THAT(found.ceilings, SizeIs(2));
+    EXPECT_DOUBLE_EQ(*found.ceilings[0].value, 17 * 25e9);
+    EXPECT_EQ(found.ceilings[0].source, "17 NVLinks of 25.0 GB/s, one way");
+    EXPECT_DOUBLE_EQ(*found.ceilings[1].value, 450e9);
+    EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("differ by 5.6%"))) << "a link is missing";
+    const auto staged = limits_of_eight(reduced({{"path", "shared_memory"}}));
+    EXPECT_NEAR(*staged.ceilings.at(0).value, 63.0e9, 0.1e9);
+    EXPECT_THAT(limits_of_eight(reduced({{"path", "pcie_peer"}})).ceilings, SizeIs(1));
+}
+
+TEST(DeviceLimits, WhereTheSwitchAddsUpNoLinkIsALimit) {
+    for (const auto& settings :
+         {record::NamedList{{"path", "nvlink"}, {"nccl.algorithm", "NVLS"}},
+          record::NamedList{{"path", "nvlink"}, {"nccl.kernel", "AllReduce_RSxLDMC_AGxSTMC"}}}) {
+        EXPECT_THAT(limits_of_eight(reduced(settings)).ceilings, IsEmpty());
+        EXPECT_THAT(limits_of_eight(reduced(settings)).reason, HasSubstr("NVLink's switch"));
+    }
+    EXPECT_THAT(limits_of_eight(reduced({})).reason, HasSubstr("which way"));
+    EXPECT_THAT(limits_of_eight(reduced({{"path", "tcp"}})).reason, HasSubstr("tcp"));
+    EXPECT_THAT(limits_of_eight(reduced({{"path", "nvlink"}, {"machines", 2.0}})).reason,
+                HasSubstr("several machines"));
+}
+
+TEST(DeviceLimits, CopiesBetweenDevicesTakeNvlinkWhereItIsUp) {
+    auto c = measured("transfer.peer", "bandwidth", "B/s",
+                      {{"direction", "both_ways"}, {"path", "peer"}});
+    c.place.uuid.clear();
+    EXPECT_DOUBLE_EQ(*limits_of_eight(c).ceilings.at(0).value, 2 * 17 * 25e9);
+    auto pcie = h200();
+    pcie.nvlinks = 0;
+    EXPECT_NEAR(*limits(c, pcie).ceilings.at(0).value, 126.0e9, 0.1e9);
+    EXPECT_THAT(limits(c).reason, HasSubstr("two devices")) << "the driver does not tell";
+    auto bridged = h200();
+    bridged.name = "NVIDIA H100 NVL";
+    bridged.nvlinks = 0;
+    EXPECT_THAT(limits(reduced({{"path", "nvlink"}}), bridged).reason,
+                HasSubstr("no NVLink is up"));
+    c.parameters = {{"direction", "one_way"}, {"path", "host"}};
+    EXPECT_NEAR(*limits_of_eight(c).ceilings.at(0).value, 63.0e9, 0.1e9);
 }
 
 TEST(DeviceLimits, OfAPartOfADeviceNoSheetSaysAnything) {

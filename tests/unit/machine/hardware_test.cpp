@@ -103,6 +103,19 @@ TEST(Hardware, BusAndClockGiveTheBandwidth) {
     EXPECT_GE(compared, 15);
 }
 
+TEST(Hardware, LinksOfOneRateGiveTheBandwidthOfNvlink) {
+    int checked = 0;
+    for (const auto& entry : shipped().entries) {
+        if (!entry.nvlink_bandwidth) continue;
+        ASSERT_TRUE(entry.nvlink_rate) << entry.name;
+        const double links = *entry.nvlink_bandwidth / *entry.nvlink_rate;
+        EXPECT_DOUBLE_EQ(links, std::round(links)) << entry.name;
+        EXPECT_LE(links, 18) << entry.name;
+        ++checked;
+    }
+    EXPECT_GT(checked, 20);
+}
+
 TEST(Hardware, EveryFigureSaysWhereItComesFrom) {
     std::vector<std::string> without;
     for (const auto& e : shipped().entries) {

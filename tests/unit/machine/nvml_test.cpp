@@ -73,6 +73,16 @@ TEST(Nvml, WhyTheLibraryDoesNotStart) {
     EXPECT_THAT(why("- code.count 15\n"), HasSubstr("GPU is lost (15 of nvmlDeviceGetCount_v2)"));
 }
 
+TEST(Nvml, LinksThatAreUpAreCounted) {
+    const FakeNvml nvml{h200s(3) + "0 nvlinks 18 17\n1 nvlinks 0\n2 nvlinks 4 0\n"};
+    EXPECT_EQ(opened(nvml).describe().nvlinks, 17);
+    EXPECT_EQ(opened(nvml, "GPU-1").describe().nvlinks, std::nullopt) << "it has none";
+    EXPECT_EQ(opened(nvml, "GPU-2").describe().nvlinks, 0);
+    const FakeNvml old{h200s(1), true};
+    EXPECT_EQ(opened(old).describe().nvlinks, std::nullopt);
+    EXPECT_EQ(opened(old).problem(), "");
+}
+
 TEST(Nvml, ALibraryOfAnotherKindIsNone) {
     const auto other = Nvml::open("libm.so.6");
     ASSERT_FALSE(other);
@@ -103,6 +113,7 @@ TEST(Nvml, EightDevices) {
     EXPECT_EQ(last.ecc, true);
     EXPECT_EQ(last.confidential, false);
     EXPECT_EQ(last.numa_node, std::nullopt);
+    EXPECT_EQ(last.nvlinks, 18);
     EXPECT_EQ(found.software, (record::NamedList{{"nvidia.driver", std::string{"580.65.06"}},
                                                  {"nvidia.cuda", std::string{"13.0"}}}));
 }

@@ -231,7 +231,8 @@ private:
                 .mode = text(),
                 .ecc = maybe([&] { return flag(); }),
                 .confidential = maybe([&] { return flag(); }),
-                .numa_node = maybe([&] { return small(); })};
+                .numa_node = maybe([&] { return small(); }),
+                .nvlinks = maybe([&] { return small(); })};
     }
     record::Machine machine() {
         return {.id = text(),
