@@ -126,7 +126,7 @@ inline constexpr const char* nccl_caveats =
     "there. " ASSAY_NCCL_CAVEAT
     "Bus bandwidth above what a link carries is no error where the switch adds up (setting "
     "nccl.algorithm NVLS, or a kernel for symmetric buffers). The log says which way connections "
-    "were made, not how many bytes went there; the counters of NVLink, where the record has them, "
-    "do.";
+    "were made, not how many bytes went there; where the driver counts what NVLink carried "
+    "(setting nvlink.proof), a count that contradicts the label makes the row incorrect.";
 
 } // namespace assay::collective

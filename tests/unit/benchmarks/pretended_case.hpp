@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One case of a benchmark through the C interface, in this process: what a worker does with it, step by step. Every
+// function answers with what went wrong; "" is nothing.
+
+#pragma once
+
+#include <assay/module.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::pretended {
+
+using Given = std::map<std::string, std::string>;
+
+class Case {
+public:
+    Case(const assay_benchmark& benchmark, const Given& given, const assay_team* team = nullptr)
+        : benchmark_{benchmark} {
+        services_.struct_size = sizeof services_;
+        services_.abi = ASSAY_MODULE_ABI;
+        services_.context = this;
+        services_.team = team;
+        services_.fact = [](void* context, const char* name) {
+            const auto* job = static_cast<Case*>(context)->services_.team;
+            const bool asks = job != nullptr && std::string_view{name} == "job.ranks";
+            return asks ? static_cast<double>(job->size) : std::nan("");
+        };
+        services_.fact_text = [](void* /*context*/, const char* /*name*/) -> const char* {
+            return nullptr;
+        };
+        services_.setting_number = [](void* context, const char* name, double value) {
+            static_cast<Case*>(context)->numbers[name] = value;
+        };
+        services_.setting_text = [](void* context, const char* name, const char* value) {
+            static_cast<Case*>(context)->texts[name] = value;
+        };
+        for (std::size_t i = 0; i < benchmark.parameter_count; ++i)
+            values_.push_back(value_of(benchmark.parameters[i], given));
+    }
+    Case(const Case&) = delete;
+    Case(Case&&) = delete;
+    Case& operator=(const Case&) = delete;
+    Case& operator=(Case&&) = delete;
+    ~Case() {
+        if (state_ != nullptr) benchmark_.destroy(state_);
+    }
+
+    std::string misfit() {
+        return benchmark_.fit(&services_, values_.data(), error()) == 0 ? "" : words_.data();
+    }
+    std::string create() {
+        return benchmark_.create(&services_, values_.data(), &state_, error()) == 0 ? ""
+                                                                                    : words_.data();
+    }
+    /// As the engine does it: rewound, then timed.
+    std::string sample(std::uint64_t calls) {
+        double seconds = -1;
+        const bool good =
+            (benchmark_.rewind == nullptr || benchmark_.rewind(state_, error()) == 0) &&
+            benchmark_.sample(state_, calls, &seconds, error()) == 0;
+        return good ? seconds > 0 ? "" : "it took no time" : words_.data();
+    }
+    /// Empty, or what was wrong.
+    std::string verdict() {
+        std::array<char, 512> method{};
+        std::array<char, 512> detail{};
+        assay_check check{sizeof(assay_check),           0, 0, 0, {method.data(), method.size()},
+                          {detail.data(), detail.size()}};
+        if (benchmark_.verify(state_, &check, error()) != 0) return words_.data();
+        if (check.passed != 0) return "";
+        return detail[0] == '\0' ? "wrong" : detail.data();
+    }
+    std::string spoil() { return benchmark_.spoil(state_, error()) == 0 ? "" : words_.data(); }
+    std::string poison() { return benchmark_.poison(state_, error()) == 0 ? "" : words_.data(); }
+    double bus_bytes() {
+        assay_work work{};
+        work.struct_size = sizeof work;
+        return benchmark_.work(state_, &work, error()) == 0 ? work.bus_bytes : -1;
+    }
+    bool has(const std::string& parameter) const {
+        for (std::size_t i = 0; i < benchmark_.parameter_count; ++i)
+            if (benchmark_.parameters[i].name == parameter) return true;
+        return false;
+    }
+
+    std::map<std::string, double> numbers;
+    std::map<std::string, std::string> texts;
+
+private:
+    static assay_value value_of(const assay_parameter& parameter, const Given& given) {
+        assay_value value = parameter.defaults[0];
+        const auto found = given.find(parameter.name);
+        if (found == given.end()) return value;
+        if (parameter.kind == ASSAY_INTEGER)
+            return {ASSAY_INTEGER, 0, std::stoll(found->second), 0, nullptr};
+        if (parameter.kind == ASSAY_BOOLEAN)
+            return {ASSAY_BOOLEAN, 0, found->second == "true" ? 1 : 0, 0, nullptr};
+        value.text = found->second.c_str();
+        return value;
+    }
+    assay_text* error() {
+        words_ = {};
+        return &error_;
+    }
+
+    const assay_benchmark& benchmark_;
+    assay_services services_{};
+    std::vector<assay_value> values_;
+    void* state_ = nullptr;
+    std::array<char, 512> words_{};
+    assay_text error_{words_.data(), words_.size()};
+};
+
+} // namespace assay::pretended
