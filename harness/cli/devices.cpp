@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -14,6 +15,15 @@ namespace assay::cli {
 namespace {
 
 using machine::DeviceState;
+
+/// "18 NVLinks", or "17 of 18 NVLinks" where all of its kind have more.
+std::string links(int up, const std::optional<machine::HardwareEntry>& known) {
+    const bool counts = known && known->nvlink_bandwidth && known->nvlink_rate &&
+                        !known->nvlink_bridge; // whose bridge may be left out
+    const long all = counts ? std::lround(*known->nvlink_bandwidth / *known->nvlink_rate) : up;
+    const auto of = all > up ? fmt::format(" of {}", all) : std::string{};
+    return fmt::format("{}{} NVLink{}", up, of, up == 1 && of.empty() ? "" : "s");
+}
 
 /// What it is.
 std::string description(const record::Device& device) {
@@ -28,7 +38,9 @@ std::string description(const record::Device& device) {
     if (device.ecc) parts.emplace_back(*device.ecc ? "ECC" : "no ECC");
     if (device.confidential.value_or(false)) parts.emplace_back("confidential");
     if (device.numa_node) parts.push_back(fmt::format("near NUMA node {}", *device.numa_node));
-    if (const auto known = machine::find_hardware(device))
+    const auto known = machine::find_hardware(device);
+    if (device.nvlinks) parts.push_back(links(*device.nvlinks, known));
+    if (known)
         parts.push_back(fmt::format("known as {} (configs/hardware)", known->name));
     else
         parts.emplace_back("not in configs/hardware: no data sheet to hold it against");

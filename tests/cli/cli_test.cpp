@@ -138,12 +138,14 @@ TEST(Cli, DoctorNamesMachineModulesAndAdvice) {
 }
 
 TEST(Cli, DoctorShowsDevicesAndWhatIsWrongWithThem) {
-    const test::FakeNvml nvml{test::h200s(2) + "1 remapping_pending 1\n* processes 4711\n"};
+    const test::FakeNvml nvml{test::h200s(2) +
+                              "1 remapping_pending 1\n* processes 4711\n1 nvlinks 18 17\n"};
     const cli_test::Options with{
         .environment = {"LD_LIBRARY_PATH=" + nvml.library().parent_path().string()}};
     EXPECT_THAT(run({"doctor"}, with).output,
                 AllOf(HasSubstr("Devices"), HasSubstr("NVIDIA H200, 132 multiprocessors"),
-                      HasSubstr("1755 of 1980 MHz, 640 of 700 W"), HasSubstr("! a broken row")));
+                      HasSubstr("1755 of 1980 MHz, 640 of 700 W"), HasSubstr("! a broken row"),
+                      HasSubstr("ECC, 18 NVLinks"), HasSubstr("ECC, 17 of 18")));
     const auto document = parsed(run({"doctor", "--json"}, with));
     EXPECT_EQ(document["machine"]["devices"].size(), 2U);
     EXPECT_EQ(document["devices"]["found"][1]["complaints"].size(), 2U);
