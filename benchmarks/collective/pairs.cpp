@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "pair_pace.hpp"
+#include "pair_play.hpp"
 #include "ranks.hpp"
 #include "rounds.hpp"
 #include "transport.hpp"
@@ -11,7 +13,6 @@
 #include <assay/verify.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -37,13 +38,16 @@ public:
     };
     static constexpr Info info{
         .id = "collective.pairs",
-        .version = 1,
+        .version = 2,
         .question = "How fast is the way between every two of the processes, and which is slow?",
         .method =
             "Every pair of ranks in turn: 8 bytes to and fro eleven times, of which the first does "
             "not "
             "count, then two messages back to back one way and two the other, each way "
-            "acknowledged. "
+            "acknowledged. A pair that is so slow that a call would last more than a second "
+            "exchanges "
+            "less (down to 64 KiB, and fewer round trips), as a trial of each pair at the start "
+            "shows. "
             "The matrices hold the median over all calls: bandwidth from row to column, and half a "
             "round trip. A rank keeps the last message of every other one, and checks every "
             "element.",
@@ -81,47 +85,45 @@ public:
         : ranks_{join_ranks(params.ranks, context)}, rank_{context.team().rank()},
           count_{static_cast<std::size_t>(params.bytes) / sizeof(float)}, values_{ranks_},
           rounds_{rounds_of(ranks_, params.together)}, own_{count_},
-          received_{count_ * static_cast<std::size_t>(ranks_)}, now_(matrix_size()),
-          labels_{labels()}, path_{params.transport, context, mpi::machine_count()} {
+          received_{count_ * static_cast<std::size_t>(ranks_)}, play_{own_, received_},
+          now_(matrix_size()), labels_{labels()},
+          path_{params.transport, context, mpi::machine_count()} {
         for (std::size_t i = 0; i < count_; ++i) own_[i] = static_cast<float>(values_.at(rank_, i));
         poison();
         kept_.reserve(most_kept * matrix_size());
+        choose_paces();
         context.setting("pairs", static_cast<double>(ranks_) * (ranks_ - 1) / 2);
         context.setting("rounds", static_cast<double>(rounds_.size()));
+        const auto least = std::ranges::min(paces_, {}, &Pace::numbers);
+        context.setting("least_bytes", static_cast<double>(least.numbers * sizeof(float)));
     }
 
     void run() noexcept {
-        for (const auto& round : rounds_) {
-            for (const auto& pair : round) {
-                if (pair.first == rank_) lead(pair.second);
-                if (pair.second == rank_) follow(pair.first);
-            }
-            note(MPI_Barrier(mpi::communicator()));
-        }
-        // Rank 0 reports: it has to know what the leaders measured.
-        note(MPI_Allreduce(MPI_IN_PLACE, now_.data(), static_cast<int>(now_.size()), MPI_DOUBLE,
-                           MPI_MAX, mpi::communicator()));
+        play_all();
         if (calls_ < most_kept) std::copy(now_.begin(), now_.end(), std::back_inserter(kept_));
-        std::fill(now_.begin(), now_.end(), 0.0);
         ++calls_;
     }
 
     Work work() const {
-        const auto n = static_cast<double>(ranks_);
-        return {.bytes = n * (n - 1) * messages * bytes()};
+        double bytes = 0;
+        for (const auto& round : rounds_)
+            for (const auto& pair : round) bytes += 2 * way_bytes(pair.first, pair.second);
+        return {.bytes = bytes};
     }
 
     Check verify() const {
-        mpi::check(code_, "a message between two ranks");
+        mpi::check(play_.code(), "a message between two ranks");
         auto check = check_each(
             received_.size(),
             [this](std::size_t i) {
                 const auto from = static_cast<int>(i / count_);
-                if (from == rank_) return 0.0; // nobody sends to himself
+                if (from == rank_ || i % count_ >= pace(from, rank_).numbers) return 0.0;
                 return static_cast<double>(received_[i]) - values_.at(from, i % count_);
             },
             0, "every element of the last message from every rank, exactly");
-        const double moved = 2.0 * (ranks_ - 1) * messages * bytes();
+        double moved = 0;
+        for (int other = 0; other < ranks_; ++other)
+            if (other != rank_) moved += 2 * way_bytes(other, rank_);
         return path_.prove(std::move(check), static_cast<double>(calls_) * moved);
     }
     void poison() {
@@ -129,18 +131,17 @@ public:
     }
     void spoil() {
         const int other = (rank_ + 1) % ranks_;
-        received_[static_cast<std::size_t>(other) * count_ + count_ / 2] += 1;
+        received_[static_cast<std::size_t>(other) * count_ + pace(other, rank_).numbers / 2] += 1;
     }
 
     void metrics(const Metrics& metrics) const {
         if (kept_.empty()) return;
-        const auto way = static_cast<double>(messages) * bytes();
         std::vector<double> rates;
         std::vector<double> latencies;
         for (int from = 0; from < ranks_; ++from)
             for (int to = 0; to < ranks_; ++to) {
                 const bool itself = from == to;
-                rates.push_back(itself ? nothing : way / median(large(from, to)));
+                rates.push_back(itself ? nothing : way_bytes(from, to) / median(large(from, to)));
                 latencies.push_back(itself ? nothing
                                            : median(small(std::min(from, to), std::max(from, to))));
             }
@@ -162,13 +163,14 @@ public:
     }
 
 private:
-    static constexpr int messages = 2; ///< back to back, one way
-    static constexpr int round_trips = 10;
-    static constexpr int tag = 11;
     static constexpr std::uint64_t most_kept = 200; ///< calls, for the median
     static constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-    double bytes() const { return static_cast<double>(count_ * sizeof(float)); }
+    const Pace& pace(int a, int b) const { return paces_[large(std::min(a, b), std::max(a, b))]; }
+    /// Of all large messages one way.
+    double way_bytes(int a, int b) const {
+        return static_cast<double>(large_messages * pace(a, b).numbers * sizeof(float));
+    }
     /// Seconds of the large messages from row to column, and of a small one beside them.
     std::size_t matrix_size() const { return 2 * static_cast<std::size_t>(ranks_ * ranks_); }
     std::size_t large(int from, int to) const {
@@ -177,59 +179,53 @@ private:
     std::size_t small(int first, int second) const {
         return matrix_size() / 2 + large(first, second);
     }
-    void note(int code) noexcept {
-        if (code != MPI_SUCCESS) code_ = code;
-    }
-    float* block(int from) noexcept {
-        return received_.data() + static_cast<std::size_t>(from) * count_;
+
+    /// Every pair once. Afterwards every rank knows all times.
+    void play_all() noexcept {
+        std::fill(now_.begin(), now_.end(), 0.0);
+        for (const auto& round : rounds_) {
+            for (const auto& [first, second] : round) {
+                if (second == rank_) play_.follow(first, pace(first, second));
+                if (first != rank_) continue;
+                const auto played = play_.lead(second, pace(first, second));
+                now_[small(first, second)] = played.half_trip;
+                now_[large(first, second)] = played.there;
+                now_[large(second, first)] = played.back;
+            }
+            play_.note(MPI_Barrier(mpi::communicator()));
+        }
+        play_.note(MPI_Allreduce(MPI_IN_PLACE, now_.data(), static_cast<int>(now_.size()),
+                                 MPI_DOUBLE, MPI_MAX, mpi::communicator()));
     }
 
-    void send_large(int to) noexcept {
-        std::array<MPI_Request, messages> requests{};
-        for (auto& request : requests)
-            note(MPI_Isend(own_.data(), static_cast<int>(count_), MPI_FLOAT, to, tag,
-                           mpi::communicator(), &request));
-        note(MPI_Waitall(messages, requests.data(), MPI_STATUSES_IGNORE));
-    }
-    void receive_large(int from) noexcept {
-        for (int i = 0; i < messages; ++i)
-            note(MPI_Recv(block(from), static_cast<int>(count_), MPI_FLOAT, from, tag,
-                          mpi::communicator(), MPI_STATUS_IGNORE));
-    }
-    void send_small(int to) noexcept {
-        note(MPI_Send(&word_, 1, MPI_DOUBLE, to, tag, mpi::communicator()));
-    }
-    void receive_small(int from) noexcept {
-        note(MPI_Recv(&word_, 1, MPI_DOUBLE, from, tag, mpi::communicator(), MPI_STATUS_IGNORE));
-    }
-
-    void lead(int other) noexcept {
-        send_small(other);
-        receive_small(other); // the partner has arrived
-        double start = MPI_Wtime();
-        for (int i = 0; i < round_trips; ++i) {
-            send_small(other);
-            receive_small(other);
-        }
-        now_[small(rank_, other)] = (MPI_Wtime() - start) / (2 * round_trips);
-        start = MPI_Wtime();
-        send_large(other);
-        receive_small(other);
-        now_[large(rank_, other)] = MPI_Wtime() - start;
-        start = MPI_Wtime();
-        send_small(other);
-        receive_large(other);
-        now_[large(other, rank_)] = MPI_Wtime() - start;
-    }
-    void follow(int other) noexcept {
-        for (int i = 0; i < round_trips + 1; ++i) {
-            receive_small(other);
-            send_small(other);
-        }
-        receive_large(other);
-        send_small(other);
-        receive_small(other);
-        send_large(other);
+    /// By a short trial of every pair, whose first messages also make the connections.
+    void choose_paces() {
+        constexpr double longest_call =
+            1; // seconds: the matrix of 8 is there in less than a minute
+        constexpr int trial_trips = 2;
+        const std::size_t tried = std::min(trial_numbers, count_);
+        paces_.assign(matrix_size() / 2, {.numbers = tried, .round_trips = trial_trips});
+        play_all();
+        play_all();
+        mpi::check(play_.code(), "the trial of a pair");
+        const auto trial = [&](const Pair& pair) {
+            const double slower = std::max(now_[large(pair.first, pair.second)],
+                                           now_[large(pair.second, pair.first)]);
+            const double whole = static_cast<double>(trial_numbers) / static_cast<double>(tried);
+            return Trial{.half_trip = now_[small(pair.first, pair.second)],
+                         .large = slower / large_messages * whole};
+        };
+        std::vector<double> wanted;
+        for (const auto& round : rounds_)
+            for (const auto& pair : round) wanted.push_back(seconds_for(trial(pair), count_));
+        // Pairs that play at the same time share it.
+        const double pairs_each =
+            static_cast<double>(wanted.size()) / static_cast<double>(rounds_.size());
+        const double longest = longest_of_pair(std::move(wanted), longest_call * pairs_each);
+        paces_.assign(matrix_size() / 2, {.numbers = count_, .round_trips = most_round_trips});
+        for (const auto& round : rounds_)
+            for (const auto& pair : round)
+                paces_[large(pair.first, pair.second)] = pace_of(trial(pair), count_, longest);
     }
 
     double median(std::size_t index) const {
@@ -270,13 +266,13 @@ private:
     std::vector<Round> rounds_;
     HostBuffer<float> own_;
     HostBuffer<float> received_; // a block from each rank
-    std::vector<double> now_;    // of the present call
-    std::vector<double> kept_;   // of all, one after the other
+    Play play_;
+    std::vector<Pace> paces_;  // at large(first, second)
+    std::vector<double> now_;  // of the present call
+    std::vector<double> kept_; // of all, one after the other
     std::vector<std::string> labels_;
     Path path_;
-    double word_ = 0;
     std::uint64_t calls_ = 0;
-    int code_ = MPI_SUCCESS;
 };
 
 } // namespace
