@@ -9,14 +9,13 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <system_error>
 
 namespace assay::collective {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* rdma_devices = "/sys/class/infiniband";
 
 /// Both directions of a connection; 0 for descriptors that are none. A kernel older than 4.19 does not
 /// count what was sent: then only what came back counts.
@@ -45,19 +44,22 @@ double tcp_bytes() {
     return bytes;
 }
 
-/// Ports count words of 4 bytes, as the InfiniBand specification's PortXmitData does.
-double rdma_bytes() {
+/// Nothing where the file is not there or holds no number ("N/A (no PMA)").
+std::optional<double> number_in(const fs::path& file) {
+    double value = 0;
+    if (std::ifstream stream{file}; stream >> value) return value;
+    return std::nullopt;
+}
+
+/// Ports count words of 4 bytes, as the InfiniBand specification's PortXmitData does. Where there are no
+/// such counters, Amazon's EFA has bytes.
+double bytes_of_port(const fs::path& port) {
     constexpr double word = 4;
-    double words = 0;
-    std::error_code error;
-    for (const auto& device : fs::directory_iterator{rdma_devices, error})
-        for (const auto& port : fs::directory_iterator{device.path() / "ports", error})
-            for (const char* counter : {"port_xmit_data", "port_rcv_data"}) {
-                double value = 0;
-                if (std::ifstream file{port.path() / "counters" / counter}; file >> value)
-                    words += value;
-            }
-    return words * word;
+    const auto sent = number_in(port / "counters/port_xmit_data");
+    const auto received = number_in(port / "counters/port_rcv_data");
+    if (sent || received) return word * (sent.value_or(0) + received.value_or(0));
+    return number_in(port / "hw_counters/tx_bytes").value_or(0) +
+           number_in(port / "hw_counters/rx_bytes").value_or(0);
 }
 
 /// Half: algorithms differ in what they move, and a rank may be the one with the least to do.
@@ -67,9 +69,18 @@ constexpr double chatter = 256.0 * 1024;
 
 } // namespace
 
-bool has_rdma() {
+bool has_rdma(const char* devices) {
     std::error_code error;
-    return !fs::is_empty(rdma_devices, error) && !error;
+    return !fs::is_empty(devices, error) && !error;
+}
+
+double rdma_bytes(const char* devices) {
+    double bytes = 0;
+    std::error_code error;
+    for (const auto& device : fs::directory_iterator{devices, error})
+        for (const auto& port : fs::directory_iterator{device.path() / "ports", error})
+            bytes += bytes_of_port(port.path());
+    return bytes;
 }
 
 Traffic traffic_now() { return {.tcp = tcp_bytes(), .rdma = rdma_bytes()}; }

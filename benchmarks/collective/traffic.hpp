@@ -17,8 +17,13 @@ struct Traffic {
     double rdma = 0; ///< by every port of this machine's RDMA devices
 };
 Traffic traffic_now();
+
+/// Where the kernel lists RDMA devices; tests have folders of their own.
+inline constexpr const char* rdma_devices = "/sys/class/infiniband";
 /// Has this machine an RDMA device?
-bool has_rdma();
+bool has_rdma(const char* devices = rdma_devices);
+/// Sent and received by every port since the beginning. 0 for ports that count nothing.
+double rdma_bytes(const char* devices = rdma_devices);
 
 /// The transport that this traffic proves: one that carried at least half of what had to be moved.
 /// Shared memory leaves no trace: it is what is left where ranks share a machine. "": cannot be told.

@@ -10,6 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace {
@@ -38,6 +41,51 @@ TEST(Traffic, ALabelThatIsNotTrueIsSeen) {
     EXPECT_NE(contradiction(Transport::rdma, {.tcp = 0, .rdma = 0}, message), "");
     EXPECT_EQ(contradiction(Transport::rdma, {.tcp = 0, .rdma = 100e6}, message), "");
     EXPECT_EQ(contradiction(Transport::any, {.tcp = 0, .rdma = 0}, message), "");
+}
+
+/// Folders and files as the kernel has them under /sys/class/infiniband.
+class FakeDevices {
+public:
+    FakeDevices() {
+        std::string name = "/tmp/assay-rdma-XXXXXX";
+        folder_ = ::mkdtemp(name.data());
+    }
+    FakeDevices(const FakeDevices&) = delete;
+    FakeDevices& operator=(const FakeDevices&) = delete;
+    ~FakeDevices() { std::filesystem::remove_all(folder_); }
+    void write(const std::string& file, const std::string& content) const {
+        const auto path = folder_ / file;
+        std::filesystem::create_directories(path.parent_path());
+        std::ofstream{path} << content << '\n';
+    }
+    const char* path() const { return folder_.c_str(); }
+
+private:
+    std::filesystem::path folder_;
+};
+
+TEST(Rdma, IsThereWhereTheKernelListsADevice) {
+    const FakeDevices devices;
+    EXPECT_FALSE(has_rdma(devices.path())) << "the folder stays when the last device is gone";
+    EXPECT_FALSE(has_rdma("/nowhere"));
+    devices.write("mlx5_0/ports/1/state", "4: ACTIVE");
+    EXPECT_TRUE(has_rdma(devices.path()));
+}
+
+TEST(Rdma, CountersOfAllPortsAreAddedUpInBytes) {
+    const FakeDevices devices;
+    EXPECT_EQ(rdma_bytes(devices.path()), 0);
+    devices.write("mlx5_0/ports/1/counters/port_xmit_data", "1000");
+    devices.write("mlx5_0/ports/1/counters/port_rcv_data", "250");
+    devices.write("mlx5_0/ports/1/hw_counters/tx_bytes", "77");
+    devices.write("mlx5_1/ports/2/counters/port_xmit_data", "3000000000000");
+    EXPECT_EQ(rdma_bytes(devices.path()), 4 * (1000 + 250 + 3e12)) << "words of four bytes";
+    devices.write("rdmap16s27/ports/1/hw_counters/tx_bytes", "500");
+    devices.write("rdmap16s27/ports/1/hw_counters/rx_bytes", "24");
+    EXPECT_EQ(rdma_bytes(devices.path()), 4 * (1000 + 250 + 3e12) + 524) << "EFA has bytes";
+    devices.write("hfi1_0/ports/1/counters/port_xmit_data", "N/A (no PMA)");
+    devices.write("rxe0/ports/1/hw_counters/sent_pkts", "9");
+    EXPECT_EQ(rdma_bytes(devices.path()), 4 * (1000 + 250 + 3e12) + 524);
 }
 
 TEST(Traffic, CountsBothEndsOfAConnectionOfThisProcess) {
