@@ -143,6 +143,7 @@ Result<record::Run> Lane::finish(bool interrupted) {
                     .cases = {}};
     for (std::size_t index = 0; index < cases_.size(); ++index)
         run.cases.push_back(concluded(index));
+    for (const auto& note : plan().left_out) run.left_out.push_back({note});
     assign_ceilings(run, used_modules());
     if (auto written = record::write_run(folder_->path / "run.json", run); !written)
         return tl::unexpected{written.error()};

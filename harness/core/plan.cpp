@@ -121,6 +121,7 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
     }
     plan.replicas = request.replicas.value_or(plan.replicas);
     plan.job = request.job;
+    plan.left_out = selection->notes;
     plan.notes = std::move(selection->notes);
     plan.cases = std::move(selection->cases);
     order_cases(plan.cases);

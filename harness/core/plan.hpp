@@ -43,7 +43,8 @@ struct Plan {
     std::vector<PlannedCase> cases;
     std::string digest; ///< of all the above and the modules' build ids
     double expected_seconds = 0;
-    std::vector<std::string> notes; ///< what was left out and why
+    std::vector<std::string> notes;    ///< what was left out and why, and what the budget means
+    std::vector<std::string> left_out; ///< the former alone, for the record
 };
 
 struct PlanRequest {

@@ -251,6 +251,11 @@ void each_field(Visit&& visit, Maybe<Imported> auto& imported) {
     visit("notes", imported.notes);
 }
 
+template <class Visit>
+void each_field(Visit&& visit, Maybe<LeftOut> auto& left_out) {
+    visit("note", left_out.note);
+}
+
 /// The keys of `run`; the machine and the cases stand beside it.
 template <class Visit>
 void each_field(Visit&& visit, Maybe<Run> auto& run) {
@@ -263,6 +268,7 @@ void each_field(Visit&& visit, Maybe<Run> auto& run) {
     visit("digest", run.digest);
     visit("pairing", run.pairing);
     visit("imported", run.imported);
+    visit("left_out", run.left_out);
 }
 
 /// Has fields of its own, so it is an object in JSON.
@@ -273,7 +279,7 @@ concept Record = requires(T& t) { each_field([](auto, auto&) {}, t); };
 template <class T>
 inline constexpr bool is_sparse =
     std::same_as<T, std::vector<Table>> || std::same_as<T, std::vector<Device>> ||
-    std::same_as<T, std::vector<Ceiling>>;
+    std::same_as<T, std::vector<Ceiling>> || std::same_as<T, std::vector<LeftOut>>;
 
 /// May the key of a member of this type be missing?
 template <class T>

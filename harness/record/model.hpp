@@ -302,6 +302,12 @@ struct Imported {
     std::vector<std::string> notes; ///< what it held that a run has no place for
 };
 
+/// Something that the suite or the user asked for and that the plan does not hold.
+struct LeftOut {
+    std::string note; ///< what, and why: "transfer.copy[cuda] left out: ..."
+    bool operator==(const LeftOut&) const = default;
+};
+
 struct Run {
     std::string id;
     std::string suite;
@@ -312,6 +318,7 @@ struct Run {
     std::string digest;  ///< of plan and modules: runs with equal digests measure the same things
     std::optional<Pairing> pairing;   ///< absent unless the run took turns with others
     std::optional<Imported> imported; ///< absent in runs of our own
+    std::vector<LeftOut> left_out;
     Machine machine;
     std::vector<Case> cases;
 };

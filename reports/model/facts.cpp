@@ -175,7 +175,7 @@ std::string case_counts(const Run& run) {
     return sentences(said);
 }
 
-std::string not_measured(const Report& report) {
+std::string not_measured(const Run& run, const Report& report) {
     std::vector<std::string> parts;
     for (const auto& group : report.missing) {
         const std::string status{status_in_words(group.status)};
@@ -185,8 +185,13 @@ std::string not_measured(const Report& report) {
             group.reason.empty() ? status : say<text::words::labelled>(status, group.reason)));
     }
     constexpr std::size_t shown = 3; // reasons in one line; the section below has them all
-    return parts.empty() ? say<text::facts::nothing_left_out>()
-                         : say<text::words::sentence>(list_of(parts, shown));
+    std::vector<std::string> said;
+    if (!parts.empty()) said.push_back(say<text::words::sentence>(list_of(parts, shown)));
+    for (std::size_t i = 0; i < std::min(run.left_out.size(), shown); ++i)
+        said.push_back(as_sentence(run.left_out[i].note));
+    if (run.left_out.size() > shown)
+        said.push_back(say_count<text::facts::more_left_out>(run.left_out.size() - shown));
+    return said.empty() ? say<text::facts::nothing_left_out>() : sentences(said);
 }
 
 } // namespace
@@ -265,7 +270,7 @@ std::vector<Fact> summarise(const Run& run, const Report& report) {
     return {fact<text::facts::best_figures>(best_figures(report)),
             fact<text::facts::worst_finding>(std::move(worst)),
             fact<text::facts::cases>(case_counts(run)),
-            fact<text::facts::not_measured>(not_measured(report)),
+            fact<text::facts::not_measured>(not_measured(run, report)),
             fact<text::facts::quietness>(quietness(run))};
 }
 

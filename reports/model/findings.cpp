@@ -3,6 +3,7 @@
 #include "model/findings.hpp"
 
 #include "language/language.hpp"
+#include "model/pairs.hpp"
 #include "model/shapes.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
@@ -177,7 +178,7 @@ void said_by_cases(const Run& run, Findings& out) {
     for (std::size_t i = 0; i < std::min(order.size(), sentences_shown); ++i) {
         const auto& names = by_text.at(order[i]);
         const bool all = names.size() == run.cases.size() && names.size() > 1;
-        out.push_back({Severity::caution, order[i],
+        out.push_back({Severity::caution, as_sentence(order[i]),
                        all ? say<text::finding::concerns_all>()
                            : say<text::finding::concerns>(list_of(names, names_shown))});
     }
@@ -189,7 +190,8 @@ void said_by_cases(const Run& run, Findings& out) {
 } // namespace
 
 std::vector<Finding> find_findings(const Run& run, const std::vector<CurveChart>& charts) {
-    Findings found = find_shapes(charts);
+    Findings found = find_slow_pairs(run);
+    std::ranges::move(find_shapes(charts), std::back_inserter(found));
     for (const auto& finder :
          {wrong_results, broken_cases, not_finished, above_ceiling, said_by_cases, unstable_cases,
           disturbed, memory_settings, few_cores, few_replicas})

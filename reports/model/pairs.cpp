@@ -3,14 +3,20 @@
 #include "model/pairs.hpp"
 
 #include "language/language.hpp"
+#include "model/shapes.hpp"
+#include "model/text.hpp"
+#include "model/words.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
 #include "stats/culprits.hpp"
 #include "stats/summary.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 namespace assay::report {
 namespace {
@@ -47,7 +53,20 @@ double noise_between_replicas(const record::Case& c, const record::Table& table)
     return count > 0 ? std::sqrt(squares / count) : 0;
 }
 
-std::string slower_by(double slowdown) { return record::human_percent(slowdown - 1); }
+/// "45% slower", "12 times slower".
+std::string slower_by(double slowdown) {
+    constexpr double much = 3; // percents of more are hard to read
+    return slowdown < much ? say<text::pair::slower>(record::human_percent(slowdown - 1))
+                           : say<text::pair::times_slower>(fmt::format("{:.2g}", slowdown));
+}
+
+/// "core 3" of rows titled "from core"; hosts are titled "from" and have names of their own.
+std::string node_in_words(std::string_view row_title, const std::string& name) {
+    constexpr std::string_view from = "from";
+    if (row_title.starts_with(from)) row_title.remove_prefix(from.size());
+    row_title.remove_prefix(std::min(row_title.find_first_not_of(' '), row_title.size()));
+    return row_title.empty() ? name : say<text::pair::named>(row_title, name);
+}
 
 } // namespace
 
@@ -71,7 +90,8 @@ std::vector<std::string> slow_pairs(const record::Case& c, const record::Table& 
         if (list.size() > named) out.push_back(say_count<text::pair::more>(list.size() - named));
     };
     say_first(found.nodes, [&](const stats::SlowNode& node) {
-        return say<text::pair::node>(table.row_title, names[node.node], slower_by(node.slowdown));
+        return say<text::pair::node>(node_in_words(table.row_title, names[node.node]),
+                                     slower_by(node.slowdown));
     });
     say_first(found.links, [&](const stats::SlowLink& link) {
         return say<text::pair::link>(names[link.from], names[link.to], slower_by(link.slowdown));
@@ -80,6 +100,21 @@ std::vector<std::string> slow_pairs(const record::Case& c, const record::Table& 
         return say<text::pair::one_way>(names[pair.from], names[pair.to], slower_by(pair.ratio));
     });
     return out;
+}
+
+std::vector<Finding> find_slow_pairs(const record::Run& run) {
+    std::vector<Finding> found;
+    for (const auto& c : run.cases) {
+        if (!is_about_links(c.benchmark)) continue;
+        for (const auto& table : c.tables)
+            if (const auto slow = slow_pairs(c, table); !slow.empty())
+                found.push_back(
+                    {Severity::caution,
+                     say<text::words::labelled>(
+                         join({plain(c.benchmark), metric_title(table.metric)}), sentences(slow)),
+                     say<text::finding::slow_pairs_action>()});
+    }
+    return found;
 }
 
 } // namespace assay::report

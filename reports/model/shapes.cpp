@@ -18,10 +18,8 @@ namespace assay::report {
 namespace {
 
 bool sends_messages(const CurveChart& chart) {
-    static constexpr std::array<std::string_view, 3> families{"collective", "network", "transfer"};
-    const auto family = family_of(chart.benchmark);
     return chart.x_title == "bytes" && chart.unit == "B/s" && chart.higher_is_better &&
-           std::ranges::find(families, family) != families.end();
+           is_about_links(chart.benchmark);
 }
 
 std::vector<stats::RatePoint> points_of(const Curve& curve) {
@@ -35,6 +33,11 @@ std::vector<stats::RatePoint> points_of(const Curve& curve) {
 }
 
 } // namespace
+
+bool is_about_links(std::string_view benchmark) {
+    static constexpr std::array<std::string_view, 3> families{"collective", "network", "transfer"};
+    return std::ranges::find(families, family_of(benchmark)) != families.end();
+}
 
 std::vector<Finding> find_shapes(const std::vector<CurveChart>& charts) {
     std::vector<Finding> found;

@@ -7,9 +7,13 @@
 
 #include "model/view.hpp"
 
+#include <string_view>
 #include <vector>
 
 namespace assay::report {
+
+/// Collectives, networks, transfers: what a slow cable would show in.
+bool is_about_links(std::string_view benchmark);
 
 /// Of curves over bytes of collectives, networks and transfers; of others a fall may be right.
 std::vector<Finding> find_shapes(const std::vector<CurveChart>& charts);

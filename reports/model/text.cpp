@@ -281,6 +281,7 @@ record::Run plain(record::Run run) {
             clean(*text);
         clean(run.imported->notes);
     }
+    for (auto& left_out : run.left_out) clean(left_out.note);
     clean(run.machine);
     for (auto& c : run.cases) clean(c);
     return run;
@@ -364,6 +365,13 @@ std::string capitalised(std::string text) {
     if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
         text[0] = static_cast<char>(text[0] - 'a' + 'A');
     return text;
+}
+
+std::string as_sentence(std::string text) {
+    static constexpr std::array<std::string_view, 6> ends{".", "!", "?", "。", "！", "？"};
+    const auto ends_with = [&](std::string_view end) { return text.ends_with(end); };
+    if (text.empty() || std::ranges::any_of(ends, ends_with)) return text;
+    return text + (language_in_use() == Language::zh && !ends_in_ascii(text) ? "。" : ".");
 }
 
 std::string sentences(const std::vector<std::string>& parts) {

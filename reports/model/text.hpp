@@ -45,4 +45,7 @@ std::string capitalised(std::string text);
 /// Whole sentences one after the other; Chinese has no blank between them.
 std::string sentences(const std::vector<std::string>& parts);
 
+/// With a full stop, where it has none: what others wrote, before a sentence of ours.
+std::string as_sentence(std::string text);
+
 } // namespace assay::report

@@ -188,7 +188,8 @@ void drop_repeated_notes(Report& report) {
     for (const auto& finding : report.findings) said.insert(finding.what);
     for (auto& section : report.sections)
         for (auto& row : section.rows)
-            std::erase_if(row.notes, [&](const auto& note) { return said.contains(note); });
+            std::erase_if(row.notes,
+                          [&](const auto& note) { return said.contains(as_sentence(note)); });
 }
 
 /// Says once, for the section, what all intervals cover.

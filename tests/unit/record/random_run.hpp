@@ -41,6 +41,7 @@ public:
                                             .sha256 = text(),
                                             .notes = several([&] { return text(); })};
                 }),
+                .left_out = several([&] { return record::LeftOut{text()}; }),
                 .machine = machine(),
                 .cases = several([&] { return one_case(); })};
     }

@@ -91,6 +91,28 @@ TEST(SlowPairs, AreNamedBelowTheirMap) {
     EXPECT_THAT(slow_pairs(c, table), IsEmpty());
 }
 
+TEST(SlowPairs, OfHostsAreFindings) {
+    auto table = pairs(8);
+    table.metric = "bandwidth";
+    table.row_title = "from";
+    for (std::size_t i = 0; i < 8; ++i) {
+        table.rows[i] = table.columns[i] = "node" + std::to_string(i);
+        for (const std::size_t cell : {3 * 8 + i, i * 8 + 3})
+            table.values[cell] = *table.values[cell] / 20;
+    }
+    for (std::size_t i = 0; i < 8; ++i) table.values[i * 8 + i] = std::nullopt;
+    record::Run run;
+    run.cases.push_back({.benchmark = "collective.pairs", .status = record::Status::ok});
+    run.cases.back().tables.push_back(table);
+    const auto found = find_slow_pairs(run);
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_THAT(found[0].what,
+                AllOf(HasSubstr("collective.pairs"),
+                      HasSubstr("node3 slows all its pairs, which are 20 times slower.")));
+    run.cases.back().benchmark = "latency.core_to_core";
+    EXPECT_THAT(find_slow_pairs(run), IsEmpty()) << "a core is not exchanged";
+}
+
 TEST(SlowPairs, OfOtherTablesAreNone) {
     auto table = pairs(8);
     table.columns.back() = "another";

@@ -82,6 +82,13 @@ TEST(Fit, CountsColumnsNotBytes) {
     EXPECT_EQ(fit("abc", 0), "");
 }
 
+TEST(Sentences, EndWithAFullStopOnce) {
+    EXPECT_EQ(as_sentence("the governor is powersave"), "the governor is powersave.");
+    EXPECT_EQ(as_sentence("It ends."), "It ends.");
+    EXPECT_EQ(as_sentence("结束。"), "结束。");
+    EXPECT_EQ(as_sentence(""), "");
+}
+
 TEST(Lists, ReadAsPeopleWriteThem) {
     EXPECT_EQ(list_of({}, 3), "");
     EXPECT_EQ(list_of({"a"}, 3), "a");

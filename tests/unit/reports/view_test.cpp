@@ -178,9 +178,10 @@ TEST(Findings, SayWhatToDo) {
 TEST(Findings, ASentenceOfManyCasesIsSaidOnce) {
     auto run = test::large_run(500);
     for (auto& c : run.cases) c.warnings = {"the same"};
-    EXPECT_EQ(std::ranges::count_if(find_findings(run),
-                                    [](const auto& finding) { return finding.what == "the same"; }),
-              1);
+    EXPECT_EQ(
+        std::ranges::count_if(find_findings(run),
+                              [](const auto& finding) { return finding.what == "the same."; }),
+        1);
 }
 
 TEST(Summary, HasFiveLines) {
