@@ -30,7 +30,7 @@ constexpr const char* examples =
     "  assay doctor                      what is this machine, and what can run here\n"
     "  assay run quick --out results     a first look in a minute, with a report\n"
     "  assay describe gemm.square        what a number means\n"
-    "Reports: assay report, compare, history, import, export and verify are verbs of "
+    "Reports: assay report, compare, history, predict, import, export and verify are verbs of "
     "assay-report.\n";
 
 /// Where teams of processes run.

@@ -152,6 +152,9 @@ void add_predict(CLI::App& verb, Options& o) {
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
     add_collecting(verb, o);
+    verb.add_option("--html", o.html, "Write one self-contained page; - is stdout")
+        ->type_name("FILE");
+    add_texts(verb, o);
     verb.add_option("--csv", o.csv, "Write a row for each size; - is stdout")->type_name("FILE");
 }
 void add_export(CLI::App& verb, Options& o) {

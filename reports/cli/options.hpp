@@ -35,8 +35,8 @@ struct Options {
     bool static_page = false;   ///< of --html: the page without a script
     std::filesystem::path markdown;
     std::filesystem::path out;
-    std::filesystem::path workbook; ///< of report, compare and history
-    std::filesystem::path csv;      ///< of compare and history
+    std::filesystem::path workbook; ///< of report, compare, history and predict
+    std::filesystem::path csv;      ///< of compare, history and predict
     std::string format;             ///< of export: "gbench", "csv"
     bool json = false;
     std::string language = "en";

@@ -6,6 +6,7 @@
 #include "predict/prediction.hpp"
 #include "predict/units.hpp"
 #include "render/prediction.hpp"
+#include "render/workbook.hpp"
 #include "store/collection.hpp"
 #include "verbs.hpp"
 
@@ -82,9 +83,9 @@ Result<ExitCode> predict(const Options& options) {
     std::vector<Input> inputs;
     for (const auto& run : collection->runs) inputs.push_back({.label = "", .file = run.file});
     const Renderings renderings{
-        .html = {},
-        .markdown = {},
-        .workbook = {},
+        .html = [&] { return to_html(*prediction); },
+        .markdown = [&] { return to_markdown(*prediction); },
+        .workbook = [&] { return to_workbook(*prediction); },
         .csv = [&] { return to_csv(*prediction); },
         .json = [&] { return to_json(*prediction); },
         .terminal = [&] { return to_terminal(*prediction, terminal_style()); }};

@@ -236,6 +236,19 @@ private:
     PredictedCurve out_;
 };
 
+std::optional<HardBound> bound_of(const PredictOptions& options) {
+    if (!options.node_bandwidth || options.nodes < 2) return std::nullopt;
+    const double least =
+        least_bytes_of_node(options.collective, options.nodes, options.ranks_per_node);
+    if (!(least > 0)) return std::nullopt;
+    HardBound bound{.node_bandwidth = *options.node_bandwidth, .sizes = options.sizes};
+    const double factor = bus_factor(options.collective, options.nodes * options.ranks_per_node);
+    bound.bus_rate = bound.node_bandwidth * factor / least;
+    for (const double bytes : bound.sizes)
+        bound.seconds.push_back(bytes * least / bound.node_bandwidth);
+    return bound;
+}
+
 } // namespace
 
 Result<Prediction> predict_collective(const Collection& collection, const PredictOptions& options) {
@@ -246,6 +259,7 @@ Result<Prediction> predict_collective(const Collection& collection, const Predic
                    .nodes = options.nodes,
                    .ranks_per_node = options.ranks_per_node,
                    .bandwidth_given = options.node_bandwidth.has_value(),
+                   .bound = bound_of(options),
                    .curves = {},
                    .not_used = collection.problems};
     std::ranges::move(measured.not_used, std::back_inserter(out.not_used));

@@ -70,11 +70,20 @@ struct PredictedCurve {
     std::vector<std::string> warnings;
 };
 
+/// What no algorithm can beat with the node bandwidth that was given: known without any measurement.
+struct HardBound {
+    double node_bandwidth = 0;   ///< B/s
+    double bus_rate = 0;         ///< B/s, at most
+    std::vector<double> sizes;   ///< bytes
+    std::vector<double> seconds; ///< at least, for each size
+};
+
 struct Prediction {
     Collective collective = Collective::allreduce;
     double nodes = 1;
     double ranks_per_node = 1;
     bool bandwidth_given = false;
+    std::optional<HardBound> bound; ///< over several nodes
     std::vector<PredictedCurve> curves;
     std::vector<Problem> not_used;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A prediction as text for a terminal, as JSON and as CSV.
+// A prediction as text for a terminal, as Markdown, as a page, as JSON and as CSV.
 
 #pragma once
 
@@ -12,6 +12,8 @@
 namespace assay::report {
 
 std::string to_terminal(const Prediction& prediction, const TerminalStyle& style = {});
+std::string to_markdown(const Prediction& prediction);
+std::string to_html(const Prediction& prediction);
 std::string to_json(const Prediction& prediction);
 /// A row for each curve and size.
 std::string to_csv(const Prediction& prediction);

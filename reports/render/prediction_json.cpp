@@ -84,13 +84,19 @@ std::string to_json(const Prediction& prediction) {
     Value not_used = Value::array();
     for (const auto& problem : prediction.not_used)
         not_used.push_back({{"where", plain(problem.where)}, {"reason", plain(problem.reason)}});
-    return json::to_text({{"schema", "assay.predict/1"},
-                          {"collective", std::string{to_string(prediction.collective)}},
-                          {"nodes", prediction.nodes},
-                          {"ranks_per_node", prediction.ranks_per_node},
-                          {"node_bandwidth_given", prediction.bandwidth_given},
-                          {"curves", curves},
-                          {"not_used", not_used}});
+    Value all{{"schema", "assay.predict/1"},
+              {"collective", std::string{to_string(prediction.collective)}},
+              {"nodes", prediction.nodes},
+              {"ranks_per_node", prediction.ranks_per_node},
+              {"node_bandwidth_given", prediction.bandwidth_given},
+              {"curves", curves},
+              {"not_used", not_used}};
+    if (const auto& bound = prediction.bound)
+        all["bound"] = {{"node_bandwidth", bound->node_bandwidth},
+                        {"most_bus_bandwidth", bound->bus_rate},
+                        {"sizes", bound->sizes},
+                        {"least_seconds", bound->seconds}};
+    return json::to_text(all);
 }
 
 std::string to_csv(const Prediction& prediction) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A report, a comparison or a history as a workbook (xlsx), for people who go on calculating. Every number
+// A report, a comparison, a history or a prediction as a workbook (xlsx), for people who go on calculating. Every number
 // is one, in SI base units; formats show prefixes. Equal data make equal files.
 
 #pragma once
@@ -9,6 +9,7 @@
 #include "compare/comparison.hpp"
 #include "history/history.hpp"
 #include "model/view.hpp"
+#include "predict/prediction.hpp"
 
 #include <span>
 #include <string>
@@ -19,5 +20,6 @@ namespace assay::report {
 Result<std::string> to_workbook(std::span<const Report> reports);
 Result<std::string> to_workbook(const Comparison& comparison);
 Result<std::string> to_workbook(const History& history);
+Result<std::string> to_workbook(const Prediction& prediction);
 
 } // namespace assay::report

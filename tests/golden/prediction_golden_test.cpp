@@ -7,7 +7,11 @@
 #include "render/prediction.hpp"
 #include "support/measured_collective.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <regex>
+#include <string>
 
 namespace assay::report {
 namespace {
@@ -24,6 +28,29 @@ Prediction sample_prediction() {
 
 TEST(PredictionGolden, Terminal) {
     test::expect_golden("predict.txt", to_terminal(sample_prediction()));
+}
+/// Fits end in digits that differ between compilers: three are kept of what is longer.
+std::string shortened(const std::string& text) {
+    static const std::regex long_number{R"(-?\d+\.\d{2,}(e[-+]?\d+)?|\d+e[-+]?\d+)"};
+    std::string out;
+    auto rest = text.cbegin();
+    for (std::sregex_iterator found{text.begin(), text.end(), long_number}, end; found != end;
+         ++found) {
+        out.append(rest, (*found)[0].first);
+        out += fmt::format("{:.3g}", std::stod(found->str()));
+        rest = (*found)[0].second;
+    }
+    return out.append(rest, text.cend());
+}
+
+TEST(PredictionGolden, Markdown) {
+    test::expect_golden("predict.md", to_markdown(sample_prediction()));
+}
+TEST(PredictionGolden, Csv) {
+    test::expect_golden("predict.csv", shortened(to_csv(sample_prediction())));
+}
+TEST(PredictionGolden, Json) {
+    test::expect_golden("predict.json", shortened(to_json(sample_prediction())));
 }
 TEST(PredictionGolden, Chinese) {
     use_language(Language::zh);

@@ -2,6 +2,7 @@
 
 #include "predict/prediction.hpp"
 #include "predict/units.hpp"
+#include "render/prediction.hpp"
 #include "support/measured_collective.hpp"
 
 #include <gmock/gmock.h>
@@ -68,6 +69,20 @@ TEST(Prediction, OfTheMeasuredLayoutAssumesNoAlgorithm) {
     const auto curve = only_curve(measured_allreduce({}, {1, 2, 4}, 8, 0.01, 1), target(4, 8));
     EXPECT_THAT(curve.segments[0].algorithm, HasSubstr("no algorithm assumed"));
     EXPECT_THAT(curve.layouts, SizeIs(1));
+}
+
+/// An 8-GPU node and the data sheet of its network cards.
+TEST(Prediction, OfOneNodeTheBandwidthGivenBoundsAllAlgorithms) {
+    auto options = target(2, 8);
+    options.node_bandwidth = 400e9;
+    const auto prediction = predict_collective(measured_allreduce({}, {1}, 8, 0.01, 1), options);
+    ASSERT_TRUE(prediction);
+    EXPECT_FALSE(has_prediction(*prediction));
+    ASSERT_TRUE(prediction->bound);
+    EXPECT_NEAR(prediction->bound->bus_rate, 1.875 * 400e9, 1) << "B k/(k-1) (n-1)/n";
+    const double sent = 2.0 * (1 << 30) * 15 / 16; // each rank of an ideal algorithm
+    EXPECT_NEAR(prediction->bound->seconds.back(), sent / prediction->bound->bus_rate, 1e-9);
+    EXPECT_THAT(to_terminal(*prediction), HasSubstr("750 GB/s at most"));
 }
 
 TEST(Prediction, OfTooLittleSaysWhatIsMissing) {

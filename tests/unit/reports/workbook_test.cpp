@@ -5,9 +5,11 @@
 
 #include "language/language.hpp"
 #include "model/view.hpp"
+#include "predict/prediction.hpp"
 #include "render/workbook.hpp"
 #include "render/workbook_file.hpp"
 #include "sample.hpp"
+#include "support/measured_collective.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -175,6 +177,22 @@ TEST_F(Workbook, AHistoryHasPointsWithDates) {
     EXPECT_THAT(files.at("xl/worksheets/sheet4.xml"), HasSubstr("<v>46023</v>")) << "days of Excel";
     EXPECT_THAT(files.at("xl/worksheets/sheet5.xml"), HasSubstr("<v>41000000000</v>"));
     EXPECT_THAT(files.at("docProps/core.xml"), HasSubstr("2026-01-01T00:00:00Z"));
+}
+
+TEST_F(Workbook, APredictionHasATimeForEachSizeAndWhatItRestsOn) {
+    const auto prediction =
+        predict_collective(measured_allreduce({}, {1, 2, 4}, 8, 0.02, 1), {.nodes = 64,
+                                                                           .ranks_per_node = 8,
+                                                                           .sizes = {1 << 20},
+                                                                           .algorithm = {},
+                                                                           .node_bandwidth = {},
+                                                                           .filter = {}});
+    ASSERT_TRUE(prediction);
+    const auto files = files_in(*to_workbook(*prediction));
+    EXPECT_THAT(files.at("xl/worksheets/sheet1.xml"), HasSubstr("<v>1048576</v>"));
+    EXPECT_THAT(
+        files.at("xl/sharedStrings.xml"),
+        testing::AllOf(HasSubstr("gpu.8xlarge"), HasSubstr("ring within nodes, ring between")));
 }
 
 TEST_F(Workbook, SpeaksChinese) {
