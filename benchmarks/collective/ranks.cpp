@@ -37,6 +37,7 @@ int join_ranks(Symbolic ranks, Context& context) {
     if (count != wanted)
         throw std::runtime_error{"started with " + std::to_string(count) + " ranks, asked for " +
                                  std::to_string(wanted)};
+    mpi::check_library();
     context.setting("ranks", count);
     context.setting("machines", mpi::machine_count());
     return count;

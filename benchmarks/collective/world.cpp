@@ -18,6 +18,7 @@ struct World {
     MPI_Comm team = MPI_COMM_NULL; // the harness'
     MPI_Comm work = MPI_COMM_NULL; // the benchmarks'
     assay_team table{};
+    std::string unlike; // which rank has another MPI library; "" where all have the same
 };
 World& world() {
     static World the_world;
@@ -31,6 +32,42 @@ void max(void* /*context*/, double* values, std::size_t count) {
 }
 void broadcast(void* /*context*/, void* data, std::size_t bytes) {
     MPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, 0, world().team);
+}
+
+std::string library_text() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0; // Open MPI 4 counts the NUL at the end
+    check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+    return text.data();
+}
+
+/// "Open MPI v4.1.4, package: ..., ident: ..." says it all before the first comma.
+std::string version_in(const std::string& whole) {
+    return whole.substr(0, whole.find_first_of(",\n"));
+}
+
+/// With what its source fixes besides; the package is whoever compiled it, which may differ by host.
+std::string library_release() {
+    const auto whole = library_text();
+    const auto ident = std::min(whole.find(", ident:"), whole.size());
+    return version_in(whole) + whole.substr(ident, whole.find('\n', ident) - ident);
+}
+
+/// All ranks come to the same answer, so that none waits for one that has given up.
+void compare_libraries(World& w) {
+    constexpr std::size_t longest = 160; // characters of a release
+    std::vector<char> all(longest * static_cast<std::size_t>(w.table.size));
+    std::array<char, longest> own{};
+    std::ranges::copy(library_release().substr(0, longest - 1), own.begin());
+    check(MPI_Allgather(own.data(), longest, MPI_CHAR, all.data(), longest, MPI_CHAR, w.team),
+          "MPI_Allgather");
+    const std::string first{all.data()};
+    const auto machines = machine_of_ranks();
+    for (std::size_t rank = 0; rank < machines.size() && w.unlike.empty(); ++rank)
+        if (const std::string text{all.data() + rank * longest}; text != first)
+            w.unlike = "rank " + std::to_string(rank) + " (node" + std::to_string(machines[rank]) +
+                       ") has " + text + ", rank 0 has " + first +
+                       ": install the same MPI on every host";
 }
 
 void open_world() {
@@ -55,6 +92,7 @@ void open_world() {
     w.table.barrier = barrier;
     w.table.max = max;
     w.table.broadcast = broadcast;
+    compare_libraries(w);
 }
 
 } // namespace
@@ -75,14 +113,7 @@ void leave() {
     if (is_finalised == 0) MPI_Finalize();
 }
 
-std::string library_version() {
-    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-    int length = 0;
-    check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
-    // "Open MPI v4.1.4, package: ..., ident: ..." says it all before the first comma.
-    const std::string whole{text.data(), static_cast<std::size_t>(length)};
-    return whole.substr(0, whole.find_first_of(",\n"));
-}
+std::string library_version() { return version_in(library_text()); }
 
 MPI_Comm communicator() { return world().work; }
 
@@ -96,6 +127,10 @@ std::string error_text(int code) {
 
 void check(int code, const char* call) {
     if (code != MPI_SUCCESS) throw std::runtime_error{std::string{call} + ": " + error_text(code)};
+}
+
+void check_library() {
+    if (!world().unlike.empty()) throw std::runtime_error{world().unlike};
 }
 
 namespace {

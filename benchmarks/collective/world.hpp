@@ -29,6 +29,9 @@ std::string error_text(int code);
 /// Throws std::runtime_error when an MPI call did not succeed.
 void check(int code, const char* call);
 
+/// Throws std::runtime_error on all ranks where one has another MPI library than rank 0.
+void check_library();
+
 /// What the library's control variable of this name holds (MPI_T), as text: "self,tcp", "ring". Empty
 /// where it has none.
 std::string control(const char* name);

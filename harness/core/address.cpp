@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -108,6 +109,26 @@ int choose_way(const addrinfo& to, Address& own) {
     return error;
 }
 
+/// errno of a connection that was tried for a second.
+int try_to_connect(const addrinfo& to) {
+    const int descriptor =
+        ::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+    if (descriptor < 0) return errno;
+    int error = 0;
+    if (::connect(descriptor, to.ai_addr, to.ai_addrlen) != 0) error = errno;
+    if (error == EINPROGRESS) {
+        constexpr int patience = 1000; // ms
+        pollfd ready{.fd = descriptor, .events = POLLOUT, .revents = 0};
+        socklen_t size = sizeof error;
+        if (::poll(&ready, 1, patience) != 1)
+            error = ETIMEDOUT;
+        else if (::getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
+            error = errno;
+    }
+    ::close(descriptor);
+    return error;
+}
+
 } // namespace
 
 std::optional<Address> parse_address(std::string_view text) {
@@ -152,6 +173,13 @@ Result<std::string> numeric_address(const std::string& host) {
     const auto found = look_up(host);
     if (!found) return tl::unexpected{found.error()};
     return numeric((*found)->ai_addr, (*found)->ai_addrlen);
+}
+
+bool does_answer(const std::string& host) {
+    const auto found = look_up(host);
+    if (!found) return false;
+    const int error = try_to_connect(**found);
+    return error == 0 || error == ECONNREFUSED;
 }
 
 } // namespace assay::core

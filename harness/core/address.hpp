@@ -33,4 +33,8 @@ Result<Address> own_address_towards(const std::string& host);
 /// The host's first address, numeric: two names of one host have the same.
 Result<std::string> numeric_address(const std::string& host);
 
+/// Does anybody answer at this host's address within a second? To be refused is an answer; a firewall that
+/// says nothing is none. For the reason of a failure, not before one.
+bool does_answer(const std::string& host);
+
 } // namespace assay::core

@@ -2,6 +2,7 @@
 #include "core/case_worker.hpp"
 
 #include "base/file.hpp"
+#include "core/build_id.hpp"
 #include "core/link_proof.hpp"
 #include "machine/inventory.hpp"
 #include "telemetry/window.hpp"
@@ -74,6 +75,19 @@ int weight(Status status) {
     default:
         return 2;
     }
+}
+
+/// Ranks on several hosts: is the module here the one that the run was planned with?
+Result<void> compare_build(const Module& module, const std::string& wanted) {
+    if (wanted.empty()) return {};
+    const auto own = build_id(module.path(), module.table().name);
+    if (!own) return tl::unexpected{own.error()};
+    if (*own == wanted) return {};
+    constexpr std::size_t shown = 8; // of an id: enough to tell two apart
+    return fail(fmt::format("{} is another build here ({}) than where the run was planned ({}): "
+                            "install the same one at the same path on every host",
+                            module.path().string(), own->substr(0, shown), wanted.substr(0, shown)),
+                Fault::benchmark);
 }
 
 } // namespace
@@ -170,6 +184,8 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
     reports_.progress({.id = request.id, .phase = "loading the module"});
     const auto module = load(request.module);
     if (!module) return give_up(module.error());
+    if (const auto same = compare_build(**module, request.build); !same)
+        return give_up(same.error());
     const auto* benchmark = (*module)->find(request.benchmark);
     if (benchmark == nullptr)
         return give_up(

@@ -223,6 +223,8 @@ Attempt Foreman::attempt(const PlannedCase& planned, const measure::Protocol& pr
     auto environment = recorded_environment((*session)->environment(), environment_);
     auto answer = (*session)->measure({.id = ++last_id_,
                                        .module = surroundings_.inside(planned.module->library),
+                                       .build = placement->hosts.empty() ? std::string{}
+                                                                         : planned.module->build_id,
                                        .benchmark = planned.benchmark->id,
                                        .parameters = planned.parameters,
                                        .protocol = protocol,

@@ -7,6 +7,7 @@
 #include "json/words.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace assay::core {
@@ -21,7 +23,8 @@ namespace {
 
 constexpr int most_slots = 4096; // of a host; more is a slip of the finger
 constexpr std::size_t most_hosts = 65'536;
-constexpr std::size_t longest_name = 253; // of the domain name system
+constexpr std::size_t longest_name = 253;   // of the domain name system
+constexpr std::size_t most_named_hosts = 8; // in a message
 
 /// What name services and launchers take. A name that begins with `-` would be an option to them.
 bool is_host_name(std::string_view name) {
@@ -194,6 +197,25 @@ Result<std::vector<HostRanks>> share_out(const std::vector<Host>& hosts, bool sh
     return result;
 }
 
+namespace {
+
+/// Steps run on nodes of the job alone; Slurm itself would only say that there is no room.
+Result<void> check_allocation(const std::vector<Host>& hosts) {
+    const auto allocated = hosts_of_allocation();
+    if (!allocated) return tl::unexpected{allocated.error()};
+    std::vector<std::string> names;
+    for (const auto& host : *allocated) names.push_back(host.name);
+    for (const auto& host : hosts)
+        if (!is_there(*allocated, host.name))
+            return fail(fmt::format(
+                "{} is not in this Slurm job, which has {}{}", host.name,
+                fmt::join(std::span{names}.first(std::min(names.size(), most_named_hosts)), ", "),
+                names.size() > most_named_hosts ? ", ..." : ""));
+    return {};
+}
+
+} // namespace
+
 Result<Job> settle(Job job) {
     if (job.launcher.empty()) job.launcher = "mpirun";
     const bool in_slurm = job.launcher == "srun";
@@ -205,6 +227,9 @@ Result<Job> settle(Job job) {
         auto hosts = hosts_of_allocation();
         if (!hosts) return tl::unexpected{hosts.error()};
         job.hosts = std::move(*hosts);
+    } else if (in_slurm) {
+        if (auto inside = check_allocation(job.hosts); !inside)
+            return tl::unexpected{inside.error()};
     }
     if (auto checked = check_hosts(job.hosts); !checked) return tl::unexpected{checked.error()};
     return job;

@@ -46,6 +46,7 @@ json::Value to_json(const Measure& m) {
     return {{"type", "measure"},
             {"id", m.id},
             {"module", m.module},
+            {"build", m.build},
             {"benchmark", m.benchmark},
             {"parameters", record::to_json(m.parameters)},
             {"protocol", to_json(m.protocol)},
@@ -137,6 +138,7 @@ void read(const json::Object& m, Welcome& to) {
 void read(const json::Object& m, Measure& to) {
     m.read("id", to.id);
     m.read("module", to.module);
+    m.read("build", to.build);
     m.read("benchmark", to.benchmark);
     convert_part(m, "parameters", to.parameters, record::named_list_from, from_parent);
     read(m.object("protocol"), to.protocol);

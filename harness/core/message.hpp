@@ -33,6 +33,7 @@ struct Welcome {
 struct Measure {
     std::uint64_t id = 0; ///< repeated in the answer
     std::string module;   ///< path of the module's library
+    std::string build;    ///< that it must be, on other hosts; "": any
     std::string benchmark;
     record::NamedList parameters;
     measure::Protocol protocol;

@@ -40,6 +40,11 @@ std::uint64_t id_of(const message::FromWorker& message) {
     return facts == nullptr ? 0 : facts->id;
 }
 
+/// Enough of a build's id to tell two apart.
+std::string short_build(const std::string& build) {
+    return build.empty() ? "unknown" : build.substr(0, 8);
+}
+
 } // namespace
 
 struct Session::Waiting {
@@ -57,6 +62,12 @@ struct Session::Waiting {
     std::string reason;
 
     bool complete() const { return answer.has_value() && others == 0; }
+    /// Why others wait for rank 0, which has answered.
+    std::string given_up() const {
+        const auto* result = std::get_if<message::Result>(&*answer);
+        const bool has_reason = result != nullptr && !result->replica.reason.empty();
+        return has_reason ? result->replica.reason : "the other ranks did not finish with rank 0";
+    }
     void hurry() { deadline = std::min(deadline, Steady::now() + grace); }
 
     void warn(std::string text) {
@@ -191,7 +202,7 @@ void Session::run(Waiting& waiting) {
             waiting.fate = Fate::answered;
         } else if (!waiting.fate && Steady::now() >= waiting.deadline) {
             if (waiting.answer)
-                end(waiting, Fate::broken, "the other ranks did not finish with rank 0");
+                end(waiting, Fate::broken, waiting.given_up());
             else if (waiting.other_reason.empty())
                 give_up_in_time(waiting);
             else
@@ -296,7 +307,10 @@ Result<void> Session::greet(Peer& peer, const message::Hello& hello) {
     peer.lines = 0;
     if (auto alike = compare(peer, hello); !alike) return alike;
     peer.machine = hello.machine;
-    build_ = hello.build;
+    if (build_of_ < 0) {
+        build_ = hello.build;
+        build_of_ = hello.rank;
+    }
     auto sent = peer.connection.send_at_once(message::to_line(welcome_));
     if (sent) sent = peer.connection.send_at_once(request_);
     // On another host it may have gone in the meantime: its launcher will say why.
@@ -307,11 +321,16 @@ Result<void> Session::greet(Peer& peer, const message::Hello& hello) {
 Result<void> Session::compare(const Peer& peer, const message::Hello& hello) const {
     if (placement_.hosts.empty()) return {};
     const auto who = name_of(hello.rank);
-    if (hello.version != version() || (!build_.empty() && hello.build != build_))
-        return fail(fmt::format("{} runs another build of assay ({}{}{}) than the others: install "
-                                "the same one at the same path on every host",
-                                who, hello.version.empty() ? "an old one" : hello.version,
-                                hello.build.empty() ? "" : ", ", hello.build.substr(0, 8)),
+    constexpr const char* advice = "install the same one at the same path on every host";
+    if (hello.version != version())
+        return fail(fmt::format("{} runs assay {}, this is {}: {}", who,
+                                hello.version.empty() ? "of an old version" : hello.version,
+                                version(), advice),
+                    Fault::benchmark);
+    if (build_of_ >= 0 && hello.build != build_)
+        return fail(fmt::format("{} runs another build of assay ({}) than {} ({}): {}", who,
+                                short_build(hello.build), name_of(build_of_), short_build(build_),
+                                advice),
                     Fault::benchmark);
     std::vector<int> counts;
     for (const auto& host : placement_.hosts) counts.push_back(host.ranks);
@@ -347,6 +366,24 @@ std::string Session::missing_ranks() const {
                                 : names;
 }
 
+/// Of the hosts with missing ranks, those whose network says nothing: "; h2 does not answer ...".
+std::string Session::silent_hosts() const {
+    constexpr std::size_t most_asked = 8; // each may take a second
+    std::string words;
+    std::size_t asked = 0;
+    int first = 0;
+    for (const auto& host : placement_.hosts) {
+        const auto is_here = [&](const Peer& peer) {
+            return peer.rank >= first && peer.rank < first + host.ranks;
+        };
+        first += host.ranks;
+        if (std::ranges::any_of(peers_, is_here) || asked++ >= most_asked) continue;
+        if (!does_answer(host.name))
+            words += fmt::format("; {} does not answer: is its network up?", host.label);
+    }
+    return words;
+}
+
 // --- ends -----------------------------------------------------------------------------------------
 
 /// A launcher may wait for ever for a host that is not there.
@@ -355,7 +392,8 @@ bool Session::look_for_late_ranks(Waiting& waiting) {
     const auto missing = missing_ranks();
     if (missing.empty()) return false;
     end(waiting, Fate::crashed,
-        fmt::format("never started within {} s: {}", start_patience / 1s, missing));
+        fmt::format("never started within {} s: {}{}", start_patience / 1s, missing,
+                    silent_hosts()));
     return true;
 }
 
@@ -392,7 +430,8 @@ void Session::give_up_in_time(Waiting& waiting) {
     std::string who;
     if (placement_.ranks > 1) {
         const auto missing = missing_ranks();
-        who = missing.empty() ? culprits(waiting) : "never started: " + missing;
+        who = missing.empty() ? culprits(waiting)
+                              : fmt::format("never started: {}{}", missing, silent_hosts());
     }
     if (waiting.fate) return;
     end(waiting, Fate::timed_out,

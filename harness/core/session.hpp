@@ -93,6 +93,7 @@ private:
     void give_up_in_time(Waiting& waiting);
     std::string culprits(Waiting& waiting);
     std::string missing_ranks() const;
+    std::string silent_hosts() const;
     std::string name_of(int rank) const;
     void look_for_the_end(Waiting& waiting);
     void end(Waiting& waiting, Fate fate, std::string reason);
@@ -108,7 +109,8 @@ private:
     std::vector<std::string> environment_;
     std::string request_; ///< the present one, for ranks that connect later
     int lost_ = -1;       ///< the rank whose connection closed first
-    std::string build_;   ///< of the first rank's program, which all must have
+    std::string build_;   ///< of the program of rank `build_of_`, which all must have
+    int build_of_ = -1;
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     bool alive_ = true;
 };

@@ -109,6 +109,8 @@ TEST(Addresses, ReadBackAsTheyWereWritten) {
         EXPECT_FALSE(parse_address(wrong)) << wrong;
 }
 
+TEST(Addresses, ToBeRefusedIsAnAnswer) { EXPECT_TRUE(does_answer("127.0.0.1")); }
+
 TEST(Addresses, AWorkerElsewhereConnectsToWhatTheParentSays) {
     const auto own = own_address_towards("127.0.0.1");
     ASSERT_TRUE(own) << own.error().message;

@@ -17,6 +17,7 @@ using testing::HasSubstr;
 TEST(Message, AMeasureRequestComesBackAsItWas) {
     const message::Measure sent{.id = 7,
                                 .module = "/lib/assay/host.so",
+                                .build = "8f14e45f",
                                 .benchmark = "memory.stream",
                                 .parameters = {{"threads", std::string{"all"}},
                                                {"size", std::int64_t{1} << 40U},
@@ -31,6 +32,7 @@ TEST(Message, AMeasureRequestComesBackAsItWas) {
     ASSERT_TRUE(heard) << heard.error().message;
     const auto& got = std::get<message::Measure>(*heard);
     EXPECT_EQ(got.id, sent.id);
+    EXPECT_EQ(got.build, sent.build);
     EXPECT_EQ(got.parameters, sent.parameters);
     EXPECT_EQ(got.protocol.target, sent.protocol.target);
     EXPECT_EQ(got.protocol.min_batches, sent.protocol.min_batches);
