@@ -73,28 +73,37 @@ private:
     int rank_ = 0;
 };
 
+/// How a side's part of a pair is cut: small messages drift within milliseconds, so the sides change
+/// places every two of them.
+struct Dose {
+    std::size_t calls = 1;  ///< in a row
+    std::size_t rounds = 1; ///< of ours, bare, bare, ours
+};
+
 /// Doubled until a turn is a quarter of what is wanted, so that one slow call misleads nobody.
-std::size_t calls_for(const Job& job, Bare& bare, double seconds) {
+Dose dose_for(const Job& job, Bare& bare, double seconds) {
+    constexpr double longest_turn = 2e-3;
+    const double wanted = std::min(seconds, longest_turn);
     for (std::size_t calls = 1;; calls *= 2) {
         const double once = job.turn(bare, calls);
-        const double total = once * static_cast<double>(calls);
-        if (total >= seconds / 4) return static_cast<std::size_t>(std::max(1.0, seconds / once));
+        if (once * static_cast<double>(calls) < wanted / 4) continue;
+        const double some = std::max(1.0, wanted / once);
+        return {.calls = static_cast<std::size_t>(some),
+                .rounds = static_cast<std::size_t>(std::max(1.0, seconds / (some * once)))};
     }
 }
 
-peers::Pair one_pair(const Job& job, peers::Subject& ours, Bare& bare, std::size_t calls) {
+peers::Pair one_pair(const Job& job, peers::Subject& ours, Bare& bare, const Dose& dose) {
     // Rank 0 looks at the machine; the CPU time of all ranks is ours.
     const auto own = [&] { return job.reduce(peers::own_cpu_seconds(), MPI_SUM); };
     peers::ForeignUse foreign{own};
     foreign.begin();
     peers::Pair pair;
-    for (const bool is_ours : {true, false, false, true}) {
-        // Turns of the same side stay short and alternate, because small messages drift quickly.
-        if (is_ours)
-            pair.a += job.turn(ours, calls) / 2;
-        else
-            pair.b += job.turn(bare, calls) / 2;
-    }
+    const double turns = 2 * static_cast<double>(dose.rounds);
+    for (std::size_t round = 0; round < dose.rounds; ++round)
+        for (const bool is_ours : {true, false, false, true})
+            (is_ours ? pair.a : pair.b) +=
+                (is_ours ? job.turn(ours, dose.calls) : job.turn(bare, dose.calls)) / turns;
     pair.foreign = job.reduce(foreign.end(), MPI_MAX);
     return pair;
 }
@@ -108,13 +117,13 @@ void compare(const Job& job, const std::string& module, std::size_t bytes,
         true};
     Bare bare{bytes, job.comm()};
     ours.prove();
-    const std::size_t calls = calls_for(job, bare, plan.turn_seconds);
+    const Dose dose = dose_for(job, bare, plan.turn_seconds);
 
     std::vector<double> ratios;
     std::vector<double> added;
     peers::Ratio ratio;
     for (std::size_t i = 0; i < plan.pairs; ++i) {
-        const peers::Pair pair = peers::quiet_pair([&] { return one_pair(job, ours, bare, calls); },
+        const peers::Pair pair = peers::quiet_pair([&] { return one_pair(job, ours, bare, dose); },
                                                    plan.attempts, ratio);
         ratios.push_back(pair.b / pair.a);
         added.push_back(pair.a - pair.b);
