@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Teams as steps of a Slurm job: with_hosts 3 with_slurm 3 cluster_test --gtest_filter=Slurm.*
+
+#include "cluster.hpp"
+#include "record/reader.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace assay::cluster_test {
+namespace {
+
+using testing::HasSubstr;
+
+class Slurm : public Cluster {
+protected:
+    void SetUp() override {
+        if (std::getenv("SLURM_CONF") == nullptr) GTEST_SKIP() << "no Slurm here";
+    }
+    /// Sends the recipe to two nodes and waits; gives its exit code.
+    int send(const std::string& arguments) {
+        const auto sent = fmt::format(
+            "ASSAY={} ASSAY_OUT={} timeout 100 sbatch --wait --quiet --nodes=2 --output={} {} {} "
+            "--replicas 1 --quiet",
+            ASSAY_PROGRAM, folder_.path().string(), log().string(), ASSAY_SLURM_RECIPE, arguments);
+        const int status = std::system(sent.c_str()); // NOLINT: our own words
+        return WEXITSTATUS(status);
+    }
+    std::filesystem::path log() const { return folder_.path() / "log"; }
+    std::string said() const {
+        std::ifstream file{log()};
+        return {std::istreambuf_iterator<char>{file}, {}};
+    }
+    record::Case only_case() const {
+        for (const auto& entry : std::filesystem::recursive_directory_iterator{folder_.path()})
+            if (entry.path().filename() == "run.json") {
+                const auto run = record::read_run(entry.path());
+                if (run && run->cases.size() == 1) return run->cases[0];
+            }
+        ADD_FAILURE() << "no run with one case; the job said: " << said();
+        return {};
+    }
+};
+
+TEST_F(Slurm, TheRecipeMeasuresOnTheNodesOfItsJob) {
+    EXPECT_EQ(send("collective.send_receive --budget 2s --set '*.bytes=64KiB' "
+                   "--set '*.ranks=per_node'"),
+              0)
+        << said();
+    const auto c = only_case();
+    EXPECT_TRUE(record::is_finished(c.status)) << c.reason;
+    const auto setting = [&](const char* name) {
+        const auto* value = record::find(c.settings, name);
+        return value == nullptr ? "" : record::to_string(*value);
+    };
+    EXPECT_EQ(setting("job.launcher"), "srun");
+    EXPECT_EQ(setting("job.hosts"), "node0:1 node1:1");
+    EXPECT_EQ(setting("machines"), "2");
+}
+
+TEST_F(Slurm, AHostOutsideOfTheJobIsSaid) {
+    EXPECT_NE(send("collective.send_receive --hosts h1:1,h3:1 --set '*.bytes=8'"), 0);
+    EXPECT_THAT(said(), HasSubstr("h3 is not in this Slurm job, which has h1, h2"));
+}
+
+} // namespace
+} // namespace assay::cluster_test
