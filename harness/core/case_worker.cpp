@@ -251,6 +251,7 @@ std::optional<telemetry::LinkWindow> CaseWorker::watch_links(const message::Meas
 /// A way that the counters contradict is not the way of this figure: what was computed may be right, the row is not.
 void CaseWorker::prove_path(const Counts& counted, std::uint64_t calls, message::Result& result) {
     auto& replica = result.replica;
+    if (replica.status != Status::ok && replica.status != Status::unstable) return;
     if (const auto sum = sum_of(counted); sum.sent || sum.received) {
         if (!replica.telemetry.device) replica.telemetry.device.emplace();
         replica.telemetry.device->nvlink_received_bytes = sum.received;
@@ -265,32 +266,44 @@ void CaseWorker::prove_path(const Counts& counted, std::uint64_t calls, message:
     replica.reason = std::move(proof.contradiction);
 }
 
-void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject,
-                            measure::Clock& clock, message::Result& result) {
+/// The windows of a case: of the machine, of a device, and of links between several.
+struct CaseWorker::Watched {
+    telemetry::Window window;
+    std::optional<telemetry::LinkWindow> links;
+    record::Telemetry telemetry{};
+    Counts counted{};
+
+    void begin() {
+        if (links) links->begin();
+        window.begin();
+    }
+    void end() {
+        telemetry = window.end();
+        if (links) counted = links->end();
+    }
+};
+
+CaseWorker::Watched CaseWorker::watched(const message::Measure& request, bool watches) {
     telemetry::Options options;
-    // One rank watches for all: they share the machine.
-    const bool watches = crew().rank() == 0;
     if (watches) options.device.name = request.place.uuid;
-    const bool asks_driver =
-        watches && (!options.device.name.empty() || request.devices.size() > 1);
-    if (asks_driver && !driver_)
+    const bool asks = watches && (!options.device.name.empty() || request.devices.size() > 1);
+    if (asks && !driver_)
         if (auto opened = machine::Nvml::open()) driver_ = std::move(*opened);
     if (request.place.kind == "cuda" && request.place.uuid.empty())
         options.no_energy = "the case is measured on several devices at once";
-    telemetry::Window window{std::move(options)};
-    auto links = watches ? watch_links(request) : std::nullopt;
-    record::Telemetry telemetry;
-    Counts counted;
-    auto watch = hooks(request.id, request.place, window);
+    return {.window = telemetry::Window{std::move(options)},
+            .links = watches ? watch_links(request) : std::nullopt};
+}
+
+void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject,
+                            measure::Clock& clock, message::Result& result) {
+    // One rank watches for all: they share the machine.
+    const bool watches = crew().rank() == 0;
+    auto seen = watched(request, watches);
+    auto watch = hooks(request.id, request.place, seen.window);
     if (watches) {
-        watch.window_begins = [&] {
-            if (links) links->begin();
-            window.begin();
-        };
-        watch.window_ends = [&] {
-            telemetry = window.end();
-            if (links) counted = links->end();
-        };
+        watch.window_begins = [&] { seen.begin(); };
+        watch.window_ends = [&] { seen.end(); };
     }
     auto measured = measure::measure(subject, protocol_of(request), clock,
                                      measure::google_benchmark(), crew(), watch);
@@ -298,7 +311,7 @@ void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject
     measured.replica.index = result.replica.index;
     measured.replica.started = std::move(result.replica.started);
     measured.replica.setup_seconds = result.replica.setup_seconds;
-    measured.replica.telemetry = std::move(telemetry);
+    measured.replica.telemetry = std::move(seen.telemetry);
     measured.replica.status = measured.status;
     measured.replica.reason = std::move(measured.reason);
     result.replica = std::move(measured.replica);
@@ -312,9 +325,11 @@ void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject
         result.samples.resize(most_samples);
     }
     if (measured.status == Status::failed) return;
-    if (watches && (measured.status == Status::ok || measured.status == Status::unstable))
-        prove_path(counted, measured.window_calls, result);
+    if (watches) prove_path(seen.counted, measured.window_calls, result);
+    add_work(subject, result);
+}
 
+void CaseWorker::add_work(LoadedCase& subject, message::Result& result) {
     auto work = subject.work();
     const auto reported = work ? subject.report_metrics() : Result<void>{};
     if (work && reported) {

@@ -53,6 +53,9 @@ private:
                     message::Result& result);
     using Counts = std::vector<telemetry::LinkBytes>;
     static std::optional<telemetry::LinkWindow> watch_links(const message::Measure& request);
+    struct Watched;
+    Watched watched(const message::Measure& request, bool watches);
+    static void add_work(LoadedCase& subject, message::Result& result);
     void prove_path(const Counts& counted, std::uint64_t calls, message::Result& result);
     measure::Protocol protocol_of(const message::Measure& request);
     measure::Crew& crew();

@@ -42,8 +42,11 @@ bool has_rank_per_device(const Benchmark& benchmark) {
 }
 
 /// Who runs where, of a team.
-Result<void> place_ranks(const PlannedCase& planned, const record::Value& ranks,
-                         const record::Machine& machine, const Job& job, Placement& placement) {
+Result<void> place_ranks(const PlannedCase& planned, const record::Machine& machine, const Job& job,
+                         Placement& placement) {
+    const auto* asked = record::find(planned.parameters, "ranks");
+    if (asked == nullptr || !planned.benchmark->team) return {};
+    const auto& ranks = *asked;
     std::optional<int> devices;
     if (placement.rank_per_device) devices = static_cast<int>(planned.devices.size());
     if (!job.hosts.empty()) {
@@ -90,7 +93,6 @@ Result<Placement> place(const PlannedCase& planned, const record::Machine& machi
                         const record::NamedList& variables, const ChooseCpus& choose_cpus,
                         const Job& job) {
     const auto* threads = record::find(planned.parameters, "threads");
-    const auto* ranks = record::find(planned.parameters, "ranks");
     const bool team = planned.benchmark->team;
     const int usable = std::max(machine.usable_threads.value_or(1), 1);
 
@@ -98,9 +100,8 @@ Result<Placement> place(const PlannedCase& planned, const record::Machine& machi
                         .variables = variables,
                         .rank_per_device = has_rank_per_device(*planned.benchmark)};
     add_variables(planned, placement.variables);
-    if (team && ranks != nullptr)
-        if (auto placed = place_ranks(planned, *ranks, machine, job, placement); !placed)
-            return tl::unexpected{placed.error()};
+    if (auto placed = place_ranks(planned, machine, job, placement); !placed)
+        return tl::unexpected{placed.error()};
     placement.devices = shown_devices(planned, placement, machine);
     if (threads != nullptr)
         placement.threads = count_of(*threads, machine);

@@ -5,6 +5,7 @@
 #include "pretended.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -23,7 +24,7 @@ struct ncclComm {
 
 namespace {
 
-enum class What { allreduce, reduce_scatter, allgather, broadcast, send, receive };
+enum class What : std::uint8_t { allreduce, reduce_scatter, allgather, broadcast, send, receive };
 
 struct Call {
     What what;
