@@ -40,12 +40,12 @@ public:
         const auto common = std::tuple{
             symbolic<Params>("ranks", "devices: all, or so many of the first", "", &Params::ranks,
                              {Symbol::all}, {2, 4096}, {Symbol::all}),
-            integer<Params>("bytes",
-                            divided(Operation::kind)
-                                ? "message size, of the blocks of all ranks together"
-                                : "message size",
-                            "B", &Params::bytes,
-                            {8, 1_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB, 1_GiB, 8_GiB}, {8, 64_GiB}),
+            integer<Params>(
+                "bytes",
+                divided(Operation::kind) ? "message size, of the blocks of all ranks together"
+                                         : "message size",
+                "B", &Params::bytes,
+                {8, 1_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB, 1_GiB, 8_GiB, 16_GiB}, {8, 64_GiB}),
             choice<Params>("buffers",
                            "plain (cudaMalloc), registered with NCCL (ncclMemAlloc, "
                            "ncclCommRegister), or symmetric windows (ncclCommWindowRegister)",
