@@ -198,15 +198,17 @@ private:
                                  MPI_DOUBLE, MPI_MAX, mpi::communicator()));
     }
 
-    /// By a short trial of every pair, whose first messages also make the connections.
+    /// By a short trial of every pair, after a few bytes that make the connections.
     void choose_paces() {
         constexpr double longest_call =
             1; // seconds: the matrix of 8 is there in less than a minute
         constexpr int trial_trips = 2;
+        constexpr std::size_t few_numbers = 256;
         const std::size_t tried = std::min(trial_numbers, count_);
-        paces_.assign(matrix_size() / 2, {.numbers = tried, .round_trips = trial_trips});
-        play_all();
-        play_all();
+        for (const std::size_t numbers : {std::min(few_numbers, count_), tried}) {
+            paces_.assign(matrix_size() / 2, {.numbers = numbers, .round_trips = trial_trips});
+            play_all();
+        }
         mpi::check(play_.code(), "the trial of a pair");
         const auto trial = [&](const Pair& pair) {
             const double slower = std::max(now_[large(pair.first, pair.second)],

@@ -57,7 +57,8 @@ double noise_between_replicas(const record::Case& c, const record::Table& table)
 std::string slower_by(double slowdown) {
     constexpr double much = 3; // percents of more are hard to read
     return slowdown < much ? say<text::pair::slower>(record::human_percent(slowdown - 1))
-                           : say<text::pair::times_slower>(fmt::format("{:.2g}", slowdown));
+                           : say<text::pair::times_slower>(
+                                 fmt::format("{:.{}f}", slowdown, slowdown < 10 ? 1 : 0));
 }
 
 /// "core 3" of rows titled "from core"; hosts are titled "from" and have names of their own.
