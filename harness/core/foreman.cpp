@@ -221,18 +221,18 @@ Attempt Foreman::attempt(const PlannedCase& planned, const measure::Protocol& pr
     }
     const auto started = utc_now();
     auto environment = recorded_environment((*session)->environment(), environment_);
-    auto answer = (*session)->measure({.id = ++last_id_,
-                                       .module = surroundings_.inside(planned.module->library),
-                                       .build = placement->hosts.empty() ? std::string{}
-                                                                         : planned.module->build_id,
-                                       .benchmark = planned.benchmark->id,
-                                       .parameters = planned.parameters,
-                                       .protocol = protocol,
-                                       .replica = replica,
-                                       .place = place_of(planned),
-                                       .devices = watched_together(planned),
-                                       .log = surroundings_.inside(fs::absolute(log))},
-                                      watch_);
+    auto answer = (*session)->measure(
+        {.id = ++last_id_,
+         .module = surroundings_.inside(planned.module->library),
+         .build = placement->hosts.empty() ? std::string{} : planned.module->build_id,
+         .benchmark = planned.benchmark->id,
+         .parameters = planned.parameters,
+         .protocol = protocol,
+         .replica = replica,
+         .place = place_of(planned),
+         .devices = watched_together(planned),
+         .log = surroundings_.inside(fs::absolute(log))},
+        watch_);
     attempt.result.replicas.push_back({.index = replica, .started = started});
     take_answer(std::move(answer), log, attempt);
     // After a fault of the device nothing works in that process any more.
