@@ -43,6 +43,7 @@ need_to_build() {
     need_header openblas-openmp/cblas.h libopenblas-openmp-dev # not the other build of it
     need_header mpi.h libopenmpi-dev "/usr/lib/$(uname -m)-linux-gnu/openmpi/include"
     need_command mpirun openmpi-bin
+    need_header ucp/api/ucp.h libucx-dev
     need_command node nodejs # these two for the interactive page alone
     need_command npm npm
 }

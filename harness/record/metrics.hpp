@@ -37,6 +37,10 @@ inline constexpr std::array metric_table{
     MetricDefinition{"latency", "s", false, "steps", "latency"},
     MetricDefinition{"fastest_latency", "s", false, "", "lowest latency"},
     MetricDefinition{"slowest_latency", "s", false, "", "highest latency"},
+    // Of single round trips, which the mean of a batch hides.
+    MetricDefinition{"latency_p50", "s", false, "", "median latency"},
+    MetricDefinition{"latency_p99", "s", false, "", "99th percentile of the latency"},
+    MetricDefinition{"latency_p999", "s", false, "", "99.9th percentile of the latency"},
     MetricDefinition{"worst_bandwidth", "B/s", true, "", "lowest bandwidth"},
     MetricDefinition{"background_bandwidth", "B/s", true, "", "bandwidth of the other cores"},
     MetricDefinition{"planning_time", "s", false, "", "planning time"},

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory that UCX allocates and registers, so that processes of one machine can map it and network cards reach it, and
+// the partner's piece that lies across from it. Every rank makes the same pieces in the same order.
+
+#pragma once
+
+#include "wire.hpp"
+
+#include <assay/random.hpp>
+#include <assay/verify.hpp>
+
+#include <ucp/api/ucp.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::network {
+
+using Word = std::uint64_t;
+
+class Memory {
+public:
+    /// All zero, touched by this rank first.
+    Memory(Wire& wire, std::size_t words);
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    ~Memory();
+
+    Word* data() { return data_; }
+    const Word* data() const { return data_; }
+    std::size_t size() const { return words_; }
+    std::size_t bytes() const { return words_ * sizeof(Word); }
+    Word& operator[](std::size_t i) { return data_[i]; }
+    const Word& operator[](std::size_t i) const { return data_[i]; }
+    std::span<Word> words() { return {data_, words_}; }
+    std::span<const Word> words() const { return {data_, words_}; }
+
+    /// The partner's piece: where it is in his address space, and the key to it.
+    std::uint64_t remote() const { return remote_; }
+    ucp_rkey_h key() const { return key_.get(); }
+
+private:
+    std::string allocate();
+    std::string unpack(const std::vector<std::byte>& key);
+
+    Wire& wire_;
+    std::size_t words_;
+    Word* data_ = nullptr;
+    ucp_mem_h handle_ = nullptr;
+    std::uint64_t remote_ = 0;
+    KeyHandle key_;
+};
+
+/// What a rank sends: random words that everybody can make again.
+constexpr Word word_of(int sender, std::size_t i) {
+    return random_bits(static_cast<std::uint64_t>(sender) + 100, i);
+}
+void fill(Memory& memory, int sender);
+/// Nothing that is ever sent: what a call leaves untouched is seen.
+void poison(Memory& memory, int sender);
+/// Every word of the first `count`, exactly.
+Check check_words(std::span<const Word> got, int sender, std::string method);
+
+} // namespace assay::network

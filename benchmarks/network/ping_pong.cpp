@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory.hpp"
+#include "pairs.hpp"
+#include "tail.hpp"
+#include "way.hpp"
+#include "wire.hpp"
+
+#include <assay/define.hpp>
+#include <assay/units.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
+namespace assay::network {
+namespace {
+
+using namespace assay::units;
+
+enum class Operation : std::uint8_t { tag, put };
+
+class PingPong {
+public:
+    struct Params {
+        Symbolic ranks;
+        std::int64_t bytes = 0;
+        Operation operation = Operation::tag;
+        Way transport = Way::any;
+    };
+    static constexpr Info info{
+        .id = "network.ping_pong",
+        .version = 1,
+        .question = "How long does a message take from one process to another?",
+        .method =
+            "A message to and fro, round trips back to back; latency is half of one. tag: "
+            "ucp_tag_send_nbx, received into a buffer that waits for it. put: ucp_put_nbx into the "
+            "partner's memory, whose last word he watches. Beside the mean, which has no clock "
+            "inside, after every batch some round trips are timed one by one: from these are the "
+            "percentiles, of the first pair. Both check every word.",
+        .caveats =
+            "The processes wait by polling, on cores of their own: a program that sleeps or "
+            "computes while it waits sees more. put: where a message is longer than what arrives "
+            "at once, its last word may arrive before others.",
+        .headline = "latency",
+    };
+    static constexpr bool team = true;
+
+    static constexpr std::tuple axes{
+        pairs_axis<Params>(),
+        integer<Params>("bytes", "size of a message", "B", &Params::bytes,
+                        {8, 64, 512, 4_KiB, 32_KiB, 256_KiB, 2_MiB}, {8, 1_GiB}),
+        choice<Params>("operation", "tagged messages, or puts that the partner watches for",
+                       &Params::operation,
+                       {Name<Operation>{"tag", Operation::tag}, {"put", Operation::put}},
+                       {Operation::tag}),
+        tag_way_axis<Params>(),
+    };
+
+    static Fit fit(const Params& params, const Machine& machine) {
+        if (auto fit = fit_pairs(params.ranks, 2 * params.bytes, machine); !fit) return fit;
+        if (params.operation == Operation::put && params.transport == Way::cma)
+            return Fit::no("not applicable: UCX puts through mapped memory, not through cma");
+        return fit_way(params.transport, machine);
+    }
+
+    PingPong(const Params& params, Context& context)
+        : pairs_{join_pairs(params.ranks, context) / 2},
+          wire_{params.operation == Operation::tag ? UCP_FEATURE_TAG : UCP_FEATURE_RMA,
+                params.transport, context},
+          clock_{wire_, tail_}, puts_{params.operation == Operation::put},
+          leads_{wire_.pairing().leads},
+          from_{wire_, static_cast<std::size_t>(params.bytes) / sizeof(Word)},
+          to_{wire_, from_.size()} {
+        fill(from_, wire_.rank());
+        poison();
+        done_.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+        done_.cb.send = is_done;
+        done_.user_data = this;
+        wire_.part(); // nobody puts before all have made their memory
+        context.setting("message_bytes", static_cast<double>(from_.bytes()));
+    }
+
+    void run() noexcept {
+        ++calls_;
+        if (puts_)
+            put_and_watch();
+        else
+            send_and_receive();
+    }
+
+    class Clock {
+    public:
+        static constexpr double resolution = WireClock::resolution;
+        Clock(Wire& wire, Tail& tail) : wire_{wire}, tail_{tail} {}
+
+        template <class Run>
+        double seconds(std::uint64_t calls, Run&& run) {
+            const double seconds = timed([&] {
+                for (std::uint64_t i = 0; i < calls; ++i) run();
+            });
+            if (calls == 1) tail_.add(seconds);
+            // Some 3% of a batch that lasts as long as batches do.
+            const std::uint64_t more = std::min<std::uint64_t>(calls / 32, 32);
+            for (std::uint64_t i = 0; i < more; ++i) tail_.add(timed(run));
+            wire_.flush();
+            wire_.part();
+            return seconds;
+        }
+
+    private:
+        template <class Run>
+        static double timed(Run&& run) {
+            using Steady = std::chrono::steady_clock;
+            const auto start = Steady::now();
+            run();
+            return std::chrono::duration<double>(Steady::now() - start).count();
+        }
+
+        Wire& wire_;
+        Tail& tail_;
+    };
+    Clock& clock() { return clock_; }
+
+    Work work() const {
+        // Both ways, of all pairs; a round trip is two steps.
+        return {.bytes = 2.0 * pairs_ * static_cast<double>(from_.bytes()), .steps = 2};
+    }
+    Check verify() const {
+        wire_.check();
+        const std::size_t last = to_.size() - 1;
+        auto check = check_each(
+            to_.size(),
+            [&](std::size_t i) {
+                const Word wanted =
+                    puts_ && i == last ? calls_ : word_of(wire_.pairing().partner, i);
+                return to_[i] == wanted ? 0.0 : 1.0;
+            },
+            0,
+            "every word that arrived, exactly: random words that both ranks can make, and the "
+            "number of the message where it was put");
+        return wire_.prove(std::move(check),
+                           2 * static_cast<double>(calls_) * static_cast<double>(from_.bytes()));
+    }
+    void poison() { network::poison(to_, wire_.pairing().partner); }
+    void spoil() { to_[to_.size() / 2] ^= 1U; }
+
+    void metrics(const Metrics& metrics) const {
+        const auto add = [&](const char* name, double share) {
+            if (const auto seconds = tail_.at(share)) metrics.add(name, *seconds / 2);
+        };
+        add("latency_p50", 0.5);
+        add("latency_p99", 0.99);
+        add("latency_p999", 0.999);
+    }
+
+private:
+    static constexpr ucp_tag_t tag = 31;
+
+    static void is_done(void* request, ucs_status_t status, void* user) {
+        static_cast<PingPong*>(user)->wire_.note(status);
+        ucp_request_free(request);
+    }
+    ucs_status_ptr_t send() noexcept {
+        return ucp_tag_send_nbx(wire_.endpoint(), from_.data(), from_.bytes(), tag, &plain_);
+    }
+    ucs_status_ptr_t receive() noexcept {
+        return ucp_tag_recv_nbx(wire_.worker(), to_.data(), to_.bytes(), tag, ~ucp_tag_t{0},
+                                &plain_);
+    }
+    void send_and_receive() noexcept {
+        auto* const received = receive();
+        if (!leads_) wire_.wait(received);
+        wire_.wait(send());
+        if (leads_) wire_.wait(received);
+    }
+
+    /// The buffer is free again when the partner has answered.
+    void put() noexcept {
+        from_[from_.size() - 1] = calls_;
+        auto* const request = ucp_put_nbx(wire_.endpoint(), from_.data(), from_.bytes(),
+                                          to_.remote(), to_.key(), &done_);
+        if (UCS_PTR_IS_ERR(request)) wire_.note(UCS_PTR_STATUS(request));
+    }
+    void watch() noexcept {
+        const std::atomic_ref<Word> last{to_[to_.size() - 1]};
+        while (last.load(std::memory_order_acquire) != calls_) wire_.progress();
+    }
+    void put_and_watch() noexcept {
+        if (leads_) put();
+        watch();
+        if (!leads_) put();
+    }
+
+    int pairs_;
+    Wire wire_;
+    Tail tail_;
+    Clock clock_;
+    bool puts_;
+    bool leads_;
+    Memory from_;
+    Memory to_;
+    ucp_request_param_t plain_{};
+    ucp_request_param_t done_{};
+    std::uint64_t calls_ = 0;
+};
+
+} // namespace
+
+extern constinit const assay_benchmark ping_pong = define<PingPong>();
+
+} // namespace assay::network

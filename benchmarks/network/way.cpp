@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "way.hpp"
+
+#include "resources.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace assay::network {
+namespace {
+
+bool is_over_rdma(Way way) { return way == Way::rc || way == Way::dc || way == Way::ud; }
+bool stays_on_machine(Way way) { return way == Way::shared_memory || way == Way::cma; }
+
+/// "rc" is rc_verbs and rc_mlx5; "ud" is not "udp".
+bool is_kind(std::string_view transport, std::string_view kind) {
+    return transport == kind || (transport.starts_with(kind) && transport[kind.size()] == '_');
+}
+
+bool belongs_to(std::string_view transport, Way way) {
+    switch (way) {
+    case Way::shared_memory:
+        return transport == "posix" || transport == "sysv";
+    case Way::cma:
+        return transport == "posix" || transport == "cma";
+    case Way::any:
+        return true;
+    default:
+        return is_kind(transport, name_of(way));
+    }
+}
+
+} // namespace
+
+const char* name_of(Way way) {
+    for (const auto& name : tag_way_names)
+        if (name.value == way) return name.text;
+    return "";
+}
+
+Fit fit_way(Way way, const Machine& machine) {
+    if (way == Way::any) return Fit::yes();
+    if (stays_on_machine(way) && machine.count("job.hosts") > 1)
+        return Fit::no("not applicable: shared memory does not reach another host");
+    if (is_over_rdma(way) && !collective::has_rdma())
+        return Fit::no("not applicable: no RDMA device here");
+    const auto found = transports_found();
+    const auto matches = [&](const std::string& transport) {
+        // Of what cma needs, posix is always there.
+        return way == Way::cma ? transport == "cma" : belongs_to(transport, way);
+    };
+    if (std::ranges::any_of(found, matches)) return Fit::yes();
+    std::string list;
+    for (const auto& transport : found) list += (list.empty() ? "" : ", ") + transport;
+    return Fit::no(std::string{"not applicable: UCX finds no "} + name_of(way) +
+                   " on this machine, only " + (list.empty() ? "nothing" : list));
+}
+
+std::string contradiction(Way asked, const std::vector<Lane>& lanes) {
+    if (asked == Way::any) return {};
+    for (const auto& lane : lanes)
+        if (!belongs_to(lane.transport, asked))
+            return "UCX uses " + transports_of(lanes) + " on " + devices_of(lanes);
+    const auto is_cma = [](const Lane& lane) { return lane.transport == "cma"; };
+    if (asked == Way::cma && std::ranges::none_of(lanes, is_cma))
+        return "UCX uses " + transports_of(lanes) + " alone";
+    return {};
+}
+
+collective::Transport transport_of(Way way) {
+    if (way == Way::any) return collective::Transport::any;
+    if (way == Way::tcp) return collective::Transport::tcp;
+    return is_over_rdma(way) ? collective::Transport::rdma : collective::Transport::shared_memory;
+}
+
+} // namespace assay::network

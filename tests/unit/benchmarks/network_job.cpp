@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the pairs of network/ promise, tried on both ranks of a job: mpirun -n 2 network_job MODULE.
+// The contract tests cannot, because they are one process. UCX_TLS=tcp is set for all of it.
+#include "machine/inventory.hpp"
+#include "peers/subject.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <utility>
+
+namespace {
+
+using assay::peers::Subject;
+using assay::record::NamedList;
+
+int failures = 0;
+
+class Trial {
+public:
+    Trial(const std::string& module, const std::string& id, NamedList values)
+        : subject_{module, id, values, true}, name_{id} {
+        for (const auto& value : values)
+            name_ += " " + value.name + "=" + assay::record::to_string(value.value);
+    }
+
+    /// `holds`: this rank holds something that arrived.
+    void run(bool holds) {
+        sample(1);
+        expect(true, "one call");
+        together();
+        subject_.loaded().poison();
+        expect(!holds, "poisoned");
+        sample(3);
+        expect(true, "three calls");
+        together();
+        subject_.loaded().spoil();
+        expect(!holds, "one bit changed");
+        sample(1);
+        expect(true, "after a changed bit");
+        if (subject_.setting("path") != "tcp" || subject_.setting("transports") != "tcp")
+            fail("the path is said to be " + subject_.setting("path"));
+        if (subject_.work("bytes") <= 0) fail("it does no work");
+    }
+    /// Asked for something else than UCX was told.
+    void run_wrongly() {
+        sample(1);
+        expect(false, "through another transport");
+    }
+    int rank() const { return subject_.team()->rank; }
+
+private:
+    /// As the engine does it: nobody touches memory that a partner may still write to.
+    void together() { subject_.team()->barrier(subject_.team()->context); }
+    void sample(std::uint64_t calls) {
+        together();
+        subject_.sample(calls);
+    }
+    void expect(bool right, const std::string& when) {
+        const auto check = subject_.loaded().verify();
+        if (!check)
+            fail(when + ": " + check.error().message);
+        else if (check->passed != right)
+            fail(when + (right ? ": refused, " + check->detail : ": not noticed"));
+    }
+    void fail(const std::string& what) {
+        std::cerr << name_ << ", rank " << rank() << ": " << what << '\n';
+        ++failures;
+    }
+
+    Subject subject_;
+    std::string name_;
+};
+
+void try_all(const std::string& module) {
+    const std::string tcp = "tcp";
+    // 12,346 bytes are no whole words.
+    for (const std::int64_t bytes : {8, 12346}) {
+        for (const std::string direction : {"one_way", "two_way"}) {
+            const NamedList values{{"bytes", bytes}, {"direction", direction}, {"transport", tcp}};
+            const bool two_way = direction == "two_way";
+            Trial put{module, "network.put", values};
+            put.run(two_way || put.rank() == 1);
+            Trial get{module, "network.get", values};
+            get.run(two_way || get.rank() == 0);
+        }
+        for (const std::string operation : {"tag", "put"})
+            Trial{module,
+                  "network.ping_pong",
+                  {{"bytes", bytes}, {"operation", operation}, {"transport", tcp}}}
+                .run(true);
+    }
+    for (const std::string direction : {"one_way", "two_way"}) {
+        Trial rate{module,
+                   "network.message_rate",
+                   {{"bytes", std::int64_t{64}}, {"direction", direction}, {"transport", tcp}}};
+        rate.run(direction == "two_way" || rate.rank() == 1);
+    }
+    const std::string shared = "shared_memory";
+    Trial{module, "network.put", {{"transport", shared}}}.run_wrongly();
+    Trial{module, "network.ping_pong", {{"transport", shared}}}.run_wrongly();
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::cerr << "usage: UCX_TLS=tcp mpirun -n 2 network_job MODULE\n";
+        return 2;
+    }
+    constexpr int skip = 77; // as CMakeLists.txt tells ctest
+    if (assay::machine::inspect().usable_cores < 2) return skip;
+    try {
+        try_all(argv[1]);
+        assay::peers::leave_team(argv[1]);
+        return failures == 0 ? 0 : 1;
+    } catch (const std::exception& e) {
+        std::cerr << e.what() << '\n';
+        std::_Exit(1); // mpirun ends the rank that waits for this one
+    }
+}
