@@ -3,6 +3,7 @@
 #include "predict/points.hpp"
 
 #include "language/language.hpp"
+#include "model/device.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 
@@ -116,7 +117,10 @@ private:
         for (const auto& parameter : series.parameters)
             if (std::ranges::find(varied, parameter.name) == varied.end())
                 rest.parameters.push_back(parameter);
-        MeasuredCurve curve{.machine = plain(named ? machine.instance : machine.cpu_model),
+        const auto kind = series.place == "host" || machine.devices.empty()
+                              ? machine.cpu_model
+                              : join(device_kinds(machine));
+        MeasuredCurve curve{.machine = plain(named ? machine.instance : kind),
                             .place = plain(series.place),
                             .library = plain(series.library),
                             .what = plain(parameters_in_words(rest))};

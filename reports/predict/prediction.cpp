@@ -192,7 +192,10 @@ private:
     }
 
     void warn() {
-        const auto factor_text = [](double factor) { return fmt::format("{:.3g}", factor); };
+        const auto factor_text = [](double factor) {
+            constexpr double many = 100; // three digits
+            return factor < many ? fmt::format("{:.3g}", factor) : fmt::format("{:.0f}", factor);
+        };
         const auto most = [&](auto of) {
             double largest = 0;
             for (const auto& layout : layouts_) largest = std::max(largest, of(layout));
