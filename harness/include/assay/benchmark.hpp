@@ -157,6 +157,7 @@ public:
         if (services_->struct_size < sizeof(assay_services)) return; // an older program
         const auto pointers_to = [](const std::vector<std::string>& texts) {
             std::vector<const char*> pointers;
+            pointers.reserve(texts.size());
             for (const auto& text : texts) pointers.push_back(text.c_str());
             return pointers;
         };
