@@ -7,6 +7,7 @@ namespace {
 
 struct Allgather {
     static constexpr const char* name = "MPI_Allgather";
+    static constexpr Kind kind = Kind::allgather;
     static constexpr Info info{
         .id = "collective.allgather",
         .version = 1,
@@ -21,20 +22,9 @@ struct Allgather {
     static constexpr auto algorithms = collective::algorithms(
         {"linear", "bruck", "recursive_doubling", "ring", "neighbor", "two_proc"});
     static constexpr const char* algorithm_variable = "OMPI_MCA_coll_tuned_allgather_algorithm";
-    static constexpr bool reduces = false;
-    static constexpr bool divided = true;
-    static Shape shape(std::size_t count, int ranks) {
-        return {.send = count, .receive = count * static_cast<std::size_t>(ranks)};
-    }
-    static constexpr double bus_factor(int ranks) { return all_but_own(ranks); }
-    static constexpr bool receives(int /*rank*/) { return true; }
     static int call(const void* in, void* out, int count, MPI_Datatype type, int /*rank*/,
                     int /*ranks*/, MPI_Comm communicator) noexcept {
         return MPI_Allgather(in, count, type, out, count, type, communicator);
-    }
-    static double result(const Values& values, int /*rank*/, int /*ranks*/, std::size_t count,
-                         std::size_t i) {
-        return values.at(static_cast<int>(i / count), i % count);
     }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algorithm.hpp"
 #include "growth.hpp"
+#include "kind.hpp"
 #include "ranks.hpp"
 #include "transport.hpp"
 #include "values.hpp"
@@ -173,8 +174,8 @@ public:
         ++calls_;
     }
     Work work() const {
-        const auto n = static_cast<double>(ranks_);
-        return {.algorithm_bytes = bytes(), .bus_bytes = bytes() * 2 * (n - 1) / n};
+        return {.algorithm_bytes = bytes(),
+                .bus_bytes = bytes() * bus_factor(Kind::allreduce, ranks_)};
     }
     Check verify() const {
         mpi::check(code_, "MPI_Allreduce");

@@ -7,7 +7,7 @@ namespace {
 
 struct Broadcast {
     static constexpr const char* name = "MPI_Bcast";
-    static constexpr int root = 0;
+    static constexpr Kind kind = Kind::broadcast;
     static constexpr Info info{
         .id = "collective.broadcast",
         .version = 1,
@@ -26,20 +26,9 @@ struct Broadcast {
         {"basic_linear", "chain", "pipeline", "split_binary_tree", "binary_tree", "binomial",
          "knomial", "scatter_allgather", "scatter_allgather_ring"});
     static constexpr const char* algorithm_variable = "OMPI_MCA_coll_tuned_bcast_algorithm";
-    static constexpr bool reduces = false;
-    static constexpr bool divided = false;
-    static Shape shape(std::size_t count, int /*ranks*/) {
-        return {.send = count, .receive = count};
-    }
-    static constexpr double bus_factor(int /*ranks*/) { return 1; }
-    static constexpr bool receives(int rank) { return rank != root; }
     static int call(void* in, void* out, int count, MPI_Datatype type, int rank, int /*ranks*/,
                     MPI_Comm communicator) noexcept {
-        return MPI_Bcast(receives(rank) ? out : in, count, type, root, communicator);
-    }
-    static double result(const Values& values, int /*rank*/, int /*ranks*/, std::size_t /*count*/,
-                         std::size_t i) {
-        return values.at(root, i);
+        return MPI_Bcast(receives(kind, rank) ? out : in, count, type, 0, communicator);
     }
 };
 

@@ -3,21 +3,16 @@
 // Collectives that move data, or add up and move, as benchmarks: buffers, sizes and checks are the same
 // for all of them. What one of them is, its Operation says:
 //
-//   info, reduces, divided
-//   shape(count, ranks)                    numbers that a rank sends and receives
-//   bus_factor(ranks)                      bus bytes of a byte of the message
-//   receives(rank)                         does this rank get a result? (the root of a broadcast does not)
+//   kind, info, name                       see kind.hpp; name of the call
 //   call(in, out, count, type, rank, ranks, communicator)
-//   result(values, rank, ranks, count, i)  what must stand in element i
 //   algorithms, algorithm_variable         where the library lets one choose, see algorithm.hpp
 //
-// `divided`: the message is cut into one block for each rank, as NCCL's tests count it, so that MPI and
-// NCCL have the same sizes and factors. A message that cannot be cut evenly is rounded down, to one
-// number a rank at least; `message_bytes` says what was moved.
+// A message that cannot be cut evenly is rounded down; `message_bytes` says what was moved.
 
 #pragma once
 
 #include "algorithm.hpp"
+#include "kind.hpp"
 #include "ranks.hpp"
 #include "transport.hpp"
 #include "values.hpp"
@@ -37,19 +32,17 @@
 
 namespace assay::collective {
 
-struct Shape {
-    std::size_t send;
-    std::size_t receive;
-};
+/// Does this rank get a result? The root of a broadcast does not.
+constexpr bool receives(Kind kind, int rank) { return kind != Kind::broadcast || rank != 0; }
 
 /// The buffers of one rank, and the call that is timed.
 template <class Operation, class T>
 class Buffers {
 public:
     Buffers(std::int64_t bytes, int rank, int ranks)
-        : count_{count_of(bytes, ranks)}, rank_{rank}, ranks_{ranks}, values_{ranks},
-          input_{Operation::shape(count_, ranks).send},
-          output_{Operation::receives(rank) ? Operation::shape(count_, ranks).receive : 0} {
+        : count_{count_of(kind, sizeof(T), bytes, ranks)}, rank_{rank}, ranks_{ranks},
+          values_{ranks}, input_{sent(kind, count_, ranks)},
+          output_{receives(kind, rank) ? received(kind, count_, ranks) : 0} {
         for (std::size_t i = 0; i < input_.size(); ++i)
             input_[i] = static_cast<T>(values_.at(rank, i));
         poison();
@@ -63,12 +56,8 @@ public:
         const auto& result = result_buffer();
         return check_each(
             result.size(),
-            [&](std::size_t i) {
-                return static_cast<double>(result[i]) -
-                       Operation::result(values_, rank_, ranks_, count_, i);
-            },
-            0,
-            Operation::reduces
+            [&](std::size_t i) { return static_cast<double>(result[i]) - expected(i); }, 0,
+            reduces(kind)
                 ? "every element on every rank, exactly: sums of small random integers, known "
                   "without a message"
                 : "every element on every rank, exactly: random integers that every rank knows");
@@ -79,7 +68,7 @@ public:
     }
     /// One element, by one.
     void spoil() {
-        auto& result = Operation::receives(rank_) ? output_ : input_;
+        auto& result = receives(kind, rank_) ? output_ : input_;
         result[result.size() / 2] += 1;
     }
     /// Of a rank that only sends, what spoil() damaged.
@@ -89,18 +78,17 @@ public:
     }
     /// Of the message.
     double bytes() const {
-        return static_cast<double>(count_ * sizeof(T)) * (Operation::divided ? ranks_ : 1);
+        return static_cast<double>(count_ * sizeof(T)) * (divided(kind) ? ranks_ : 1);
     }
 
 private:
-    static std::size_t count_of(std::int64_t bytes, int ranks) {
-        const std::int64_t parts = Operation::divided ? ranks : 1;
-        const auto size = static_cast<std::int64_t>(sizeof(T));
-        return static_cast<std::size_t>(std::max<std::int64_t>(bytes / (parts * size), 1));
+    static constexpr Kind kind = Operation::kind;
+
+    double expected(std::size_t i) const {
+        const Origin from = origin(kind, rank_, ranks_, count_, i);
+        return reduces(kind) ? values_.sum(from.index) : values_.at(from.rank, from.index);
     }
-    const HostBuffer<T>& result_buffer() const {
-        return Operation::receives(rank_) ? output_ : input_;
-    }
+    const HostBuffer<T>& result_buffer() const { return receives(kind, rank_) ? output_ : input_; }
 
     std::size_t count_; // numbers of a block
     int rank_;
@@ -127,16 +115,17 @@ public:
 
     static constexpr auto axes = [] {
         using namespace assay::units;
-        const auto common = std::tuple{
-            ranks_axis<Params>(),
-            integer<Params>("bytes",
-                            Operation::divided ? "message size, of the blocks of all ranks together"
-                                               : "message size",
-                            "B", &Params::bytes, {8, 1_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB},
-                            {8, 1_GiB}),
-            transport_axis<Params>()};
+        const auto common =
+            std::tuple{ranks_axis<Params>(),
+                       integer<Params>("bytes",
+                                       divided(Operation::kind)
+                                           ? "message size, of the blocks of all ranks together"
+                                           : "message size",
+                                       "B", &Params::bytes,
+                                       {8, 1_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB}, {8, 1_GiB}),
+                       transport_axis<Params>()};
         const auto numbers = [] {
-            if constexpr (Operation::reduces)
+            if constexpr (reduces(Operation::kind))
                 return std::tuple{choice<Params>(
                     "type", "type of the numbers", &Params::type,
                     {Name<Type>{"fp32", Type::fp32}, {"fp64", Type::fp64}}, {Type::fp32})};
@@ -180,7 +169,8 @@ public:
         ++calls_;
     }
     Work work() const {
-        return {.algorithm_bytes = bytes(), .bus_bytes = bytes() * Operation::bus_factor(ranks_)};
+        return {.algorithm_bytes = bytes(),
+                .bus_bytes = bytes() * bus_factor(Operation::kind, ranks_)};
     }
     Check verify() const {
         mpi::check(code_, Operation::name);
@@ -217,11 +207,6 @@ private:
     std::uint64_t calls_ = 0;
     int code_ = MPI_SUCCESS;
 };
-
-/// Bus bytes of a message of which each rank keeps its own block.
-constexpr double all_but_own(int ranks) {
-    return static_cast<double>(ranks - 1) / static_cast<double>(ranks);
-}
 
 inline constexpr const char* caveats =
     "The library chooses algorithm and transport unless told otherwise. Calls follow each other "

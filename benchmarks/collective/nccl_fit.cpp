@@ -58,7 +58,7 @@ Fit fits_way(Way way, int ranks) {
 }
 
 std::int64_t bytes_on_device(const NcclGroup::Plan& plan, int ranks) {
-    const auto count = count_of(plan.kind, plan.element, plan.bytes, ranks);
+    const auto count = count_of(plan.kind, bytes_of(plan.element), plan.bytes, ranks);
     const auto numbers = plan.in_place
                              ? held_in_place(plan.kind, count, ranks)
                              : sent(plan.kind, count, ranks) + received(plan.kind, count, ranks);

@@ -19,7 +19,8 @@ using device::check;
 
 NcclGroup::NcclGroup(const Plan& plan, const Context& context)
     : plan_{plan}, context_{context}, members_{join_members(plan.ranks, devices_there(), context)},
-      ranks_{members_.ranks}, count_{count_of(plan.kind, plan.element, plan.bytes, ranks_)},
+      ranks_{members_.ranks},
+      count_{count_of(plan.kind, bytes_of(plan.element), plan.bytes, ranks_)},
       largest_{largest_value(plan.element, reduces(plan.kind) ? ranks_ : 1)},
       most_calls_{plan.kind == Kind::allreduce
                       ? finite_calls<float>(ranks_, static_cast<double>(largest_ * ranks_))

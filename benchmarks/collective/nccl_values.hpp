@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include "collective/kind.hpp"
+
 #include <assay/host_device.hpp>
 #include <assay/random.hpp>
 
@@ -16,15 +18,6 @@
 namespace assay::collective {
 
 enum class Element : std::uint8_t { fp32, fp64, fp16, bf16, fp8_e4m3, fp8_e5m2 };
-
-enum class Kind : std::uint8_t {
-    allreduce,
-    reduce_scatter,
-    allgather,
-    broadcast,
-    alltoall,
-    send_receive
-};
 
 constexpr std::int64_t bytes_of(Element element) {
     switch (element) {
@@ -61,35 +54,8 @@ constexpr std::int64_t largest_value(Element element, int summands) {
     return std::min<std::int64_t>(125, exact_integers(element) / summands);
 }
 
-constexpr bool reduces(Kind kind) {
-    return kind == Kind::allreduce || kind == Kind::reduce_scatter;
-}
-/// Is the message cut into a block for each rank?
-constexpr bool divided(Kind kind) {
-    return kind == Kind::allgather || kind == Kind::reduce_scatter || kind == Kind::alltoall;
-}
 constexpr bool has_in_place(Kind kind) {
     return kind != Kind::alltoall && kind != Kind::send_receive;
-}
-/// Bus bytes of a byte of the message, as NCCL's tests define them.
-constexpr double bus_factor(Kind kind, int ranks) {
-    const double others = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
-    if (kind == Kind::allreduce) return 2 * others;
-    return divided(kind) ? others : 1;
-}
-
-/// Numbers of a block. A message that cannot be cut evenly is rounded down, to one number at least.
-constexpr std::size_t count_of(Kind kind, Element element, std::int64_t bytes, int ranks) {
-    const std::int64_t parts = divided(kind) ? ranks : 1;
-    return static_cast<std::size_t>(std::max<std::int64_t>(bytes / (parts * bytes_of(element)), 1));
-}
-constexpr std::size_t sent(Kind kind, std::size_t count, int ranks) {
-    const bool all = kind == Kind::reduce_scatter || kind == Kind::alltoall;
-    return all ? count * static_cast<std::size_t>(ranks) : count;
-}
-constexpr std::size_t received(Kind kind, std::size_t count, int ranks) {
-    const bool all = kind == Kind::allgather || kind == Kind::alltoall;
-    return all ? count * static_cast<std::size_t>(ranks) : count;
 }
 /// In place there is one array; where in it a rank's part begins.
 constexpr std::size_t held_in_place(Kind kind, std::size_t count, int ranks) {
@@ -130,23 +96,10 @@ struct Expected {
         return all;
     }
     ASSAY_HOST_DEVICE constexpr double at(std::uint64_t i) const {
-        const auto own = static_cast<std::uint64_t>(rank);
-        switch (kind) {
-        case Kind::allreduce:
-            return growth * sum(i);
-        case Kind::reduce_scatter: {
-            const double mine = value_at(rank, own * count + i, largest);
-            return mine + times * (sum(own * count + i) - mine);
-        }
-        case Kind::allgather:
-            return value_at(static_cast<int>(i / count), i % count, largest);
-        case Kind::broadcast:
-            return value_at(0, i, largest);
-        case Kind::alltoall:
-            return value_at(static_cast<int>(i / count), own * count + i % count, largest);
-        default:
-            return value_at((rank + ranks - 1) % ranks, i, largest);
-        }
+        const Origin from = origin(kind, rank, ranks, count, i);
+        if (kind == Kind::allreduce) return growth * sum(from.index);
+        const double one = value_at(from.rank, from.index, largest);
+        return kind == Kind::reduce_scatter ? one + times * (sum(from.index) - one) : one;
     }
     /// The deviation of `found`, on the scale of the sums.
     ASSAY_HOST_DEVICE constexpr double error(std::uint64_t i, double found) const {

@@ -7,6 +7,7 @@ namespace {
 
 struct ReduceScatter {
     static constexpr const char* name = "MPI_Reduce_scatter_block";
+    static constexpr Kind kind = Kind::reduce_scatter;
     static constexpr Info info{
         .id = "collective.reduce_scatter",
         .version = 1,
@@ -24,20 +25,9 @@ struct ReduceScatter {
         {"basic_linear", "recursive_doubling", "recursive_halving", "butterfly"});
     static constexpr const char* algorithm_variable =
         "OMPI_MCA_coll_tuned_reduce_scatter_block_algorithm";
-    static constexpr bool reduces = true;
-    static constexpr bool divided = true;
-    static Shape shape(std::size_t count, int ranks) {
-        return {.send = count * static_cast<std::size_t>(ranks), .receive = count};
-    }
-    static constexpr double bus_factor(int ranks) { return all_but_own(ranks); }
-    static constexpr bool receives(int /*rank*/) { return true; }
     static int call(const void* in, void* out, int count, MPI_Datatype type, int /*rank*/,
                     int /*ranks*/, MPI_Comm communicator) noexcept {
         return MPI_Reduce_scatter_block(in, out, count, type, MPI_SUM, communicator);
-    }
-    static double result(const Values& values, int rank, int /*ranks*/, std::size_t count,
-                         std::size_t i) {
-        return values.sum(static_cast<std::size_t>(rank) * count + i);
     }
 };
 

@@ -8,6 +8,7 @@ namespace {
 struct SendReceive {
     static constexpr const char* name = "MPI_Sendrecv";
     static constexpr int tag = 7;
+    static constexpr Kind kind = Kind::send_receive;
     static constexpr Info info{
         .id = "collective.send_receive",
         .version = 1,
@@ -22,22 +23,10 @@ struct SendReceive {
             "`path` say what was used.",
         .headline = "bus_bandwidth",
     };
-    static constexpr bool reduces = false;
-    static constexpr bool divided = false;
-    static Shape shape(std::size_t count, int /*ranks*/) {
-        return {.send = count, .receive = count};
-    }
-    static constexpr double bus_factor(int /*ranks*/) { return 1; }
-    static constexpr bool receives(int /*rank*/) { return true; }
-    static int before(int rank, int ranks) { return (rank + ranks - 1) % ranks; }
     static int call(const void* in, void* out, int count, MPI_Datatype type, int rank, int ranks,
                     MPI_Comm communicator) noexcept {
         return MPI_Sendrecv(in, count, type, (rank + 1) % ranks, tag, out, count, type,
-                            before(rank, ranks), tag, communicator, MPI_STATUS_IGNORE);
-    }
-    static double result(const Values& values, int rank, int ranks, std::size_t /*count*/,
-                         std::size_t i) {
-        return values.at(before(rank, ranks), i);
+                            (rank + ranks - 1) % ranks, tag, communicator, MPI_STATUS_IGNORE);
     }
 };
 

@@ -365,9 +365,10 @@ TEST(NcclValues, SumsInPlaceAreKnownAfterManyCalls) {
 }
 
 TEST(NcclValues, SizesAndFactorsAreThoseOfItsTests) {
-    EXPECT_EQ(count_of(Kind::allreduce, Element::fp32, 1 << 20, 8), 1U << 18U);
-    EXPECT_EQ(count_of(Kind::allgather, Element::fp32, 1 << 20, 8), 1U << 15U);
-    EXPECT_EQ(count_of(Kind::alltoall, Element::fp32, 8, 8), 1U) << "one number a rank at least";
+    EXPECT_EQ(count_of(Kind::allreduce, bytes_of(Element::fp32), 1 << 20, 8), 1U << 18U);
+    EXPECT_EQ(count_of(Kind::allgather, bytes_of(Element::fp32), 1 << 20, 8), 1U << 15U);
+    EXPECT_EQ(count_of(Kind::alltoall, bytes_of(Element::fp32), 8, 8), 1U)
+        << "one number a rank at least";
     EXPECT_EQ(sent(Kind::reduce_scatter, 10, 8), 80U);
     EXPECT_EQ(received(Kind::reduce_scatter, 10, 8), 10U);
     EXPECT_EQ(received(Kind::allgather, 10, 8), 80U);
@@ -379,9 +380,11 @@ TEST(NcclValues, SizesAndFactorsAreThoseOfItsTests) {
     EXPECT_DOUBLE_EQ(bus_factor(Kind::broadcast, 8), 1);
     EXPECT_DOUBLE_EQ(bus_factor(Kind::send_receive, 8), 1);
     // 16 GiB of bytes in blocks: no 32-bit numbers on the way.
-    EXPECT_EQ(received(Kind::alltoall,
-                       count_of(Kind::alltoall, Element::fp8_e4m3, std::int64_t{1} << 34U, 8), 8),
-              std::size_t{1} << 34U);
+    EXPECT_EQ(
+        received(Kind::alltoall,
+                 count_of(Kind::alltoall, bytes_of(Element::fp8_e4m3), std::int64_t{1} << 34U, 8),
+                 8),
+        std::size_t{1} << 34U);
 }
 
 } // namespace
