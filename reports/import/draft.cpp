@@ -116,15 +116,19 @@ void Draft::add(Reading reading) {
     };
     c.place.kind = first_of(options_.place, reading.place, "host");
     c.library = first_of(options_.library, reading.library, to_string(tool_));
-    c.parameters = reading.parameters;
     c.settings = reading.settings;
     c.work = reading.work;
     c.headline = reading.headline;
     c.status = reading.status;
     c.reason = reading.reason;
-    for (const auto& parameter : options_.parameters)
-        if (record::find(c.parameters, parameter.name) == nullptr)
-            c.parameters.push_back(parameter);
+    // A name stands once in a result; a broken output may say it twice.
+    const auto take = [&c](const record::NamedList& parameters) {
+        for (const auto& parameter : parameters)
+            if (record::find(c.parameters, parameter.name) == nullptr)
+                c.parameters.push_back(parameter);
+    };
+    take(reading.parameters);
+    take(options_.parameters);
     const auto [entry, is_new] = by_identity_.try_emplace(record::identity(c), cases_.size());
     if (is_new) cases_.push_back({.result = std::move(c)});
     add_to(cases_[entry->second], reading);

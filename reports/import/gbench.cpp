@@ -80,9 +80,6 @@ void read_name(std::string_view full, Reading& reading) {
     // Blanks would take an id apart where it is listed with its parameters.
     std::ranges::replace(name, ' ', '_');
     reading.name = name.empty() ? "unnamed" : name;
-    std::set<std::string> seen; // of names given twice the first stays
-    std::erase_if(reading.parameters,
-                  [&](const auto& parameter) { return !seen.insert(parameter.name).second; });
 }
 
 class Reader {

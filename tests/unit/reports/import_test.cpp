@@ -256,6 +256,18 @@ TEST(Import, BabelStreamBytesAndUnits) {
     EXPECT_NEAR(value(n, "bandwidth"), 4.0 * 4 * 1048576 / 0.002, 1);
 }
 
+TEST(Import, WhatIsSaidTwiceIsOneParameter) {
+    const auto import = import_text("# OSU MPI Allreduce Latency Test v7.1\n"
+                                    "# Size       Avg Latency(us)\n"
+                                    "# Datatype: MPI_INT.\n"
+                                    "4                       1.50\n"
+                                    "# Datatype: MPI_INT.\n"
+                                    "4                       1.60\n",
+                                    "input");
+    ASSERT_TRUE(import);
+    EXPECT_EQ(import->run.cases.size(), 1U) << "the same case, measured twice";
+}
+
 TEST(Import, OsuColumnsAndValidation) {
     const auto import = imported(
         "osu-allreduce.txt", {.library = "openmpi", .parameters = {{"ranks", std::int64_t{16}}}});
