@@ -4,6 +4,7 @@
 #include "base/file.hpp"
 #include "core/build_id.hpp"
 #include "core/link_proof.hpp"
+#include "core/network_limits.hpp"
 #include "machine/inventory.hpp"
 #include "telemetry/window.hpp"
 
@@ -154,6 +155,7 @@ message::Result CaseWorker::measure(const message::Measure& request) {
     result.replica.started = utc_now();
     services_.clear();
     attempt(request, result);
+    note_network_rate(services_.settings);
     result.settings = services_.settings;
     result.replica.extra = services_.metrics;
     result.replica.tables = services_.tables;

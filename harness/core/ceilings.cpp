@@ -2,6 +2,7 @@
 #include "core/ceilings.hpp"
 
 #include "core/device_limits.hpp"
+#include "core/network_limits.hpp"
 #include "record/summary.hpp"
 
 #include <fmt/format.h>
@@ -127,7 +128,8 @@ void assign_ceilings(record::Run& run, const Catalogue& catalogue,
         if (benchmark == nullptr || !is_measured(c)) continue;
         c.ceiling = measured_ceiling(run, c, *benchmark);
         c.other_ceilings.clear();
-        add_limits(c, limits_of(c, run.machine, hardware));
+        add_limits(c, c.place.kind == "host" ? network_limits(c)
+                                             : limits_of(c, run.machine, hardware));
         warn_above(c);
     }
 }
