@@ -4,7 +4,7 @@
 //   mpirun -n N peer_allreduce MODULE PAIRS SECONDS
 // Every rank takes part; rank 0 prints a line per message size:
 //   <bytes> <ours s> <bare s> <ratio> <low> <high> <added s> <low> <high> <pairs> <repeated> <disturbed>
-#include "machine/inventory.hpp"
+#include "job.hpp"
 #include "subject.hpp"
 #include "turns.hpp"
 
@@ -12,7 +12,6 @@
 #include <assay/random.hpp>
 
 #include <mpi.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -29,6 +28,7 @@
 namespace {
 
 using namespace assay;
+using peers::Job;
 
 class Bare {
 public:
@@ -48,29 +48,6 @@ private:
     HostBuffer<float> from_;
     HostBuffer<float> to_;
     MPI_Comm comm_;
-};
-
-/// What all ranks do together. They decide everything alike, because they see the same numbers.
-class Job {
-public:
-    explicit Job(MPI_Comm comm) : comm_{comm} { MPI_Comm_rank(comm, &rank_); }
-    int rank() const { return rank_; }
-    MPI_Comm comm() const { return comm_; }
-
-    double reduce(double value, MPI_Op operation) const {
-        MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, operation, comm_);
-        return value;
-    }
-    /// Seconds per call of the slowest rank.
-    template <class Side>
-    double turn(Side& side, std::size_t calls) const {
-        MPI_Barrier(comm_);
-        return reduce(side.sample(calls), MPI_MAX) / static_cast<double>(calls);
-    }
-
-private:
-    MPI_Comm comm_;
-    int rank_ = 0;
 };
 
 /// How a side's part of a pair is cut: small messages drift within milliseconds, so the sides change
@@ -140,20 +117,6 @@ void compare(const Job& job, const std::string& module, std::size_t bytes,
               << std::flush;
 }
 
-/// One core for each rank, as the workers of a team have it.
-void bind_to_own_core(MPI_Comm comm) {
-    int rank = 0;
-    int ranks = 1;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    const auto cpus = machine::choose_cpus(ranks);
-    if (cpus.size() < static_cast<std::size_t>(ranks)) return;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<std::size_t>(cpus[static_cast<std::size_t>(rank)]), &set);
-    ::sched_setaffinity(0, sizeof set, &set);
-}
-
 int run(char** argv) {
     const std::string module = argv[1];
     const peers::Plan plan{.pairs = std::strtoul(argv[2], nullptr, 10),
@@ -161,7 +124,7 @@ int run(char** argv) {
     MPI_Init(nullptr, nullptr); // the module finds it done, and adds communicators of its own
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    bind_to_own_core(comm);
+    peers::bind_to_own_core(comm);
     {
         const Job job{comm};
         for (const std::size_t bytes :
