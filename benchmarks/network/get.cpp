@@ -11,10 +11,9 @@ struct Get {
         .question = "How fast does one process read from the memory of another one?",
         .method =
             "ucp_get_nbx from registered memory into registered memory, always the same buffers, "
-            "up to `window` messages under way; a call ends when all of them are there, and has so "
-            "many messages that telling the other process is 1% of it at most. Bandwidth is that "
-            "of "
-            "all pairs and directions together. The reader checks every word; the lanes that UCX "
+            "up to `window` messages under way; a call ends when all of them are there, and is "
+            "so long that its end counts for little (as of network.put). Bandwidth is that of all "
+            "pairs and directions together. The reader checks every word; the lanes that UCX "
             "opened, and what the kernel counted, prove the transport.",
         .caveats =
             "The same buffers again and again: messages that fit into a cache come from there. "

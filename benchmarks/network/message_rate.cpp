@@ -34,9 +34,10 @@ public:
         .question = "How many small messages per second do two processes exchange?",
         .method =
             "ucp_tag_send_nbx and ucp_tag_recv_nbx, up to `window` of them under way on each "
-            "side; the receiver answers once when all messages of a call are there, and a call has "
-            "so many that the answer is 1% of it at most. Messages of all pairs and directions "
-            "together. Every place of the window has words of its own, and the receiver checks "
+            "side; the receiver answers once when all messages of a call are there, and a call is "
+            "so long that the answer counts for little (as of network.put). Messages of all pairs "
+            "and directions together. Every place of the window has words of its own, and the "
+            "receiver checks "
             "all.",
         .caveats =
             "The sender may run ahead of the receiver: messages that nobody waits for yet are "
@@ -185,7 +186,7 @@ private:
         return wire_.max(clock_.seconds(1, [this] { run(); }));
     }
     void set_length(Context& context) {
-        const auto burst = find_burst([this](std::uint64_t n) { return timed_call(n); });
+        const auto burst = find_burst(window_, [this](std::uint64_t n) { return timed_call(n); });
         messages_ = burst.messages;
         context.setting("message_bytes", size());
         context.setting("messages_per_call", count());

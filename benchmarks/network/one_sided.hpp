@@ -139,7 +139,7 @@ private:
         return wire_.max(clock_.seconds(1, [this] { run(); }));
     }
     void set_length(Context& context) {
-        const auto burst = find_burst([this](std::uint64_t n) { return timed_call(n); });
+        const auto burst = find_burst(window_, [this](std::uint64_t n) { return timed_call(n); });
         messages_ = burst.messages;
         context.setting("message_bytes", size());
         context.setting("messages_per_call", count());

@@ -44,7 +44,7 @@ constexpr std::array races{
     Race{"network.put", "ucp_put_bw", 4 << 10, true},
     Race{"network.put", "ucp_put_bw", 64 << 10, true},
     Race{"network.put", "ucp_put_bw", 1 << 20, true},
-    Race{"network.put", "ucp_put_bw", 16 << 20, true},
+    Race{"network.put", "ucp_put_bw", 4 << 20, true},
     Race{"network.ping_pong", "tag_lat", 8, false},
     Race{"network.ping_pong", "tag_lat", 64 << 10, false},
     Race{"network.message_rate", "tag_bw", 8, true},
