@@ -43,7 +43,8 @@ void add_hosts(CLI::App& verb, Options& o) {
         verb.add_option_function<std::string>(
                 "--hosts",
                 [take](const std::string& text) { take("--hosts", core::parse_hosts(text)); },
-                "Machines that teams of processes (collective.*) are spread over, with the "
+                "Machines that teams of processes (collective.*, network.*) are spread over, with "
+                "the "
                 "ranks that each takes; assay must be at the same path on all of them")
             ->type_name("HOST:N,...");
     auto* hostfile =
