@@ -8,17 +8,19 @@ if(NOT UCX_FOUND OR NOT MPI_CXX_FOUND)
     return()
 endif()
 
+# assay_ucx_benchmarks(<module> <source>): what `ucx` and `ucx_cuda` share, and where the data of this one lies.
+function(assay_ucx_benchmarks module where)
+    target_include_directories(assay_module_${module} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+    target_compile_definitions(assay_module_${module} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+    target_sources(assay_module_${module} PRIVATE collective/world.cpp collective/ranks.cpp collective/traffic.cpp
+        network/lanes.cpp network/memory.cpp network/pairs.cpp network/resources.cpp network/way.cpp network/wire.cpp
+        ${where})
+    assay_benchmark(${module} network::put network/put.cpp)
+    assay_benchmark(${module} network::get network/get.cpp)
+    assay_benchmark(${module} network::ping_pong network/ping_pong.cpp)
+    assay_benchmark(${module} network::message_rate network/message_rate.cpp)
+    assay_finish_module(${module})
+endfunction()
+
 assay_module(ucx HOOKS network/hooks.cpp LINK PkgConfig::UCX MPI::MPI_CXX)
-target_include_directories(assay_module_ucx PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
-target_compile_definitions(assay_module_ucx PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-target_sources(assay_module_ucx PRIVATE
-    "${CMAKE_CURRENT_SOURCE_DIR}/collective/world.cpp" "${CMAKE_CURRENT_SOURCE_DIR}/collective/ranks.cpp"
-    "${CMAKE_CURRENT_SOURCE_DIR}/collective/traffic.cpp"
-    "${CMAKE_CURRENT_SOURCE_DIR}/network/lanes.cpp" "${CMAKE_CURRENT_SOURCE_DIR}/network/memory.cpp"
-    "${CMAKE_CURRENT_SOURCE_DIR}/network/pairs.cpp" "${CMAKE_CURRENT_SOURCE_DIR}/network/resources.cpp"
-    "${CMAKE_CURRENT_SOURCE_DIR}/network/way.cpp" "${CMAKE_CURRENT_SOURCE_DIR}/network/wire.cpp")
-assay_benchmark(ucx network::put network/put.cpp)
-assay_benchmark(ucx network::get network/get.cpp)
-assay_benchmark(ucx network::ping_pong network/ping_pong.cpp)
-assay_benchmark(ucx network::message_rate network/message_rate.cpp)
-assay_finish_module(ucx)
+assay_ucx_benchmarks(ucx network/where_host.cpp)

@@ -20,6 +20,7 @@ struct Get {
             "Over TCP UCX sends the data as messages, and the other processor takes part. Ranks on "
             "one machine map each other's memory, where a get is a copy by the reader.",
         .headline = "bandwidth",
+        .place = place_of_data,
     };
     static constexpr bool gets = true;
     static ucs_status_ptr_t call(ucp_ep_h endpoint, const Memory& from, Memory& to,

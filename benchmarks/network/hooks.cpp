@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collective/world.hpp"
 #include "resources.hpp"
+#include "where.hpp"
 
 #include <assay/define.hpp>
 
@@ -12,7 +13,7 @@ namespace {
 
 /// What this process runs with, which may be newer than what it was built for.
 std::int32_t facts(const assay_services* services, assay_text* error) {
-    return assay::detail::guarded(error, [&] {
+    const auto failed = assay::detail::guarded(error, [&] {
         std::string found;
         for (const auto& transport : assay::network::transports_found())
             found += (found.empty() ? "" : " ") + transport;
@@ -23,6 +24,7 @@ std::int32_t facts(const assay_services* services, assay_text* error) {
         say("ucx.transports", found.empty() ? "none" : found);
         say("mpi.library", assay::mpi::library_version());
     });
+    return failed != 0 ? failed : assay::network::report_place(services, error);
 }
 
 } // namespace

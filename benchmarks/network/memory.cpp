@@ -5,9 +5,11 @@
 
 namespace assay::network {
 
-Memory::Memory(Wire& wire, std::size_t words) : wire_{wire}, words_{words} {
+Memory::Memory(Wire& wire, std::size_t words, Where where)
+    : wire_{wire}, words_{words}, where_{where}, copy_(where == Where::device ? words : 0) {
     wire_.agree(allocate());
-    std::fill_n(data_, words_, Word{0});
+    std::fill_n(seen(), words_, Word{0});
+    push();
 
     void* packed = nullptr;
     std::size_t length = 0;
@@ -31,7 +33,8 @@ Memory::~Memory() {
 std::string Memory::allocate() {
     ucp_mem_map_params_t params{};
     params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH |
-                        UCP_MEM_MAP_PARAM_FIELD_FLAGS;
+                        UCP_MEM_MAP_PARAM_FIELD_FLAGS | UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE;
+    params.memory_type = where_ == Where::host ? UCS_MEMORY_TYPE_HOST : UCS_MEMORY_TYPE_CUDA;
     params.address = nullptr;
     params.length = bytes();
     params.flags = UCP_MEM_MAP_ALLOCATE;
@@ -55,12 +58,30 @@ std::string Memory::unpack(const std::vector<std::byte>& key) {
     return {};
 }
 
+void Memory::push() {
+    if (where_ == Where::device) to_device(data_, copy_.data(), bytes());
+}
+
+std::span<const Word> Memory::held() const {
+    if (where_ == Where::host) return {data_, words_};
+    from_device(copy_.data(), data_, bytes());
+    return copy_;
+}
+
+void Memory::spoil(std::size_t i) {
+    static_cast<void>(held());
+    seen()[i] ^= 1U;
+    push();
+}
+
 void fill(Memory& memory, int sender) {
     for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = word_of(sender, i);
+    memory.push();
 }
 
 void poison(Memory& memory, int sender) {
     for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = ~word_of(sender, i);
+    memory.push();
 }
 
 Check check_words(std::span<const Word> got, int sender, std::string method) {

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "where.hpp"
 #include "wire.hpp"
 
 #include <assay/random.hpp>
@@ -29,31 +30,39 @@ using Word = std::uint64_t;
 class Memory {
 public:
     /// All zero, touched by this rank first.
-    Memory(Wire& wire, std::size_t words);
+    Memory(Wire& wire, std::size_t words, Where where = data_lies);
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
     ~Memory();
 
+    /// Where it is: for UCX, and for the host where it is the host's.
     Word* data() { return data_; }
     const Word* data() const { return data_; }
     std::size_t size() const { return words_; }
     std::size_t bytes() const { return words_ * sizeof(Word); }
-    Word& operator[](std::size_t i) { return data_[i]; }
-    const Word& operator[](std::size_t i) const { return data_[i]; }
-    std::span<Word> words() { return {data_, words_}; }
-    std::span<const Word> words() const { return {data_, words_}; }
+
+    /// What the host sees: the memory itself, or of a device's a copy, which push() sends there.
+    Word& operator[](std::size_t i) { return seen()[i]; }
+    void push();
+    /// What is there now.
+    std::span<const Word> held() const;
+    /// Changes the lowest bit of a word.
+    void spoil(std::size_t i);
 
     /// The partner's piece: where it is in his address space, and the key to it.
     std::uint64_t remote() const { return remote_; }
     ucp_rkey_h key() const { return key_.get(); }
 
 private:
+    Word* seen() { return where_ == Where::host ? data_ : copy_.data(); }
     std::string allocate();
     std::string unpack(const std::vector<std::byte>& key);
 
     Wire& wire_;
     std::size_t words_;
+    Where where_;
     Word* data_ = nullptr;
+    mutable std::vector<Word> copy_; // of a device's memory
     ucp_mem_h handle_ = nullptr;
     std::uint64_t remote_ = 0;
     KeyHandle key_;

@@ -44,8 +44,10 @@ public:
             "copied once more. One thread drives each side; a network card does more with several "
             "pairs (ranks=4 and more).",
         .headline = "item_rate",
+        .place = place_of_data,
     };
     static constexpr bool team = true;
+    static constexpr bool all_devices = on_device;
 
     static constexpr std::tuple axes{
         pairs_axis<Params>(),
@@ -100,17 +102,17 @@ public:
     Check verify() const {
         wire_.check();
         const auto arrived =
-            to_.words().first(words_ * static_cast<std::size_t>(std::min(messages_, window_)));
+            to_.held().first(words_ * static_cast<std::size_t>(std::min(messages_, window_)));
         auto check = receives_ ? check_words(arrived, wire_.pairing().partner,
                                              "every word of the last window of messages, exactly: "
                                              "random words that both ranks can make")
-                               : check_words(from_.words(), wire_.rank(),
+                               : check_words(from_.held(), wire_.rank(),
                                              "what was sent is as it was; the partner checks what "
                                              "arrived");
         return wire_.prove(std::move(check), static_cast<double>(all_messages_) * size());
     }
     void poison() { network::poison(to_, wire_.pairing().partner); }
-    void spoil() { to_[words_ / 2] ^= 1U; }
+    void spoil() { to_.spoil(words_ / 2); }
 
 private:
     static constexpr ucp_tag_t message = 41;

@@ -34,6 +34,7 @@ public:
     };
     static constexpr Info info = Operation::info;
     static constexpr bool team = true;
+    static constexpr bool all_devices = on_device;
 
     static constexpr auto axes = [] {
         using namespace assay::units;
@@ -57,7 +58,7 @@ public:
           window_{static_cast<std::uint64_t>(params.window)},
           two_way_{params.direction == Direction::two_way},
           acts_{two_way_ || wire_.pairing().leads}, heeds_{two_way_ || !wire_.pairing().leads},
-          from_{wire_, words_}, to_{wire_, words_}, signals_{wire_, signal_words} {
+          from_{wire_, words_}, to_{wire_, words_}, signals_{wire_, signal_words, Where::host} {
         fill(from_, wire_.rank());
         poison();
         done_.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
@@ -90,16 +91,16 @@ public:
     Check verify() const {
         wire_.check();
         const bool receives = Operation::gets ? acts_ : heeds_;
-        auto check = receives ? check_words(to_.words(), wire_.pairing().partner,
+        auto check = receives ? check_words(to_.held(), wire_.pairing().partner,
                                             "every word that arrived, exactly: random words that "
                                             "both ranks can make")
-                              : check_words(from_.words(), wire_.rank(),
+                              : check_words(from_.held(), wire_.rank(),
                                             "what was sent is as it was; the partner checks what "
                                             "arrived");
         return wire_.prove(std::move(check), static_cast<double>(all_messages_) * size());
     }
     void poison() { network::poison(to_, wire_.pairing().partner); }
-    void spoil() { to_[to_.size() / 2] ^= 1U; }
+    void spoil() { to_.spoil(to_.size() / 2); }
 
 private:
     static constexpr std::size_t signal_words =

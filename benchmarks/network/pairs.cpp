@@ -2,6 +2,7 @@
 #include "pairs.hpp"
 
 #include "collective/ranks.hpp"
+#include "where.hpp"
 
 #include <stdexcept>
 #include <string>
@@ -18,7 +19,7 @@ std::string odd(std::int64_t ranks) {
 Fit fit_pairs(Symbolic ranks, std::int64_t bytes_per_rank, const Machine& machine) {
     if (auto fit = collective::fit_ranks(ranks, bytes_per_rank, machine); !fit) return fit;
     const auto count = collective::rank_count(ranks, machine);
-    return count % 2 == 0 ? Fit::yes() : Fit::no(odd(count));
+    return count % 2 == 0 ? fit_place(count, bytes_per_rank, machine) : Fit::no(odd(count));
 }
 
 int join_pairs(Symbolic ranks, Context& context) {

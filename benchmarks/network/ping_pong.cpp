@@ -46,8 +46,10 @@ public:
             "computes while it waits sees more. put: where a message is longer than what arrives "
             "at once, its last word may arrive before others.",
         .headline = "latency",
+        .place = place_of_data,
     };
     static constexpr bool team = true;
+    static constexpr bool all_devices = on_device;
 
     static constexpr std::tuple axes{
         pairs_axis<Params>(),
@@ -64,6 +66,9 @@ public:
         if (auto fit = fit_pairs(params.ranks, 2 * params.bytes, machine); !fit) return fit;
         if (params.operation == Operation::put && params.transport == Way::cma)
             return Fit::no("not applicable: UCX puts through mapped memory, not through cma");
+        if (on_device && params.operation == Operation::put)
+            return Fit::no("not applicable: a host does not see at once what was put into the "
+                           "memory of a device");
         return fit_way(params.transport, machine);
     }
 
@@ -132,12 +137,13 @@ public:
     Check verify() const {
         wire_.check();
         const std::size_t last = to_.size() - 1;
+        const auto held = to_.held();
         auto check = check_each(
             to_.size(),
             [&](std::size_t i) {
                 const Word wanted =
                     puts_ && i == last ? calls_ : word_of(wire_.pairing().partner, i);
-                return to_[i] == wanted ? 0.0 : 1.0;
+                return held[i] == wanted ? 0.0 : 1.0;
             },
             0,
             "every word that arrived, exactly: random words that both ranks can make, and the "
@@ -146,7 +152,7 @@ public:
                            2 * static_cast<double>(calls_) * static_cast<double>(from_.bytes()));
     }
     void poison() { network::poison(to_, wire_.pairing().partner); }
-    void spoil() { to_[to_.size() / 2] ^= 1U; }
+    void spoil() { to_.spoil(to_.size() / 2); }
 
     void metrics(const Metrics& metrics) const {
         const auto add = [&](const char* name, double share) {

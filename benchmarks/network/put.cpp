@@ -22,6 +22,7 @@ struct Put {
             "Over TCP the receiver's processor takes part. Ranks on one machine map each other's "
             "memory, where a put is a copy by the sender.",
         .headline = "bandwidth",
+        .place = place_of_data,
     };
     static constexpr bool gets = false;
     static ucs_status_ptr_t call(ucp_ep_h endpoint, Memory& from, const Memory& to,

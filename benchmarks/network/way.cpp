@@ -10,11 +10,24 @@ namespace assay::network {
 namespace {
 
 bool is_over_rdma(Way way) { return way == Way::rc || way == Way::dc || way == Way::ud; }
-bool stays_on_machine(Way way) { return way == Way::shared_memory || way == Way::cma; }
+bool stays_on_machine(Way way) {
+    return way == Way::shared_memory || way == Way::cma || way == Way::cuda_ipc;
+}
 
 /// "rc" is rc_verbs and rc_mlx5; "ud" is not "udp".
 bool is_kind(std::string_view transport, std::string_view kind) {
     return transport == kind || (transport.starts_with(kind) && transport[kind.size()] == '_');
+}
+
+/// Of these ways one transport must be there, others come along.
+const char* must_have(Way way) {
+    if (way == Way::cma) return "cma";
+    return way == Way::cuda_ipc ? "cuda_ipc" : nullptr;
+}
+
+/// To and from a device, in front of what carries the data.
+bool copies(std::string_view transport) {
+    return on_device && (transport == "cuda_copy" || transport == "gdr_copy");
 }
 
 bool belongs_to(std::string_view transport, Way way) {
@@ -23,6 +36,8 @@ bool belongs_to(std::string_view transport, Way way) {
         return transport == "posix" || transport == "sysv";
     case Way::cma:
         return transport == "posix" || transport == "cma";
+    case Way::cuda_ipc:
+        return transport == "posix" || transport == "sysv" || transport == "cuda_ipc";
     case Way::any:
         return true;
     default:
@@ -46,8 +61,8 @@ Fit fit_way(Way way, const Machine& machine) {
         return Fit::no("not applicable: no RDMA device here");
     const auto found = transports_found();
     const auto matches = [&](const std::string& transport) {
-        // Of what cma needs, posix is always there.
-        return way == Way::cma ? transport == "cma" : belongs_to(transport, way);
+        const char* needed = must_have(way);
+        return needed != nullptr ? transport == needed : belongs_to(transport, way);
     };
     if (std::ranges::any_of(found, matches)) return Fit::yes();
     std::string list;
@@ -59,10 +74,11 @@ Fit fit_way(Way way, const Machine& machine) {
 std::string contradiction(Way asked, const std::vector<Lane>& lanes) {
     if (asked == Way::any) return {};
     for (const auto& lane : lanes)
-        if (!belongs_to(lane.transport, asked))
+        if (!copies(lane.transport) && !belongs_to(lane.transport, asked))
             return "UCX uses " + transports_of(lanes) + " on " + devices_of(lanes);
-    const auto is_cma = [](const Lane& lane) { return lane.transport == "cma"; };
-    if (asked == Way::cma && std::ranges::none_of(lanes, is_cma))
+    const char* needed = must_have(asked);
+    const auto is_it = [&](const Lane& lane) { return lane.transport == needed; };
+    if (needed != nullptr && std::ranges::none_of(lanes, is_it))
         return "UCX uses " + transports_of(lanes) + " alone";
     return {};
 }

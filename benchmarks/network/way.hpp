@@ -7,6 +7,7 @@
 
 #include "collective/traffic.hpp"
 #include "lanes.hpp"
+#include "where.hpp"
 
 #include <assay/axes.hpp>
 #include <assay/benchmark.hpp>
@@ -18,47 +19,65 @@
 
 namespace assay::network {
 
-enum class Way : std::uint8_t { any, tcp, shared_memory, cma, rc, dc, ud };
+enum class Way : std::uint8_t { any, tcp, shared_memory, cma, rc, dc, ud, cuda_ipc };
 
-inline constexpr std::array way_names{
-    Name<Way>{"default", Way::any},
-    Name<Way>{"tcp", Way::tcp},
-    Name<Way>{"shared_memory", Way::shared_memory},
-    Name<Way>{"rc", Way::rc},
-    Name<Way>{"dc", Way::dc},
-    Name<Way>{"ud", Way::ud},
-};
-/// cma moves the data of large tagged messages alone: UCX puts and gets through mapped memory.
-inline constexpr std::array tag_way_names{
-    Name<Way>{"default", Way::any},
-    Name<Way>{"tcp", Way::tcp},
-    Name<Way>{"shared_memory", Way::shared_memory},
-    Name<Way>{"cma", Way::cma},
-    Name<Way>{"rc", Way::rc},
-    Name<Way>{"dc", Way::dc},
-    Name<Way>{"ud", Way::ud},
-};
-
+/// With the names of all but those that only some have.
+template <class... More>
+consteval auto names_of_ways(More... more) {
+    return std::array{Name<Way>{"default", Way::any},
+                      Name<Way>{"tcp", Way::tcp},
+                      Name<Way>{"shared_memory", Way::shared_memory},
+                      Name<Way>{"rc", Way::rc},
+                      Name<Way>{"dc", Way::dc},
+                      Name<Way>{"ud", Way::ud},
+                      more...};
+}
 /// Open MPI only brings the ranks together: were it to use UCX as well, it would read the same variable.
-inline constexpr std::array way_variables{
-    variable("default", "OMPI_MCA_pml", "ob1"),
-    variable("tcp", "OMPI_MCA_pml", "ob1"),
-    variable("tcp", "UCX_TLS", "tcp"),
-    variable("shared_memory", "OMPI_MCA_pml", "ob1"),
-    variable("shared_memory", "UCX_TLS", "posix,sysv"),
-    variable("rc", "OMPI_MCA_pml", "ob1"),
-    variable("rc", "UCX_TLS", "rc"),
-    variable("dc", "OMPI_MCA_pml", "ob1"),
-    variable("dc", "UCX_TLS", "dc"),
-    variable("ud", "OMPI_MCA_pml", "ob1"),
-    variable("ud", "UCX_TLS", "ud"),
-};
+/// Data of devices comes and goes by UCX's copies, whatever carries it.
+template <class... More>
+consteval auto variables_of_ways(More... more) {
+    return std::array{
+        variable("default", "OMPI_MCA_pml", "ob1"),
+        variable("tcp", "OMPI_MCA_pml", "ob1"),
+        variable("tcp", "UCX_TLS", on_device ? "tcp,cuda_copy" : "tcp"),
+        variable("shared_memory", "OMPI_MCA_pml", "ob1"),
+        variable("shared_memory", "UCX_TLS", on_device ? "posix,sysv,cuda_copy" : "posix,sysv"),
+        variable("rc", "OMPI_MCA_pml", "ob1"),
+        variable("rc", "UCX_TLS", on_device ? "rc,cuda_copy,gdr_copy" : "rc"),
+        variable("dc", "OMPI_MCA_pml", "ob1"),
+        variable("dc", "UCX_TLS", on_device ? "dc,cuda_copy,gdr_copy" : "dc"),
+        variable("ud", "OMPI_MCA_pml", "ob1"),
+        variable("ud", "UCX_TLS", on_device ? "ud,cuda_copy,gdr_copy" : "ud"),
+        more...};
+}
+/// cuda_ipc: one process opens the memory of the other's device, over NVLink or PCIe.
+inline constexpr auto way_names = [] {
+    if constexpr (on_device)
+        return names_of_ways(Name<Way>{"cuda_ipc", Way::cuda_ipc});
+    else
+        return names_of_ways();
+}();
+inline constexpr auto way_variables = [] {
+    if constexpr (on_device)
+        return variables_of_ways(variable("cuda_ipc", "OMPI_MCA_pml", "ob1"),
+                                 variable("cuda_ipc", "UCX_TLS", "cuda_ipc,cuda_copy,posix,sysv"));
+    else
+        return variables_of_ways();
+}();
+/// cma moves the data of large tagged messages between hosts' memories alone: UCX puts and gets through mapped
+/// memory.
+inline constexpr auto tag_way_names = [] {
+    if constexpr (on_device)
+        return way_names;
+    else
+        return names_of_ways(Name<Way>{"cma", Way::cma});
+}();
 inline constexpr auto tag_way_variables = [] {
-    std::array<assay_variable, way_variables.size() + 2> all{};
-    for (std::size_t i = 0; i < way_variables.size(); ++i) all[i] = way_variables[i];
-    all[way_variables.size()] = variable("cma", "OMPI_MCA_pml", "ob1");
-    all[way_variables.size() + 1] = variable("cma", "UCX_TLS", "posix,cma");
-    return all;
+    if constexpr (on_device)
+        return way_variables;
+    else
+        return variables_of_ways(variable("cma", "OMPI_MCA_pml", "ob1"),
+                                 variable("cma", "UCX_TLS", "posix,cma"));
 }();
 
 template <class Params>

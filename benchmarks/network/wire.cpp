@@ -2,6 +2,7 @@
 #include "wire.hpp"
 
 #include "collective/world.hpp"
+#include "where.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -48,6 +49,7 @@ std::string info_of(ucp_ep_h endpoint) {
 Wire::Wire(std::uint64_t features, Way way, Context& context)
     : team_{context}, way_{way}, ranks_{context.team().size()}, rank_{context.team().rank()},
       pairing_{pairing_of(rank_, ranks_)} {
+    take_place(context);
     std::vector<std::byte> address;
     agree(open(features, address));
     agree(connect(swap(address)));
