@@ -54,7 +54,7 @@ public:
     explicit Reader(Draft& draft) : draft_{draft} {}
 
     void read(std::string_view text) {
-        for (Lines lines{text}; !draft_.is_full() && lines.next();) {
+        for (InputLines lines{text}; !draft_.is_full() && lines.next();) {
             const auto line = lines.content();
             const auto where = lines.where();
             if (line.starts_with("function"))

@@ -64,7 +64,7 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-bool Lines::next() {
+bool InputLines::next() {
     while (!rest_.empty()) {
         content_ = trimmed(take_line(rest_));
         ++number_;
@@ -73,7 +73,7 @@ bool Lines::next() {
     return false;
 }
 
-std::string Lines::where() const { return fmt::format("line {}", number_); }
+std::string InputLines::where() const { return fmt::format("line {}", number_); }
 
 std::vector<std::string_view> words_of(std::string_view text) {
     std::vector<std::string_view> words;

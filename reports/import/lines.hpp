@@ -19,9 +19,9 @@ std::string_view take_line(std::string_view& rest);
 std::string_view trimmed(std::string_view text);
 
 /// The lines of a text that are not blank, each with its number as people count.
-class Lines {
+class InputLines {
 public:
-    explicit Lines(std::string_view text) : rest_{text} {}
+    explicit InputLines(std::string_view text) : rest_{text} {}
 
     /// Goes to the next one; false at the end.
     bool next();

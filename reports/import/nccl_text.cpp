@@ -34,7 +34,7 @@ public:
     Reader(std::string_view source, Draft& draft) : source_{source}, draft_{draft} {}
 
     Result<void> read(std::string_view text) {
-        for (Lines lines{text}; !draft_.is_full() && lines.next();) {
+        for (InputLines lines{text}; !draft_.is_full() && lines.next();) {
             const auto line = lines.content();
             if (line.starts_with('#'))
                 comment(line);

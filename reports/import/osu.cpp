@@ -66,7 +66,7 @@ public:
     explicit Reader(Draft& draft) : draft_{draft} {}
 
     void read(std::string_view text) {
-        for (Lines lines{text}; !draft_.is_full() && lines.next();) {
+        for (InputLines lines{text}; !draft_.is_full() && lines.next();) {
             const auto line = lines.content();
             if (line.starts_with('#'))
                 comment(trimmed(line.substr(1)));

@@ -159,8 +159,8 @@ std::vector<std::string> method_in_words(const Prediction& prediction) {
     return lines;
 }
 
-NotUsed not_used_in_words(const Prediction& prediction) {
-    NotUsed out;
+NotUsedWords not_used_in_words(const Prediction& prediction) {
+    NotUsedWords out;
     const std::size_t count = prediction.not_used.size();
     for (std::size_t i = 0; i < std::min(count, not_used_shown); ++i)
         out.shown.push_back({.where = plain(prediction.not_used[i].where),

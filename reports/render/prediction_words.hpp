@@ -34,10 +34,10 @@ std::string nothing_in_words(const Prediction& prediction);
 std::vector<std::string> method_in_words(const Prediction& prediction);
 
 /// Runs and figures that were not used: a reason, and where. `more`: those beyond `shown`.
-struct NotUsed {
+struct NotUsedWords {
     std::vector<Problem> shown;
     std::string more;
 };
-NotUsed not_used_in_words(const Prediction& prediction);
+NotUsedWords not_used_in_words(const Prediction& prediction);
 
 } // namespace assay::report
