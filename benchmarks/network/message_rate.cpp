@@ -183,16 +183,10 @@ private:
     double count() const { return static_cast<double>(messages_); }
     double size() const { return static_cast<double>(words_ * sizeof(Word)); }
 
-    double timed_call(std::uint64_t messages) {
-        messages_ = messages;
-        return wire_.max(clock_.seconds(1, [this] { run(); }));
-    }
     void set_length(Context& context) {
-        const auto burst = find_burst(window_, [this](std::uint64_t n) { return timed_call(n); });
-        messages_ = burst.messages;
+        settle_length(window_, messages_, context,
+                      [this] { return wire_.max(clock_.seconds(1, [this] { run(); })); });
         context.setting("message_bytes", size());
-        context.setting("messages_per_call", count());
-        context.setting("seconds_to_end_a_call", burst.end);
     }
 
     int pairs_;
