@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/console.hpp"
 #include "cli/verbs.hpp"
-#include "core/manifest_json.hpp"
-#include "core/parameter.hpp"
-#include "core/selector.hpp"
 #include "json/json.hpp"
 #include "record/metrics.hpp"
+#include "registry/manifest_json.hpp"
+#include "registry/parameter.hpp"
+#include "registry/selector.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,8 +20,8 @@ namespace assay::cli {
 namespace {
 
 struct Entry {
-    const core::Manifest* module;
-    const core::Benchmark* benchmark;
+    const harness::Manifest* module;
+    const harness::Benchmark* benchmark;
 };
 
 constexpr std::size_t indent = 14; // columns: the widest heading and two blanks
@@ -35,7 +35,7 @@ std::string paragraph(const Terminal& terminal, std::string_view name, std::stri
     return heading(terminal, name) + wrap(text, indent, terminal.width) + '\n';
 }
 
-std::string headline_text(const core::Benchmark& benchmark) {
+std::string headline_text(const harness::Benchmark& benchmark) {
     const auto* metric = record::find_metric(benchmark.headline);
     if (metric == nullptr) return benchmark.headline;
     return fmt::format("{} ({}), in {}; {} is better", metric->name, metric->title, metric->unit,
@@ -49,7 +49,7 @@ std::string values_text(const std::vector<record::Value>& values) {
 }
 
 /// What a value sets before the process begins: "OMPI_MCA_btl=self,tcp", with VALUE for its own name.
-std::string variables_of(const core::Parameter& parameter, std::string_view value) {
+std::string variables_of(const harness::Parameter& parameter, std::string_view value) {
     std::vector<std::string> set;
     for (const auto& v : parameter.variables)
         if (v.value == value)
@@ -58,7 +58,7 @@ std::string variables_of(const core::Parameter& parameter, std::string_view valu
 }
 
 /// "; tcp sets OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp", values that set the same together.
-std::string variables_text(const core::Parameter& parameter) {
+std::string variables_text(const harness::Parameter& parameter) {
     std::vector<std::pair<std::string, std::string>> groups; // values, what they set
     for (const auto& name : parameter.names) {
         const auto set = variables_of(parameter, name);
@@ -81,7 +81,7 @@ std::string parameters_text(const Terminal& terminal, const Entry& entry) {
         const std::string unit = parameter.unit.empty() ? "" : ", in " + parameter.unit;
         out += std::string(indent, ' ') +
                wrap(fmt::format("{}: {}{}. Takes {}. Measured unless told otherwise: {}{}",
-                                parameter.name, parameter.help, unit, core::range_of(parameter),
+                                parameter.name, parameter.help, unit, harness::range_of(parameter),
                                 values_text(parameter.defaults), variables_text(parameter)),
                     indent + 4, terminal.width) +
                '\n';
@@ -89,7 +89,7 @@ std::string parameters_text(const Terminal& terminal, const Entry& entry) {
     return out;
 }
 
-std::string example_text(const core::Benchmark& benchmark) {
+std::string example_text(const harness::Benchmark& benchmark) {
     if (benchmark.parameters.empty()) return fmt::format("assay run {}", benchmark.id);
     const auto& parameter = benchmark.parameters.front();
     return fmt::format("assay run {0} --set {0}.{1}={2}", benchmark.id, parameter.name,
@@ -97,7 +97,7 @@ std::string example_text(const core::Benchmark& benchmark) {
 }
 
 /// Everything but the parameters: the same benchmark by several libraries is explained once.
-std::string explanation(const Terminal& terminal, const core::Benchmark& benchmark) {
+std::string explanation(const Terminal& terminal, const harness::Benchmark& benchmark) {
     std::string out =
         fmt::format("{}  version {}, on {}\n", paint(terminal, Paint::bold, benchmark.id),
                     benchmark.version, benchmark.place);
@@ -105,7 +105,7 @@ std::string explanation(const Terminal& terminal, const core::Benchmark& benchma
     out += paragraph(terminal, "Method", benchmark.method);
     out += paragraph(terminal, "Caveats", benchmark.caveats);
     out += paragraph(terminal, "Headline", headline_text(benchmark));
-    if (const auto ids = core::ceiling_ids(benchmark); !ids.empty())
+    if (const auto ids = harness::ceiling_ids(benchmark); !ids.empty())
         out += paragraph(terminal, "Ceiling",
                          fmt::format("the best {}", fmt::join(ids, " or ")) +
                              (ids.size() > 1 ? ", whichever fits unit and parameters" : ""));
@@ -132,30 +132,31 @@ std::string describe_as_json(const std::vector<Entry>& entries) {
     json::Value list = json::Value::array();
     for (const auto& entry : entries) {
         json::Value item{{"library", entry.module->module}};
-        item.update(core::to_json(*entry.benchmark));
+        item.update(harness::to_json(*entry.benchmark));
         list.push_back(std::move(item));
     }
     return json::to_text({{"benchmarks", std::move(list)}});
 }
 
-Result<std::vector<Entry>> find_entries(const core::Catalogue& catalogue, const Options& options) {
+Result<std::vector<Entry>> find_entries(const harness::Catalogue& catalogue,
+                                        const Options& options) {
     auto what = options.what;
     if (options.all) what = {"*"};
     if (what.empty())
         return fail("say which benchmark, as in `assay describe gemm.square`, or --all");
     std::vector<Entry> entries;
     for (const auto& text : what) {
-        const auto selector = core::Selector::parse(text);
+        const auto selector = harness::Selector::parse(text);
         if (!selector) return tl::unexpected{selector.error()};
         const auto before = entries.size();
         for (const auto& id :
-             core::benchmark_ids(catalogue)) // one id after the other, all libraries
+             harness::benchmark_ids(catalogue)) // one id after the other, all libraries
             for (const auto& module : catalogue.modules)
                 for (const auto& benchmark : module.benchmarks)
                     if (benchmark.id == id && selector->matches(module, benchmark))
                         entries.push_back({&module, &benchmark});
         if (entries.size() == before)
-            return tl::unexpected{core::no_such_benchmark(catalogue, text)};
+            return tl::unexpected{harness::no_such_benchmark(catalogue, text)};
     }
     return entries;
 }
@@ -163,7 +164,7 @@ Result<std::vector<Entry>> find_entries(const core::Catalogue& catalogue, const 
 } // namespace
 
 ExitCode describe(const Options& options) {
-    const auto catalogue = core::read_catalogue();
+    const auto catalogue = harness::read_catalogue();
     const auto entries = find_entries(catalogue, options);
     if (!entries) return report(entries.error());
     print(options.json ? describe_as_json(*entries)

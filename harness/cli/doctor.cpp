@@ -3,15 +3,15 @@
 #include "cli/devices.hpp"
 #include "cli/noise.hpp"
 #include "cli/verbs.hpp"
-#include "core/advice.hpp"
-#include "core/availability.hpp"
+#include "doctor/advice.hpp"
+#include "doctor/availability.hpp"
+#include "doctor/noise.hpp"
 #include "json/json.hpp"
 #include "machine/binding.hpp"
 #include "machine/devices.hpp"
 #include "machine/inventory.hpp"
 #include "record/convert.hpp"
 #include "record/format.hpp"
-#include "telemetry/noise.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -32,14 +32,14 @@ namespace {
 struct Diagnosis {
     record::Machine machine;
     machine::DeviceStates devices;
-    std::vector<core::ModuleState> modules;
+    std::vector<harness::ModuleState> modules;
     std::vector<Error> problems;
     std::vector<std::string> advice;
-    std::optional<telemetry::NoiseProfile> noise;
+    std::optional<harness::NoiseProfile> noise;
 };
 
 /// On a terminal a line says how far it is; elsewhere, that it will take a while.
-telemetry::NoiseProfile watch_noise(const record::Machine& machine, double seconds) {
+harness::NoiseProfile watch_noise(const record::Machine& machine, double seconds) {
     const auto terminal = terminal_of(STDERR_FILENO);
     if (!terminal.present) fmt::print(stderr, "watching for {:g} s\n", seconds);
     const auto show = [&](double share) {
@@ -48,7 +48,7 @@ telemetry::NoiseProfile watch_noise(const record::Machine& machine, double secon
                        clock_text(seconds * (1 - share)));
     };
     const double caches = machine::fact(machine, "cache.last_level");
-    auto profile = telemetry::profile_noise(
+    auto profile = harness::profile_noise(
         machine::choose_cpus(std::max(machine.usable_cores.value_or(1), 1)), seconds,
         std::isfinite(caches) ? static_cast<std::int64_t>(caches) : 0, show);
     if (terminal.present) fmt::print(stderr, "\r\x1b[2K");
@@ -56,13 +56,13 @@ telemetry::NoiseProfile watch_noise(const record::Machine& machine, double secon
 }
 
 Diagnosis diagnose(const Options& options) {
-    const auto catalogue = core::read_catalogue();
+    const auto catalogue = harness::read_catalogue();
     Diagnosis found;
     found.machine = machine::inspect();
     found.devices = machine::read_device_states(found.machine.pci);
-    found.modules = core::probe_modules(catalogue, found.machine);
+    found.modules = harness::probe_modules(catalogue, found.machine);
     found.problems = catalogue.problems;
-    found.advice = core::advise(found.machine, machine::Files{});
+    found.advice = harness::advise(found.machine, machine::Files{});
     if (options.noise) found.noise = watch_noise(found.machine, options.noise_seconds);
     return found;
 }
@@ -186,7 +186,7 @@ std::string diagnosis_as_json(const Diagnosis& found) {
 ExitCode doctor(const Options& options) {
     const auto found = diagnose(options);
     print(options.json ? diagnosis_as_json(found) : diagnosis_as_text(found));
-    const auto is_ready = [](const core::ModuleState& module) { return module.problem.empty(); };
+    const auto is_ready = [](const harness::ModuleState& module) { return module.problem.empty(); };
     return std::ranges::any_of(found.modules, is_ready) ? ExitCode::done : ExitCode::environment;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/console.hpp"
 #include "cli/verbs.hpp"
-#include "core/availability.hpp"
-#include "core/manifest.hpp"
+#include "doctor/availability.hpp"
 #include "json/json.hpp"
+#include "registry/manifest.hpp"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -14,10 +14,10 @@
 namespace assay::cli {
 namespace {
 
-void list_as_json(const core::Catalogue& catalogue) {
+void list_as_json(const harness::Catalogue& catalogue) {
     json::Value document{{"benchmarks", json::Value::array()}, {"problems", json::Value::array()}};
     for (const auto& module : catalogue.modules) {
-        const auto why = core::why_unavailable(module);
+        const auto why = harness::why_unavailable(module);
         for (const auto& benchmark : module.benchmarks)
             document["benchmarks"].push_back({{"id", benchmark.id},
                                               {"library", module.module},
@@ -30,11 +30,11 @@ void list_as_json(const core::Catalogue& catalogue) {
     print(json::to_text(document));
 }
 
-void list_as_table(const core::Catalogue& catalogue) {
+void list_as_table(const harness::Catalogue& catalogue) {
     const auto terminal = terminal_of(STDOUT_FILENO);
     Table table{{"BENCHMARK", "LIBRARY", "PLACE", "QUESTION"}};
     for (const auto& module : catalogue.modules) {
-        const auto why = core::why_unavailable(module);
+        const auto why = harness::why_unavailable(module);
         for (const auto& benchmark : module.benchmarks)
             table.add({benchmark.id, module.module, benchmark.place,
                        why.empty() ? benchmark.question : "unavailable because " + why});
@@ -45,7 +45,7 @@ void list_as_table(const core::Catalogue& catalogue) {
 } // namespace
 
 ExitCode list(const Options& options) {
-    const auto catalogue = core::read_catalogue();
+    const auto catalogue = harness::read_catalogue();
     if (options.json) {
         list_as_json(catalogue);
     } else {

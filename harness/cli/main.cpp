@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
-#include "core/worker.hpp"
+#include "worker/worker.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -19,7 +19,7 @@ assay::ExitCode flushed(assay::ExitCode code) {
 
 int run(const std::vector<std::string>& arguments) {
     using namespace assay;
-    if (!arguments.empty() && arguments.front() == "worker") return core::worker_main();
+    if (!arguments.empty() && arguments.front() == "worker") return harness::worker_main();
     if (!arguments.empty() && cli::is_report_verb(arguments.front()))
         return static_cast<int>(cli::hand_over(arguments));
     const auto parsed = cli::parse_options(arguments);

@@ -16,7 +16,7 @@ namespace {
 
 using Series = std::vector<stats::Quantum> telemetry::CoreWatch::*;
 
-std::vector<std::vector<stats::Quantum>> of_all_cores(const telemetry::NoiseProfile& profile,
+std::vector<std::vector<stats::Quantum>> of_all_cores(const harness::NoiseProfile& profile,
                                                       Series series) {
     std::vector<std::vector<stats::Quantum>> all;
     for (const auto& core : profile.cores) all.push_back(core.*series);
@@ -24,7 +24,7 @@ std::vector<std::vector<stats::Quantum>> of_all_cores(const telemetry::NoiseProf
 }
 
 /// Of every core, relative to its own usual time, so that cores of different kinds may be together.
-stats::Jitter jitter_of_all(const telemetry::NoiseProfile& profile, Series series) {
+stats::Jitter jitter_of_all(const harness::NoiseProfile& profile, Series series) {
     std::vector<stats::Quantum> all;
     for (const auto& core : profile.cores)
         all.insert(all.end(), (core.*series).begin(), (core.*series).end());
@@ -76,7 +76,7 @@ std::string share_text(const std::optional<double>& share) {
 
 } // namespace
 
-std::vector<NoiseExpectation> noise_expectations(const telemetry::NoiseProfile& profile) {
+std::vector<NoiseExpectation> noise_expectations(const harness::NoiseProfile& profile) {
     // The windows of the shipped suites: three processes, at least that long each.
     std::vector<NoiseExpectation> expectations{
         {.suite = "quick", .replicas = 3, .window_seconds = 0.3},
@@ -94,7 +94,7 @@ std::vector<NoiseExpectation> noise_expectations(const telemetry::NoiseProfile& 
     return expectations;
 }
 
-std::vector<NoiseLine> noise_lines(const telemetry::NoiseProfile& profile) {
+std::vector<NoiseLine> noise_lines(const harness::NoiseProfile& profile) {
     std::vector<NoiseLine> lines;
     lines.push_back(
         {"watched", fmt::format("{} core{} for {:g} s", profile.cores.size(),
@@ -120,7 +120,7 @@ std::vector<NoiseLine> noise_lines(const telemetry::NoiseProfile& profile) {
     return lines;
 }
 
-json::Value noise_json(const telemetry::NoiseProfile& profile) {
+json::Value noise_json(const harness::NoiseProfile& profile) {
     const auto number = [](double value) {
         return std::isfinite(value) ? json::Value(value) : json::Value(nullptr);
     };

@@ -4,8 +4,8 @@
 
 #pragma once
 
+#include "doctor/noise.hpp"
 #include "json/json.hpp"
-#include "telemetry/noise.hpp"
 
 #include <cstddef>
 #include <string>
@@ -21,14 +21,14 @@ struct NoiseExpectation {
     stats::Expectation arithmetic;
     stats::Expectation memory;
 };
-std::vector<NoiseExpectation> noise_expectations(const telemetry::NoiseProfile& profile);
+std::vector<NoiseExpectation> noise_expectations(const harness::NoiseProfile& profile);
 
 /// A name and a text, line by line; the histogram is one of them.
 struct NoiseLine {
     std::string name;
     std::string text;
 };
-std::vector<NoiseLine> noise_lines(const telemetry::NoiseProfile& profile);
-json::Value noise_json(const telemetry::NoiseProfile& profile);
+std::vector<NoiseLine> noise_lines(const harness::NoiseProfile& profile);
+json::Value noise_json(const harness::NoiseProfile& profile);
 
 } // namespace assay::cli

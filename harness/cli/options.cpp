@@ -5,8 +5,8 @@
 #include "base/file.hpp"
 #include "base/version.hpp"
 #include "cli/verbs.hpp"
-#include "core/interleaving.hpp"
-#include "core/plan.hpp"
+#include "plan/interleaving.hpp"
+#include "plan/plan.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -35,14 +35,14 @@ constexpr const char* examples =
 
 /// Where teams of processes run.
 void add_hosts(CLI::App& verb, Options& o) {
-    const auto take = [&o](const char* option, Result<std::vector<core::Host>> hosts) {
+    const auto take = [&o](const char* option, Result<std::vector<harness::Host>> hosts) {
         if (!hosts) throw CLI::ValidationError(option, hosts.error().message);
         o.job.hosts = std::move(*hosts);
     };
     auto* hosts =
         verb.add_option_function<std::string>(
                 "--hosts",
-                [take](const std::string& text) { take("--hosts", core::parse_hosts(text)); },
+                [take](const std::string& text) { take("--hosts", harness::parse_hosts(text)); },
                 "Machines that teams of processes (collective.*, network.*) are spread over, with "
                 "the "
                 "ranks that each takes; assay must be at the same path on all of them")
@@ -54,8 +54,8 @@ void add_hosts(CLI::App& verb, Options& o) {
                     constexpr std::size_t most = std::size_t{16} << 20U;
                     const auto text = read_whole(path, most);
                     take("--hostfile",
-                         text ? core::parse_hostfile(*text, path)
-                              : Result<std::vector<core::Host>>{tl::unexpected{text.error()}});
+                         text ? harness::parse_hostfile(*text, path)
+                              : Result<std::vector<harness::Host>>{tl::unexpected{text.error()}});
                 },
                 "The same from a file as Open MPI takes it: `HOST slots=N` in each line")
             ->type_name("FILE")
@@ -92,7 +92,7 @@ void add_request(CLI::App& verb, Options& o) {
     verb.add_option_function<std::string>(
             "--budget",
             [&o](const std::string& text) {
-                const auto seconds = core::parse_duration(text);
+                const auto seconds = harness::parse_duration(text);
                 if (!seconds) throw CLI::ValidationError("--budget", seconds.error().message);
                 o.budget_seconds = *seconds;
             },
@@ -116,7 +116,7 @@ void add_request(CLI::App& verb, Options& o) {
             ->allow_extra_args(false);
     verb.add_option_function<int>(
             "--pairs", [&o](const int& count) { o.pairs = count; },
-            fmt::format("Pairs of --interleave [{}]", core::usual_pairs))
+            fmt::format("Pairs of --interleave [{}]", harness::usual_pairs))
         ->type_name("N")
         ->check(CLI::Range(1, 100))
         ->needs(interleave);

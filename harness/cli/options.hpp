@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "core/hosts.hpp"
+#include "plan/hosts.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -26,7 +26,7 @@ struct Options {
     std::vector<std::string> expect;  ///< "cores=2"
     std::optional<double> budget_seconds;
     std::optional<int> replicas;
-    core::Job job;                       ///< hosts of teams
+    harness::Job job;                    ///< hosts of teams
     std::vector<std::string> interleave; ///< settings that take turns
     std::optional<int> pairs;
     std::filesystem::path out;

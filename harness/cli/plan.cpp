@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/plan.hpp"
+#include "plan/plan.hpp"
 
 #include "cli/console.hpp"
 #include "cli/verbs.hpp"
-#include "core/availability.hpp"
+#include "doctor/availability.hpp"
 #include "json/json.hpp"
 #include "machine/inventory.hpp"
 #include "record/convert.hpp"
@@ -26,8 +26,8 @@ std::string words_of(const record::NamedList& parameters) {
 }
 
 /// "openblas"; "cuda@cuda:3" beyond the first device.
-std::string library_of(const core::PlannedCase& planned) {
-    const auto place = core::place_of(planned);
+std::string library_of(const harness::PlannedCase& planned) {
+    const auto place = harness::place_of(planned);
     return place.index == 0 ? planned.module->module
                             : fmt::format("{}@{}", planned.module->module, record::words_of(place));
 }
@@ -40,7 +40,7 @@ json::Value protocol_as_json(const measure::Protocol& p) {
             {"warmup_seconds", p.warmup_seconds}};
 }
 
-std::string plan_as_table(const core::Plan& plan) {
+std::string plan_as_table(const harness::Plan& plan) {
     const auto terminal = terminal_of(STDOUT_FILENO);
     std::string out = cases_as_table(plan);
     out += fmt::format("\n{}: {} cases x {} replicas, about {} (min:s)\n", plan.suite,
@@ -49,9 +49,10 @@ std::string plan_as_table(const core::Plan& plan) {
     out +=
         fmt::format("Each measures for {:g} to {:g} s, until its 95% interval is within {:g}%.\n",
                     p.min_seconds, p.budget_seconds, p.target * 100);
-    const auto shorter = std::ranges::count_if(plan.cases, [&](const core::PlannedCase& planned) {
-        return planned.protocol.budget_seconds < p.budget_seconds;
-    });
+    const auto shorter =
+        std::ranges::count_if(plan.cases, [&](const harness::PlannedCase& planned) {
+            return planned.protocol.budget_seconds < p.budget_seconds;
+        });
     if (shorter > 0)
         out += fmt::format("{} of them, points of curves, have less time; --json says how much.\n",
                            shorter);
@@ -61,7 +62,7 @@ std::string plan_as_table(const core::Plan& plan) {
 
 } // namespace
 
-json::Value plan_as_json(const core::Plan& plan) {
+json::Value plan_as_json(const harness::Plan& plan) {
     json::Value document{{"suite", plan.suite},
                          {"digest", plan.digest},
                          {"replicas", plan.replicas},
@@ -72,15 +73,15 @@ json::Value plan_as_json(const core::Plan& plan) {
     for (const auto& planned : plan.cases)
         document["cases"].push_back({{"benchmark", planned.benchmark->id},
                                      {"library", planned.module->module},
-                                     {"place", record::to_json(core::place_of(planned))},
+                                     {"place", record::to_json(harness::place_of(planned))},
                                      {"parameters", record::to_json(planned.parameters)},
                                      {"protocol", protocol_as_json(planned.protocol)},
                                      {"skipped", planned.skip_reason},
-                                     {"unavailable", core::why_unavailable(*planned.module)}});
+                                     {"unavailable", harness::why_unavailable(*planned.module)}});
     return document;
 }
 
-std::string cases_as_table(const core::Plan& plan) {
+std::string cases_as_table(const harness::Plan& plan) {
     const auto terminal = terminal_of(STDOUT_FILENO);
     Table table{{"CASE", "BENCHMARK", "LIBRARY", "PARAMETERS"}};
     table.align_right(0);
@@ -91,7 +92,7 @@ std::string cases_as_table(const core::Plan& plan) {
     return table.text(terminal);
 }
 
-core::PlanRequest request_of(const Options& options) {
+harness::PlanRequest request_of(const Options& options) {
     return {.what = options.what,
             .set = options.set,
             .only = options.only,
@@ -102,12 +103,12 @@ core::PlanRequest request_of(const Options& options) {
             .machine = machine::inspect({.core_clock = false})};
 }
 
-void show_plan(const core::Plan& plan, const Options& options) {
+void show_plan(const harness::Plan& plan, const Options& options) {
     print(options.json ? json::to_text(plan_as_json(plan)) : plan_as_table(plan));
 }
 
 ExitCode plan(const Options& options) {
-    const auto catalogue = core::read_catalogue();
+    const auto catalogue = harness::read_catalogue();
     warn_of_problems(catalogue);
     if (!options.interleave.empty()) {
         const auto turns = interleaving_of(catalogue, options);
@@ -115,7 +116,7 @@ ExitCode plan(const Options& options) {
         show_turns(*turns, options);
         return ExitCode::done;
     }
-    const auto made = core::make_plan(catalogue, request_of(options));
+    const auto made = harness::make_plan(catalogue, request_of(options));
     if (!made) return report(made.error());
     show_plan(*made, options);
     return ExitCode::done;

@@ -11,7 +11,7 @@
 
 namespace assay::cli {
 
-ProgressLine::ProgressLine(std::vector<const core::Plan*> plans, bool quiet)
+ProgressLine::ProgressLine(std::vector<const harness::Plan*> plans, bool quiet)
     : plans_{std::move(plans)}, quiet_{quiet}, terminal_{terminal_of(STDERR_FILENO)} {}
 
 ProgressLine::~ProgressLine() { clear(); }
@@ -39,10 +39,10 @@ void ProgressLine::started(const std::filesystem::path& folder, bool resumed,
                resumed ? "continues" : "writes", folder.string());
 }
 
-void ProgressLine::progress(const core::Progress& progress) {
+void ProgressLine::progress(const harness::Progress& progress) {
     const auto& plan = *plans_.front();
     if (quiet_ || !terminal_.present || progress.case_index >= plan.cases.size()) return;
-    const auto name = record::identity(core::empty_case(plan.cases[progress.case_index]));
+    const auto name = record::identity(harness::empty_case(plan.cases[progress.case_index]));
     const auto turn = progress.setting.empty() ? std::string{}
                                                : fmt::format("pair {}/{} {}  ", progress.replica,
                                                              plan.replicas, progress.setting);

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "cli/console.hpp"
-#include "core/runner.hpp"
+#include "run/runner.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -15,22 +15,22 @@
 
 namespace assay::cli {
 
-class ProgressLine : public core::Observer {
+class ProgressLine : public harness::Observer {
 public:
     /// Several plans are runs that take turns.
-    ProgressLine(std::vector<const core::Plan*> plans, bool quiet);
+    ProgressLine(std::vector<const harness::Plan*> plans, bool quiet);
     ~ProgressLine() override;
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
 
     void started(const std::filesystem::path& folder, bool resumed,
                  const std::string& setting) override;
-    void progress(const core::Progress& progress) override;
+    void progress(const harness::Progress& progress) override;
     void finished(const record::Case& result, const std::string& setting) override;
 
 private:
     void clear();
-    std::vector<const core::Plan*> plans_;
+    std::vector<const harness::Plan*> plans_;
     bool quiet_;
     Terminal terminal_;
     std::size_t started_ = 0;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cli/options.hpp"
-#include "core/runner.hpp"
+#include "run/runner.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -37,6 +37,6 @@ void open_in_browser(const std::filesystem::path& page);
 // What both ways to run need.
 
 Result<void> check_machine(const Options& options); ///< --expect
-core::RunOptions run_options_of(const Options& options);
+harness::RunOptions run_options_of(const Options& options);
 
 } // namespace assay::cli

@@ -4,10 +4,10 @@
 #include "cli/reports.hpp"
 #include "cli/summary.hpp"
 #include "cli/verbs.hpp"
-#include "core/expectations.hpp"
-#include "core/runner.hpp"
+#include "doctor/expectations.hpp"
 #include "json/json.hpp"
 #include "machine/inventory.hpp"
+#include "run/runner.hpp"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
 namespace assay::cli {
 namespace {
 
-void show_outcome(const core::Outcome& outcome, const std::optional<Reports>& reports,
+void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>& reports,
                   const Options& options) {
     if (options.json) {
         auto document = summary_json(outcome);
@@ -39,10 +39,10 @@ void show_outcome(const core::Outcome& outcome, const std::optional<Reports>& re
 
 Result<void> check_machine(const Options& options) {
     if (options.expect.empty()) return {};
-    return core::check_expectations(machine::inspect({.core_clock = false}), options.expect);
+    return harness::check_expectations(machine::inspect({.core_clock = false}), options.expect);
 }
 
-core::RunOptions run_options_of(const Options& options) {
+harness::RunOptions run_options_of(const Options& options) {
     return {.out = options.out,
             .campaign = options.campaign,
             .provider = options.provider,
@@ -53,9 +53,9 @@ core::RunOptions run_options_of(const Options& options) {
 }
 
 ExitCode run(const Options& options) {
-    const auto catalogue = core::read_catalogue();
+    const auto catalogue = harness::read_catalogue();
     warn_of_problems(catalogue);
-    const auto made = core::make_plan(catalogue, request_of(options));
+    const auto made = harness::make_plan(catalogue, request_of(options));
     if (!made) return report(made.error());
     if (options.dry_run) {
         show_plan(*made, options);
@@ -67,7 +67,7 @@ ExitCode run(const Options& options) {
     const auto how = run_options_of(options);
     auto outcome = [&] {
         ProgressLine progress{{&*made}, options.quiet};
-        return core::run(*made, how, progress);
+        return harness::run(*made, how, progress);
     }();
     if (!outcome) return report(outcome.error());
     const auto reports = write_reports(outcome->file, options.language);

@@ -104,7 +104,7 @@ std::string summary_text(const record::Run& run, const Terminal& terminal) {
     return table.text(terminal) + remarks(run, names, terminal);
 }
 
-json::Value summary_json(const core::Outcome& outcome) {
+json::Value summary_json(const harness::Outcome& outcome) {
     json::Value document{{"file", outcome.file.string()},
                          {"suite", outcome.run.suite},
                          {"status", outcome.run.status},
@@ -128,7 +128,7 @@ json::Value summary_json(const core::Outcome& outcome) {
     return document;
 }
 
-ExitCode exit_code(const core::Outcome& outcome) {
+ExitCode exit_code(const harness::Outcome& outcome) {
     if (outcome.signal != 0) return ExitCode::interrupted;
     const auto wrong = [](const record::Case& c) { return went_wrong(c.status); };
     return std::ranges::any_of(outcome.run.cases, wrong) ? ExitCode::failed : ExitCode::done;

@@ -6,8 +6,8 @@
 
 #include "base/result.hpp"
 #include "cli/console.hpp"
-#include "core/runner.hpp"
 #include "json/json.hpp"
+#include "run/runner.hpp"
 
 #include <string>
 
@@ -23,9 +23,9 @@ struct SummaryRow {
 SummaryRow summary_row(const record::Case& c);
 
 std::string summary_text(const record::Run& run, const Terminal& terminal);
-json::Value summary_json(const core::Outcome& outcome);
+json::Value summary_json(const harness::Outcome& outcome);
 
 /// 5 when it was stopped, 1 when a case went wrong, 0 otherwise.
-ExitCode exit_code(const core::Outcome& outcome);
+ExitCode exit_code(const harness::Outcome& outcome);
 
 } // namespace assay::cli

@@ -7,9 +7,9 @@
 #include "cli/reports.hpp"
 #include "cli/summary.hpp"
 #include "cli/verbs.hpp"
-#include "core/runner.hpp"
 #include "json/json.hpp"
 #include "record/convert.hpp"
+#include "run/runner.hpp"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -23,48 +23,48 @@
 namespace assay::cli {
 namespace {
 
-std::string words_of(const core::Setting& setting) {
+std::string words_of(const harness::Setting& setting) {
     std::string words;
-    for (const auto& [name, value] : core::changes_of(setting))
+    for (const auto& [name, value] : harness::changes_of(setting))
         words += fmt::format("{}{}={}", words.empty() ? "" : ", ", name, record::to_string(value));
     return words.empty() ? "nothing changed" : words;
 }
 
 /// "old new | new old | old new | ...": the first pairs.
-std::string order_of(const core::Interleaving& turns) {
+std::string order_of(const harness::Interleaving& turns) {
     constexpr int most_shown = 4;
     const int pairs = turns.plans.front().replicas;
     std::string order;
     for (int pair = 0; pair < std::min(pairs, most_shown); ++pair) {
         order += pair == 0 ? "" : " |";
-        for (const auto index : core::order_of_turns(pair, turns.settings.size()))
+        for (const auto index : harness::order_of_turns(pair, turns.settings.size()))
             order += " " + turns.settings[index].label;
     }
     return order + (pairs > most_shown ? " | ..." : "");
 }
 
-std::vector<const core::Plan*> plans_of(const core::Interleaving& turns) {
-    std::vector<const core::Plan*> plans;
+std::vector<const harness::Plan*> plans_of(const harness::Interleaving& turns) {
+    std::vector<const harness::Plan*> plans;
     for (const auto& plan : turns.plans) plans.push_back(&plan);
     return plans;
 }
 
-json::Value outcomes_json(const core::Interleaving& turns,
-                          const std::vector<core::Outcome>& outcomes) {
+json::Value outcomes_json(const harness::Interleaving& turns,
+                          const std::vector<harness::Outcome>& outcomes) {
     json::Value document{{"pairing", outcomes.front().run.pairing->id},
                          {"order", outcomes.front().run.pairing->order},
                          {"settings", json::Value::array()}};
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         auto item = summary_json(outcomes[i]);
         item["setting"] = turns.settings[i].label;
-        item["changes"] = record::to_json(core::changes_of(turns.settings[i]));
+        item["changes"] = record::to_json(harness::changes_of(turns.settings[i]));
         document["settings"].push_back(std::move(item));
     }
     return document;
 }
 
 /// Any that was stopped, any that went wrong, all done.
-ExitCode exit_code_of(const std::vector<core::Outcome>& outcomes) {
+ExitCode exit_code_of(const std::vector<harness::Outcome>& outcomes) {
     ExitCode worst = ExitCode::done;
     for (const auto& outcome : outcomes) {
         const auto code = exit_code(outcome);
@@ -73,7 +73,7 @@ ExitCode exit_code_of(const std::vector<core::Outcome>& outcomes) {
     return worst;
 }
 
-ExitCode show(const core::Interleaving& turns, const std::vector<core::Outcome>& outcomes,
+ExitCode show(const harness::Interleaving& turns, const std::vector<harness::Outcome>& outcomes,
               const Options& options) {
     std::vector<LabelledFile> files;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -106,26 +106,26 @@ ExitCode show(const core::Interleaving& turns, const std::vector<core::Outcome>&
 
 } // namespace
 
-Result<core::Interleaving> interleaving_of(const core::Catalogue& catalogue,
-                                           const Options& options) {
-    const auto settings = core::parse_settings(options.interleave);
+Result<harness::Interleaving> interleaving_of(const harness::Catalogue& catalogue,
+                                              const Options& options) {
+    const auto settings = harness::parse_settings(options.interleave);
     if (!settings) return tl::unexpected{settings.error()};
     auto request = request_of(options);
     request.replicas = options.pairs;
-    return core::interleave(catalogue, request, *settings);
+    return harness::interleave(catalogue, request, *settings);
 }
 
-void show_turns(const core::Interleaving& turns, const Options& options) {
+void show_turns(const harness::Interleaving& turns, const Options& options) {
     if (options.json) {
         json::Value document{{"pairs", turns.plans.front().replicas},
-                             {"order", core::order_word(turns.settings.size())},
+                             {"order", harness::order_word(turns.settings.size())},
                              {"expected_seconds", turns.expected_seconds},
                              {"notes", turns.notes},
                              {"settings", json::Value::array()}};
         for (std::size_t i = 0; i < turns.plans.size(); ++i)
             document["settings"].push_back(
                 {{"setting", turns.settings[i].label},
-                 {"changes", record::to_json(core::changes_of(turns.settings[i]))},
+                 {"changes", record::to_json(harness::changes_of(turns.settings[i]))},
                  {"plan", plan_as_json(turns.plans[i])}});
         return print(json::to_text(document));
     }
@@ -148,7 +148,7 @@ void show_turns(const core::Interleaving& turns, const Options& options) {
 }
 
 ExitCode run_in_turns(const Options& options) {
-    const auto catalogue = core::read_catalogue();
+    const auto catalogue = harness::read_catalogue();
     warn_of_problems(catalogue);
     const auto turns = interleaving_of(catalogue, options);
     if (!turns) return report(turns.error());
@@ -162,7 +162,7 @@ ExitCode run_in_turns(const Options& options) {
     const auto how = run_options_of(options);
     const auto outcomes = [&] {
         ProgressLine progress{plans_of(*turns), options.quiet};
-        return core::run_in_turns(*turns, how, progress);
+        return harness::run_in_turns(*turns, how, progress);
     }();
     if (!outcomes) return report(outcomes.error());
     return show(*turns, *outcomes, options);

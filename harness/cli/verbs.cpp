@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs.hpp"
 
-#include "core/hosts.hpp"
+#include "plan/hosts.hpp"
 
 #include <cstdio>
 #include <utility>
@@ -15,7 +15,7 @@ ExitCode report(const Error& error) {
     return exit_code(error);
 }
 
-void warn_of_problems(const core::Catalogue& catalogue) {
+void warn_of_problems(const harness::Catalogue& catalogue) {
     for (const auto& problem : catalogue.problems)
         std::fprintf(stderr, "assay: warning: %s\n", problem.message.c_str());
 }
@@ -45,7 +45,7 @@ ExitCode perform_verb(const Options& options) {
 ExitCode perform(const Options& options) {
     if (options.job.hosts.empty() && options.job.launcher.empty()) return perform_verb(options);
     // Whatever is wrong with the hosts is said before anything is measured.
-    auto job = core::settle(options.job);
+    auto job = harness::settle(options.job);
     if (!job) return report(job.error());
     auto settled = options;
     settled.job = std::move(*job);

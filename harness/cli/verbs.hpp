@@ -6,10 +6,10 @@
 
 #include "base/result.hpp"
 #include "cli/options.hpp"
-#include "core/interleaving.hpp"
-#include "core/manifest.hpp"
-#include "core/plan.hpp"
 #include "json/json.hpp"
+#include "plan/interleaving.hpp"
+#include "plan/plan.hpp"
+#include "registry/manifest.hpp"
 
 #include <array>
 #include <string>
@@ -41,13 +41,13 @@ bool is_report_verb(std::string_view name);
 void print(std::string_view text); ///< stdout
 /// Prints `assay: ...` on stderr and returns the code for it.
 ExitCode report(const Error& error);
-void warn_of_problems(const core::Catalogue& catalogue);
-core::PlanRequest request_of(const Options& options);
-json::Value plan_as_json(const core::Plan& plan);
-std::string cases_as_table(const core::Plan& plan);
-void show_plan(const core::Plan& plan, const Options& options);
-Result<core::Interleaving> interleaving_of(const core::Catalogue& catalogue,
-                                           const Options& options);
-void show_turns(const core::Interleaving& turns, const Options& options);
+void warn_of_problems(const harness::Catalogue& catalogue);
+harness::PlanRequest request_of(const Options& options);
+json::Value plan_as_json(const harness::Plan& plan);
+std::string cases_as_table(const harness::Plan& plan);
+void show_plan(const harness::Plan& plan, const Options& options);
+Result<harness::Interleaving> interleaving_of(const harness::Catalogue& catalogue,
+                                              const Options& options);
+void show_turns(const harness::Interleaving& turns, const Options& options);
 
 } // namespace assay::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/devices.hpp"
 
-#include "machine/nvml.hpp"
+#include "driver/nvml.hpp"
 #include "machine/patience.hpp"
 
 #include <fmt/format.h>
@@ -34,25 +34,25 @@ void add_software(record::NamedList& software, const char* name, std::string ver
 }
 
 struct Found {
-    NvmlDevice handle;
+    driver::NvmlDevice handle;
     record::Device device;
 };
 
 /// The devices in order, each with what it is divided into behind it. They are numbered as nvidia-smi
 /// numbers them; where one is divided its parts take its number and the following ones.
-std::vector<Found> describe_all(std::vector<NvmlDevice> whole) {
+std::vector<Found> describe_all(std::vector<driver::NvmlDevice> whole) {
     std::vector<Found> all;
     int next = 0;
-    const auto add = [&](NvmlDevice handle, bool counts) {
+    const auto add = [&](driver::NvmlDevice handle, bool counts) {
         record::Device device = handle.describe();
         next = device.index = handle.is_part() ? next : std::max(next, device.index);
         if (counts) ++next;
         all.push_back({.handle = std::move(handle), .device = std::move(device)});
     };
-    for (NvmlDevice& one : whole) {
+    for (driver::NvmlDevice& one : whole) {
         auto parts = one.parts();
         add(std::move(one), parts.empty());
-        for (NvmlDevice& part : parts) add(std::move(part), true);
+        for (driver::NvmlDevice& part : parts) add(std::move(part), true);
     }
     return all;
 }
@@ -119,7 +119,7 @@ void complain_of_speed(const DeviceState& state, Sentences& said) {
 DeviceInventory inventory(const Files& files, const std::vector<record::PciDevice>& pci,
                           const std::filesystem::path& nvml) {
     DeviceInventory found;
-    const auto library = Nvml::open(nvml);
+    const auto library = driver::Nvml::open(nvml);
     if (!library) {
         found.problems = missed(pci, library.error());
         return found;
@@ -141,7 +141,7 @@ DeviceInventory inventory(const Files& files, const std::vector<record::PciDevic
 
 DeviceStates states(const std::vector<record::PciDevice>& pci, const std::filesystem::path& nvml) {
     DeviceStates found;
-    const auto library = Nvml::open(nvml);
+    const auto library = driver::Nvml::open(nvml);
     if (!library) {
         found.problems = missed(pci, library.error());
         return found;

@@ -5,8 +5,8 @@
 
 #pragma once
 
+#include "driver/nvml.hpp"
 #include "machine/files.hpp"
-#include "machine/nvml.hpp"
 #include "record/model.hpp"
 
 #include <filesystem>
@@ -22,14 +22,14 @@ struct DeviceInventory {
     std::vector<std::string> problems;   ///< why there are fewer than one might think
 };
 DeviceInventory read_devices(const Files& files, const std::vector<record::PciDevice>& pci,
-                             const std::filesystem::path& nvml = nvml_library);
+                             const std::filesystem::path& nvml = driver::nvml_library);
 
 /// How a device is now.
 struct DeviceState {
     record::Device device;
-    DeviceReadings readings;
-    DeviceCounters counters;
-    DeviceHealth health;
+    driver::DeviceReadings readings;
+    driver::DeviceCounters counters;
+    driver::DeviceHealth health;
     std::optional<std::vector<int>> processes;
     std::string problem; ///< why readings are missing, if that says something
 };
@@ -38,7 +38,7 @@ struct DeviceStates {
     std::vector<std::string> problems; ///< as in DeviceInventory
 };
 DeviceStates read_device_states(const std::vector<record::PciDevice>& pci,
-                                const std::filesystem::path& nvml = nvml_library);
+                                const std::filesystem::path& nvml = driver::nvml_library);
 /// What is wrong with it or unusual, in sentences that say what to do.
 std::vector<std::string> complaints(const DeviceState& state);
 

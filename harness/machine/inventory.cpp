@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/inventory.hpp"
 
+#include "driver/nvml.hpp"
 #include "machine/cgroup.hpp"
 #include "machine/cloud.hpp"
 #include "machine/cpu.hpp"
@@ -9,7 +10,6 @@
 #include "machine/guest.hpp"
 #include "machine/identity.hpp"
 #include "machine/memory.hpp"
-#include "machine/nvml.hpp"
 #include "machine/pci.hpp"
 #include "machine/system.hpp"
 
@@ -141,7 +141,7 @@ record::Machine inspect(const Options& options) {
                     .shape = read_shape(),
                     .architecture = architecture(),
                     .hypervisor = ask_hypervisor()};
-    if (options.devices) sources.nvml = nvml_library;
+    if (options.devices) sources.nvml = driver::nvml_library;
     if (options.core_clock) sources.core_clock_hz = measure_steady_core_clock();
     record::Machine machine = inspect(sources);
     if (options.hostname) machine.hostname = host_name();

@@ -52,7 +52,7 @@ std::optional<int> others(const std::set<int>& pids, const std::function<bool(in
 } // namespace
 
 struct DeviceWindow::State {
-    explicit State(machine::NvmlDevice opened, std::chrono::milliseconds every)
+    explicit State(driver::NvmlDevice opened, std::chrono::milliseconds every)
         : device{std::move(opened)}, described{device.describe()}, period{every} {}
 
     void note_processes() {
@@ -71,13 +71,13 @@ struct DeviceWindow::State {
             sleep.wait_for(lock, stop, period, [] { return false; });
         }
     }
-    void add_energy(const machine::DeviceCounters& ended, double seconds,
+    void add_energy(const driver::DeviceCounters& ended, double seconds,
                     record::Telemetry& telemetry) const;
 
-    machine::NvmlDevice device; ///< used by one thread at a time: the sampler, or else the owner
+    driver::NvmlDevice device; ///< used by one thread at a time: the sampler, or else the owner
     record::Device described;
     std::chrono::milliseconds period;
-    machine::DeviceCounters begun;
+    driver::DeviceCounters begun;
     std::set<int> processes;
     std::mutex mutex; ///< of samples
     DeviceSamples samples;
@@ -86,7 +86,7 @@ struct DeviceWindow::State {
     std::jthread sampler; ///< last: stops before the rest goes
 };
 
-void DeviceWindow::State::add_energy(const machine::DeviceCounters& ended, double seconds,
+void DeviceWindow::State::add_energy(const driver::DeviceCounters& ended, double seconds,
                                      record::Telemetry& telemetry) const {
     if (device.is_part())
         telemetry.energy_note = "the device is divided (MIG): its energy is that of all parts";
@@ -105,7 +105,7 @@ void DeviceWindow::State::add_energy(const machine::DeviceCounters& ended, doubl
 }
 
 Result<DeviceWindow> DeviceWindow::open(const DeviceOptions& options) {
-    const auto library = machine::Nvml::open(options.library);
+    const auto library = driver::Nvml::open(options.library);
     if (!library) return tl::unexpected{library.error()};
     auto device = library->find(options.name);
     if (!device) return tl::unexpected{std::move(device).error()};

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "machine/nvml.hpp"
+#include "driver/nvml.hpp"
 #include "record/model.hpp"
 
 #include <chrono>
@@ -24,7 +24,7 @@ inline constexpr double shortest_energy_window = 2.0; // seconds
 
 struct DeviceOptions {
     std::string name; ///< UUID or PCI address; empty: no device
-    std::filesystem::path library = machine::nvml_library;
+    std::filesystem::path library = driver::nvml_library;
     /// Zero: nobody asks but sample(), for tests.
     std::chrono::milliseconds period{100};
 };

@@ -125,7 +125,7 @@ std::optional<double> Range::mean() const {
     return sum_ / static_cast<double>(count_);
 }
 
-void DeviceSamples::add(const machine::DeviceReadings& now) {
+void DeviceSamples::add(const driver::DeviceReadings& now) {
     ++count_;
     power_.add(now.power_watts);
     clock_.add(now.clock_hz);
@@ -139,8 +139,8 @@ void DeviceSamples::add(const machine::DeviceReadings& now) {
     for (const std::string& reason : *now.throttles) ++reasons_[reason];
 }
 
-std::vector<record::Throttle> DeviceSamples::throttles(const machine::DeviceCounters& begun,
-                                                       const machine::DeviceCounters& ended) const {
+std::vector<record::Throttle> DeviceSamples::throttles(const driver::DeviceCounters& begun,
+                                                       const driver::DeviceCounters& ended) const {
     std::map<std::string, record::Throttle> found;
     for (const auto& [reason, after] : ended.throttled) {
         const auto before = begun.throttled.find(reason);
@@ -161,9 +161,9 @@ std::vector<record::Throttle> DeviceSamples::throttles(const machine::DeviceCoun
     return list;
 }
 
-record::DeviceTelemetry DeviceSamples::summary(const machine::DeviceCounters& begun,
-                                               const machine::DeviceCounters& ended,
-                                               const machine::DeviceHealth& health) const {
+record::DeviceTelemetry DeviceSamples::summary(const driver::DeviceCounters& begun,
+                                               const driver::DeviceCounters& ended,
+                                               const driver::DeviceHealth& health) const {
     return {.samples = count_,
             .power_watts = power_.mean(),
             .power_high_watts = power_.high(),

@@ -20,9 +20,9 @@ Count moved(const Count& begun, const Count& ended) {
 
 Result<LinkWindow> LinkWindow::open(const std::vector<std::string>& devices,
                                     const std::filesystem::path& library) {
-    const auto driver = machine::Nvml::open(library);
+    const auto driver = driver::Nvml::open(library);
     if (!driver) return tl::unexpected{driver.error()};
-    std::vector<machine::NvmlDevice> found;
+    std::vector<driver::NvmlDevice> found;
     for (const auto& name : devices) {
         auto device = driver->find(name);
         if (!device) return tl::unexpected{std::move(device).error()};

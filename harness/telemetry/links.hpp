@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "machine/nvml.hpp"
+#include "driver/nvml.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -26,15 +26,15 @@ class LinkWindow {
 public:
     /// By UUID. The error says why nothing will be known of any of them.
     static Result<LinkWindow> open(const std::vector<std::string>& devices,
-                                   const std::filesystem::path& library = machine::nvml_library);
+                                   const std::filesystem::path& library = driver::nvml_library);
     void begin();
     /// In the order in which they were named.
     std::vector<LinkBytes> end();
 
 private:
-    explicit LinkWindow(std::vector<machine::NvmlDevice> devices) : devices_{std::move(devices)} {}
-    std::vector<machine::NvmlDevice> devices_;
-    std::vector<machine::DeviceCounters> begun_;
+    explicit LinkWindow(std::vector<driver::NvmlDevice> devices) : devices_{std::move(devices)} {}
+    std::vector<driver::NvmlDevice> devices_;
+    std::vector<driver::DeviceCounters> begun_;
 };
 
 } // namespace assay::telemetry

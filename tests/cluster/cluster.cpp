@@ -52,13 +52,13 @@ record::Case Cluster::trouble(const std::string& what, double limit) {
     return trouble(what, limit, observer);
 }
 
-record::Case Cluster::trouble(const std::string& what, double limit, core::Observer& observer) {
+record::Case Cluster::trouble(const std::string& what, double limit, harness::Observer& observer) {
     const auto trouble = trouble_test::load_trouble(TROUBLE_TEAM_MODULE);
     auto plan = trouble.plan({what});
     plan.cases[0].protocol.limit_seconds = limit;
     plan.job = {.hosts = {{"h1", 1}, {"h2", 1}}, .launcher = "mpirun", .show_names = true};
     const auto outcome =
-        core::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer);
+        harness::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer);
     EXPECT_TRUE(outcome) << outcome.error().message;
     return outcome ? outcome->run.cases.at(0) : record::Case{};
 }

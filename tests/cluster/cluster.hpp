@@ -6,7 +6,7 @@
 #pragma once
 
 #include "cli/program.hpp"
-#include "core/runner.hpp"
+#include "run/runner.hpp"
 #include "trouble_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class Cluster : public testing::Test {
 protected:
     /// `what` of rank 1, which is on h2.
     record::Case trouble(const std::string& what, double limit);
-    record::Case trouble(const std::string& what, double limit, core::Observer& observer);
+    record::Case trouble(const std::string& what, double limit, harness::Observer& observer);
     /// `assay run` with these arguments; the file is result().
     record::Run measure(std::vector<std::string> arguments,
                         const std::vector<std::string>& environment = {});

@@ -4,9 +4,9 @@
 // and --resume ends with the same set of cases, none lost and none twice. Seeded; a failing round
 // prints its number.
 
-#include "core/environment.hpp"
-#include "core/launcher.hpp"
-#include "core/process.hpp"
+#include "launch/environment.hpp"
+#include "launch/launcher.hpp"
+#include "process/process.hpp"
 #include "record/journal.hpp"
 #include "record/reader.hpp"
 #include "trouble_plan.hpp"
@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using namespace assay;
-using assay::core::Process;
+using assay::harness::Process;
 using assay::record::Status;
 using assay::trouble_test::Folder;
 using testing::IsEmpty;
@@ -42,11 +42,11 @@ enum class Victim { parent, worker, launcher };
 class KillTest : public testing::Test {
 protected:
     Process start(const std::string& module, const std::vector<std::string>& what) {
-        core::Command command{.arguments = {TROUBLE_PROGRAM, "run", module,
-                                            (folder_.path() / "out").string(), "2", "resume"},
-                              .environment = core::own_environment(),
-                              .log = folder_.path() / "log",
-                              .mark = mark()};
+        harness::Command command{.arguments = {TROUBLE_PROGRAM, "run", module,
+                                               (folder_.path() / "out").string(), "2", "resume"},
+                                 .environment = harness::own_environment(),
+                                 .log = folder_.path() / "log",
+                                 .mark = mark()};
         command.arguments.insert(command.arguments.end(), what.begin(), what.end());
         command.environment.push_back(mark());
         auto process = Process::start(command);
@@ -57,7 +57,7 @@ protected:
 
     /// Ours, less the parent: workers, ranks, launchers.
     std::vector<pid_t> others(pid_t parent) const {
-        auto all = core::processes_of(-1, mark());
+        auto all = harness::processes_of(-1, mark());
         std::erase(all, parent);
         return all;
     }
@@ -84,7 +84,7 @@ protected:
 #endif
         std::vector<pid_t> left;
         for (int tries = 0; tries < most_tries; ++tries) {
-            left = core::processes_of(-1, mark());
+            left = harness::processes_of(-1, mark());
             if (left.empty()) return;
             std::this_thread::sleep_for(10ms);
         }
@@ -194,7 +194,7 @@ TEST_F(KillTest, KilledParentsAndWorkersLoseNothing) {
 
 TEST_F(KillTest, KilledParentsRanksAndLaunchersLoseNothing) {
     const char* path = std::getenv("PATH");
-    if (core::find_program("mpirun", path == nullptr ? "" : path).empty() ||
+    if (harness::find_program("mpirun", path == nullptr ? "" : path).empty() ||
         !fs::exists(TROUBLE_TEAM_MODULE))
         GTEST_SKIP() << "no mpirun here";
     torment(TROUBLE_TEAM_MODULE, {Victim::parent, Victim::worker, Victim::launcher}, 6s, 2, 6);

@@ -2,8 +2,8 @@
 //
 // Several processes under mpirun: one bad rank costs one case, and no rank outlives it.
 
-#include "core/launcher.hpp"
-#include "core/process.hpp"
+#include "launch/launcher.hpp"
+#include "process/process.hpp"
 #include "trouble_plan.hpp"
 
 #include <gmock/gmock.h>
@@ -25,14 +25,14 @@ class TeamTest : public testing::Test {
 protected:
     void SetUp() override {
         const char* path = std::getenv("PATH");
-        if (core::find_program("mpirun", path == nullptr ? "" : path).empty() ||
+        if (harness::find_program("mpirun", path == nullptr ? "" : path).empty() ||
             !std::filesystem::exists(TROUBLE_TEAM_MODULE))
             GTEST_SKIP() << "no mpirun here";
         trouble_ = trouble_test::load_trouble(TROUBLE_TEAM_MODULE);
         ::setenv("ASSAY_TEST_MARK", folder_.path().c_str(), 1);
     }
     void TearDown() override {
-        EXPECT_THAT(core::processes_of(-1, "ASSAY_TEST_MARK=" + folder_.path().string()),
+        EXPECT_THAT(harness::processes_of(-1, "ASSAY_TEST_MARK=" + folder_.path().string()),
                     IsEmpty());
         ::unsetenv("ASSAY_TEST_MARK");
     }
@@ -40,7 +40,7 @@ protected:
         auto plan = trouble_.plan(what, replicas);
         for (auto& planned : plan.cases) planned.protocol.limit_seconds = limit;
         const auto outcome =
-            core::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer_);
+            harness::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer_);
         EXPECT_TRUE(outcome) << outcome.error().message;
         return outcome ? outcome->run : record::Run{};
     }
@@ -65,7 +65,7 @@ TEST_F(TeamTest, MoreRanksThanCoresWork) {
     auto plan = trouble_.plan({"fine"});
     plan.cases[0].parameters[2].value = std::int64_t{5};
     const auto outcome =
-        core::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer_);
+        harness::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer_);
     ASSERT_TRUE(outcome);
     const auto& c = outcome->run.cases[0];
     EXPECT_TRUE(c.status == Status::ok || c.status == Status::unstable) << c.reason;

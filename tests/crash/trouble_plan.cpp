@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trouble_plan.hpp"
 
-#include "core/module.hpp"
+#include "worker/module.hpp"
 
 #include <fmt/format.h>
 #include <stdlib.h>
@@ -15,19 +15,19 @@ namespace assay::trouble_test {
 namespace fs = std::filesystem;
 
 Trouble load_trouble(const fs::path& module) {
-    const auto loaded = core::Module::load(module);
+    const auto loaded = harness::Module::load(module);
     if (!loaded) throw std::runtime_error{loaded.error().message};
-    auto manifest = core::describe(*loaded);
+    auto manifest = harness::describe(*loaded);
     if (!manifest) throw std::runtime_error{manifest.error().message};
-    return {std::make_unique<core::Manifest>(std::move(*manifest))};
+    return {std::make_unique<harness::Manifest>(std::move(*manifest))};
 }
 
-core::Plan Trouble::plan(const std::vector<std::string>& what, int replicas) const {
-    core::Plan plan{.suite = "trouble", .protocol = fast_protocol(), .replicas = replicas};
+harness::Plan Trouble::plan(const std::vector<std::string>& what, int replicas) const {
+    harness::Plan plan{.suite = "trouble", .protocol = fast_protocol(), .replicas = replicas};
     for (const auto& item : what) {
-        core::PlannedCase planned{.module = manifest.get(),
-                                  .benchmark = &manifest->benchmarks.front(),
-                                  .protocol = plan.protocol};
+        harness::PlannedCase planned{.module = manifest.get(),
+                                     .benchmark = &manifest->benchmarks.front(),
+                                     .protocol = plan.protocol};
         for (const auto& parameter : planned.benchmark->parameters)
             planned.parameters.push_back({parameter.name, parameter.defaults.front()});
         planned.parameters[0].value = item;
@@ -38,13 +38,13 @@ core::Plan Trouble::plan(const std::vector<std::string>& what, int replicas) con
     return plan;
 }
 
-core::Interleaving Trouble::turns(const std::vector<std::string>& what,
-                                  const std::vector<std::string>& settings, int pairs) const {
-    auto parsed = core::parse_settings(settings);
+harness::Interleaving Trouble::turns(const std::vector<std::string>& what,
+                                     const std::vector<std::string>& settings, int pairs) const {
+    auto parsed = harness::parse_settings(settings);
     if (!parsed) throw std::runtime_error{parsed.error().message};
     auto one = plan(what, pairs);
     one.fresh_workers = true;
-    core::Interleaving turns{.settings = std::move(*parsed)};
+    harness::Interleaving turns{.settings = std::move(*parsed)};
     turns.plans.assign(turns.settings.size(), one);
     return turns;
 }

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "core/manifest.hpp"
-#include "core/plan.hpp"
-#include "core/runner.hpp"
+#include "plan/plan.hpp"
+#include "registry/manifest.hpp"
+#include "run/runner.hpp"
 
 #include <filesystem>
 #include <initializer_list>
@@ -19,12 +19,12 @@ namespace assay::trouble_test {
 
 /// A manifest lives as long as the plans made from it.
 struct Trouble {
-    std::unique_ptr<core::Manifest> manifest;
+    std::unique_ptr<harness::Manifest> manifest;
     /// `what` of each case; sizes count up, so that equal ones are different cases.
-    core::Plan plan(const std::vector<std::string>& what, int replicas = 1) const;
+    harness::Plan plan(const std::vector<std::string>& what, int replicas = 1) const;
     /// The same by settings that take turns.
-    core::Interleaving turns(const std::vector<std::string>& what,
-                             const std::vector<std::string>& settings, int pairs) const;
+    harness::Interleaving turns(const std::vector<std::string>& what,
+                                const std::vector<std::string>& settings, int pairs) const;
 };
 /// Loads the module and asks it, in this process: nothing in it runs.
 Trouble load_trouble(const std::filesystem::path& module);
@@ -32,21 +32,21 @@ Trouble load_trouble(const std::filesystem::path& module);
 /// 10 ms of measuring a case; a hang is over after `limit` seconds.
 measure::Protocol fast_protocol(double limit_seconds = 20);
 
-class Silent : public core::Observer {
+class Silent : public harness::Observer {
 public:
     void started(const std::filesystem::path& where, bool again,
                  const std::string& /*setting*/) override {
         folder = where;
         resumed = again;
     }
-    void progress(const core::Progress& progress) override { last = progress; }
+    void progress(const harness::Progress& progress) override { last = progress; }
     void finished(const record::Case& result, const std::string& /*setting*/) override {
         finished_cases.push_back(result);
     }
 
     std::filesystem::path folder;
     bool resumed = false;
-    core::Progress last;
+    harness::Progress last;
     std::vector<record::Case> finished_cases;
 };
 

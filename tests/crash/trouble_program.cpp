@@ -4,8 +4,8 @@
 // `trouble_program run MODULE OUT REPLICAS RESUME WHAT...` is a parent that can be killed. Its exit
 // code is 0 when the run is done, 5 when it was stopped by a signal, 4 when it failed.
 
-#include "core/worker.hpp"
 #include "trouble_plan.hpp"
+#include "worker/worker.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -20,7 +20,7 @@ int parent(const std::vector<std::string>& arguments) {
     const auto plan =
         trouble.plan({arguments.begin() + 4, arguments.end()}, std::stoi(arguments.at(2)));
     assay::trouble_test::Silent observer;
-    const auto outcome = assay::core::run(
+    const auto outcome = assay::harness::run(
         plan, {.out = arguments.at(1), .resume = arguments.at(3) == "resume"}, observer);
     if (!outcome) {
         std::fprintf(stderr, "%s\n", outcome.error().message.c_str());
@@ -35,7 +35,7 @@ int parent(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
     const std::vector<std::string> arguments{argv + 1, argv + argc};
     try {
-        if (!arguments.empty() && arguments[0] == "worker") return assay::core::worker_main();
+        if (!arguments.empty() && arguments[0] == "worker") return assay::harness::worker_main();
         if (arguments.size() > 5 && arguments[0] == "run")
             return parent({arguments.begin() + 1, arguments.end()});
     } catch (const std::exception& e) {

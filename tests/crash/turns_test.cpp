@@ -2,7 +2,7 @@
 //
 // Runs that take turns: real workers, one run for each setting, pairs that stay pairs whatever happens.
 
-#include "core/launcher.hpp"
+#include "launch/launcher.hpp"
 #include "record/check.hpp"
 #include "record/journal.hpp"
 #include "record/reader.hpp"
@@ -33,21 +33,21 @@ std::string setting_of(const record::Case& c, const char* name) {
 
 class TurnsTest : public testing::Test {
 protected:
-    core::Interleaving turns(const std::vector<std::string>& what,
-                             const std::vector<std::string>& settings, int pairs = 2) const {
+    harness::Interleaving turns(const std::vector<std::string>& what,
+                                const std::vector<std::string>& settings, int pairs = 2) const {
         return trouble_.turns(what, settings, pairs);
     }
-    std::vector<core::Outcome> run(const core::Interleaving& turns, bool resume = false) {
-        auto outcomes = core::run_in_turns(
+    std::vector<harness::Outcome> run(const harness::Interleaving& turns, bool resume = false) {
+        auto outcomes = harness::run_in_turns(
             turns, {.out = folder_.path() / "out", .resume = resume, .program = TROUBLE_PROGRAM},
             observer_);
         EXPECT_TRUE(outcomes) << outcomes.error().message;
-        return outcomes ? std::move(*outcomes) : std::vector<core::Outcome>(2);
+        return outcomes ? std::move(*outcomes) : std::vector<harness::Outcome>(2);
     }
-    static std::vector<record::JournalStep> steps_of(const core::Outcome& outcome) {
+    static std::vector<record::JournalStep> steps_of(const harness::Outcome& outcome) {
         return record::read_journal(outcome.file.parent_path() / "journal.ndjson")->steps;
     }
-    static void expect_consistent(const core::Outcome& outcome) {
+    static void expect_consistent(const harness::Outcome& outcome) {
         const auto back = record::read_run(outcome.file);
         ASSERT_TRUE(back) << back.error().message;
         EXPECT_THAT(record::check_summaries(*back), testing::IsEmpty());
@@ -154,7 +154,7 @@ TEST_F(TurnsTest, ResumeGoesOnWithThePairingAndMeasuresHalfPairsAgain) {
     // Neither another setting nor a run by itself goes on with it, nor when nothing is left to do.
     fs::remove(first[0].file);
     EXPECT_NE(run(turns({"fine"}, {"a:", "b: TROUBLE_X=2"}, 2), true)[0].run.id, first[0].run.id);
-    const auto alone = core::run(
+    const auto alone = harness::run(
         plan.plans[0], {.out = folder_.path() / "out", .resume = true, .program = TROUBLE_PROGRAM},
         observer_);
     ASSERT_TRUE(alone);
@@ -169,7 +169,7 @@ TEST_F(TurnsTest, AGovernorIsSetForItsSideOnlyAndSetBack) {
     std::ofstream{policy / "scaling_available_governors"} << "performance powersave\n";
     std::ofstream{policy / "scaling_governor"} << "powersave\n";
     ::setenv("TROUBLE_LOOK", (policy / "scaling_governor").c_str(), 1);
-    const auto outcomes = core::run_in_turns(
+    const auto outcomes = harness::run_in_turns(
         turns({"fine"}, {"a:", "b: governor=performance"}, 1),
         {.out = folder_.path() / "out", .program = TROUBLE_PROGRAM, .root = folder_.path()},
         observer_);
@@ -186,7 +186,7 @@ TEST_F(TurnsTest, AGovernorIsSetForItsSideOnlyAndSetBack) {
 TEST_F(TurnsTest, WhatTheMachineDoesNotAllowIsSaidBeforeAnythingIsMeasured) {
     for (const std::string setting :
          {"b: governor=performance", "b: image=/nowhere", "b: via=no_such_program"}) {
-        const auto outcomes = core::run_in_turns(
+        const auto outcomes = harness::run_in_turns(
             turns({"fine"}, {"a:", setting}),
             {.out = folder_.path() / "none", .program = TROUBLE_PROGRAM, .root = "/nowhere"},
             observer_);
@@ -198,7 +198,7 @@ TEST_F(TurnsTest, WhatTheMachineDoesNotAllowIsSaidBeforeAnythingIsMeasured) {
 
 TEST_F(TurnsTest, AWorkerRunsInAnImage) {
     const char* path = std::getenv("PATH");
-    const auto bwrap = core::find_program("bwrap", path == nullptr ? "" : path);
+    const auto bwrap = harness::find_program("bwrap", path == nullptr ? "" : path);
     if (bwrap.empty()) GTEST_SKIP() << "no bwrap here";
     if (std::system((bwrap.string() + " --ro-bind / / true").c_str()) != 0)
         GTEST_SKIP() << "bwrap is not allowed here";

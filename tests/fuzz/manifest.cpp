@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A manifest that is accepted keeps the promises of check_manifest and stays inside its folder.
-#include "core/manifest.hpp"
+#include "registry/manifest.hpp"
 
-#include "core/parameter.hpp"
 #include "fuzz.hpp"
+#include "registry/parameter.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;
-    const auto manifest = core::parse_manifest(fuzz::text(data, size), "/folder/input.json");
+    const auto manifest = harness::parse_manifest(fuzz::text(data, size), "/folder/input.json");
     if (!manifest) {
         fuzz::expect(manifest.error().message.starts_with("/folder/input.json"));
         return 0;
@@ -17,6 +17,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     for (const auto& benchmark : manifest->benchmarks)
         for (const auto& parameter : benchmark.parameters)
             for (const auto& value : parameter.defaults)
-                fuzz::expect(core::check_value(parameter, value).has_value());
+                fuzz::expect(harness::check_value(parameter, value).has_value());
     return 0;
 }

@@ -2,11 +2,11 @@
 //
 // What a worker may send, and what people write of where workers are: the bytes are cut into lines however they arrive, and a line that is accepted
 // as a message can be sent again and means the same.
-#include "core/channel.hpp"
-#include "core/hosts.hpp"
-#include "core/message.hpp"
-#include "core/slurm.hpp"
 #include "fuzz.hpp"
+#include "launch/slurm.hpp"
+#include "plan/hosts.hpp"
+#include "process/channel.hpp"
+#include "process/message.hpp"
 
 #include <algorithm>
 #include <string>
@@ -18,26 +18,26 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     std::string_view bytes = fuzz::text(data, size);
     // The first byte says in which pieces the rest arrives.
     const std::size_t piece = bytes.empty() ? 1 : 1 + static_cast<unsigned char>(bytes.front());
-    core::LineBuffer buffer{limit};
+    harness::LineBuffer buffer{limit};
     std::vector<std::string> lines;
     while (!bytes.empty() && buffer.feed(bytes.substr(0, piece), lines))
         bytes.remove_prefix(std::min(piece, bytes.size()));
     for (const auto& line : lines) {
         fuzz::expect(line.size() <= limit);
-        (void)core::message::parse_to_worker(line);
-        const auto message = core::message::parse_from_worker(line);
+        (void)harness::message::parse_to_worker(line);
+        const auto message = harness::message::parse_from_worker(line);
         if (!message) continue;
-        const auto again = core::message::to_line(*message);
-        const auto back = core::message::parse_from_worker(again);
+        const auto again = harness::message::to_line(*message);
+        const auto back = harness::message::parse_from_worker(again);
         fuzz::expect(back.has_value());
-        fuzz::expect(core::message::to_line(*back) == again);
+        fuzz::expect(harness::message::to_line(*back) == again);
     }
     const auto text = fuzz::text(data, size);
-    (void)core::parse_hosts(text);
-    (void)core::repeated_counts(text);
-    if (const auto address = core::parse_address(text))
-        fuzz::expect(core::parse_address(core::to_text(*address)).has_value());
-    if (const auto hosts = core::parse_hostfile(text, "hosts"))
+    (void)harness::parse_hosts(text);
+    (void)harness::repeated_counts(text);
+    if (const auto address = harness::parse_address(text))
+        fuzz::expect(harness::parse_address(harness::to_text(*address)).has_value());
+    if (const auto hosts = harness::parse_hostfile(text, "hosts"))
         for (const auto& host : *hosts)
             fuzz::expect(!host.name.empty() && host.name[0] != '-' && host.slots >= 0);
     return 0;

@@ -2,11 +2,11 @@
 //
 // Whatever a suite asks for, every case that comes of it has all parameters, inside their ranges, and
 // there are never more cases than are allowed.
-#include "core/suite.hpp"
+#include "plan/suite.hpp"
 
-#include "core/parameter.hpp"
-#include "core/selection.hpp"
 #include "fuzz.hpp"
+#include "plan/selection.hpp"
+#include "registry/parameter.hpp"
 
 #include <string>
 
@@ -14,28 +14,28 @@ namespace {
 
 using namespace assay;
 
-core::Catalogue small_catalogue() {
-    const core::Parameter threads{.name = "threads",
-                                  .kind = core::ParameterKind::integer,
-                                  .help = "cores",
-                                  .integer_low = 1,
-                                  .integer_high = 64,
-                                  .names = {"one", "all"},
-                                  .defaults = {std::string{"one"}}};
-    const core::Parameter share{.name = "share",
-                                .kind = core::ParameterKind::real,
-                                .help = "a share",
-                                .real_low = 0,
-                                .real_high = 1,
-                                .defaults = {0.5}};
-    const core::Parameter kernel{.name = "kernel",
-                                 .kind = core::ParameterKind::name,
-                                 .help = "a loop",
-                                 .names = {"copy", "triad"},
-                                 .defaults = {std::string{"copy"}}};
-    core::Manifest host{.module = "host"};
+harness::Catalogue small_catalogue() {
+    const harness::Parameter threads{.name = "threads",
+                                     .kind = harness::ParameterKind::integer,
+                                     .help = "cores",
+                                     .integer_low = 1,
+                                     .integer_high = 64,
+                                     .names = {"one", "all"},
+                                     .defaults = {std::string{"one"}}};
+    const harness::Parameter share{.name = "share",
+                                   .kind = harness::ParameterKind::real,
+                                   .help = "a share",
+                                   .real_low = 0,
+                                   .real_high = 1,
+                                   .defaults = {0.5}};
+    const harness::Parameter kernel{.name = "kernel",
+                                    .kind = harness::ParameterKind::name,
+                                    .help = "a loop",
+                                    .names = {"copy", "triad"},
+                                    .defaults = {std::string{"copy"}}};
+    harness::Manifest host{.module = "host"};
     host.benchmarks.push_back({.id = "a.b", .parameters = {threads, share, kernel}});
-    core::Catalogue catalogue;
+    harness::Catalogue catalogue;
     catalogue.modules.push_back(host);
     return catalogue;
 }
@@ -44,19 +44,19 @@ core::Catalogue small_catalogue() {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const auto catalogue = small_catalogue();
-    const auto suite = core::parse_suite(fuzz::text(data, size), "input");
+    const auto suite = harness::parse_suite(fuzz::text(data, size), "input");
     if (!suite) {
         fuzz::expect(suite.error().message.starts_with("input"));
         return 0;
     }
-    const auto selection = core::select_cases(catalogue, {}, &*suite);
+    const auto selection = harness::select_cases(catalogue, {}, &*suite);
     if (!selection) return 0;
-    fuzz::expect(selection->cases.size() <= core::most_cases);
+    fuzz::expect(selection->cases.size() <= harness::most_cases);
     for (const auto& planned : selection->cases) {
         fuzz::expect(planned.parameters.size() == planned.benchmark->parameters.size());
         for (std::size_t i = 0; i < planned.parameters.size(); ++i)
             fuzz::expect(
-                core::check_value(planned.benchmark->parameters[i], planned.parameters[i].value)
+                harness::check_value(planned.benchmark->parameters[i], planned.parameters[i].value)
                     .has_value());
     }
     return 0;

@@ -6,16 +6,16 @@
 
 #include "base/file.hpp"
 #include "base/version.hpp"
-#include "core/devices.hpp"
-#include "core/environment.hpp"
-#include "core/foreman.hpp"
-#include "core/launcher.hpp"
-#include "core/manifest.hpp"
-#include "core/process.hpp"
 #include "json/json.hpp"
+#include "launch/environment.hpp"
+#include "launch/launcher.hpp"
 #include "machine/inventory.hpp"
 #include "outcomes.hpp"
+#include "plan/device_choice.hpp"
+#include "process/process.hpp"
 #include "record/reader.hpp"
+#include "registry/manifest.hpp"
+#include "run/foreman.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -86,11 +86,11 @@ public:
 private:
     bool wants(const char* step) const { return !options_.without.contains(step); }
 
-    core::Catalogue read_modules() const {
+    harness::Catalogue read_modules() const {
         // Modules lie beside the program of this tree, not beside this one.
         ::setenv("ASSAY_MODULE_PATH",
                  (tree_.assay.parent_path().parent_path() / "lib/assay").c_str(), 0);
-        return core::read_catalogue();
+        return harness::read_catalogue();
     }
 
     /// "memory.stream[cuda]" as the contract tests call it: cuda_memory_stream
@@ -105,13 +105,13 @@ private:
     /// True when it ended by itself with exit code 0. What it prints is in `log`.
     bool execute(const std::vector<std::string>& arguments, const fs::path& log, int seconds,
                  const std::vector<std::string>& variables = {}) const {
-        auto environment = core::own_environment();
+        auto environment = harness::own_environment();
         for (const auto& variable : variables) environment.push_back(variable);
-        auto process = core::Process::start({.arguments = arguments,
-                                             .environment = environment,
-                                             .cpus = {},
-                                             .log = log,
-                                             .mark = {}});
+        auto process = harness::Process::start({.arguments = arguments,
+                                                .environment = environment,
+                                                .cpus = {},
+                                                .log = log,
+                                                .mark = {}});
         if (!process) return false;
         const auto ending = process->wait(std::chrono::seconds{seconds});
         process->kill();
@@ -207,12 +207,12 @@ private:
     PeerRate peer_rate(const fs::path& python, const std::string& precision) {
         const auto log = options_.out / "torch.out";
         execute({python.string(), tree_.torch.string(), precision, "8192"}, log, 120, devices());
-        return read_peer(core::last_line_of(log));
+        return read_peer(harness::last_line_of(log));
     }
 
     void peers() {
         const char* path = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe): one thread
-        const auto python = core::find_program("python3", path == nullptr ? "" : path);
+        const auto python = harness::find_program("python3", path == nullptr ? "" : path);
         if (python.empty()) return;
         for (const char* precision : {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8_e4m3"}) {
             fmt::print(stderr, "PyTorch, {}\n", precision);
@@ -235,8 +235,8 @@ private:
 
     void sanitizers() {
         const char* path = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe): one thread
-        auto tool = core::find_program("compute-sanitizer", path == nullptr ? "" : path);
-        if (tool.empty()) tool = core::find_program("compute-sanitizer", "/usr/local/cuda/bin");
+        auto tool = harness::find_program("compute-sanitizer", path == nullptr ? "" : path);
+        if (tool.empty()) tool = harness::find_program("compute-sanitizer", "/usr/local/cuda/bin");
         for (auto& row : report_.rows) {
             if (tool.empty()) {
                 row.memory = row.races = {Outcome::missing, "no compute-sanitizer here"};
@@ -263,7 +263,7 @@ private:
 
     const Options& options_;
     Tree tree_;
-    core::Catalogue catalogue_;
+    harness::Catalogue catalogue_;
     Report report_;
 };
 
@@ -271,7 +271,7 @@ private:
 bool may_have_device() {
     std::error_code error;
     return fs::exists("/dev/nvidiactl", error) ||
-           core::may_have_devices(machine::inspect({.core_clock = false}));
+           harness::may_have_devices(machine::inspect({.core_clock = false}));
 }
 
 int main_with(const Options& options) {

@@ -3,7 +3,7 @@
 // Starts the job of peer_allreduce and reads its table.
 #include "child.hpp"
 #include "comparison.hpp"
-#include "core/launcher.hpp"
+#include "launch/launcher.hpp"
 
 #include <fmt/format.h>
 
@@ -66,7 +66,7 @@ std::vector<Row> compare_allreduce(const Options& options) {
     std::vector<std::string> arguments{
         "mpirun", "-np", ranks,      "--host",    "localhost:" + ranks,
         "--mca",  "plm", "isolated", "--bind-to", "none"};
-    if (!core::may_read_siblings())
+    if (!harness::may_read_siblings())
         arguments.insert(arguments.end(), {"--mca", "btl_vader_single_copy_mechanism", "none"});
     arguments.insert(arguments.end(), {program, options.module("mpi"), std::to_string(pairs),
                                        std::to_string(options.plan.turn_seconds)});

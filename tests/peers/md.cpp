@@ -5,7 +5,7 @@
 // for every turn and says itself how long its loop took, so that its start-up does not count.
 #include "child.hpp"
 #include "comparison.hpp"
-#include "core/launcher.hpp"
+#include "launch/launcher.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -49,7 +49,7 @@ private:
 
 std::string on_path(const char* name) {
     const char* path = std::getenv("PATH");
-    return core::find_program(name, path == nullptr ? "" : path).string();
+    return harness::find_program(name, path == nullptr ? "" : path).string();
 }
 
 /// LAMMPS on the liquid, and what it needs on disk.

@@ -3,7 +3,7 @@
 // Starts the jobs of peer_network, one for each transport, and reads their tables.
 #include "child.hpp"
 #include "comparison.hpp"
-#include "core/launcher.hpp"
+#include "launch/launcher.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ void add_rows(std::vector<Row>& rows, const Options& options, const Transport& t
         "mpirun", "-np",       "2",        "--host", "localhost:2",
         "--mca",  "plm",       "isolated", "--mca",  "pml",
         "ob1",    "--bind-to", "none",     "-x",     fmt::format("UCX_TLS={}", transport.tls)};
-    if (!core::may_read_siblings())
+    if (!harness::may_read_siblings())
         arguments.insert(arguments.end(), {"--mca", "btl_vader_single_copy_mechanism", "none"});
     if (std::string_view{transport.name} == "tcp")
         arguments.insert(arguments.end(), {"-x", "UCX_NET_DEVICES=lo"});
@@ -59,7 +59,7 @@ std::vector<Row> compare_network(const Options& options) {
     if (options.threads < 2) throw std::runtime_error{"needs two cores"};
     if (!std::filesystem::exists(options.peer("peer_network")))
         throw std::runtime_error{options.peer("peer_network") + " was not built"};
-    if (core::find_program("ucx_perftest", std::getenv("PATH")).empty())
+    if (harness::find_program("ucx_perftest", std::getenv("PATH")).empty())
         return {Row{.name = "network", .not_measured = "ucx_perftest is not there (ucx-utils)"}};
     std::vector<Row> rows;
     for (const auto& transport : transports) add_rows(rows, options, transport);

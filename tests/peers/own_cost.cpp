@@ -3,7 +3,7 @@
 // What the harness itself costs: in a batch, between batches, at the start of a worker, in the parent.
 #include "child.hpp"
 #include "comparison.hpp"
-#include "core/session.hpp"
+#include "launch/session.hpp"
 #include "machine/inventory.hpp"
 #include "measure/engine.hpp"
 #include "subject.hpp"
@@ -92,18 +92,18 @@ Row between_batches() {
 
 /// From nothing to the answer about a module's libraries: start, hello, module loaded.
 double worker_start(const Options& options, const fs::path& scratch) {
-    core::LaunchRequest request;
+    harness::LaunchRequest request;
     request.program = options.program();
     request.log = scratch / "worker.log";
     request.scratch = scratch;
-    request.inherited = core::own_environment();
+    request.inherited = harness::own_environment();
     const auto machine = machine::inspect();
     return seconds_of([&] {
-        auto session = core::Session::start(std::move(request), {.machine = machine});
+        auto session = harness::Session::start(std::move(request), {.machine = machine});
         if (!session) throw std::runtime_error{session.error().message};
         const auto answer =
-            (*session)->facts({.id = 1, .module = options.module("host")}, 10, core::Watch{});
-        if (answer.fate != core::Fate::answered) throw std::runtime_error{answer.reason};
+            (*session)->facts({.id = 1, .module = options.module("host")}, 10, harness::Watch{});
+        if (answer.fate != harness::Fate::answered) throw std::runtime_error{answer.reason};
         (*session)->stop();
     });
 }

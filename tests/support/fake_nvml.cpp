@@ -13,7 +13,7 @@
 //
 // What has no line is not supported.
 
-#include "machine/nvml_abi.hpp"
+#include "driver/nvml_abi.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -27,9 +27,9 @@
 #include <sstream>
 #include <string>
 
-namespace nvml = assay::machine::nvml;
+namespace nvml = assay::driver::nvml;
 
-struct assay::machine::nvml::Opaque {
+struct assay::driver::nvml::Opaque {
     std::string id; ///< "0", "0.1"
     nvml::Handle whole = nullptr;
     unsigned index = 0;

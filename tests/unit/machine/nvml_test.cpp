@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "driver/nvml.hpp"
 #include "machine/devices.hpp"
 #include "machine/inventory.hpp"
-#include "machine/nvml.hpp"
 #include "machine/patience.hpp"
 #include "scratch.hpp"
 #include "support/fake_nvml.hpp"
@@ -19,6 +19,8 @@ namespace assay::machine {
 namespace {
 
 using namespace std::chrono_literals;
+using driver::Nvml;
+using driver::NvmlDevice;
 using test::FakeNvml;
 using test::h200s;
 using testing::AllOf;
@@ -303,15 +305,15 @@ TEST(Nvml, TextsOfTheDriverArePrintable) {
 }
 
 TEST(Nvml, MultiprocessorsFollowFromCores) {
-    EXPECT_EQ(multiprocessors(6912, 8, 0), 108);   // A100
-    EXPECT_EQ(multiprocessors(16896, 9, 0), 132);  // H100 SXM, H200
-    EXPECT_EQ(multiprocessors(18176, 8, 9), 142);  // L40S
-    EXPECT_EQ(multiprocessors(2560, 7, 5), 40);    // T4
-    EXPECT_EQ(multiprocessors(18944, 10, 0), 148); // B200
-    EXPECT_EQ(multiprocessors(1000, 9, 0), std::nullopt);
-    EXPECT_EQ(multiprocessors(1024, 5, 2), std::nullopt);
-    EXPECT_EQ(multiprocessors(1024, 99, 0), std::nullopt);
-    EXPECT_EQ(multiprocessors(0, 9, 0), std::nullopt);
+    EXPECT_EQ(driver::multiprocessors(6912, 8, 0), 108);   // A100
+    EXPECT_EQ(driver::multiprocessors(16896, 9, 0), 132);  // H100 SXM, H200
+    EXPECT_EQ(driver::multiprocessors(18176, 8, 9), 142);  // L40S
+    EXPECT_EQ(driver::multiprocessors(2560, 7, 5), 40);    // T4
+    EXPECT_EQ(driver::multiprocessors(18944, 10, 0), 148); // B200
+    EXPECT_EQ(driver::multiprocessors(1000, 9, 0), std::nullopt);
+    EXPECT_EQ(driver::multiprocessors(1024, 5, 2), std::nullopt);
+    EXPECT_EQ(driver::multiprocessors(1024, 99, 0), std::nullopt);
+    EXPECT_EQ(driver::multiprocessors(0, 9, 0), std::nullopt);
 }
 
 TEST(Nvml, TheMachineHasItsDevicesAndTheSameIdentity) {

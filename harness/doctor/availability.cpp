@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/availability.hpp"
+
+#include "base/file.hpp"
+#include "launch/environment.hpp"
+#include "launch/launcher.hpp"
+#include "launch/session.hpp"
+#include "process/scratch.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double probe_limit = 20; // seconds; cold libraries of half a gigabyte take a few
+
+ModuleState probe(const Manifest& module, const record::Machine& machine, const fs::path& scratch) {
+    ModuleState state{.module = module.module, .problem = why_unavailable(module), .facts = {}};
+    if (!state.problem.empty()) return state;
+    LaunchRequest request;
+    request.program = layout().programs / "assay";
+    request.log = scratch / (module.module + ".log");
+    request.scratch = scratch;
+    request.inherited = own_environment();
+    auto session = Session::start(std::move(request), {.machine = machine});
+    if (!session) {
+        state.problem = session.error().message;
+        return state;
+    }
+    auto answer = (*session)->facts({.id = 1, .module = module.library.string()}, probe_limit, {});
+    (*session)->stop();
+    state.problem = answer.fate == Fate::answered ? answer.message.problem : answer.reason;
+    state.facts = std::move(answer.message.facts);
+    return state;
+}
+
+} // namespace
+
+fs::path find_launcher(std::string_view name) {
+    const auto environment = own_environment();
+    const char* path = find_variable(environment, "PATH");
+    return find_program(name, path == nullptr ? "" : path);
+}
+
+std::string why_unavailable(const Manifest& module) {
+    std::error_code error;
+    if (!fs::is_regular_file(module.library, error))
+        return fmt::format("{} is not there", module.library.string());
+    if (module.launcher.empty()) return {};
+    if (find_launcher(module.launcher).empty())
+        return fmt::format("{} is not there{}", module.launcher,
+                           module.launcher == "mpirun" ? " (Debian package openmpi-bin)" : "");
+    return {};
+}
+
+std::vector<ModuleState> probe_modules(const Catalogue& catalogue, const record::Machine& machine) {
+    std::vector<ModuleState> states;
+    const auto scratch = Scratch::create();
+    for (const auto& module : catalogue.modules) {
+        if (scratch)
+            states.push_back(probe(module, machine, scratch->folder()));
+        else
+            states.push_back({.module = module.module, .problem = scratch.error().message});
+    }
+    return states;
+}
+
+} // namespace assay::harness

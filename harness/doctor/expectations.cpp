@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/expectations.hpp"
+
+#include "base/nearest.hpp"
+#include "record/format.hpp"
+#include "registry/parameter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <set>
+#include <string_view>
+
+namespace assay::harness {
+namespace {
+
+struct Fact {
+    std::string name;
+    std::int64_t found = 0;
+    bool at_least = false; ///< memory is never quite what its label says
+};
+
+/// As many as the driver tells of, so that one which fell off the bus is missed; where no driver tells,
+/// those that are plugged in. The parts of one device have one address.
+std::int64_t devices_of(const record::Machine& machine) {
+    const auto is_accelerator = [](const auto& device) { return device.kind == "accelerator"; };
+    if (machine.devices.empty()) return std::ranges::count_if(machine.pci, is_accelerator);
+    std::set<std::string_view> addresses;
+    for (const auto& device : machine.devices) addresses.insert(device.pci_address);
+    return std::ssize(addresses);
+}
+
+std::vector<Fact> facts_of(const record::Machine& machine) {
+    const auto bytes = machine.memory_bytes.value_or(0);
+    return {{"cores", machine.usable_cores.value_or(0)},
+            {"threads", machine.usable_threads.value_or(0)},
+            {"sockets", machine.sockets.value_or(0)},
+            {"numa", machine.numa_nodes.value_or(0)},
+            {"gpu", devices_of(machine)},
+            {"memory", std::min(bytes, machine.memory_limit_bytes.value_or(bytes)), true}};
+}
+
+Result<void> check(const std::vector<Fact>& facts, const std::string& text) {
+    const auto equals = text.find('=');
+    const auto key = text.substr(0, equals);
+    const auto fact = std::ranges::find(facts, key, &Fact::name);
+    if (fact == facts.end()) {
+        std::vector<std::string> known;
+        for (const auto& f : facts) known.push_back(f.name);
+        return fail(fmt::format("--expect {}: there is no fact \"{}\"{}", text, key,
+                                suggestion(key, known)));
+    }
+    const Parameter number{.name = "--expect " + key,
+                           .kind = ParameterKind::integer,
+                           .integer_high = std::numeric_limits<std::int64_t>::max()};
+    const auto value =
+        parse_value(number, equals == std::string::npos ? "" : text.substr(equals + 1));
+    if (!value) return fail(fmt::format("--expect {}: write {}=<whole number>", text, key));
+    const auto wanted = std::get<std::int64_t>(*value);
+    if (fact->at_least ? fact->found >= wanted : fact->found == wanted) return {};
+    return fail(fmt::format("expected {}, found {}", text,
+                            fact->at_least ? record::human_bytes(static_cast<double>(fact->found))
+                                           : fmt::format("{}={}", key, fact->found)),
+                Fault::environment);
+}
+
+} // namespace
+
+Result<void> check_expectations(const record::Machine& machine,
+                                const std::vector<std::string>& expectations) {
+    const auto facts = facts_of(machine);
+    for (const auto& text : expectations)
+        if (auto checked = check(facts, text); !checked) return checked;
+    return {};
+}
+
+} // namespace assay::harness

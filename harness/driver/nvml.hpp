@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// NVIDIA devices as their driver's management library (NVML) describes them. The library is loaded
+// when it is there; every function of it may be missing, and every reading may be absent: a device has
+// no sensor for it, the driver is older, the user may not see it. That is no error. Anything else that
+// goes wrong (the device fell off the bus) leaves readings absent too, and `problem()` says why.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "record/model.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::driver {
+
+/// Found in the system's folders for libraries.
+inline constexpr std::string_view nvml_library = "libnvidia-ml.so.1";
+
+/// What a device says of this moment.
+struct DeviceReadings {
+    std::optional<double> power_watts;
+    std::optional<double> clock_hz; ///< of the multiprocessors
+    std::optional<double> memory_clock_hz;
+    std::optional<double> temperature_celsius;
+    std::optional<double> memory_temperature_celsius;
+    std::optional<int> pcie_generation; ///< as fast as the link is now: without work it slows down
+    std::optional<int> pcie_width;
+    /// Reasons for which it runs slower than it can: "power_cap", "thermal", "hardware_thermal",
+    /// "power_brake", "hardware_slowdown", "sync_boost", "clock_setting", "display".
+    std::optional<std::vector<std::string>> throttles;
+};
+
+/// What a device counts: differences say what happened in between.
+struct DeviceCounters {
+    std::optional<double> energy_joules;     ///< since the driver was loaded
+    std::map<std::string, double> throttled; ///< seconds by reason, of those that are counted
+    std::optional<std::int64_t> ecc_corrected;
+    std::optional<std::int64_t> ecc_uncorrected;
+    std::optional<std::int64_t> pcie_replays;
+    std::optional<std::int64_t> nvlink_received_bytes;
+    std::optional<std::int64_t> nvlink_sent_bytes;
+};
+
+/// What changes seldom, and tells whether a device is well.
+struct DeviceHealth {
+    std::optional<std::int64_t> remapped_rows_corrected;
+    std::optional<std::int64_t> remapped_rows_uncorrected;
+    std::optional<bool> remapping_pending;
+    std::optional<bool> remapping_failed;
+    std::optional<int> pcie_generation_max;
+    std::optional<int> pcie_width_max;
+    std::optional<bool> persistence; ///< the driver keeps it awake without users
+};
+
+/// A device or, where it is divided (MIG), a part of one. A part has neither sensors nor counters of
+/// its own: readings are those of the whole device, except for power, energy and NVLink, in which other
+/// parts have a share and which are absent.
+class NvmlDevice {
+public:
+    NvmlDevice(NvmlDevice&& other) noexcept;
+    NvmlDevice& operator=(NvmlDevice&& other) noexcept;
+    NvmlDevice(const NvmlDevice&) = delete;
+    NvmlDevice& operator=(const NvmlDevice&) = delete;
+    ~NvmlDevice();
+
+    record::Device describe();
+    DeviceReadings readings();
+    DeviceCounters counters();
+    DeviceHealth health();
+    std::optional<double> clock_hz(); ///< that of readings(), alone
+    /// Those that compute on it, by the ids that the driver knows: in a container they may be others
+    /// than its own.
+    std::optional<std::vector<int>> processes();
+    /// Empty unless it is divided.
+    std::vector<NvmlDevice> parts();
+    bool is_part() const;
+    /// What went wrong first, in a sentence; empty: nothing.
+    const std::string& problem() const;
+
+private:
+    friend class Nvml;
+    struct State; // nvml_library.hpp
+    explicit NvmlDevice(std::unique_ptr<State> state);
+    void describe_part(record::Device& device);
+    void count_nvlink(DeviceCounters& now);
+    std::optional<int> nvlinks();
+    std::unique_ptr<State> state_;
+};
+
+class Nvml {
+public:
+    /// The error says why there is none: no driver, or one that does not work.
+    static Result<Nvml> open(const std::filesystem::path& library = nvml_library);
+
+    std::string driver_version() const; ///< "580.65.06"; empty when not known
+    std::string cuda_version() const;   ///< "13.0": the newest that the driver runs
+    std::optional<bool> confidential() const;
+
+    struct Devices {
+        std::vector<NvmlDevice> whole;     ///< in the order of their PCI addresses
+        std::vector<std::string> problems; ///< of those that cannot be spoken to
+    };
+    Devices devices() const;
+    /// By UUID ("GPU-...", "MIG-...") or PCI address.
+    Result<NvmlDevice> find(const std::string& name) const;
+
+    struct Library; ///< nvml_library.hpp
+
+private:
+    explicit Nvml(std::shared_ptr<const Library> library);
+    std::shared_ptr<const Library> library_;
+};
+
+/// How many multiprocessors that many cores are; nothing for compute capabilities not known here.
+std::optional<int> multiprocessors(int cores, int major, int minor);
+
+} // namespace assay::driver

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/environment.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace assay::harness {
+namespace {
+
+std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.find('=')); }
+
+/// Placing threads is ours: left-overs of the user's shell would contradict it.
+constexpr std::array replaced{"OMP_NUM_THREADS",      "OMP_PROC_BIND",        "OMP_PLACES",
+                              "OMP_DYNAMIC",          "OMP_THREAD_LIMIT",     "GOMP_CPU_AFFINITY",
+                              "KMP_AFFINITY",         "OPENBLAS_NUM_THREADS", "OPENBLAS_MAIN_FREE",
+                              "GOTO_NUM_THREADS",     "MKL_NUM_THREADS",      "BLIS_NUM_THREADS",
+                              "OMP_DISPLAY_AFFINITY", "OMP_WAIT_POLICY"};
+
+/// What a job launcher sets in its processes: a worker that sees it believes to be one of its ranks.
+constexpr std::array job_prefixes{"OMPI_COMM_",
+                                  "OMPI_UNIVERSE_",
+                                  "OMPI_MCA_orte_",
+                                  "OMPI_MCA_ess_",
+                                  "OMPI_APP_CTX_",
+                                  "OMPI_FIRST_RANKS",
+                                  "OMPI_MCA_initial",
+                                  "PMIX_",
+                                  "PMI_",
+                                  "ASSAY_SOCKET",
+                                  "ASSAY_TOKEN",
+                                  "ASSAY_CPUS",
+                                  "ASSAY_DATA_LIMIT",
+                                  "ASSAY_HOST_RANKS",
+                                  "SLURM_PROCID",
+                                  "SLURM_LOCALID"};
+
+/// What makes a library compute something else than it is asked for, without a word: TF32 for fp32,
+/// emulated for native, another algorithm for the chosen one. A benchmark that wants it says so in a
+/// parameter; a user who wants it, in a setting.
+constexpr std::array falsifying_prefixes{"NVIDIA_TF32_OVERRIDE",    "CUBLAS_EMULATE_",
+                                         "CUBLAS_EMULATION_",       "CUBLAS_FIXEDPOINT_EMULATION_",
+                                         "CUBLAS_WORKSPACE_CONFIG", "CUBLASLT_"};
+
+/// What libraries under measurement read.
+constexpr std::array recorded_prefixes{"OMP_",
+                                       "GOMP_",
+                                       "KMP_",
+                                       "OPENBLAS_",
+                                       "GOTO_",
+                                       "BLIS_",
+                                       "DNNL_",
+                                       "ONEDNN_",
+                                       "MKL_",
+                                       "OMPI_MCA_",
+                                       "UCX_",
+                                       "NCCL_",
+                                       "CUDA_",
+                                       "MALLOC_",
+                                       "GLIBC_",
+                                       "LD_PRELOAD",
+                                       "NVIDIA_TF32_OVERRIDE",
+                                       "CUBLAS"};
+
+template <class List>
+bool begins_with_any(std::string_view name, const List& prefixes) {
+    return std::ranges::any_of(prefixes, [&](const char* p) { return name.starts_with(p); });
+}
+
+bool is_ours(std::string_view name) {
+    return std::ranges::find(replaced, name) != replaced.end() ||
+           begins_with_any(name, job_prefixes);
+}
+
+bool is_device_choice(std::string_view name) {
+    return name == "CUDA_VISIBLE_DEVICES" || name == "CUDA_DEVICE_ORDER";
+}
+
+} // namespace
+
+std::vector<std::string> own_environment() {
+    std::vector<std::string> entries;
+    for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry)
+        entries.emplace_back(*entry);
+    return entries;
+}
+
+const char* find_variable(const std::vector<std::string>& environment, std::string_view name) {
+    for (const auto& entry : environment)
+        if (name_of(entry) == name && entry.size() > name.size())
+            return entry.c_str() + name.size() + 1;
+    return nullptr;
+}
+
+std::vector<std::string> worker_environment(const std::vector<std::string>& inherited,
+                                            const Placement& placement,
+                                            const record::NamedList& forced) {
+    std::vector<std::string> entries;
+    for (const auto& entry : inherited) {
+        const auto name = name_of(entry);
+        if (!is_ours(name) && !begins_with_any(name, falsifying_prefixes) &&
+            record::find(placement.variables, name) == nullptr)
+            entries.push_back(entry);
+    }
+    for (const auto& [name, value] : placement.variables)
+        entries.push_back(fmt::format("{}={}", name, record::to_string(value)));
+    entries.push_back(fmt::format("OMP_NUM_THREADS={}", placement.threads));
+    entries.emplace_back("OMP_DYNAMIC=false");
+    if (!placement.devices.empty()) {
+        // By UUID, and counted as the driver's tools count: CUDA's own order is by speed.
+        std::erase_if(entries, [](const std::string& e) { return is_device_choice(name_of(e)); });
+        entries.emplace_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
+        entries.push_back(
+            fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(placement.devices, ",")));
+    }
+    if (placement.launcher.empty() && !placement.cpus.empty()) {
+        entries.emplace_back("OMP_PROC_BIND=true");
+        entries.push_back(fmt::format("OMP_PLACES={{{}}}", fmt::join(placement.cpus, "},{")));
+    } else if (!placement.cpus.empty()) {
+        // Each rank of a team binds itself to its own entry of this list.
+        entries.push_back(fmt::format("ASSAY_CPUS={}", fmt::join(placement.cpus, ",")));
+    } else if (placement.rank_per_device) {
+        entries.emplace_back("ASSAY_CPUS=any");
+    }
+    if (!placement.hosts.empty()) {
+        std::vector<int> ranks;
+        for (const auto& host : placement.hosts) ranks.push_back(host.ranks);
+        entries.push_back(fmt::format("ASSAY_HOST_RANKS={}", fmt::join(ranks, ",")));
+    }
+    std::erase_if(entries, [&](const std::string& entry) {
+        return record::find(forced, name_of(entry)) != nullptr;
+    });
+    for (const auto& [name, value] : forced)
+        entries.push_back(fmt::format("{}={}", name, record::to_string(value)));
+    return entries;
+}
+
+record::NamedList recorded_environment(const std::vector<std::string>& environment,
+                                       const std::vector<std::string>& inherited) {
+    record::NamedList settings;
+    for (const auto& entry : inherited) {
+        const auto name = name_of(entry);
+        if (name.size() < entry.size() && begins_with_any(name, falsifying_prefixes) &&
+            find_variable(environment, name) == nullptr)
+            settings.push_back({fmt::format("environment.{}", name),
+                                fmt::format("unset, was {}", entry.substr(name.size() + 1))});
+    }
+    for (const auto& entry : environment) {
+        const auto name = name_of(entry);
+        if (name.size() < entry.size() && begins_with_any(name, recorded_prefixes))
+            settings.push_back(
+                {fmt::format("environment.{}", name), entry.substr(name.size() + 1)});
+    }
+    std::ranges::sort(settings, {}, &record::Named::name);
+    return settings;
+}
+
+} // namespace assay::harness

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/launcher.hpp"
+
+#include "base/file.hpp"
+
+#include <fmt/format.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <system_error>
+
+namespace assay::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+Command plain(const LaunchRequest& request, std::vector<std::string> environment) {
+    return {.arguments = {request.surroundings.inside(request.program), "worker"},
+            .environment = std::move(environment),
+            .cpus = request.placement.cpus,
+            .log = request.log,
+            .mark = "ASSAY_TOKEN=" + request.token};
+}
+
+using Arguments = std::vector<std::string>;
+
+Result<Arguments> launcher_program(const char* name, const char* package,
+                                   const std::vector<std::string>& environment) {
+    const char* path = find_variable(environment, "PATH");
+    const auto program = find_program(name, path == nullptr ? "/usr/bin:/bin" : path);
+    if (program.empty())
+        return fail(fmt::format("needs {} (Debian package {})", name, package), Fault::environment);
+    return Arguments{program.string()};
+}
+
+void set(Arguments& arguments, const char* name, std::string value) {
+    arguments.insert(arguments.end(), {"--mca", name, std::move(value)});
+}
+
+/// No ssh, no batch system, no look at the network.
+void stay_here(const LaunchRequest& request, const std::vector<std::string>& environment,
+               Arguments& arguments) {
+    const int ranks = request.placement.ranks;
+    arguments.insert(arguments.end(), {"--host", fmt::format("localhost:{}", ranks)});
+    set(arguments, "plm", "isolated");
+    if (request.placement.cpus.empty()) {
+        arguments.emplace_back("--oversubscribe");
+        // A rank that spins would keep the others off the core.
+        set(arguments, "mpi_yield_when_idle", "1");
+    }
+    // A host without a network still has this one; Open MPI leaves it out unless told.
+    if (find_variable(environment, "OMPI_MCA_btl_tcp_if_include") == nullptr)
+        set(arguments, "btl_tcp_if_include", "lo");
+    set(arguments, "orte_tmpdir_base", request.scratch.string());
+    set(arguments, "btl_vader_backing_directory", request.scratch.string());
+}
+
+/// Variables beside Open MPI's own, which it carries to other hosts unasked.
+void carry(const std::vector<std::string>& environment, Arguments& arguments) {
+    Arguments names{"LD_LIBRARY_PATH"};
+    for (const auto& setting : recorded_environment(environment))
+        names.push_back(setting.name.substr(setting.name.find('.') + 1));
+    for (const auto& name : names)
+        if (!name.starts_with("OMPI_MCA_") && find_variable(environment, name) != nullptr)
+            arguments.insert(arguments.end(), {"-x", name});
+}
+
+void go_to_hosts(const LaunchRequest& request, const std::vector<std::string>& environment,
+                 Arguments& arguments) {
+    std::string hosts;
+    for (const auto& host : request.placement.hosts)
+        hosts += fmt::format("{}{}:{}", hosts.empty() ? "" : ",", host.name, host.ranks);
+    arguments.insert(arguments.end(), {"--host", hosts});
+    carry(environment, arguments);
+}
+
+/// Open MPI 4.
+Result<Command> mpirun(const LaunchRequest& request, std::vector<std::string> environment) {
+    auto arguments = launcher_program("mpirun", "openmpi-bin", environment);
+    if (!arguments) return tl::unexpected{arguments.error()};
+    arguments->insert(arguments->end(), {"-np", std::to_string(request.placement.ranks)});
+    if (request.placement.hosts.empty())
+        stay_here(request, environment, *arguments);
+    else
+        go_to_hosts(request, environment, *arguments);
+    // Ranks bind themselves: mpirun counts cores of the machine, not those this process may use.
+    arguments->insert(arguments->end(), {"--bind-to", "none"});
+    if (!may_read_siblings()) set(*arguments, "btl_vader_single_copy_mechanism", "none");
+    for (const char* name :
+         {"ASSAY_SOCKET", "ASSAY_TOKEN", "ASSAY_CPUS", "ASSAY_DATA_LIMIT", "ASSAY_HOST_RANKS"})
+        if (find_variable(environment, name) != nullptr)
+            arguments->insert(arguments->end(), {"-x", name});
+    arguments->insert(arguments->end(), {request.surroundings.inside(request.program), "worker"});
+    if (::geteuid() == 0) {
+        environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT=1");
+        environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
+    }
+    return Command{.arguments = std::move(*arguments),
+                   .environment = std::move(environment),
+                   .log = request.log,
+                   .mark = "ASSAY_TOKEN=" + request.token};
+}
+
+/// A host for each rank, which is how Slurm takes an order it did not choose.
+Result<fs::path> write_rank_file(const LaunchRequest& request) {
+    std::string lines;
+    for (const auto& host : request.placement.hosts)
+        for (int rank = 0; rank < host.ranks; ++rank) lines += host.name + '\n';
+    const auto path = request.scratch / ("ranks-" + request.token.substr(0, 8));
+    if (auto written = write_atomically(path, lines); !written)
+        return tl::unexpected{written.error()};
+    return path;
+}
+
+/// A step of a Slurm allocation. Its environment reaches every rank as it is.
+Result<Command> srun(const LaunchRequest& request, std::vector<std::string> environment) {
+    auto arguments = launcher_program("srun", "slurm-client", environment);
+    if (!arguments) return tl::unexpected{arguments.error()};
+    const auto ranks = write_rank_file(request);
+    if (!ranks) return tl::unexpected{ranks.error()};
+    environment.push_back("SLURM_HOSTFILE=" + ranks->string());
+    if (find_variable(environment, "SLURM_MPI_TYPE") == nullptr)
+        arguments->emplace_back("--mpi=pmix");
+    // --overlap: the script that runs this may hold all CPUs; ranks bind themselves.
+    for (const char* option : {"--distribution=arbitrary", "--overlap", "--cpu-bind=none",
+                               "--kill-on-bad-exit=1", "--export=ALL", "--unbuffered"})
+        arguments->emplace_back(option);
+    arguments->push_back(fmt::format("--nodes={}", request.placement.hosts.size()));
+    arguments->push_back(fmt::format("--ntasks={}", request.placement.ranks));
+    if (!may_read_siblings())
+        environment.emplace_back("OMPI_MCA_btl_vader_single_copy_mechanism=none");
+    arguments->insert(arguments->end(), {request.surroundings.inside(request.program), "worker"});
+    return Command{.arguments = std::move(*arguments),
+                   .environment = std::move(environment),
+                   .log = request.log,
+                   .mark = "ASSAY_TOKEN=" + request.token};
+}
+
+} // namespace
+
+fs::path find_program(std::string_view name, std::string_view path) {
+    while (!path.empty()) {
+        const auto end = path.find(':');
+        const auto candidate = fs::path{path.substr(0, end)} / name;
+        std::error_code error;
+        if (fs::is_regular_file(candidate, error) && ::access(candidate.c_str(), X_OK) == 0)
+            return candidate;
+        if (end == std::string_view::npos) break;
+        path.remove_prefix(end + 1);
+    }
+    return {};
+}
+
+bool may_read_siblings(const fs::path& root) {
+    // Yama: 1 and more restricts it to descendants (unless privileged, which ranks rarely are).
+    std::ifstream file{root / "proc/sys/kernel/yama/ptrace_scope"};
+    int scope = 0;
+    if (file >> scope && scope > 0) return false;
+    // A seccomp filter refuses the call even for the process itself.
+    char from = 1;
+    char to = 0;
+    const iovec local{.iov_base = &to, .iov_len = 1};
+    const iovec remote{.iov_base = &from, .iov_len = 1};
+    return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == 1;
+}
+
+namespace {
+
+Result<Command> bare_command(const LaunchRequest& request) {
+    auto environment =
+        worker_environment(request.inherited, request.placement, request.surroundings.variables);
+    environment.push_back("ASSAY_SOCKET=" + request.address);
+    environment.push_back("ASSAY_TOKEN=" + request.token);
+    if (request.data_limit > 0)
+        environment.push_back(fmt::format("ASSAY_DATA_LIMIT={}", request.data_limit));
+    if (request.placement.launcher.empty()) return plain(request, std::move(environment));
+    if (request.placement.launcher == "mpirun") return mpirun(request, std::move(environment));
+    if (request.placement.launcher == "srun") return srun(request, std::move(environment));
+    return fail(fmt::format("needs the launcher `{}`, which this version of assay does not know",
+                            request.placement.launcher),
+                Fault::environment);
+}
+
+} // namespace
+
+Result<Command> launch_command(const LaunchRequest& request) {
+    auto command = bare_command(request);
+    const auto& prefix = request.surroundings.prefix;
+    if (command)
+        command->arguments.insert(command->arguments.begin(), prefix.begin(), prefix.end());
+    return command;
+}
+
+} // namespace assay::harness

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/placement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+/// The same meaning of the symbols as Machine::workers in assay/machine.hpp.
+int count_of(const record::Value& value, const record::Machine& machine) {
+    const int cores = std::max(machine.usable_cores.value_or(1), 1);
+    if (const auto* number = std::get_if<std::int64_t>(&value))
+        return static_cast<int>(std::clamp<std::int64_t>(*number, 1, 1 << 20U));
+    const auto* symbol = std::get_if<std::string>(&value);
+    if (symbol == nullptr) return cores;
+    if (*symbol == "one" || *symbol == "per_node") return 1;
+    return *symbol == "per_socket" ? std::max(machine.sockets.value_or(1), 1) : cores;
+}
+
+/// What the values of this case stand for beats a tuning: it was asked for.
+void add_variables(const PlannedCase& planned, record::NamedList& variables) {
+    for (const auto& parameter : planned.benchmark->parameters) {
+        const auto* value = record::find(planned.parameters, parameter.name);
+        if (value == nullptr || parameter.variables.empty()) continue;
+        const auto text = record::to_string(*value);
+        for (const auto& variable : parameter.variables) {
+            if (variable.value != text) continue;
+            std::erase_if(variables, [&](const auto& v) { return v.name == variable.name; });
+            variables.push_back({variable.name, variable.setting});
+        }
+    }
+}
+
+/// A team of processes that have a device each.
+bool has_rank_per_device(const Benchmark& benchmark) {
+    return benchmark.team && benchmark.all_devices;
+}
+
+/// Who runs where, of a team.
+Result<void> place_ranks(const PlannedCase& planned, const record::Machine& machine, const Job& job,
+                         Placement& placement) {
+    const auto* asked = record::find(planned.parameters, "ranks");
+    if (asked == nullptr || !planned.benchmark->team) return {};
+    const auto& ranks = *asked;
+    std::optional<int> devices;
+    if (placement.rank_per_device) devices = static_cast<int>(planned.devices.size());
+    if (!job.hosts.empty()) {
+        auto shares = share_out(job.hosts, job.show_names, ranks, machine, devices);
+        if (!shares) return tl::unexpected{shares.error()};
+        placement.hosts = std::move(*shares);
+        placement.launcher = job.launcher;
+        placement.ranks = 0;
+        for (const auto& host : placement.hosts) placement.ranks += host.ranks;
+        return {};
+    }
+    const auto* number = std::get_if<std::int64_t>(&ranks);
+    if (!devices || *devices == 0) {
+        // Where no device is known, one rank is enough to say why.
+        placement.ranks = devices ? 1 : count_of(ranks, machine);
+        return {};
+    }
+    const auto wanted = number != nullptr ? *number : *devices;
+    if (wanted < 2)
+        return fail("not applicable: needs two devices, there is one", Fault::environment);
+    if (wanted > *devices)
+        return fail(fmt::format("not applicable: needs {} devices, there are {}", wanted, *devices),
+                    Fault::environment);
+    placement.ranks = static_cast<int>(wanted);
+    return {};
+}
+
+/// What the ranks, or the one worker, are shown. Other hosts' devices have other UUIDs and, taken to be alike, the same
+/// numbers; all of them are shown unless some were chosen.
+std::vector<std::string> shown_devices(const PlannedCase& planned, const Placement& placement,
+                                       const record::Machine& machine) {
+    std::vector<std::string> names;
+    if (placement.hosts.empty()) {
+        for (const auto& device : planned.devices) names.push_back(device.uuid);
+    } else if (planned.devices.size() != machine.devices.size()) {
+        for (const auto& device : planned.devices) names.push_back(std::to_string(device.index));
+    }
+    return names;
+}
+
+} // namespace
+
+Result<Placement> place(const PlannedCase& planned, const record::Machine& machine,
+                        const record::NamedList& variables, const ChooseCpus& choose_cpus,
+                        const Job& job) {
+    const auto* threads = record::find(planned.parameters, "threads");
+    const bool team = planned.benchmark->team;
+    const int usable = std::max(machine.usable_threads.value_or(1), 1);
+
+    Placement placement{.launcher = team ? planned.module->launcher : "",
+                        .variables = variables,
+                        .rank_per_device = has_rank_per_device(*planned.benchmark)};
+    add_variables(planned, placement.variables);
+    if (auto placed = place_ranks(planned, machine, job, placement); !placed)
+        return tl::unexpected{placed.error()};
+    placement.devices = shown_devices(planned, placement, machine);
+    if (threads != nullptr)
+        placement.threads = count_of(*threads, machine);
+    else
+        placement.threads = team ? 1 : std::max(machine.usable_cores.value_or(1), 1);
+    if (placement.threads > usable)
+        return fail(fmt::format("needs {} hardware threads, this machine lets it use {}",
+                                placement.threads, usable),
+                    Fault::environment);
+    // More ranks than CPUs share them as the kernel likes: slow, but what was asked for.
+    const int wanted = placement.ranks * placement.threads;
+    // The thread that feeds a device sits near it: memory it touches first is then near as well.
+    const bool near_one = planned.devices.size() == 1;
+    const auto near = near_one ? planned.devices.front().pci_address : std::string{};
+    if (placement.hosts.empty() && !placement.rank_per_device && wanted <= usable)
+        placement.cpus = choose_cpus(wanted, near);
+    if (near_one && threads == nullptr && !placement.cpus.empty())
+        placement.threads = static_cast<int>(placement.cpus.size()); // a socket has fewer
+    else if (placement.cpus.size() != static_cast<std::size_t>(wanted))
+        placement.cpus.clear();
+    return placement;
+}
+
+std::int64_t data_limit_for(double available, int processes) {
+    if (std::isnan(available) || available <= 0) return 0;
+    // For the parent, the kernel and page tables: 5%, at least 256 MiB.
+    const double reserve = std::max(0.05 * available, 256.0 * 1024 * 1024);
+    // Below 64 MiB a process could not even load its libraries.
+    const double floor = 64.0 * 1024 * 1024;
+    return static_cast<std::int64_t>(std::max((available - reserve) / processes, floor));
+}
+
+} // namespace assay::harness

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which processes, threads and CPUs a case is measured with: what its parameters `threads` and `ranks`
+// mean on this machine.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "launch/environment.hpp"
+#include "plan/plan.hpp"
+#include "record/model.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace assay::harness {
+
+/// Logical CPUs for so many threads, as machine::choose_cpus: of those near the PCI device with this address,
+/// where it is not empty. Asking it costs milliseconds.
+using ChooseCpus = std::function<std::vector<int>(int threads, const std::string& near)>;
+
+/// An error says why the case does not apply here: more threads than there are. `job`: the hosts of
+/// teams; other cases stay on this machine.
+Result<Placement> place(const PlannedCase& planned, const record::Machine& machine,
+                        const record::NamedList& variables, const ChooseCpus& choose_cpus,
+                        const Job& job = {});
+
+/// Bytes that each of `processes` may allocate, so that a benchmark which eats memory meets its limit
+/// before the machine does. `available`: what can be used now.
+std::int64_t data_limit_for(double available, int processes);
+
+} // namespace assay::harness

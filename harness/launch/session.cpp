@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/session.hpp"
+
+#include "base/version.hpp"
+#include "process/address.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstddef>
+#include <utility>
+#include <variant>
+
+namespace assay::harness {
+namespace {
+
+using namespace std::chrono_literals;
+using Steady = std::chrono::steady_clock;
+
+/// A worker sends tens of lines per case; one that sends this many is out of its mind.
+constexpr std::size_t most_lines = 100'000;
+/// After one rank has given up or closed, the others get this long to say what they know.
+constexpr auto grace = 5s;
+/// Ranks of a launcher that is quick on its own machine may come from slow disks and by ssh on others.
+constexpr auto start_patience = 60s;
+/// A process that still runs answers at once; a network needs its time.
+constexpr auto ping_patience = 1s;
+/// Connections that have not said who they are.
+constexpr std::size_t most_strangers = 64;
+/// A process that was asked to stop has nothing left to do but free its memory.
+constexpr auto stop_patience = 3s;
+
+/// Which request the message answers; 0: none.
+std::uint64_t id_of(const message::FromWorker& message) {
+    if (const auto* result = std::get_if<message::Result>(&message)) return result->id;
+    const auto* facts = std::get_if<message::Facts>(&message);
+    return facts == nullptr ? 0 : facts->id;
+}
+
+/// Enough of a build's id to tell two apart.
+std::string short_build(const std::string& build) {
+    return build.empty() ? "unknown" : build.substr(0, 8);
+}
+
+} // namespace
+
+struct Session::Waiting {
+    std::uint64_t id = 0;
+    const Watch& watch;
+    Steady::time_point deadline;
+    double limit_seconds = 0;
+    int others = 0; ///< ranks beside 0 that will report
+
+    std::string phase = "starting the worker";
+    std::optional<message::FromWorker> answer;
+    std::vector<std::string> warnings;
+    std::string other_reason; ///< the first that a rank beside 0 gave for not finishing
+    std::optional<Fate> fate; ///< set: over
+    std::string reason;
+
+    bool complete() const { return answer.has_value() && others == 0; }
+    /// Why others wait for rank 0, which has answered.
+    std::string given_up() const {
+        const auto* result = std::get_if<message::Result>(&*answer);
+        const bool has_reason = result != nullptr && !result->replica.reason.empty();
+        return has_reason ? result->replica.reason : "the other ranks did not finish with rank 0";
+    }
+    void hurry() { deadline = std::min(deadline, Steady::now() + grace); }
+
+    void warn(std::string text) {
+        constexpr std::size_t most_warnings = 100;
+        if (warnings.size() < most_warnings) warnings.push_back(std::move(text));
+    }
+    void see(const message::Progress& progress) {
+        if (progress.id != id) return;
+        phase = progress.phase;
+        if (watch.progress) watch.progress(progress);
+    }
+    void see(const message::Done& done, int rank, const std::string& name) {
+        if (done.id != id || rank == 0) return;
+        others = std::max(others - 1, 0);
+        if (done.reason.empty()) return;
+        if (other_reason.empty()) other_reason = fmt::format("{}: {}", name, done.reason);
+        hurry();
+    }
+    void take(message::FromWorker message) {
+        if (id_of(message) != id) return; // an answer to something that was not asked
+        answer = std::move(message);
+        if (!complete()) hurry();
+    }
+};
+
+// --- life -----------------------------------------------------------------------------------------
+
+Session::Session(Listener listener, Process process, const LaunchRequest& request,
+                 message::Welcome welcome)
+    : listener_{std::move(listener)}, process_{std::move(process)}, token_{request.token},
+      placement_{request.placement},
+      by_proxy_{!request.placement.launcher.empty() || !request.surroundings.prefix.empty()},
+      welcome_{std::move(welcome)} {}
+
+namespace {
+
+/// On the way to the first host that is not this one; a team of this host alone needs no network.
+Result<Listener> listener_for(const Placement& placement) {
+    for (const auto& host : placement.hosts) {
+        auto own = own_address_towards(host.name);
+        if (!own) return tl::unexpected{own.error()};
+        const auto theirs = numeric_address(host.name);
+        const bool is_here = theirs && to_text(*own).find(*theirs + ':') != std::string::npos;
+        if (!is_here) return Listener::open(*own);
+    }
+    return Listener::open();
+}
+
+} // namespace
+
+Result<std::unique_ptr<Session>> Session::start(LaunchRequest request, message::Welcome welcome) {
+    auto listener = listener_for(request.placement);
+    if (!listener) return tl::unexpected{listener.error()};
+    request.address = listener->address();
+    request.token = random_token();
+    auto command = launch_command(request);
+    if (!command) return tl::unexpected{command.error()};
+    auto process = Process::start(*command);
+    if (!process) return tl::unexpected{process.error()};
+    std::unique_ptr<Session> session{
+        new Session{std::move(*listener), std::move(*process), request, std::move(welcome)}};
+    session->environment_ = std::move(command->environment);
+    return session;
+}
+
+Session::~Session() { process_.kill(); }
+
+void Session::stop() {
+    if (!alive_) return;
+    alive_ = false;
+    for (auto& peer : peers_)
+        if (peer.rank >= 0) (void)peer.connection.send_at_once(message::to_line(message::Stop{}));
+    process_.wait(stop_patience);
+    process_.kill();
+}
+
+// --- asking ---------------------------------------------------------------------------------------
+
+Answer<message::Result> Session::measure(const message::Measure& request, const Watch& watch) {
+    Waiting waiting{.id = request.id,
+                    .watch = watch,
+                    .limit_seconds = request.protocol.limit_seconds,
+                    .others = placement_.ranks - 1};
+    auto answer = ask<message::Result>(request, waiting);
+    // Rank 0 only knows that somebody else gave up.
+    auto& replica = answer.message.replica;
+    const bool worth_telling =
+        replica.status == record::Status::failed || replica.status == record::Status::skipped;
+    if (answer.fate == Fate::answered && worth_telling && !waiting.other_reason.empty() &&
+        replica.reason.starts_with("another rank"))
+        replica.reason = waiting.other_reason;
+    return answer;
+}
+
+Answer<message::Facts> Session::facts(const message::AskFacts& request, double limit_seconds,
+                                      const Watch& watch) {
+    Waiting waiting{.id = request.id, .watch = watch, .limit_seconds = limit_seconds};
+    return ask<message::Facts>(request, waiting);
+}
+
+template <class T>
+Answer<T> Session::ask(const message::ToWorker& request, Waiting& waiting) {
+    waiting.deadline = Steady::now() + std::chrono::duration_cast<Steady::duration>(
+                                           std::chrono::duration<double>(waiting.limit_seconds));
+    request_ = message::to_line(request);
+    for (auto& peer : peers_)
+        if (peer.rank >= 0 && !peer.connection.send_at_once(request_))
+            end(waiting, Fate::broken, "the worker does not read its requests");
+    run(waiting);
+    Answer<T> answer{.fate = waiting.fate.value_or(Fate::broken),
+                     .reason = std::move(waiting.reason),
+                     .warnings = std::move(waiting.warnings)};
+    if (answer.fate != Fate::answered) return answer;
+    auto* wanted = waiting.answer ? std::get_if<T>(&*waiting.answer) : nullptr;
+    if (wanted != nullptr) {
+        answer.message = std::move(*wanted);
+        return answer;
+    }
+    end(waiting, Fate::broken, "the worker answered something else than it was asked");
+    answer.fate = Fate::broken;
+    answer.reason = std::move(waiting.reason);
+    return answer;
+}
+
+void Session::run(Waiting& waiting) {
+    if (!alive_ && !waiting.fate) end(waiting, Fate::broken, "the worker has ended before");
+    while (!waiting.fate) {
+        wait_for_events(waiting);
+        accept();
+        read(waiting);
+        if (waiting.complete()) {
+            waiting.fate = Fate::answered;
+        } else if (!waiting.fate && Steady::now() >= waiting.deadline) {
+            if (waiting.answer)
+                end(waiting, Fate::broken, waiting.given_up());
+            else if (waiting.other_reason.empty())
+                give_up_in_time(waiting);
+            else
+                end(waiting, Fate::broken, waiting.other_reason);
+        } else if (!waiting.fate && !look_for_late_ranks(waiting)) {
+            look_for_the_end(waiting);
+        }
+    }
+}
+
+/// At most half a second, so that the user sees time pass.
+void Session::wait_for_events(Waiting& waiting) {
+    constexpr auto heartbeat = 500ms;
+    // Where the kernel cannot tell that a process has ended, we look.
+    const auto longest = process_.descriptor() >= 0 ? heartbeat : 20ms;
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(waiting.deadline - Steady::now());
+    const auto patience = std::clamp<std::chrono::milliseconds>(left, 0ms, longest);
+
+    std::vector<pollfd> watched{
+        {.fd = listener_.descriptor(), .events = POLLIN, .revents = 0},
+        {.fd = process_.descriptor(), .events = POLLIN, .revents = 0},
+        {.fd = waiting.watch.signal_descriptor, .events = POLLIN, .revents = 0}};
+    for (const auto& peer : peers_)
+        watched.push_back({.fd = peer.closed ? -1 : peer.connection.descriptor(),
+                           .events = POLLIN,
+                           .revents = 0});
+    const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(patience.count()));
+    if (ready == 0 && waiting.watch.tick) waiting.watch.tick();
+    if (ready > 0 && watched[2].revents != 0)
+        end(waiting, Fate::interrupted, fmt::format("stopped while {}", waiting.phase));
+}
+
+// --- hearing --------------------------------------------------------------------------------------
+
+void Session::accept() {
+    while (auto connection = listener_.accept()) {
+        std::erase_if(peers_, [](const Peer& peer) { return peer.rank < 0 && peer.closed; });
+        if (std::ranges::count(peers_, -1, &Peer::rank) <
+            static_cast<long>(most_strangers) + placement_.ranks)
+            peers_.push_back({.connection = std::move(*connection)});
+    }
+}
+
+/// Reads what is there, until nothing is.
+void Session::read(Waiting& waiting) {
+    for (bool more = true; more && !waiting.fate;) {
+        more = false;
+        for (auto& peer : peers_) {
+            pollfd ready{.fd = peer.connection.descriptor(), .events = POLLIN, .revents = 0};
+            if (peer.closed || waiting.fate || ::poll(&ready, 1, 0) <= 0) continue;
+            read_peer(waiting, peer);
+            more = true;
+        }
+        if (waiting.complete()) return;
+    }
+}
+
+void Session::read_peer(Waiting& waiting, Peer& peer) {
+    std::vector<std::string> lines;
+    const auto open = peer.connection.receive(lines);
+    peer.lines += lines.size();
+    if (peer.lines > most_lines) return end(waiting, Fate::broken, "the worker floods its parent");
+    for (const auto& line : lines) {
+        if (const auto taken = take(waiting, peer, line); !taken) {
+            // A stranger that does not know the token is turned away; a worker is ended.
+            if (peer.rank < 0) break;
+            return end(waiting, Fate::broken, taken.error().message);
+        }
+    }
+    // A network says that the other side is gone by an error.
+    if (!open && peer.rank >= 0 && placement_.hosts.empty())
+        return end(waiting, Fate::broken, open.error().message);
+    peer.closed = !open.value_or(false) || (peer.rank < 0 && !lines.empty());
+    if (peer.closed && peer.rank >= 0 && lost_ < 0) lost_ = peer.rank;
+}
+
+Result<void> Session::take(Waiting& waiting, Peer& peer, const std::string& line) {
+    auto message = message::parse_from_worker(line);
+    if (!message) return tl::unexpected{message.error()};
+    if (const auto* hello = std::get_if<message::Hello>(&*message)) return greet(peer, *hello);
+    if (peer.rank < 0) return fail("a message before hello", Fault::benchmark);
+    if (auto* log = std::get_if<message::Log>(&*message))
+        waiting.warn(std::move(log->text));
+    else if (const auto* progress = std::get_if<message::Progress>(&*message))
+        waiting.see(*progress);
+    else if (const auto* done = std::get_if<message::Done>(&*message))
+        waiting.see(*done, peer.rank, name_of(peer.rank));
+    else if (const auto* pong = std::get_if<message::Pong>(&*message))
+        peer.state = pong->state.substr(0, 1);
+    else if (peer.rank == 0)
+        waiting.take(std::move(*message));
+    return {};
+}
+
+Result<void> Session::greet(Peer& peer, const message::Hello& hello) {
+    const auto known = [&](const Peer& other) { return other.rank == hello.rank; };
+    if (hello.token != token_ || hello.rank < 0 || hello.rank >= placement_.ranks ||
+        peer.rank >= 0 || std::ranges::any_of(peers_, known))
+        return fail("a hello that was not expected", Fault::benchmark);
+    peer.rank = hello.rank;
+    peer.lines = 0;
+    if (auto alike = compare(peer, hello); !alike) return alike;
+    peer.machine = hello.machine;
+    if (build_of_ < 0) {
+        build_ = hello.build;
+        build_of_ = hello.rank;
+    }
+    auto sent = peer.connection.send_at_once(message::to_line(welcome_));
+    if (sent) sent = peer.connection.send_at_once(request_);
+    // On another host it may have gone in the meantime: its launcher will say why.
+    return placement_.hosts.empty() ? sent : Result<void>{};
+}
+
+/// Ranks on several hosts: one program everywhere, and every host once.
+Result<void> Session::compare(const Peer& peer, const message::Hello& hello) const {
+    if (placement_.hosts.empty()) return {};
+    const auto who = name_of(hello.rank);
+    constexpr const char* advice = "install the same one at the same path on every host";
+    if (hello.version != version())
+        return fail(fmt::format("{} runs assay {}, this is {}: {}", who,
+                                hello.version.empty() ? "of an old version" : hello.version,
+                                version(), advice),
+                    Fault::benchmark);
+    if (build_of_ >= 0 && hello.build != build_)
+        return fail(fmt::format("{} runs another build of assay ({}) than {} ({}): {}", who,
+                                short_build(hello.build), name_of(build_of_), short_build(build_),
+                                advice),
+                    Fault::benchmark);
+    std::vector<int> counts;
+    for (const auto& host : placement_.hosts) counts.push_back(host.ranks);
+    for (const auto& other : peers_) {
+        if (other.rank < 0 || &other == &peer || other.machine != hello.machine) continue;
+        const auto a = place_of(counts, other.rank);
+        const auto b = place_of(counts, hello.rank);
+        if (a && b && a->host != b->host)
+            return fail(fmt::format("{} and {} are one machine: name it once",
+                                    placement_.hosts[a->host].label,
+                                    placement_.hosts[b->host].label),
+                        Fault::benchmark);
+    }
+    return {};
+}
+
+std::string Session::name_of(int rank) const {
+    return placement_.hosts.empty() ? fmt::format("rank {}", rank)
+                                    : rank_words(placement_.hosts, rank);
+}
+
+/// "rank 1 on node1, rank 3 on node3": those that have not said hello.
+std::string Session::missing_ranks() const {
+    constexpr int most_named = 8;
+    std::string names;
+    int missing = 0;
+    for (int rank = 0; rank < placement_.ranks; ++rank) {
+        if (std::ranges::find(peers_, rank, &Peer::rank) != peers_.end()) continue;
+        if (++missing <= most_named)
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(rank));
+    }
+    return missing > most_named ? fmt::format("{} and {} more", names, missing - most_named)
+                                : names;
+}
+
+/// Of the hosts with missing ranks, those whose network says nothing: "; h2 does not answer ...".
+std::string Session::silent_hosts() const {
+    constexpr std::size_t most_asked = 8; // each may take a second
+    std::string words;
+    std::size_t asked = 0;
+    int first = 0;
+    for (const auto& host : placement_.hosts) {
+        const auto is_here = [&](const Peer& peer) {
+            return peer.rank >= first && peer.rank < first + host.ranks;
+        };
+        first += host.ranks;
+        if (std::ranges::any_of(peers_, is_here) || asked++ >= most_asked) continue;
+        if (!does_answer(host.name))
+            words += fmt::format("; {} does not answer: is its network up?", host.label);
+    }
+    return words;
+}
+
+// --- ends -----------------------------------------------------------------------------------------
+
+/// A launcher may wait for ever for a host that is not there.
+bool Session::look_for_late_ranks(Waiting& waiting) {
+    if (placement_.hosts.empty() || Steady::now() < started_ + start_patience) return false;
+    const auto missing = missing_ranks();
+    if (missing.empty()) return false;
+    end(waiting, Fate::crashed,
+        fmt::format("never started within {} s: {}{}", start_patience / 1s, missing,
+                    silent_hosts()));
+    return true;
+}
+
+/// What the ranks of a team that hangs do: a rank that waits for a message looks for it all the time, so
+/// one that sleeps does something else, and one that does not answer has stopped or lost its host.
+std::string Session::culprits(Waiting& waiting) {
+    for (auto& peer : peers_) {
+        peer.state.clear();
+        if (peer.rank >= 0 && !peer.closed)
+            (void)peer.connection.send_at_once(message::to_line(message::Ping{}));
+    }
+    const auto until = Steady::now() + ping_patience;
+    const auto silent = [](const Peer& peer) { return peer.rank >= 0 && peer.state.empty(); };
+    while (Steady::now() < until && !waiting.fate && std::ranges::any_of(peers_, silent)) {
+        waiting.deadline = until;
+        wait_for_events(waiting);
+        read(waiting);
+    }
+    std::string names;
+    const auto add = [&](const Peer& peer, const char* what) {
+        names += fmt::format("{}{} {}", names.empty() ? "" : ", ", name_of(peer.rank), what);
+    };
+    const bool somebody_runs =
+        std::ranges::any_of(peers_, [](const Peer& peer) { return peer.state == "R"; });
+    for (const auto& peer : peers_) {
+        if (silent(peer)) add(peer, "does not answer");
+        if (somebody_runs && !silent(peer) && peer.rank >= 0 && peer.state != "R")
+            add(peer, "sleeps");
+    }
+    return names;
+}
+
+void Session::give_up_in_time(Waiting& waiting) {
+    std::string who;
+    if (placement_.ranks > 1) {
+        const auto missing = missing_ranks();
+        who = missing.empty() ? culprits(waiting)
+                              : fmt::format("never started: {}{}", missing, silent_hosts());
+    }
+    if (waiting.fate) return;
+    end(waiting, Fate::timed_out,
+        fmt::format("not done after {:g} s, while {}{}{}", waiting.limit_seconds, waiting.phase,
+                    who.empty() ? "" : "; ", who));
+}
+
+void Session::look_for_the_end(Waiting& waiting) {
+    const auto gone = [](const Peer& peer) { return peer.rank >= 0 && peer.closed; };
+    const bool lost = std::ranges::any_of(peers_, gone);
+    if (!lost && !process_.poll()) return;
+    // A launcher takes its time to notice a dead rank, and then knows how it died.
+    if (lost) process_.wait(grace);
+    // What arrived between the last reading and the end.
+    accept();
+    read(waiting);
+    if (waiting.fate) return;
+    if (waiting.complete()) {
+        waiting.fate = Fate::answered;
+        return;
+    }
+    end(waiting, Fate::crashed, last_words(waiting));
+}
+
+std::string Session::last_words(const Waiting& waiting) {
+    const auto& ending = process_.poll();
+    const std::string who = placement_.ranks > 1 && lost_ >= 0 ? name_of(lost_) + " " : "";
+    if (!ending) return fmt::format("{}closed its connection while {}", who, waiting.phase);
+    // A launcher's exit code says by which signal a rank died: 128 + n, as a shell's does.
+    constexpr int shell_offset = 128;
+    const bool told = by_proxy_ && ending->code > shell_offset;
+    const int signal = told ? ending->code - shell_offset : ending->signal;
+    if (signal == 0)
+        return fmt::format("{}ended with exit code {} in the middle of a case, while {}", who,
+                           ending->code, waiting.phase);
+    return fmt::format("{}killed by {}{} while {}", who, signal_words(signal),
+                       signal == SIGKILL ? ", perhaps for want of memory," : "", waiting.phase);
+}
+
+void Session::end(Waiting& waiting, Fate fate, std::string reason) {
+    waiting.fate = fate;
+    waiting.reason = std::move(reason);
+    alive_ = false;
+    // Ranks on other hosts are nobody's that could be killed here: they end when nobody listens.
+    if (!placement_.hosts.empty())
+        for (auto& peer : peers_) peer.connection.shut();
+    process_.kill();
+}
+
+} // namespace assay::harness

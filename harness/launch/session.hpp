@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parent's side of one worker: one process, or the ranks of one job. Asks one thing at a time and
+// gets an answer in every case: the worker's, or what became of it. After any answer but the worker's
+// the session is over and none of its processes is left.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "launch/launcher.hpp"
+#include "process/channel.hpp"
+#include "process/message.hpp"
+#include "process/process.hpp"
+#include "record/model.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::harness {
+
+/// What the parent does while it waits.
+struct Watch {
+    std::function<void(const message::Progress&)> progress;
+    std::function<void()> tick; ///< twice a second
+    int signal_descriptor = -1; ///< becomes readable when the run shall stop
+};
+
+/// What became of a request.
+enum class Fate : std::uint8_t {
+    answered,
+    crashed,     ///< a process ended in the middle
+    timed_out,   ///< ended by us, at the limit
+    broken,      ///< sent what is no message
+    interrupted, ///< ended by us, because the run shall stop
+};
+
+template <class T>
+struct Answer {
+    Fate fate = Fate::crashed;
+    std::string reason; ///< unless answered
+    T message;          ///< if answered
+    std::vector<std::string> warnings;
+};
+
+class Session {
+public:
+    /// `welcome`: told to every process that connects. Fails when the program cannot be executed or a
+    /// launcher is missing.
+    static Result<std::unique_ptr<Session>> start(LaunchRequest request, message::Welcome welcome);
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+    Session(Session&&) = delete;
+    Session& operator=(Session&&) = delete;
+    ~Session();
+
+    Answer<message::Result> measure(const message::Measure& request, const Watch& watch);
+    Answer<message::Facts> facts(const message::AskFacts& request, double limit_seconds,
+                                 const Watch& watch);
+    /// Lets the worker end by itself, and ends it if it does not.
+    void stop();
+    bool alive() const { return alive_; }
+    const std::vector<std::string>& environment() const { return environment_; }
+
+private:
+    struct Peer {
+        Connection connection;
+        int rank = -1;       ///< -1: has not said hello
+        std::string machine; ///< of a team on several hosts
+        std::string state;   ///< of its main thread, when it was last asked; "": it never said
+        std::size_t lines = 0;
+        bool closed = false;
+    };
+    struct Waiting; ///< for what, until when, and what has come
+
+    Session(Listener listener, Process process, const LaunchRequest& request,
+            message::Welcome welcome);
+    template <class T>
+    Answer<T> ask(const message::ToWorker& request, Waiting& waiting);
+    void run(Waiting& waiting);
+    void wait_for_events(Waiting& waiting);
+    void accept();
+    void read(Waiting& waiting);
+    void read_peer(Waiting& waiting, Peer& peer);
+    Result<void> take(Waiting& waiting, Peer& peer, const std::string& line);
+    Result<void> greet(Peer& peer, const message::Hello& hello);
+    Result<void> compare(const Peer& peer, const message::Hello& hello) const;
+    bool look_for_late_ranks(Waiting& waiting);
+    void give_up_in_time(Waiting& waiting);
+    std::string culprits(Waiting& waiting);
+    std::string missing_ranks() const;
+    std::string silent_hosts() const;
+    std::string name_of(int rank) const;
+    void look_for_the_end(Waiting& waiting);
+    void end(Waiting& waiting, Fate fate, std::string reason);
+    std::string last_words(const Waiting& waiting);
+
+    Listener listener_;
+    Process process_;
+    std::string token_;
+    Placement placement_;
+    bool by_proxy_; ///< another program starts the worker, and tells how it died
+    message::Welcome welcome_;
+    std::vector<Peer> peers_;
+    std::vector<std::string> environment_;
+    std::string request_; ///< the present one, for ranks that connect later
+    int lost_ = -1;       ///< the rank whose connection closed first
+    std::string build_;   ///< of the program of rank `build_of_`, which all must have
+    int build_of_ = -1;
+    std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+    bool alive_ = true;
+};
+
+} // namespace assay::harness

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/surroundings.hpp"
+
+#include "launch/launcher.hpp"
+#include "process/process.hpp"
+#include "process/scratch.hpp"
+#include "run/foreman.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* host_root = "/run/host"; // where desktop sandboxes put it too
+
+/// Not taken from the image: the kernel's own, and what belongs to this machine while it runs.
+constexpr std::array not_of_the_image{"dev", "proc", "run", "sys", "tmp"};
+
+/// The image's folders, read only, in a root of their own, so that nothing need be created in them.
+/// Processes, devices, network and users stay the host's: this isolates files, nothing else.
+Result<std::vector<std::string>> bubblewrap(const fs::path& program, const fs::path& image,
+                                            const fs::path& results) {
+    std::vector<std::string> arguments{program.string(), "--die-with-parent"};
+    const auto add = [&](std::initializer_list<std::string> more) {
+        arguments.insert(arguments.end(), more);
+    };
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator{image, error}) {
+        const auto name = entry.path().filename().string();
+        const auto place = "/" + name;
+        if (std::ranges::find(not_of_the_image, name) != not_of_the_image.end()) continue;
+        if (entry.is_symlink(error))
+            add({"--symlink", fs::read_symlink(entry.path(), error).string(), place});
+        else if (entry.is_directory(error))
+            add({"--ro-bind", entry.path().string(), place});
+    }
+    if (error)
+        return fail(fmt::format("cannot read {}: {}", image.string(), error.message()),
+                    Fault::environment);
+    add({"--dev-bind", "/dev", "/dev",    "--bind", "/proc",          "/proc",
+         "--ro-bind",  "/sys", "/sys",    "--bind", "/tmp",           "/tmp",
+         "--ro-bind",  "/",    host_root, "--bind", results.string(), host_root + results.string(),
+         "--chdir",    "/"});
+    return arguments;
+}
+
+std::vector<std::string> apptainer(const fs::path& program, const fs::path& image) {
+    return {program.string(), "exec", "--bind", fmt::format("/:{}", host_root), image.string()};
+}
+
+tl::unexpected<Error> missing(std::string_view what, std::string_view package) {
+    return fail(fmt::format("needs {} ({})", what, package), Fault::environment);
+}
+
+Result<std::vector<std::string>> enter(const fs::path& image, const fs::path& results,
+                                       std::string_view path) {
+    std::error_code error;
+    if (image.extension() == ".sif") {
+        if (!fs::is_regular_file(image, error))
+            return fail(fmt::format("there is no image {}", image.string()), Fault::environment);
+        const auto program = find_program("apptainer", path);
+        if (program.empty()) return missing("apptainer", "apptainer.org");
+        return apptainer(program, image);
+    }
+    if (!fs::is_directory(image, error))
+        return fail(fmt::format("{} is neither the root folder of an image nor a .sif file",
+                                image.string()),
+                    Fault::environment);
+    const auto program = find_program("bwrap", path);
+    if (program.empty()) return missing("bwrap", "Debian package bubblewrap");
+    return bubblewrap(program, image, results);
+}
+
+Error of_setting(const Setting& setting, Error error) {
+    error.message = fmt::format("setting {}: {}", setting.label, error.message);
+    return error;
+}
+
+} // namespace
+
+std::string Surroundings::inside(const fs::path& path) const {
+    if (host.empty() || path.empty()) return path.string();
+    return (host / fs::absolute(path).relative_path()).string();
+}
+
+Result<Surroundings> surroundings_of(const Setting& setting, const fs::path& results,
+                                     std::string_view path) {
+    Surroundings around{.variables = setting.variables, .prefix = {}, .host = {}};
+    std::istringstream words{setting.via};
+    for (std::string word; words >> word;) {
+        if (around.prefix.empty() && word.find('/') == std::string::npos) {
+            const auto program = find_program(word, path);
+            if (program.empty())
+                return tl::unexpected{
+                    of_setting(setting, {fmt::format("there is no program {} on PATH", word),
+                                         Fault::environment})};
+            word = program.string();
+        }
+        around.prefix.push_back(std::move(word));
+    }
+    if (setting.image.empty()) return around;
+    const auto entered = enter(fs::absolute(setting.image), fs::absolute(results), path);
+    if (!entered) return tl::unexpected{of_setting(setting, entered.error())};
+    around.prefix.insert(around.prefix.end(), entered->begin(), entered->end());
+    around.host = host_root;
+    return around;
+}
+
+Result<void> try_out(const Surroundings& surroundings, const fs::path& program,
+                     const std::vector<std::string>& environment) {
+    if (surroundings.prefix.empty()) return {};
+    constexpr std::chrono::seconds patience{30}; // an image may come from a slow disk
+    const auto scratch = Scratch::create();
+    if (!scratch) return tl::unexpected{scratch.error()};
+    Command command{.arguments = surroundings.prefix,
+                    .environment =
+                        worker_environment(environment, Placement{}, surroundings.variables),
+                    .log = scratch->folder() / "log"};
+    command.arguments.insert(command.arguments.end(), {surroundings.inside(program), "worker"});
+    auto process = Process::start(command);
+    if (!process) return tl::unexpected{process.error()};
+    const auto& ending = process->wait(patience);
+    // A worker that nobody gave a socket says so, and ends with the code for that.
+    if (ending && ending->signal == 0 && ending->code == static_cast<int>(ExitCode::usage))
+        return {};
+    const auto said = last_line_of(command.log);
+    return fail(fmt::format("a worker does not start with {}: {}", surroundings.prefix.front(),
+                            said.empty() ? "it says nothing" : said),
+                Fault::environment);
+}
+
+} // namespace assay::harness

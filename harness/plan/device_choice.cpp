@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/device_choice.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+std::string lower(std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
+
+/// "3", "GPU-7d1f..." (its first letters are enough), "0000:65:00.0" (with or without the domain)
+bool is_meant(const record::Device& device, const std::string& word) {
+    constexpr std::size_t enough = 8; // "GPU-" and four digits
+    if (word == std::to_string(device.index)) return true;
+    const auto wanted = lower(word);
+    const auto address = lower(device.pci_address);
+    if (!address.empty() && (address == wanted || address == "0000:" + wanted)) return true;
+    return wanted.size() >= enough && lower(device.uuid).starts_with(wanted);
+}
+
+std::string list_of(const record::Machine& machine) {
+    std::vector<std::string> lines;
+    for (const auto& device : machine.devices)
+        lines.push_back(fmt::format("{} ({}, {}, {})", device.index, device.name, device.uuid,
+                                    device.pci_address));
+    return fmt::format("{}", fmt::join(lines, "; "));
+}
+
+Result<void> add(const record::Machine& machine, const std::string& word,
+                 std::vector<record::Device>& chosen) {
+    const auto known = [&](const record::Device& device) {
+        return std::ranges::any_of(chosen, [&](const auto& c) { return c.uuid == device.uuid; });
+    };
+    std::vector<record::Device> found;
+    for (const auto& device : machine.devices)
+        if (word == "all" || is_meant(device, word)) found.push_back(device);
+    if (found.empty())
+        return fail(fmt::format("--device {}: there is no such device; there are {}", word,
+                                list_of(machine)));
+    if (word != "all" && found.size() > 1)
+        return fail(
+            fmt::format("--device {}: that may be several; there are {}", word, list_of(machine)));
+    std::ranges::copy_if(found, std::back_inserter(chosen),
+                         [&](const auto& d) { return !known(d); });
+    return {};
+}
+
+} // namespace
+
+bool may_have_devices(const record::Machine& machine) {
+    const auto is_nvidia = [](const record::PciDevice& device) {
+        return device.kind == "accelerator" && device.vendor_id == "10de";
+    };
+    return !machine.devices.empty() || std::ranges::any_of(machine.pci, is_nvidia);
+}
+
+Result<ChosenDevices> choose_devices(const record::Machine& machine,
+                                     const std::vector<std::string>& asked) {
+    if (asked.empty()) {
+        ChosenDevices chosen{.together = machine.devices};
+        if (!machine.devices.empty()) chosen.one_each = {machine.devices.front()};
+        return chosen;
+    }
+    if (machine.devices.empty())
+        return fail(fmt::format("--device {}: this machine has no device that a driver tells of; "
+                                "`assay doctor` says more",
+                                fmt::join(asked, ",")),
+                    Fault::environment);
+    std::vector<record::Device> chosen;
+    for (const auto& word : asked)
+        if (auto added = add(machine, word, chosen); !added) return tl::unexpected{added.error()};
+    std::ranges::sort(chosen, {}, &record::Device::index);
+    return ChosenDevices{.one_each = chosen, .together = chosen};
+}
+
+std::vector<PlannedCase> put_on_devices(std::vector<PlannedCase> cases,
+                                        const ChosenDevices& chosen) {
+    std::vector<PlannedCase> placed;
+    for (auto& planned : cases) {
+        const bool on_host = planned.benchmark->place == "host";
+        if (on_host || planned.benchmark->all_devices || chosen.one_each.empty()) {
+            if (!on_host && planned.benchmark->all_devices) planned.devices = chosen.together;
+            placed.push_back(std::move(planned));
+            continue;
+        }
+        for (const auto& device : chosen.one_each) {
+            placed.push_back(planned);
+            placed.back().devices = {device};
+        }
+    }
+    return placed;
+}
+
+} // namespace assay::harness

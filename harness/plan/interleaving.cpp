@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/interleaving.hpp"
+
+#include "base/nearest.hpp"
+#include "registry/selector.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+/// What a case asks, whatever library answers: cases of one question make a pair.
+std::string question_of(const PlannedCase& planned) {
+    auto c = empty_case(planned);
+    c.library.clear();
+    return record::identity(c);
+}
+
+const Manifest* module_named(const Catalogue& catalogue, const std::string& name) {
+    const auto found = std::ranges::find(catalogue.modules, name, &Manifest::module);
+    return found == catalogue.modules.end() ? nullptr : &*found;
+}
+
+/// The cases of one question, by setting.
+using Row = std::vector<const PlannedCase*>;
+
+class ByLibrary {
+public:
+    ByLibrary(const Catalogue& catalogue, const std::vector<Setting>& settings)
+        : catalogue_{catalogue}, settings_{settings} {}
+
+    Result<void> check() const {
+        for (const auto& setting : settings_)
+            if (module_named(catalogue_, setting.library) == nullptr) {
+                const auto known = module_names(catalogue_);
+                return fail(fmt::format("--interleave: setting {}: there is no library {}{}",
+                                        setting.label, setting.library,
+                                        suggestion(setting.library, known)));
+            }
+        return {};
+    }
+
+    /// Gives each plan the cases of its setting's library.
+    Result<void> deal(const Plan& all, Interleaving& into) const {
+        std::vector<const PlannedCase*> questions; // the first case of each
+        std::map<std::string, Row> rows;
+        for (const auto& planned : all.cases) {
+            auto [entry, is_new] = rows.try_emplace(question_of(planned), Row(settings_.size()));
+            if (is_new) questions.push_back(&planned);
+            for (std::size_t i = 0; i < settings_.size(); ++i)
+                if (planned.module->module == settings_[i].library) entry->second[i] = &planned;
+        }
+        std::size_t left_out = 0;
+        for (const auto* question : questions) {
+            const auto& row = rows.at(question_of(*question));
+            if (std::ranges::all_of(row, [](const auto* c) { return c == nullptr; }))
+                ++left_out;
+            else
+                add(row, *question, into.plans);
+        }
+        std::vector<std::string> names;
+        for (const auto& setting : settings_) names.push_back(setting.library);
+        if (into.plans.front().cases.empty())
+            return fail(fmt::format("--interleave: none of these cases is measured by {}",
+                                    fmt::join(names, " or ")));
+        if (left_out > 0)
+            into.notes.push_back(fmt::format("{} questions left out: measured by none of {}",
+                                             left_out, fmt::join(names, ", ")));
+        return {};
+    }
+
+private:
+    /// A question that not every library answers is skipped in all: nothing stands against it.
+    void add(const Row& row, const PlannedCase& any, std::vector<Plan>& plans) const {
+        const auto lacking = std::ranges::find(row, nullptr);
+        std::string reason;
+        if (lacking != row.end()) {
+            const auto& setting = settings_[static_cast<std::size_t>(lacking - row.begin())];
+            reason = fmt::format("{} does not measure this, so setting {} has nothing to compare",
+                                 setting.library, setting.label);
+        }
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            auto planned = row[i] == nullptr ? any : *row[i];
+            planned.module = module_named(catalogue_, settings_[i].library);
+            planned.skip_reason = reason;
+            plans[i].cases.push_back(std::move(planned));
+        }
+    }
+
+    const Catalogue& catalogue_;
+    const std::vector<Setting>& settings_;
+};
+
+void note_equal_settings(Interleaving& turns) {
+    for (std::size_t i = 1; i < turns.settings.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (changes_of(turns.settings[i]) == changes_of(turns.settings[j]))
+                turns.notes.push_back(
+                    fmt::format("settings {} and {} are the same: what differs between them is "
+                                "noise, and shows how small a difference can be seen here",
+                                turns.settings[j].label, turns.settings[i].label));
+}
+
+} // namespace
+
+Result<Interleaving> interleave(const Catalogue& catalogue, const PlanRequest& request,
+                                const std::vector<Setting>& settings) {
+    const bool by_library = !settings.front().library.empty();
+    const ByLibrary libraries{catalogue, settings};
+    if (by_library)
+        if (auto known = libraries.check(); !known) return tl::unexpected{known.error()};
+    auto whole = request;
+    whole.budget_seconds.reset();
+    whole.replicas = request.replicas.value_or(usual_pairs);
+    auto made = make_plan(catalogue, whole);
+    if (!made) return tl::unexpected{made.error()};
+    Interleaving turns{.settings = settings, .plans = {}, .notes = std::move(made->notes)};
+    made->notes.clear();
+    made->fresh_workers = true;
+    if (by_library) {
+        auto empty = *made;
+        empty.cases.clear();
+        turns.plans.assign(settings.size(), empty);
+        if (auto dealt = libraries.deal(*made, turns); !dealt) return tl::unexpected{dealt.error()};
+    } else {
+        turns.plans.assign(settings.size(), *made);
+    }
+    std::optional<double> budget = request.budget_seconds;
+    if (budget) *budget /= static_cast<double>(settings.size());
+    for (auto& plan : turns.plans) {
+        finish_plan(plan, budget);
+        turns.expected_seconds += plan.expected_seconds;
+    }
+    // Alike in all plans, because they have the same protocols.
+    std::ranges::move(turns.plans.front().notes, std::back_inserter(turns.notes));
+    note_equal_settings(turns);
+    return turns;
+}
+
+} // namespace assay::harness

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/planner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+// Seconds, as seen with the shipped suites on two cores.
+constexpr double worker_start = 0.1;   // exec, load, inventory
+constexpr double team_start = 0.6;     // the same under mpirun
+constexpr double case_setup = 0.2;     // allocate, fill, verify before and after
+constexpr double warmup_share = 0.5;   // warming up ends when the rate is steady, about half way
+constexpr double measured_share = 1.3; // looks come at 1.3 times the number of batches
+
+// Seconds below which a figure is not worth having.
+constexpr double least_measured = 0.1;
+constexpr double least_warmup = 0.1;
+
+/// What a worker is started with: the number of threads or processes, as it was asked for, and the place.
+std::string team_of(const PlannedCase& planned) {
+    std::string team;
+    for (const char* name : {"ranks", "threads"})
+        if (const auto* value = record::find(planned.parameters, name))
+            team += fmt::format("{}={} ", name, record::to_string(*value));
+    return team + record::words_of(place_of(planned));
+}
+
+/// Benchmarks and their ceilings are one cluster, and so are clusters that share a benchmark: what is
+/// held against either of two ceilings (by precision) brings both together.
+class Clusters {
+public:
+    explicit Clusters(const std::vector<PlannedCase>& cases) {
+        for (const auto& planned : cases)
+            for (const auto& id : ceiling_ids(*planned.benchmark)) {
+                const std::string joined = of(id);
+                parent_[joined] = of(planned.benchmark->id);
+            }
+    }
+    /// The name of the cluster: one of its benchmarks.
+    std::string of(const std::string& id) const {
+        const auto found = parent_.find(id);
+        return found == parent_.end() || found->second == id ? id : of(found->second);
+    }
+
+private:
+    std::map<std::string, std::string> parent_;
+};
+
+/// Numbers things in the order of their first appearance.
+template <class Key>
+class Appearance {
+public:
+    std::size_t of(const Key& key) {
+        return numbers_.try_emplace(key, numbers_.size()).first->second;
+    }
+
+private:
+    std::map<Key, std::size_t> numbers_;
+};
+
+std::size_t workers_of(const Plan& plan, bool team) {
+    std::size_t count = 0;
+    const PlannedCase* before = nullptr;
+    for (const auto& planned : plan.cases) {
+        if (!planned.skip_reason.empty()) continue;
+        const bool same = !plan.fresh_workers && before != nullptr &&
+                          before->benchmark == planned.benchmark &&
+                          team_of(*before) == team_of(planned);
+        if (!same && planned.benchmark->team == team) ++count;
+        before = &planned;
+    }
+    return count;
+}
+
+/// What passes whatever the protocol says: starting workers and setting up cases.
+double fixed_seconds(const Plan& plan) {
+    const double once = static_cast<double>(workers_of(plan, false)) * worker_start +
+                        static_cast<double>(workers_of(plan, true)) * team_start +
+                        static_cast<double>(plan.cases.size()) * case_setup;
+    return once * plan.replicas;
+}
+
+double measured_seconds(const PlannedCase& planned) {
+    if (!planned.skip_reason.empty()) return 0;
+    const auto& p = planned.protocol;
+    return (p.warmup_seconds * warmup_share) +
+           std::min(p.budget_seconds, p.min_seconds * measured_share);
+}
+
+/// What a case may take at its slowest.
+double most_seconds(const measure::Protocol& p) { return p.warmup_seconds + p.budget_seconds; }
+
+/// The cap on the time of each case with which all of them together take `seconds`: short cases keep
+/// theirs, and leave the rest to the long ones.
+double cap_for(const std::vector<PlannedCase>& cases, double seconds) {
+    std::vector<double> wanted;
+    for (const auto& planned : cases) wanted.push_back(most_seconds(planned.protocol));
+    std::ranges::sort(wanted);
+    double left = seconds;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const double equal = left / static_cast<double>(wanted.size() - i);
+        if (wanted[i] >= equal) return equal;
+        left -= wanted[i];
+    }
+    return wanted.empty() ? 0 : wanted.back();
+}
+
+/// A third of the time for warming up: the figure matters more.
+void cut(measure::Protocol& p, double seconds) {
+    if (seconds >= most_seconds(p)) return;
+    const double warmup =
+        std::clamp(seconds / 3, std::min(least_warmup, p.warmup_seconds), p.warmup_seconds);
+    p.budget_seconds =
+        std::clamp(seconds - warmup, std::min(least_measured, p.budget_seconds), p.budget_seconds);
+    p.warmup_seconds = warmup;
+    p.min_seconds = std::min(p.min_seconds, p.budget_seconds);
+}
+
+} // namespace
+
+void order_cases(std::vector<PlannedCase>& cases) {
+    using Rank = std::tuple<std::size_t, std::size_t, int, std::size_t>;
+    const Clusters groups{cases};
+    Appearance<std::string> clusters;
+    Appearance<std::string> teams;
+    Appearance<const Benchmark*> benchmarks; // of one module
+    std::vector<std::pair<Rank, std::size_t>> order;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const auto& planned = cases[i];
+        order.emplace_back(Rank{clusters.of(groups.of(planned.benchmark->id)),
+                                teams.of(team_of(planned)), planned.benchmark->is_ceiling ? 0 : 1,
+                                benchmarks.of(planned.benchmark)},
+                           i); // the index keeps the order within a group
+    }
+    std::ranges::sort(order);
+    std::vector<PlannedCase> ordered;
+    ordered.reserve(cases.size());
+    for (const auto& entry : order) ordered.push_back(std::move(cases[entry.second]));
+    cases = std::move(ordered);
+}
+
+double expected_seconds(const Plan& plan) {
+    double measured = 0;
+    for (const auto& planned : plan.cases) measured += measured_seconds(planned);
+    return fixed_seconds(plan) + (measured * plan.replicas);
+}
+
+std::vector<double> expected_steps(const Plan& plan) {
+    const double steps = static_cast<double>(plan.cases.size()) * plan.replicas;
+    const double fixed = fixed_seconds(plan) / std::max(steps, 1.0);
+    std::vector<double> seconds;
+    for (const auto& planned : plan.cases) seconds.push_back(fixed + measured_seconds(planned));
+    return seconds;
+}
+
+void fit_budget(Plan& plan, double seconds) {
+    double wanted = 0;
+    for (const auto& planned : plan.cases) wanted += most_seconds(planned.protocol);
+    const double left = std::max(seconds - fixed_seconds(plan), 0.0) / plan.replicas;
+    if (left >= wanted) return; // fits at its slowest
+    const double cap = cap_for(plan.cases, left);
+    for (auto& planned : plan.cases) cut(planned.protocol, cap);
+    cut(plan.protocol, cap);
+    plan.notes.push_back(
+        fmt::format("budget of {:.0f} s: at most {:.2g} s of measuring and {:.2g} s "
+                    "of warming up for each case in each replica",
+                    seconds, plan.protocol.budget_seconds, plan.protocol.warmup_seconds));
+    if (const double needed = expected_seconds(plan); needed > seconds)
+        plan.notes.push_back(fmt::format("the budget of {:.0f} s is too small for these cases: "
+                                         "expect {:.0f} s; choose fewer with --only, or --replicas",
+                                         seconds, needed));
+}
+
+} // namespace assay::harness

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/selection.hpp"
+
+#include "base/nearest.hpp"
+#include "json/words.hpp"
+#include "plan/device_choice.hpp"
+#include "plan/value_range.hpp"
+#include "registry/parameter.hpp"
+#include "registry/selector.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+/// A benchmark and the values of each parameter whose combinations will be measured.
+struct Draft {
+    const Manifest* module = nullptr;
+    const Benchmark* benchmark = nullptr;
+    std::vector<std::vector<record::Value>> values; ///< in the order of benchmark->parameters
+    measure::Protocol protocol;
+};
+
+std::string name_of(const Draft& draft) {
+    return fmt::format("{}[{}]", draft.benchmark->id, draft.module->module);
+}
+
+Draft defaults_of(const Manifest& module, const Benchmark& benchmark) {
+    Draft draft{.module = &module, .benchmark = &benchmark, .values = {}};
+    for (const auto& parameter : benchmark.parameters) draft.values.push_back(parameter.defaults);
+    return draft;
+}
+
+std::vector<Draft> matching(const Catalogue& catalogue, const Selector& selector) {
+    std::vector<Draft> drafts;
+    for (const auto& module : catalogue.modules)
+        for (const auto& benchmark : module.benchmarks)
+            if (selector.matches(module, benchmark))
+                drafts.push_back(defaults_of(module, benchmark));
+    return drafts;
+}
+
+/// Values wanted for one parameter, from a suite (JSON) or from the command line (words).
+struct Wanted {
+    const record::Machine& machine;
+    std::string where; ///< begins every message
+    std::string parameter;
+    std::vector<json::Value> values;
+    bool words = false;
+};
+
+/// One value, or those of a range.
+Result<std::vector<record::Value>> read(const Wanted& wanted, const Parameter& parameter,
+                                        const json::Value& value) {
+    const auto* text = value.get_ptr<const std::string*>();
+    if (text != nullptr && parameter.kind == ParameterKind::integer && is_range(*text))
+        return values_in_range(parameter, *text, wanted.machine);
+    auto one = wanted.words ? parse_value(parameter, *text) : value_from_json(parameter, value);
+    if (!one) return tl::unexpected{one.error()};
+    return std::vector<record::Value>{std::move(*one)};
+}
+
+std::optional<std::size_t> index_of(const Benchmark& benchmark, std::string_view parameter) {
+    const auto found = std::ranges::find(benchmark.parameters, parameter, &Parameter::name);
+    if (found == benchmark.parameters.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - benchmark.parameters.begin());
+}
+
+tl::unexpected<Error> no_such_parameter(const Wanted& wanted, std::span<Draft* const> drafts) {
+    std::vector<std::string> known;
+    for (const auto* draft : drafts)
+        for (const auto& parameter : draft->benchmark->parameters) known.push_back(parameter.name);
+    std::ranges::sort(known);
+    known.erase(std::ranges::unique(known).begin(), known.end());
+    return fail(fmt::format("{}: {} has no parameter {}{}", wanted.where,
+                            drafts.front()->benchmark->id, json::show_text(wanted.parameter),
+                            suggestion(wanted.parameter, known)));
+}
+
+/// Replaces the values of one parameter in several drafts: the same benchmark by several libraries
+/// need not know the same values (fp64, bf16), so each takes those it knows, and what none knows is an
+/// error. A draft that knows none of them measures nothing; a note says so.
+Result<void> restrict_to(const Wanted& wanted, std::span<Draft* const> drafts,
+                         std::vector<std::string>& notes) {
+    std::vector<bool> taken(wanted.values.size(), false);
+    std::optional<Error> refusal;
+    bool known = false;
+    for (auto* draft : drafts) {
+        const auto index = index_of(*draft->benchmark, wanted.parameter);
+        if (!index) continue;
+        known = true;
+        auto& values = draft->values[*index];
+        values.clear();
+        for (std::size_t i = 0; i < wanted.values.size(); ++i) {
+            auto value = read(wanted, draft->benchmark->parameters[*index], wanted.values[i]);
+            if (!value) {
+                refusal = value.error();
+                continue;
+            }
+            taken[i] = true;
+            std::ranges::move(*value, std::back_inserter(values));
+        }
+        if (values.empty())
+            notes.push_back(fmt::format("{} left out: {}", name_of(*draft), refusal->message));
+    }
+    if (!known) return no_such_parameter(wanted, drafts);
+    if (std::ranges::find(taken, false) != taken.end())
+        return fail(fmt::format("{}: {}", wanted.where, refusal ? refusal->message : "no value"));
+    return {};
+}
+
+std::vector<Draft*> pointers_to(std::span<Draft> drafts) {
+    std::vector<Draft*> pointers;
+    for (auto& draft : drafts) pointers.push_back(&draft);
+    return pointers;
+}
+
+// --- what to measure ------------------------------------------------------------------------------
+
+Result<std::vector<Draft>> drafts_of_ids(const Catalogue& catalogue,
+                                         const std::vector<std::string>& what) {
+    std::vector<Draft> drafts;
+    for (const auto& item : what) {
+        const auto selector = Selector::parse(item);
+        if (!selector) return tl::unexpected{selector.error()};
+        auto matched = matching(catalogue, *selector);
+        if (matched.empty()) return tl::unexpected{no_such_benchmark(catalogue, item)};
+        std::ranges::move(matched, std::back_inserter(drafts));
+    }
+    return drafts;
+}
+
+bool has_module(const Catalogue& catalogue, std::string_view name) {
+    return std::ranges::find(catalogue.modules, name, &Manifest::module) != catalogue.modules.end();
+}
+
+/// A suite is for many machines; not all have every library.
+bool is_of_no_module(const Catalogue& catalogue, const SuiteCase& entry) {
+    return !entry.library.empty() && !has_module(catalogue, entry.library);
+}
+
+/// One note for all entries whose module is not there: a build without nvcc lacks a dozen at once.
+void note_modules(const Catalogue& catalogue, const Suite& suite, std::vector<std::string>& notes) {
+    std::map<std::string, std::size_t> missing;
+    for (const auto& entry : suite.cases)
+        if (is_of_no_module(catalogue, entry)) ++missing[entry.library];
+    if (missing.empty()) return;
+    std::vector<std::string> words;
+    for (const auto& [name, count] : missing) {
+        const auto meant = nearest(name, module_names(catalogue));
+        words.push_back(fmt::format("{} ({} {}{})", name, count, count == 1 ? "entry" : "entries",
+                                    meant.empty() ? "" : fmt::format("; perhaps {}", meant)));
+    }
+    notes.push_back(fmt::format("left out of the suite, because there is no such module: {}",
+                                fmt::join(words, ", ")));
+}
+
+Result<std::vector<Draft>> drafts_of_case(const Catalogue& catalogue, const SuiteCase& entry,
+                                          const std::string& where, const record::Machine& machine,
+                                          std::vector<std::string>& notes) {
+    if (is_of_no_module(catalogue, entry)) return std::vector<Draft>{};
+    std::vector<Draft> drafts;
+    for (const auto& module : catalogue.modules)
+        for (const auto& benchmark : module.benchmarks)
+            if (benchmark.id == entry.benchmark &&
+                (entry.library.empty() || entry.library == module.module))
+                drafts.push_back(defaults_of(module, benchmark));
+    if (drafts.empty()) {
+        auto error = no_such_benchmark(catalogue, entry.benchmark);
+        error.message = fmt::format("{}: {}", where, error.message);
+        if (!entry.library.empty())
+            error.message += fmt::format(" (asked of module {})", entry.library);
+        return tl::unexpected{std::move(error)};
+    }
+    for (auto& draft : drafts) draft.protocol = entry.protocol;
+    for (const auto& parameter : entry.parameters) {
+        const Wanted wanted{.machine = machine,
+                            .where = fmt::format("{}.parameters", where),
+                            .parameter = parameter.name,
+                            .values = parameter.values};
+        if (auto done = restrict_to(wanted, pointers_to(drafts), notes); !done)
+            return tl::unexpected{done.error()};
+    }
+    return drafts;
+}
+
+Result<std::vector<Draft>> drafts_of_suite(const Catalogue& catalogue, const Suite& suite,
+                                           const record::Machine& machine,
+                                           std::vector<std::string>& notes) {
+    std::vector<Draft> drafts;
+    note_modules(catalogue, suite, notes);
+    for (std::size_t i = 0; i < suite.cases.size(); ++i) {
+        const auto where = fmt::format("{}: cases[{}]", suite.source, i);
+        auto some = drafts_of_case(catalogue, suite.cases[i], where, machine, notes);
+        if (!some) return tl::unexpected{some.error()};
+        std::ranges::move(*some, std::back_inserter(drafts));
+    }
+    return drafts;
+}
+
+// --- --set and --only -----------------------------------------------------------------------------
+
+std::vector<json::Value> words_of(std::string_view list) {
+    std::vector<json::Value> words;
+    for (;;) {
+        const auto comma = list.find(',');
+        words.emplace_back(std::string{list.substr(0, comma)});
+        if (comma == std::string_view::npos) return words;
+        list.remove_prefix(comma + 1);
+    }
+}
+
+/// "gemm.square.size=1024,2048"
+Result<void> apply_set(const Catalogue& catalogue, const std::string& text,
+                       const record::Machine& machine, std::vector<Draft>& drafts,
+                       std::vector<std::string>& notes) {
+    const auto equals = text.find('=');
+    const auto left = std::string_view{text}.substr(0, equals);
+    const auto dot = left.rfind('.');
+    if (equals == std::string::npos || dot == std::string_view::npos)
+        return fail(fmt::format("--set {}: write benchmark.parameter=value, as in "
+                                "gemm.square.size=1024,2048",
+                                json::show_text(text)));
+    const auto selector = Selector::parse(left.substr(0, dot));
+    if (!selector) return tl::unexpected{selector.error()};
+    std::vector<Draft*> matched;
+    for (auto& draft : drafts)
+        if (selector->matches(*draft.module, *draft.benchmark)) matched.push_back(&draft);
+    if (matched.empty()) {
+        const auto name = left.substr(0, dot);
+        if (matching(catalogue, *selector).empty())
+            return tl::unexpected{no_such_benchmark(catalogue, name)};
+        return fail(fmt::format("--set {}: this plan does not measure {}", text, name));
+    }
+    const Wanted wanted{.machine = machine,
+                        .where = fmt::format("--set {}", text),
+                        .parameter = std::string{left.substr(dot + 1)},
+                        .values = words_of(std::string_view{text}.substr(equals + 1)),
+                        .words = true};
+    return restrict_to(wanted, matched, notes);
+}
+
+/// One item of --only: a benchmark, a pattern, a family or a library.
+Result<Selector> parse_only(const Catalogue& catalogue, const std::string& text) {
+    const bool library = has_module(catalogue, text);
+    auto selector = Selector::parse(library ? fmt::format("*[{}]", text) : text);
+    if (!selector) return selector;
+    if (!matching(catalogue, *selector).empty()) return selector;
+    auto known = benchmark_ids(catalogue);
+    std::ranges::copy(module_names(catalogue), std::back_inserter(known));
+    return fail(fmt::format("--only {}: there is no such benchmark, family or library{}",
+                            json::show_text(text), suggestion(text, known)));
+}
+
+Result<void> keep_only(const Catalogue& catalogue, const std::vector<std::string>& only,
+                       std::vector<Draft>& drafts) {
+    if (only.empty()) return {};
+    std::vector<Selector> selectors;
+    for (const auto& text : only) {
+        auto selector = parse_only(catalogue, text);
+        if (!selector) return tl::unexpected{selector.error()};
+        selectors.push_back(std::move(*selector));
+    }
+    std::erase_if(drafts, [&](const Draft& draft) {
+        return std::ranges::none_of(selectors, [&](const Selector& selector) {
+            return selector.matches(*draft.module, *draft.benchmark);
+        });
+    });
+    return {};
+}
+
+// --- combinations ---------------------------------------------------------------------------------
+
+/// How many cases a draft makes; saturates just above the most that is allowed.
+std::size_t count_of(const Draft& draft) {
+    std::size_t count = 1;
+    for (const auto& values : draft.values) count = std::min(count * values.size(), most_cases + 1);
+    return count;
+}
+
+/// Adds every combination of values; the last parameter changes fastest.
+void expand(const Draft& draft, std::vector<PlannedCase>& cases, std::set<std::string>& seen) {
+    const auto& parameters = draft.benchmark->parameters;
+    const std::size_t count = count_of(draft);
+    for (std::size_t number = 0; number < count; ++number) {
+        PlannedCase planned{
+            .module = draft.module, .benchmark = draft.benchmark, .protocol = draft.protocol};
+        planned.parameters.resize(parameters.size());
+        std::size_t rest = number;
+        for (std::size_t p = parameters.size(); p-- > 0;) {
+            const auto& values = draft.values[p];
+            planned.parameters[p] = {parameters[p].name, values[rest % values.size()]};
+            rest /= values.size();
+        }
+        if (seen.insert(record::identity(empty_case(planned))).second)
+            cases.push_back(std::move(planned));
+    }
+}
+
+/// Suites and names are of machines with devices and without: what needs one is left out where none can be.
+/// Where nothing else was asked for by name, or a device is there without its driver, a case is tried and
+/// says why not.
+Result<void> place_cases(Selection& selection, const PlanRequest& request, bool by_suite) {
+    const auto chosen = choose_devices(request.machine, request.devices);
+    if (!chosen) return tl::unexpected{chosen.error()};
+    const auto on_device = [](const PlannedCase& planned) {
+        return planned.benchmark->place != "host";
+    };
+    const bool others = by_suite || !std::ranges::all_of(selection.cases, on_device);
+    if (others && !may_have_devices(request.machine)) {
+        const auto gone = std::erase_if(selection.cases, on_device);
+        if (gone > 0)
+            selection.notes.push_back(
+                fmt::format("{} case{} on CUDA devices left out: this machine has none", gone,
+                            gone == 1 ? "" : "s"));
+    }
+    selection.cases = put_on_devices(std::move(selection.cases), *chosen);
+    return {};
+}
+
+} // namespace
+
+Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& request,
+                               const Suite* suite) {
+    Selection selection;
+    auto drafts = suite != nullptr
+                      ? drafts_of_suite(catalogue, *suite, request.machine, selection.notes)
+                      : drafts_of_ids(catalogue, request.what);
+    if (!drafts) return tl::unexpected{drafts.error()};
+    if (auto kept = keep_only(catalogue, request.only, *drafts); !kept)
+        return tl::unexpected{kept.error()};
+    for (const auto& text : request.set)
+        if (auto done = apply_set(catalogue, text, request.machine, *drafts, selection.notes);
+            !done)
+            return tl::unexpected{done.error()};
+    std::size_t total = 0;
+    for (const auto& draft : *drafts) total += count_of(draft);
+    if (total > most_cases)
+        return fail(
+            fmt::format("this would be more than {} cases: give fewer values with --set, or "
+                        "fewer benchmarks with --only",
+                        most_cases));
+    std::set<std::string> seen;
+    for (const auto& draft : *drafts) expand(draft, selection.cases, seen);
+    if (auto placed = place_cases(selection, request, suite != nullptr); !placed)
+        return tl::unexpected{placed.error()};
+    return selection;
+}
+
+} // namespace assay::harness

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/setting.hpp"
+
+#include "base/nearest.hpp"
+#include "json/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+constexpr std::string_view form = "LABEL:[KEY=VALUE[,KEY=VALUE...]]";
+/// Letters name the turns in the record: ABCCBA.
+constexpr std::size_t most_settings = 26;
+constexpr std::size_t longest_label = 64; // bytes: a heading of a column
+
+/// How many threads a case has is a parameter, and these would contradict it; the rest would make a
+/// worker believe it was part of another job.
+constexpr std::array not_to_be_set{"OMP_NUM_THREADS",  "OMP_THREAD_LIMIT", "OPENBLAS_NUM_THREADS",
+                                   "GOTO_NUM_THREADS", "MKL_NUM_THREADS",  "BLIS_NUM_THREADS"};
+constexpr std::array ours{"ASSAY_", "OMPI_COMM_", "PMIX_", "PMI_"};
+
+std::string_view trimmed(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+bool is_variable(std::string_view key) {
+    const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; };
+    return !key.empty() && letter(key.front()) &&
+           std::ranges::all_of(key, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
+
+/// The pieces between commas that stand outside of quotes.
+Result<std::vector<std::string_view>> pieces_of(std::string_view text) {
+    std::vector<std::string_view> pieces;
+    bool quoted = false;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+        if (i < text.size() && text[i] == '"') quoted = !quoted;
+        if (i < text.size() && (quoted || text[i] != ',')) continue;
+        pieces.push_back(trimmed(text.substr(begin, i - begin)));
+        begin = i + 1;
+    }
+    if (quoted) return fail("a double quote is never closed");
+    return pieces;
+}
+
+std::string unquoted(std::string_view value) {
+    std::string text{value};
+    std::erase(text, '"');
+    return text;
+}
+
+Result<void> set_variable(Setting& setting, const std::string& name, std::string value) {
+    if (std::ranges::find(not_to_be_set, name) != not_to_be_set.end())
+        return fail(fmt::format("{} is not for a setting: the number of threads is a parameter, as "
+                                "in --set 'gemm.*.threads=1'",
+                                name));
+    if (std::ranges::any_of(ours, [&](const char* prefix) { return name.starts_with(prefix); }))
+        return fail(fmt::format("{} is set by assay itself", name));
+    if (record::find(setting.variables, name) != nullptr)
+        return fail(fmt::format("{} stands there twice", name));
+    setting.variables.push_back({name, std::move(value)});
+    return {};
+}
+
+Result<void> set(Setting& setting, const std::string& key, std::string value) {
+    if (is_variable(key)) return set_variable(setting, key, std::move(value));
+    const std::vector<std::string> known{"library", "governor", "image", "via"};
+    const auto which = std::ranges::find(known, key);
+    if (which == known.end())
+        return fail(fmt::format("there is no key {}{}; a variable of the environment is written in "
+                                "capitals",
+                                json::show_text(key), suggestion(key, known)));
+    if (trimmed(value).empty()) return fail(fmt::format("{} needs a value", key));
+    if (key == "image") {
+        if (!setting.image.empty()) return fail("image stands there twice");
+        setting.image = value;
+        return {};
+    }
+    std::string& field = key == "library"    ? setting.library
+                         : key == "governor" ? setting.governor
+                                             : setting.via;
+    if (!field.empty()) return fail(fmt::format("{} stands there twice", key));
+    field = std::move(value);
+    return {};
+}
+
+Result<void> check_label(std::string_view label) {
+    if (label.empty() || label.size() > longest_label || std::ranges::any_of(label, [](char c) {
+            return is_control(c) || std::string_view{"=,/*?["}.find(c) != std::string_view::npos;
+        }))
+        return fail(fmt::format("begin with a label of 1 to {} characters, none of them = , / * ? "
+                                "[, and a colon: {}",
+                                longest_label, form));
+    return {};
+}
+
+Result<Setting> read(std::string_view text) {
+    if (std::ranges::any_of(text, is_control)) return fail("control characters are not for here");
+    const auto colon = text.find(':');
+    Setting setting;
+    setting.label = trimmed(text.substr(0, colon));
+    if (colon == std::string_view::npos)
+        return fail(fmt::format("a label ends with a colon: {}", form));
+    if (auto good = check_label(setting.label); !good) return tl::unexpected{good.error()};
+    const auto rest = trimmed(text.substr(colon + 1));
+    if (rest.empty()) return setting;
+    const auto pieces = pieces_of(rest);
+    if (!pieces) return tl::unexpected{pieces.error()};
+    for (const auto piece : *pieces) {
+        const auto equals = piece.find('=');
+        if (equals == std::string_view::npos || equals == 0)
+            return fail(fmt::format("{} is not KEY=VALUE; a value with a comma stands in quotes: "
+                                    "UCX_TLS=\"rc,sm\"",
+                                    json::show_text(piece)));
+        const std::string key{trimmed(piece.substr(0, equals))};
+        if (auto done = set(setting, key, unquoted(trimmed(piece.substr(equals + 1)))); !done)
+            return tl::unexpected{done.error()};
+    }
+    return setting;
+}
+
+} // namespace
+
+Result<Setting> parse_setting(std::string_view text) {
+    auto setting = read(text);
+    if (!setting)
+        return fail(
+            fmt::format("--interleave {}: {}", json::show_text(text), setting.error().message));
+    return setting;
+}
+
+Result<std::vector<Setting>> parse_settings(const std::vector<std::string>& texts) {
+    std::vector<Setting> settings;
+    for (const auto& text : texts) {
+        auto setting = parse_setting(text);
+        if (!setting) return tl::unexpected{setting.error()};
+        if (std::ranges::find(settings, setting->label, &Setting::label) != settings.end())
+            return fail(fmt::format("--interleave: the label {} stands there twice",
+                                    json::show_text(setting->label)));
+        settings.push_back(std::move(*setting));
+    }
+    if (settings.size() < 2 || settings.size() > most_settings)
+        return fail(fmt::format("--interleave: give it 2 to {} times, once for each setting: "
+                                "--interleave 'old:' --interleave 'new: OMP_WAIT_POLICY=active'",
+                                most_settings));
+    const auto without = std::ranges::find(settings, std::string{}, &Setting::library);
+    const auto with = std::ranges::find_if(
+        settings, [](const Setting& setting) { return !setting.library.empty(); });
+    if (without != settings.end() && with != settings.end())
+        return fail(fmt::format("--interleave: {} names a library and {} none: name one in every "
+                                "setting, or in none",
+                                json::show_text(with->label), json::show_text(without->label)));
+    return settings;
+}
+
+record::NamedList changes_of(const Setting& setting) {
+    record::NamedList changes;
+    for (const auto& [name, value] : setting.variables)
+        changes.push_back({fmt::format("environment.{}", name), value});
+    const auto add = [&](const char* name, const std::string& value) {
+        if (!value.empty()) changes.push_back({name, value});
+    };
+    add("library", setting.library);
+    add("governor", setting.governor);
+    add("image", setting.image.string());
+    add("via", setting.via);
+    return changes;
+}
+
+std::vector<std::size_t> order_of_turns(int pair, std::size_t settings) {
+    std::vector<std::size_t> order(settings);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (pair % 2 != 0) std::ranges::reverse(order);
+    return order;
+}
+
+std::string order_word(std::size_t settings) {
+    std::string word;
+    for (const int pair : {0, 1})
+        for (const auto index : order_of_turns(pair, settings))
+            word += static_cast<char>('A' + static_cast<int>(index));
+    return word;
+}
+
+} // namespace assay::harness

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several values in one word: "8KiB..1GiB" is every doubling between the two, "8KiB..beyond_cache:2"
+// two values in each octave, up to what the symbol stands for on this machine. The grid between the
+// ends is the same everywhere, so that machines of different size share points. "one..all" doubles
+// the threads.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "record/model.hpp"
+#include "registry/manifest.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace assay::harness {
+
+/// Is the word written as a range?
+bool is_range(std::string_view text);
+
+/// The values, ascending; the upper end is the last one, and stays a symbol where it is one. Fails for
+/// parameters that are not integers, for ends out of order or range, and for more than 16 values in an
+/// octave.
+Result<std::vector<record::Value>>
+values_in_range(const Parameter& parameter, std::string_view text, const record::Machine& machine);
+
+} // namespace assay::harness

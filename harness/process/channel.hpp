@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines over a socket, between the parent and its workers. Whatever the other side sends costs
+// at most the caps below: a peer that breaks them is reported as broken and read no further.
+//
+// Workers on this host connect by one of Linux's abstract names (no file to clean up, none to collide
+// with), those of a team that spans hosts by TCP.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "process/address.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::harness {
+
+/// 16 MiB: the longest message, a result with every sample of a case, stays far below.
+inline constexpr std::size_t longest_line = std::size_t{16} << 20U;
+
+/// Cuts a stream of bytes into lines.
+class LineBuffer {
+public:
+    explicit LineBuffer(std::size_t limit = longest_line) : limit_{limit} {}
+    /// Appends the lines completed by `bytes`, without their ends. Fails for good when a line grows
+    /// beyond the limit.
+    Result<void> feed(std::string_view bytes, std::vector<std::string>& lines);
+
+private:
+    std::size_t limit_;
+    std::string pending_;
+};
+
+class Connection {
+public:
+    explicit Connection(int descriptor) : descriptor_{descriptor} {}
+    Connection(Connection&& other) noexcept;
+    Connection& operator=(Connection&& other) noexcept;
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+    ~Connection();
+
+    static Result<Connection> open(std::string_view address);
+
+    int descriptor() const { return descriptor_; }
+    /// Sends the line and its end, waiting as long as the other side takes.
+    Result<void> send(std::string_view line) const;
+    /// Sends without waiting: fails when the other side does not read what it was sent before.
+    Result<void> send_at_once(std::string_view line) const;
+    /// Receives once, at most 64 KiB, waiting for it, and appends the lines that completes. False:
+    /// the other side has closed.
+    Result<bool> receive(std::vector<std::string>& lines);
+    /// Both directions end; a thread waiting in receive() returns.
+    void shut() const;
+
+private:
+    int descriptor_;
+    LineBuffer buffer_;
+};
+
+class Listener {
+public:
+    /// For workers on this host.
+    static Result<Listener> open();
+    /// For workers on others, at an address of this machine.
+    static Result<Listener> open(const Address& own);
+    Listener(Listener&& other) noexcept;
+    Listener& operator=(Listener&&) = delete;
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+    ~Listener();
+
+    const std::string& address() const { return address_; }
+    int descriptor() const { return descriptor_; }
+    /// A connection that is waiting, if any; those of other users of this host are turned away.
+    std::optional<Connection> accept() const;
+
+private:
+    Listener(int descriptor, std::string address);
+    int descriptor_;
+    std::string address_;
+    bool is_local_ = true;
+};
+
+/// `bytes` random bytes from the kernel in hexadecimal.
+std::string random_token(std::size_t bytes = 16);
+
+} // namespace assay::harness

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process/log.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <ios>
+#include <iterator>
+#include <vector>
+
+namespace assay::harness {
+namespace {
+
+struct Complaint {
+    std::string_view phrase; ///< as Open MPI 4 or Slurm prints it
+    std::string_view words;
+};
+
+/// The first that is found counts, so the more telling ones come first.
+constexpr std::array complaints{
+    Complaint{.phrase = "unable to reach each other",
+              .words =
+                  "no common transport: the processes cannot reach each other by what they may "
+                  "use"},
+    Complaint{.phrase = "No components were able to be opened in the pml framework",
+              .words = "no common transport: this MPI cannot use what was asked for here"},
+    Complaint{.phrase = "unable to reliably start one or more daemons",
+              .words = "a host did not take the launcher's program: mpirun needs ssh without a "
+                       "password (or plm_rsh_agent) and Open MPI on every host"},
+    Complaint{.phrase = "unable to launch the specified application",
+              .words = "a host has no such program: assay must be installed at the same path on "
+                       "every host"},
+    Complaint{.phrase = "unable to find the specified executable",
+              .words = "a host has no such program: assay must be installed at the same path on "
+                       "every host"},
+    Complaint{.phrase = "No such file or directory",
+              .words = "a host misses a file: assay must be installed at the same path on every "
+                       "host"},
+    Complaint{.phrase = "not enough slots available",
+              .words = "the launcher has fewer slots than ranks were asked for"},
+    Complaint{.phrase = "lost communication with a remote daemon", .words = "a host was lost"},
+    Complaint{.phrase = "Unable to create step for job",
+              .words = "Slurm has no room for the step in this allocation"},
+    Complaint{.phrase = "Invalid MPI plugin name",
+              .words = "this Slurm has no PMIx: see `srun --mpi=list` and set SLURM_MPI_TYPE"},
+};
+
+} // namespace
+
+std::string complaint_in_text(std::string_view text) {
+    const auto* const found = std::ranges::find_if(complaints, [&](const Complaint& complaint) {
+        return text.find(complaint.phrase) != std::string_view::npos;
+    });
+    return found == complaints.end() ? std::string{} : std::string{found->words};
+}
+
+std::string complaint_in(const std::filesystem::path& log) {
+    constexpr std::streamsize most = 64 << 10U; // launchers complain in the beginning
+    std::ifstream file{log, std::ios::binary};
+    std::string text(static_cast<std::size_t>(most), ' ');
+    file.read(text.data(), most);
+    return complaint_in_text({text.data(), static_cast<std::size_t>(file.gcount())});
+}
+
+} // namespace assay::harness

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the parent and its workers say to each other: one JSON object per line, its kind in "type".
+// A worker runs code that we did not write, so whatever it sends is checked here before it counts:
+// parsing fails with a sentence, never with an exception.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "measure/protocol.hpp"
+#include "record/model.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace assay::harness::message {
+
+// --- parent to worker -----------------------------------------------------------------------------
+
+/// The first message: the machine as the parent found it, so that all workers mean the same one
+/// whatever CPUs they are bound to.
+struct Welcome {
+    record::Machine machine;
+    std::string state_folder; ///< the fact of that name
+    int ranks = 1;            ///< of the team
+    int hosts = 0;            ///< that the team was spread over; 0: it was not
+};
+
+struct Measure {
+    std::uint64_t id = 0; ///< repeated in the answer
+    std::string module;   ///< path of the module's library
+    std::string build;    ///< that it must be, on other hosts; "": any
+    std::string benchmark;
+    record::NamedList parameters;
+    measure::Protocol protocol;
+    int replica = 0; ///< counted from 0, as in the record
+    record::Place
+        place{}; ///< where the case is measured: a device has a clock and sensors of its own
+    std::vector<std::string> devices; ///< UUIDs of those that a benchmark of all devices is shown
+    std::string log;                  ///< file that takes what the case prints
+};
+
+/// Asks for what the module says of its libraries.
+struct AskFacts {
+    std::uint64_t id = 0;
+    std::string module;
+};
+
+struct Stop {};
+
+/// Is anybody there? Answered at once, whatever the benchmark does.
+struct Ping {};
+
+using ToWorker = std::variant<Welcome, Measure, AskFacts, Stop, Ping>;
+
+// --- worker to parent -----------------------------------------------------------------------------
+
+struct Hello {
+    std::string token;
+    int rank = 0;
+    std::int64_t pid = 0;
+    std::string version; ///< of assay
+    std::string build;   ///< of its program
+    std::string machine; ///< changes with every boot, and differs between machines
+};
+
+/// The answer to a ping.
+struct Pong {
+    std::string state; ///< of the thread that measures, by the kernel's letter: "R", "S", "D", ...
+};
+
+/// At every change of phase, and at most twice a second within one.
+struct Progress {
+    std::uint64_t id = 0;
+    std::string phase;
+    double fraction = 0;
+};
+
+struct Log {
+    std::string text;
+};
+
+struct Result {
+    std::uint64_t id = 0;
+    record::Replica replica; ///< its status and reason are the case's in this process
+    std::optional<record::Verification> verification;
+    record::NamedList settings;
+    record::NamedList work;
+    std::vector<double> samples; ///< seconds per call of every batch, where the protocol keeps them
+};
+
+struct Facts {
+    std::uint64_t id = 0;
+    record::NamedList facts;
+    std::string problem; ///< why there are none
+};
+
+/// A rank other than 0 has finished its part; `reason` is empty when all went well.
+struct Done {
+    std::uint64_t id = 0;
+    std::string reason;
+};
+
+using FromWorker = std::variant<Hello, Progress, Log, Result, Facts, Done, Pong>;
+
+std::string to_line(const ToWorker& message);
+std::string to_line(const FromWorker& message);
+assay::Result<ToWorker> parse_to_worker(std::string_view line);
+assay::Result<FromWorker> parse_from_worker(std::string_view line);
+
+} // namespace assay::harness::message

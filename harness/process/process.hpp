@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A child process in a session of its own: started with a chosen environment, CPUs and log, and ended
+// again together with everything it started. It dies with this process, whatever this process dies of.
+// Start it from a thread that lives as long as the process does: the kernel ties the child to the thread.
+
+#pragma once
+
+#include "base/result.hpp"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::harness {
+
+struct Command {
+    std::vector<std::string> arguments;   ///< the first is the program's path
+    std::vector<std::string> environment; ///< all of it: "NAME=value"
+    std::vector<int> cpus;                ///< empty: where this process may run
+    std::filesystem::path log;            ///< takes what the child prints
+    /// An entry of `environment` that no other process has: descendants are found by it, also those
+    /// that left the session.
+    std::string mark;
+};
+
+/// How a process ended.
+struct Ending {
+    int code = 0;   ///< exit code, where it ended by itself
+    int signal = 0; ///< that killed it; 0: none
+};
+/// "SIGSEGV (Segmentation fault)"
+std::string signal_words(int signal);
+
+class Process {
+public:
+    /// Fails when the program cannot be executed at all.
+    static Result<Process> start(const Command& command);
+
+    Process(Process&& other) noexcept;
+    Process& operator=(Process&& other) noexcept;
+    Process(const Process&) = delete;
+    Process& operator=(const Process&) = delete;
+    ~Process(); ///< kills
+
+    pid_t pid() const { return pid_; }
+    /// Becomes readable when the process ends; -1 where the kernel cannot say.
+    int descriptor() const { return descriptor_; }
+    /// Has it ended? Does not wait.
+    const std::optional<Ending>& poll();
+    /// Waits at most `patience` for it to end by itself.
+    const std::optional<Ending>& wait(std::chrono::milliseconds patience);
+    /// Kills the process and all its descendants and waits until none is left.
+    void kill();
+
+private:
+    Process() = default;
+    pid_t pid_ = -1;
+    int descriptor_ = -1;
+    std::string mark_;
+    std::int64_t born_ = 0;
+    std::optional<Ending> ending_;
+};
+
+/// Live processes (zombies are not) that belong to `session` or carry `mark` in their environment.
+/// Those older than `born`, in ticks since the machine started, are not looked at.
+std::vector<pid_t> processes_of(pid_t session, std::string_view mark, std::int64_t born = 0);
+
+} // namespace assay::harness

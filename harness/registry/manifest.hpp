@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The manifest of a module: all that is known of its benchmarks without loading it. Written by
+// `assay manifest` from the module itself, read by list, describe, plan and --set.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "record/model.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::harness {
+
+enum class ParameterKind : std::uint8_t { integer, real, boolean, name, text };
+
+/// See assay_variable in assay/module.h.
+struct ParameterVariable {
+    std::string value; ///< of the parameter, as text
+    std::string name;
+    std::string setting;
+};
+
+struct Parameter {
+    std::string name;
+    ParameterKind kind = ParameterKind::integer;
+    std::string help;
+    std::string unit;
+    std::int64_t integer_low = 0;
+    std::int64_t integer_high = 0;
+    double real_low = 0;
+    double real_high = 0;
+    std::vector<std::string> names; ///< enumeration values, or the symbols an integer also takes
+    std::vector<record::Value> defaults;
+    std::vector<ParameterVariable> variables{};
+};
+
+struct Benchmark {
+    std::string id;
+    std::uint32_t version = 1;
+    std::string place;
+    std::string question;
+    std::string method;
+    std::string caveats;
+    std::string headline;
+    std::string ceiling; ///< ids of the benchmarks that measure its limit, blank-separated
+    bool rewinds = false;
+    bool single_call = false;
+    bool team = false;
+    bool is_ceiling = false;
+    bool all_devices = false; ///< is shown every device at once
+    std::uint64_t safe_calls = 0;
+    std::vector<Parameter> parameters;
+};
+
+/// The ids in `ceiling`.
+std::vector<std::string> ceiling_ids(const Benchmark& benchmark);
+
+/// See assay_tuning in assay/module.h.
+struct Tuning {
+    std::string variable;
+    std::string value;
+    std::string requires_isa;
+};
+
+struct Manifest {
+    std::string module;            ///< name, recorded as the library of its cases
+    std::string build_id;          ///< of the module's file
+    std::filesystem::path library; ///< the module itself, beside the manifest
+    std::string launcher;
+    std::vector<Tuning> tunings;
+    std::vector<Benchmark> benchmarks;
+};
+
+/// Is it one that the rest of the program can rely on? Ids <family>.<name> and unique, headlines in the
+/// table of metrics, every default of the right type and inside its range, no text missing. Written
+/// manifests are checked, and so are those that are read: both may come from elsewhere.
+Result<void> check_manifest(const Manifest& manifest);
+
+Result<Manifest> read_manifest(const std::filesystem::path& path);
+/// The same from text; `path` is where it lies, or would.
+Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::path& path);
+Result<void> write_manifest(const Manifest& manifest, const std::filesystem::path& path);
+
+/// Every manifest in the layout's module folder and in the folders of ASSAY_MODULE_PATH, ordered by
+/// module name. A manifest that cannot be read is a problem to show, not an end: the others are
+/// returned. Two modules of one name: the first folder wins and a problem says so.
+struct Catalogue {
+    std::vector<Manifest> modules;
+    std::vector<Error> problems;
+};
+Catalogue read_catalogue();
+
+} // namespace assay::harness

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "registry/parameter.hpp"
+
+#include "base/nearest.hpp"
+#include "json/words.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+constexpr std::array<std::pair<ParameterKind, std::string_view>, 5> kind_names{
+    {{ParameterKind::integer, "integer"},
+     {ParameterKind::real, "real"},
+     {ParameterKind::boolean, "boolean"},
+     {ParameterKind::name, "name"},
+     {ParameterKind::text, "text"}}};
+
+constexpr std::size_t longest_text = 1000; // bytes of a free text: a path, an option
+
+bool is_one_of(const std::vector<std::string>& names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+tl::unexpected<Error> refuse(const Parameter& parameter, std::string_view given,
+                             std::string_view hint = "") {
+    return fail(fmt::format("{} cannot be {}{}: it takes {}", parameter.name, given, hint,
+                            range_of(parameter)));
+}
+
+/// "64MiB" as 67108864; empty when it is no whole number or does not fit.
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (fault != std::errc{}) return std::nullopt;
+    const std::string_view suffix{end, static_cast<std::size_t>(text.data() + text.size() - end)};
+    if (suffix.empty()) return number;
+    constexpr std::array<std::pair<std::string_view, unsigned>, 3> units{
+        {{"KiB", 10U}, {"MiB", 20U}, {"GiB", 30U}}};
+    for (const auto& [unit, shift] : units) {
+        if (suffix != unit) continue;
+        const std::int64_t factor = std::int64_t{1} << shift;
+        constexpr auto most = std::numeric_limits<std::int64_t>::max();
+        if (number > most / factor || number < -(most / factor)) return std::nullopt;
+        return number * factor;
+    }
+    return std::nullopt;
+}
+
+std::optional<double> parse_real(std::string_view text) {
+    double number = 0;
+    const char* last = text.data() + text.size();
+    const auto [end, fault] = std::from_chars(text.data(), last, number);
+    if (fault != std::errc{} || end != last) return std::nullopt;
+    return number;
+}
+
+/// The value a word stands for, not yet checked against the range; empty when it is of another type.
+std::optional<record::Value> value_of(const Parameter& parameter, std::string_view text) {
+    switch (parameter.kind) {
+    case ParameterKind::integer:
+        if (const auto number = parse_integer(text)) return *number;
+        if (is_one_of(parameter.names, text)) return std::string{text};
+        return std::nullopt;
+    case ParameterKind::real:
+        if (const auto number = parse_real(text)) return *number;
+        return std::nullopt;
+    case ParameterKind::boolean:
+        if (text == "true") return true;
+        if (text == "false") return false;
+        return std::nullopt;
+    case ParameterKind::name:
+    case ParameterKind::text:
+        break;
+    }
+    return std::string{text};
+}
+
+bool fits(const Parameter& parameter, const record::Value& value) {
+    switch (parameter.kind) {
+    case ParameterKind::integer:
+        if (const auto* number = std::get_if<std::int64_t>(&value))
+            return *number >= parameter.integer_low && *number <= parameter.integer_high;
+        [[fallthrough]]; // a symbol
+    case ParameterKind::name: {
+        const auto* name = std::get_if<std::string>(&value);
+        return name != nullptr && is_one_of(parameter.names, *name);
+    }
+    case ParameterKind::real: {
+        const auto* number = std::get_if<double>(&value); // not a number fails both comparisons
+        return number != nullptr && *number >= parameter.real_low && *number <= parameter.real_high;
+    }
+    case ParameterKind::boolean:
+        return std::holds_alternative<bool>(value);
+    case ParameterKind::text:
+        break;
+    }
+    const auto* text = std::get_if<std::string>(&value);
+    return text != nullptr && text->size() <= longest_text &&
+           text->find('\0') == std::string::npos; // it becomes a C string
+}
+
+} // namespace
+
+std::string_view to_string(ParameterKind kind) {
+    for (const auto& [known, name] : kind_names)
+        if (known == kind) return name;
+    return "";
+}
+
+std::optional<ParameterKind> parameter_kind_from(std::string_view text) {
+    for (const auto& [kind, name] : kind_names)
+        if (name == text) return kind;
+    return std::nullopt;
+}
+
+std::string range_of(const Parameter& parameter) {
+    switch (parameter.kind) {
+    case ParameterKind::integer: {
+        const auto numbers = fmt::format("{} to {}", parameter.integer_low, parameter.integer_high);
+        if (parameter.names.empty()) return numbers;
+        return fmt::format("{}, or {}", numbers, fmt::join(parameter.names, ", "));
+    }
+    case ParameterKind::real:
+        return fmt::format("{} to {}", parameter.real_low, parameter.real_high);
+    case ParameterKind::boolean:
+        return "true or false";
+    case ParameterKind::name:
+        return fmt::format("{}", fmt::join(parameter.names, ", "));
+    case ParameterKind::text:
+        break;
+    }
+    return "any text";
+}
+
+Result<void> check_value(const Parameter& parameter, const record::Value& value) {
+    if (!fits(parameter, value)) return refuse(parameter, json::show(value_to_json(value)));
+    return {};
+}
+
+Result<record::Value> parse_value(const Parameter& parameter, std::string_view text) {
+    auto value = value_of(parameter, text);
+    if (value && fits(parameter, *value)) return std::move(*value);
+    const auto near = nearest(text, parameter.names);
+    return refuse(parameter, json::show_text(text),
+                  near.empty() ? "" : fmt::format(" (did you mean {}?)", near));
+}
+
+Result<record::Value> value_from_json(const Parameter& parameter, const json::Value& value) {
+    if (value.is_string()) {
+        const auto text = value.get<std::string>();
+        const bool word =
+            parameter.kind != ParameterKind::real && parameter.kind != ParameterKind::boolean;
+        if (word) return parse_value(parameter, text);
+    } else if (value.is_boolean() && parameter.kind == ParameterKind::boolean) {
+        return value.get<bool>();
+    } else if (value.is_number() && parameter.kind == ParameterKind::real) {
+        record::Value number = value.get<double>();
+        if (fits(parameter, number)) return number;
+    } else if (value.is_number_integer() && parameter.kind == ParameterKind::integer) {
+        const bool too_large =
+            value.is_number_unsigned() &&
+            value.get<std::uint64_t>() > static_cast<std::uint64_t>(parameter.integer_high);
+        record::Value number = value.get<std::int64_t>();
+        if (!too_large && fits(parameter, number)) return number;
+    }
+    return refuse(parameter, json::show(value));
+}
+
+json::Value value_to_json(const record::Value& value) {
+    return std::visit([](const auto& v) { return json::Value(v); }, value);
+}
+
+} // namespace assay::harness

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values of parameters from outside: a word on the command line, a value in a suite, a default in a
+// manifest. Whatever passes is of the parameter's type and inside its range.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "json/json.hpp"
+#include "registry/manifest.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace assay::harness {
+
+std::string_view to_string(ParameterKind kind);
+std::optional<ParameterKind> parameter_kind_from(std::string_view text);
+
+/// "1 to 4096, or one, all": what the parameter takes, for people.
+std::string range_of(const Parameter& parameter);
+
+Result<void> check_value(const Parameter& parameter, const record::Value& value);
+/// "64MiB", "0.5", "true", "fp64". Integers take the suffixes KiB, MiB and GiB.
+Result<record::Value> parse_value(const Parameter& parameter, std::string_view text);
+/// As in suites and manifests; an integer may be written as a text with a suffix.
+Result<record::Value> value_from_json(const Parameter& parameter, const json::Value& value);
+json::Value value_to_json(const record::Value& value);
+
+} // namespace assay::harness

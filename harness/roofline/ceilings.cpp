@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "roofline/ceilings.hpp"
+
+#include "record/summary.hpp"
+#include "roofline/device_limits.hpp"
+#include "roofline/network_limits.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+bool is_measured(const record::Case& c) {
+    const bool verified = c.status == record::Status::ok || c.status == record::Status::unstable;
+    return verified && !c.metrics.empty() && c.metrics.front().value.has_value();
+}
+
+const Benchmark* find_benchmark(const Catalogue& catalogue, const record::Case& c) {
+    const auto module = std::ranges::find(catalogue.modules, c.library, &Manifest::module);
+    if (module == catalogue.modules.end()) return nullptr;
+    const auto found = std::ranges::find(module->benchmarks, c.benchmark, &Benchmark::id);
+    return found == module->benchmarks.end() ? nullptr : &*found;
+}
+
+/// Must the ceiling have the same value of this parameter? Of those that both have, all, so that fp64 is
+/// held against fp64; but a benchmark that is its own ceiling ("the best of these loops") is held
+/// against the best choice, and only amounts (threads, bytes) must agree.
+bool must_agree(const Benchmark& benchmark, const record::Case& ceiling,
+                std::string_view parameter) {
+    if (ceiling.benchmark != benchmark.id) return true;
+    const auto known = std::ranges::find(benchmark.parameters, parameter, &Parameter::name);
+    return known != benchmark.parameters.end() && known->kind != ParameterKind::name;
+}
+
+bool comparable(const Benchmark& benchmark, const record::Case& judged,
+                const record::Case& ceiling) {
+    return std::ranges::all_of(judged.parameters, [&](const record::Named& parameter) {
+        const auto* other = record::find(ceiling.parameters, parameter.name);
+        return other == nullptr || *other == parameter.value ||
+               !must_agree(benchmark, ceiling, parameter.name);
+    });
+}
+
+/// "precision=bf16 threads=all": what a ceiling would have to match.
+std::string shared_words(const record::Case& judged, const record::Case* example) {
+    std::string words;
+    for (const auto& parameter : judged.parameters) {
+        if (example != nullptr && record::find(example->parameters, parameter.name) == nullptr)
+            continue;
+        if (!words.empty()) words += ' ';
+        words += fmt::format("{}={}", parameter.name, record::to_string(parameter.value));
+    }
+    return words;
+}
+
+record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
+                           const Benchmark& benchmark) {
+    const auto ids = ceiling_ids(benchmark);
+    const auto& headline = judged.metrics.front();
+    const record::Case* best = nullptr;
+    const record::Case* example = nullptr; // any measured one, to say what it has in common
+    for (const auto& c : run.cases) {
+        if (std::ranges::find(ids, c.benchmark) == ids.end() || !is_measured(c)) continue;
+        example = &c;
+        // What one device can do is no limit of another, nor of the host.
+        const auto& metric = c.metrics.front();
+        if (c.place != judged.place || metric.unit != headline.unit ||
+            !comparable(benchmark, judged, c))
+            continue;
+        if (best == nullptr || *metric.value > *best->metrics.front().value) best = &c;
+    }
+    if (best != nullptr)
+        return {.value = best->metrics.front().value,
+                .kind = record::CeilingKind::measured,
+                .source = fmt::format("measured in this run: {}", record::identity(*best))};
+    const auto names = fmt::format("{}", fmt::join(ids, " or "));
+    if (example == nullptr)
+        return {.source = fmt::format("{} was not measured in this run", names)};
+    return {.source = fmt::format("{} was not measured in {} with {} in this run", names,
+                                  headline.unit, shared_words(judged, example))};
+}
+
+/// What was measured in this run comes before what a data sheet says: it had the same clock.
+record::Ceiling measured_ceiling(const record::Run& run, const record::Case& judged,
+                                 const Benchmark& benchmark) {
+    if (!benchmark.ceiling.empty()) return ceiling_of(run, judged, benchmark);
+    return {.source = benchmark.is_ceiling ? "it is a ceiling itself" : "none is known"};
+}
+
+void add_limits(record::Case& c, DeviceLimits limits) {
+    std::ranges::move(limits.warnings, std::back_inserter(c.warnings));
+    if (!limits.reason.empty()) {
+        if (c.ceiling.value)
+            c.other_ceilings.push_back({.source = std::move(limits.reason)});
+        else
+            c.ceiling.source += "; " + limits.reason;
+    }
+    auto rest = limits.ceilings.begin();
+    // What was exceeded is no limit: libraries use instructions that a peak in portable code has not.
+    if (record::share_of_ceiling(c).value_or(0) > 1 && rest != limits.ceilings.end())
+        c.other_ceilings.push_back(std::exchange(c.ceiling, {}));
+    if (!c.ceiling.value && rest != limits.ceilings.end()) c.ceiling = std::move(*rest++);
+    c.other_ceilings.insert(c.other_ceilings.end(), std::move_iterator{rest},
+                            std::move_iterator{limits.ceilings.end()});
+}
+
+void warn_above(record::Case& c) {
+    const auto share = record::share_of_ceiling(c);
+    if (!share || *share <= 1) return;
+    c.warnings.push_back(
+        fmt::format("{:.1f}% of its ceiling: the ceiling ({}) is not the limit it was taken for",
+                    *share * 100, c.ceiling.source));
+}
+
+} // namespace
+
+void assign_ceilings(record::Run& run, const Catalogue& catalogue,
+                     const Result<machine::Hardware>& hardware) {
+    for (auto& c : run.cases) {
+        const auto* benchmark = find_benchmark(catalogue, c);
+        if (benchmark == nullptr || !is_measured(c)) continue;
+        c.ceiling = measured_ceiling(run, c, *benchmark);
+        c.other_ceilings.clear();
+        add_limits(c, c.place.kind == "host" ? network_limits(c)
+                                             : limits_of(c, run.machine, hardware));
+        warn_above(c);
+    }
+}
+
+void assign_ceilings(record::Run& run, const Catalogue& catalogue) {
+    const bool any_device =
+        std::ranges::any_of(run.cases, [](const auto& c) { return c.place.kind != "host"; });
+    assign_ceilings(run, catalogue, any_device ? machine::read_hardware() : machine::Hardware{});
+}
+
+} // namespace assay::harness

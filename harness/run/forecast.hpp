@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How far a run is and how long it will still take, from what its steps took so far.
+
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace assay::harness {
+
+class Forecast {
+public:
+    /// A step is one case in one replica. `expected_seconds`: of a step of each case, as the plan
+    /// guesses. `now`: seconds since anything; empty: the steady clock.
+    Forecast(const std::vector<double>& expected_seconds, int replicas,
+             std::function<double()> now = {});
+
+    void skip(std::size_t index);  ///< a step of this case that need not be measured
+    void begin(std::size_t index); ///< a step of this case
+    void end(std::size_t index);
+
+    struct Estimate {
+        std::size_t steps_done = 0;
+        std::size_t steps_total = 0;
+        double elapsed_seconds = 0;
+        double remaining_seconds = 0;
+    };
+    Estimate now() const;
+
+private:
+    struct Steps {
+        int left = 0;
+        double seconds = 0; ///< of the last one measured, before that as planned
+    };
+
+    std::function<double()> clock_;
+    std::vector<Steps> cases_;
+    std::size_t total_;
+    double start_;
+    double begun_ = 0;
+    std::optional<std::size_t> present_;
+};
+
+} // namespace assay::harness

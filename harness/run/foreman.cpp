@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/foreman.hpp"
+
+#include "base/file.hpp"
+#include "launch/placement.hpp"
+#include "machine/inventory.hpp"
+#include "process/log.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+namespace fs = std::filesystem;
+using record::Status;
+
+Status status_of(Fate fate) {
+    switch (fate) {
+    case Fate::crashed:
+        return Status::crashed;
+    case Fate::timed_out:
+        return Status::timed_out;
+    case Fate::interrupted:
+        return Status::interrupted;
+    case Fate::answered:
+    case Fate::broken:
+        break;
+    }
+    return Status::failed;
+}
+
+/// A case that does not apply has no replicas; its reason is its own.
+void skip(Attempt& attempt, std::string reason, Status status = Status::skipped) {
+    attempt.result.replicas.clear();
+    attempt.result.status = status;
+    attempt.result.reason = std::move(reason);
+}
+
+/// Of the host with the most, which the others are taken to be like.
+int ranks_here(const Placement& placement) {
+    if (placement.hosts.empty()) return placement.ranks;
+    return std::ranges::max_element(placement.hosts, {}, &HostRanks::ranks)->ranks;
+}
+
+/// "node0:2 node1:2"
+std::string words_of(const std::vector<HostRanks>& hosts) {
+    std::string words;
+    for (const auto& host : hosts)
+        words += fmt::format("{}{}:{}", words.empty() ? "" : " ", host.label, host.ranks);
+    return words;
+}
+
+/// Devices that a case is measured on at once: their links carry what it moves.
+std::vector<std::string> watched_together(const PlannedCase& planned) {
+    std::vector<std::string> names;
+    if (planned.benchmark->all_devices)
+        for (const auto& device : planned.devices) names.push_back(device.uuid);
+    return names;
+}
+
+void prefix_names(record::NamedList& facts, const std::string& module) {
+    for (auto& fact : facts)
+        if (!fact.name.starts_with(module + '.')) fact.name = module + '.' + fact.name;
+}
+
+} // namespace
+
+std::string last_line_of(const fs::path& log) {
+    constexpr std::streamoff tail = 4096; // bytes: a line longer than that is no message
+    constexpr std::size_t longest = 200;  // characters shown
+    std::ifstream file{log, std::ios::binary | std::ios::ate};
+    if (!file) return {};
+    file.seekg(std::max<std::streamoff>(file.tellg() - tail, 0));
+    std::string last;
+    for (std::string line; std::getline(file, line);)
+        if (line.find_first_not_of(" \t\r-*=") != std::string::npos) last = std::move(line);
+    std::ranges::replace_if(last, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+    return last.substr(0, longest);
+}
+
+Foreman::Foreman(fs::path program, const record::Machine& machine, Watch watch,
+                 Surroundings surroundings)
+    : program_{std::move(program)}, machine_{machine}, watch_{std::move(watch)},
+      surroundings_{std::move(surroundings)}, environment_{own_environment()} {}
+
+void Foreman::dismiss() {
+    if (at_hand_) at_hand_->session->stop();
+    at_hand_.reset();
+}
+
+Result<std::unique_ptr<Session>> Foreman::start(const Placement& placement, const fs::path& log) {
+    if (!placement.launcher.empty() && !scratch_) {
+        auto scratch = Scratch::create();
+        if (!scratch) return tl::unexpected{scratch.error()};
+        scratch_ = std::move(*scratch);
+    }
+    const double available = machine::fact(machine_, "memory.available");
+    return Session::start(
+        {.program = program_,
+         .placement = placement,
+         .log = log,
+         .scratch = scratch_ ? scratch_->folder() : fs::path{},
+         // A CUDA driver maps the device's memory into the process: that is no memory of
+         // the host.
+         .data_limit = placement.devices.empty() && !placement.rank_per_device
+                           ? data_limit_for(available, ranks_here(placement))
+                           : 0,
+         .inherited = environment_,
+         .surroundings = surroundings_},
+        {.machine = machine_,
+         .state_folder = surroundings_.inside(state_folder_),
+         .ranks = placement.ranks,
+         .hosts = static_cast<int>(placement.hosts.size())});
+}
+
+Result<Session*> Foreman::session_for(const PlannedCase& planned, const Placement& placement,
+                                      const fs::path& log) {
+    const auto benchmark = fmt::format("{}[{}]", planned.benchmark->id, planned.module->module);
+    if (at_hand_ && at_hand_->benchmark == benchmark && at_hand_->placement == placement &&
+        at_hand_->session->alive())
+        return at_hand_->session.get();
+    dismiss(); // before the next one starts: two workers would disturb each other
+    auto session = start(placement, log);
+    if (!session) return tl::unexpected{session.error()};
+    at_hand_ =
+        AtHand{.benchmark = benchmark, .placement = placement, .session = std::move(*session)};
+    return at_hand_->session.get();
+}
+
+record::NamedList Foreman::facts(const Manifest& module, const fs::path& log) {
+    constexpr double limit = 30; // seconds: loading the slowest library known takes one
+    record::NamedList facts;
+    const auto problem = [&](std::string text) {
+        return record::NamedList{{.name = module.module + ".problem", .value = std::move(text)}};
+    };
+    auto session = start({.threads = std::max(machine_.usable_cores.value_or(1), 1)}, log);
+    if (!session) return problem(session.error().message);
+    auto answer = (*session)->facts(
+        {.id = ++last_id_, .module = surroundings_.inside(module.library)}, limit, watch_);
+    (*session)->stop();
+    if (answer.fate == Fate::interrupted) return {};
+    if (answer.fate != Fate::answered) return problem(answer.reason);
+    facts = std::move(answer.message.facts);
+    prefix_names(facts, module.module);
+    if (!answer.message.problem.empty())
+        facts.push_back({module.module + ".problem", answer.message.problem});
+    return facts;
+}
+
+// --- tuning ---------------------------------------------------------------------------------------
+
+void Foreman::adopt(const PlannedCase& planned, const record::NamedList& settings) {
+    const auto is_set = [&](const Tuning& tuning) {
+        return record::find(surroundings_.variables, tuning.variable) != nullptr;
+    };
+    if (std::ranges::any_of(planned.module->tunings, is_set)) return; // its setting has decided
+    if (auto choice = recorded_choice(*planned.module, settings))
+        choices_.try_emplace(tuning_group(planned), std::move(*choice));
+}
+
+const TuningChoice& Foreman::tune(const PlannedCase& planned, const measure::Protocol& protocol,
+                                  const fs::path& log) {
+    const auto group = tuning_group(planned);
+    if (const auto known = choices_.find(group); known != choices_.end()) return known->second;
+    const auto short_protocol = probe_protocol(protocol);
+    const Probe probe = [&](const Tuning* tuning) -> std::optional<double> {
+        if (interrupted_) return std::nullopt;
+        record::NamedList variables;
+        if (tuning != nullptr) variables.push_back({tuning->variable, tuning->value});
+        const auto tried = attempt(planned, short_protocol, 0, log, variables);
+        if (tried.result.replicas.empty()) return std::nullopt;
+        const auto& replica = tried.result.replicas.front();
+        const bool good = replica.status == Status::ok || replica.status == Status::unstable;
+        return good ? replica.seconds : std::nullopt;
+    };
+    const auto seen = worker_environment(environment_, {}, surroundings_.variables);
+    auto choice = choose_tuning(usable_tunings(*planned.module, machine_, seen), probe);
+    if (interrupted_) choice = {}; // what was chosen half-way is not used: the run ends here
+    return choices_.emplace(group, std::move(choice)).first->second;
+}
+
+// --- measuring ------------------------------------------------------------------------------------
+
+Attempt Foreman::measure(const PlannedCase& planned, const measure::Protocol& protocol, int replica,
+                         const fs::path& log) {
+    if (watch_.progress) watch_.progress({.phase = "choosing the tuning"});
+    const auto& choice = tune(planned, protocol, log);
+    if (interrupted_) return {.result = empty_case(planned), .interrupted = true};
+    auto done = attempt(planned, protocol, replica, log, choice.variables);
+    auto& settings = done.result.settings;
+    settings.insert(settings.end(), choice.settings.begin(), choice.settings.end());
+    if (!choice.warning.empty()) done.result.warnings.push_back(choice.warning);
+    return done;
+}
+
+Attempt Foreman::attempt(const PlannedCase& planned, const measure::Protocol& protocol, int replica,
+                         const fs::path& log, const record::NamedList& variables) {
+    Attempt attempt{.result = empty_case(planned)};
+    const auto give_up = [&](const Error& error) {
+        const bool missing = error.fault == Fault::environment;
+        skip(attempt, error.message, missing ? Status::skipped : Status::failed);
+    };
+    const auto placement = place(
+        planned, machine_, variables,
+        [&](int threads, const std::string& near) { return cpus_for(threads, near); }, job_);
+    if (!placement) {
+        give_up(placement.error());
+        return attempt;
+    }
+    const auto session = session_for(planned, *placement, log);
+    if (!session) {
+        give_up(session.error());
+        return attempt;
+    }
+    const auto started = utc_now();
+    auto environment = recorded_environment((*session)->environment(), environment_);
+    auto answer = (*session)->measure(
+        {.id = ++last_id_,
+         .module = surroundings_.inside(planned.module->library),
+         .build = placement->hosts.empty() ? std::string{} : planned.module->build_id,
+         .benchmark = planned.benchmark->id,
+         .parameters = planned.parameters,
+         .protocol = protocol,
+         .replica = replica,
+         .place = place_of(planned),
+         .devices = watched_together(planned),
+         .log = surroundings_.inside(fs::absolute(log))},
+        watch_);
+    attempt.result.replicas.push_back({.index = replica, .started = started});
+    take_answer(std::move(answer), log, attempt);
+    // After a fault of the device nothing works in that process any more.
+    if (planned.benchmark->place != "host" && !attempt.result.replicas.empty() &&
+        attempt.result.replicas.front().status == Status::failed)
+        dismiss();
+    auto& settings = attempt.result.settings;
+    if (!placement->hosts.empty()) {
+        settings.push_back({"job.launcher", placement->launcher});
+        settings.push_back({"job.hosts", words_of(placement->hosts)});
+    }
+    if (!settings.empty() || !attempt.result.replicas.empty())
+        std::ranges::move(environment, std::back_inserter(settings));
+    return attempt;
+}
+
+const std::vector<int>& Foreman::cpus_for(int threads, const std::string& near) {
+    const std::pair key{threads, near};
+    const auto known = cpus_.find(key);
+    if (known != cpus_.end()) return known->second;
+    return cpus_.emplace(key, machine::choose_cpus(threads, near)).first->second;
+}
+
+void Foreman::take_answer(Answer<message::Result> answer, const fs::path& log, Attempt& attempt) {
+    auto& c = attempt.result;
+    c.warnings = std::move(answer.warnings);
+    if (answer.fate == Fate::interrupted) {
+        interrupted_ = attempt.interrupted = true;
+        skip(attempt, answer.reason, Status::interrupted);
+        return;
+    }
+    if (answer.fate != Fate::answered) {
+        auto& replica = c.replicas.front();
+        replica.status = status_of(answer.fate);
+        replica.reason = std::move(answer.reason);
+        if (const auto words = complaint_in(log); !words.empty()) replica.reason += ": " + words;
+        if (const auto last = last_line_of(log); !last.empty())
+            replica.reason +=
+                fmt::format("; last line of logs/{}: {}", log.filename().string(), last);
+        return;
+    }
+    auto& message = answer.message;
+    c.settings = std::move(message.settings);
+    if (message.replica.status == Status::skipped) {
+        skip(attempt, std::move(message.replica.reason));
+        return;
+    }
+    const int index = c.replicas.front().index;
+    c.replicas.front() = std::move(message.replica);
+    c.replicas.front().index = index;
+    c.verification = std::move(message.verification);
+    c.work = std::move(message.work);
+    attempt.samples = std::move(message.samples);
+}
+
+} // namespace assay::harness

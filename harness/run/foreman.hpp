@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gets one case measured once: chooses the worker (the one at hand where it fits, else a new one), asks
+// it, and makes a step for the journal of whatever became of it. Knows no plan and no order.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "launch/session.hpp"
+#include "plan/plan.hpp"
+#include "process/scratch.hpp"
+#include "record/model.hpp"
+#include "run/tuning.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::harness {
+
+/// One measurement of one case by one process.
+struct Attempt {
+    record::Case result; ///< with one replica, or none where nothing was measured
+    std::vector<double> samples;
+    bool interrupted = false; ///< the run shall stop: there is no result
+};
+
+class Foreman {
+public:
+    Foreman(std::filesystem::path program, const record::Machine& machine, Watch watch,
+            Surroundings surroundings = {});
+
+    /// What the module says of its libraries, named <module>.<fact>. A module that cannot be asked
+    /// says so in <module>.problem.
+    record::NamedList facts(const Manifest& module, const std::filesystem::path& log);
+    /// `replica` counts from 0.
+    Attempt measure(const PlannedCase& planned, const measure::Protocol& protocol, int replica,
+                    const std::filesystem::path& log);
+    /// A choice made by an earlier attempt of this run, or by a run that takes turns with it.
+    void adopt(const PlannedCase& planned, const record::NamedList& settings);
+    /// Where modules may keep files from run to run.
+    void keep_state_in(const std::filesystem::path& folder) { state_folder_ = folder; }
+    /// Hosts that teams are spread over.
+    void spread_over(const Job& job) { job_ = job; }
+    /// Ends the worker at hand.
+    void dismiss();
+
+private:
+    struct AtHand {
+        std::string benchmark; ///< id and module
+        Placement placement;
+        std::unique_ptr<Session> session;
+    };
+
+    Result<Session*> session_for(const PlannedCase& planned, const Placement& placement,
+                                 const std::filesystem::path& log);
+    Result<std::unique_ptr<Session>> start(const Placement& placement,
+                                           const std::filesystem::path& log);
+    const TuningChoice& tune(const PlannedCase& planned, const measure::Protocol& protocol,
+                             const std::filesystem::path& log);
+    Attempt attempt(const PlannedCase& planned, const measure::Protocol& protocol, int replica,
+                    const std::filesystem::path& log, const record::NamedList& variables);
+    const std::vector<int>& cpus_for(int threads, const std::string& near);
+    void take_answer(Answer<message::Result> answer, const std::filesystem::path& log,
+                     Attempt& attempt);
+
+    std::filesystem::path program_;
+    std::filesystem::path state_folder_;
+    const record::Machine& machine_;
+    Watch watch_;
+    Surroundings surroundings_;
+    Job job_;
+    std::vector<std::string> environment_; ///< inherited
+    std::optional<AtHand> at_hand_;
+    std::map<std::pair<int, std::string>, std::vector<int>> cpus_; ///< by threads and device
+    std::map<std::string, TuningChoice> choices_;                  ///< by tuning_group
+    std::optional<Scratch> scratch_;
+    std::uint64_t last_id_ = 0;
+    bool interrupted_ = false;
+};
+
+/// The last line that a log holds, shortened; empty where there is none.
+std::string last_line_of(const std::filesystem::path& log);
+
+} // namespace assay::harness

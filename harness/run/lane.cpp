@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/lane.hpp"
+
+#include "base/file.hpp"
+#include "record/journal.hpp"
+#include "record/summary.hpp"
+#include "record/writer.hpp"
+#include "roofline/ceilings.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+namespace assay::harness {
+
+namespace fs = std::filesystem;
+
+Lane::Lane(Part part, record::Machine machine, fs::path program, Watch watch,
+           Surroundings surroundings)
+    : part_{part}, machine_{std::move(machine)},
+      foreman_{std::move(program), machine_, std::move(watch), std::move(surroundings)} {}
+
+Result<void> Lane::open(RunFolder folder, bool keep_samples) {
+    folder_ = std::make_unique<RunFolder>(std::move(folder));
+    keep_samples_ = keep_samples;
+    foreman_.spread_over(plan().job);
+    std::error_code error; // without it, modules keep nothing
+    if (fs::create_directories(folder_->state(), error); !error)
+        foreman_.keep_state_in(folder_->state());
+    for (const auto& planned : plan().cases) cases_.push_back(empty_case(planned));
+    for (auto& step : folder_->steps) {
+        foreman_.adopt(plan().cases[step.case_index], step.result.settings);
+        record::add_step(cases_[step.case_index], std::move(step.result));
+    }
+    if (keep_samples) {
+        auto samples = Samples::open(folder_->path / "samples.ndjson");
+        if (!samples) return tl::unexpected{samples.error()};
+        samples_.emplace(std::move(*samples));
+    }
+    return {};
+}
+
+Catalogue Lane::used_modules() const {
+    Catalogue catalogue;
+    for (const auto& planned : plan().cases) {
+        const auto known = [&](const Manifest& m) { return m.module == planned.module->module; };
+        if (std::ranges::none_of(catalogue.modules, known))
+            catalogue.modules.push_back(*planned.module);
+    }
+    return catalogue;
+}
+
+void Lane::ask_modules(const std::function<bool()>& stop) {
+    for (const auto& module : used_modules().modules) {
+        if (stop()) return;
+        const auto log = folder_->path / "logs" / (path_word(module.module) + ".facts.log");
+        auto facts = foreman_.facts(module, log);
+        std::ranges::move(facts, std::back_inserter(machine_.software));
+    }
+}
+
+bool Lane::is_open(std::size_t index, int replica) const {
+    return harness::is_open(cases_[index], replica);
+}
+
+bool Lane::is_complete(std::size_t index) const {
+    for (int replica = 0; replica < plan().replicas; ++replica)
+        if (is_open(index, replica)) return false;
+    return true;
+}
+
+bool Lane::has(std::size_t index, int replica) const {
+    const auto& done = cases_[index].replicas;
+    return std::ranges::find(done, replica, &record::Replica::index) != done.end();
+}
+
+void Lane::drop(std::size_t index, int replica) {
+    std::erase_if(cases_[index].replicas, [&](const auto& r) { return r.index == replica; });
+}
+
+Attempt Lane::attempt(std::size_t index, int replica, const Result<void>& problem) {
+    const auto& planned = plan().cases[index];
+    if (problem && planned.skip_reason.empty()) {
+        auto protocol = planned.protocol;
+        protocol.keep_samples = keep_samples_;
+        return foreman_.measure(planned, protocol, replica, folder_->log_of(index, planned));
+    }
+    Attempt none{.result = empty_case(planned), .samples = {}};
+    none.result.status = problem ? record::Status::skipped : record::Status::failed;
+    none.result.reason = problem ? planned.skip_reason : problem.error().message;
+    return none;
+}
+
+/// Beside what the workers' environment says by itself.
+void Lane::record_setting(Attempt& attempt) const {
+    auto& result = attempt.result;
+    if (setting() == nullptr || result.replicas.empty()) return;
+    for (auto& change : changes_of(*setting()))
+        if (change.name != "library" && record::find(result.settings, change.name) == nullptr)
+            result.settings.push_back(std::move(change));
+}
+
+Result<bool> Lane::measure(std::size_t index, int replica, const Result<void>& problem) {
+    auto attempt = this->attempt(index, replica, problem);
+    if (attempt.interrupted) return false;
+    record_setting(attempt);
+    if (auto kept = keep(index, replica, std::move(attempt)); !kept)
+        return tl::unexpected{kept.error()};
+    return true;
+}
+
+Result<void> Lane::keep(std::size_t index, int replica, Attempt attempt) {
+    if (samples_ && !attempt.samples.empty())
+        if (auto written = samples_->add(index, replica, attempt.samples); !written) return written;
+    if (auto added = folder_->journal.add({.case_index = index, .result = attempt.result}); !added)
+        return added;
+    record::add_step(cases_[index], std::move(attempt.result));
+    return {};
+}
+
+void Lane::adopt(std::size_t index, const record::NamedList& settings) {
+    foreman_.adopt(plan().cases[index], settings);
+}
+
+record::Case Lane::concluded(std::size_t index) const {
+    auto c = cases_[index];
+    record::conclude(c, plan().replicas);
+    return c;
+}
+
+Result<record::Run> Lane::finish(bool interrupted) {
+    const auto& header = folder_->header;
+    record::Run run{.id = header.run,
+                    .suite = header.suite,
+                    .started = header.started,
+                    .ended = utc_now(),
+                    .status = interrupted ? "interrupted" : "done",
+                    .version = header.version,
+                    .digest = header.digest,
+                    .pairing = header.pairing,
+                    .machine = machine_,
+                    .cases = {}};
+    for (std::size_t index = 0; index < cases_.size(); ++index)
+        run.cases.push_back(concluded(index));
+    for (const auto& note : plan().left_out) run.left_out.push_back({note});
+    assign_ceilings(run, used_modules());
+    if (auto written = record::write_run(folder_->path / "run.json", run); !written)
+        return tl::unexpected{written.error()};
+    remove_empty_logs(folder_->path / "logs");
+    std::error_code error;
+    fs::remove(folder_->state(), error); // stays where a module kept something
+    return run;
+}
+
+} // namespace assay::harness

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run in the making: its folder and journal, its cases so far, and the foreman that measures them.
+// Runs that take turns are several of these, side by side. Knows no order.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "launch/surroundings.hpp"
+#include "plan/plan.hpp"
+#include "plan/setting.hpp"
+#include "record/model.hpp"
+#include "run/foreman.hpp"
+#include "run/run_folder.hpp"
+#include "run/samples.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace assay::harness {
+
+/// What a lane is given: its plan, and its setting where it takes turns with others.
+struct Part {
+    const Plan* plan = nullptr;
+    const Setting* setting = nullptr;
+};
+
+class Lane {
+public:
+    Lane(Part part, record::Machine machine, std::filesystem::path program, Watch watch,
+         Surroundings surroundings);
+    Lane(const Lane&) = delete; // the foreman refers to the machine
+    Lane& operator=(const Lane&) = delete;
+    Lane(Lane&&) = delete;
+    Lane& operator=(Lane&&) = delete;
+    ~Lane() = default;
+
+    Result<void> open(RunFolder folder, bool keep_samples);
+    /// Asks every module for its facts; stops in between where `stop` says so.
+    void ask_modules(const std::function<bool()>& stop);
+
+    bool is_open(std::size_t index, int replica) const;
+    bool is_complete(std::size_t index) const;
+    bool has(std::size_t index, int replica) const;
+    /// This replica is measured again: its partner was lost, and pairs stand close in time.
+    void drop(std::size_t index, int replica);
+
+    /// False when it was stopped. `problem`: why nothing can be measured now.
+    Result<bool> measure(std::size_t index, int replica, const Result<void>& problem);
+    /// A choice of tuning that another lane has made; taken where this one has none.
+    void adopt(std::size_t index, const record::NamedList& settings);
+    void dismiss() { foreman_.dismiss(); }
+
+    record::Case concluded(std::size_t index) const;
+    /// Writes run.json.
+    Result<record::Run> finish(bool interrupted);
+
+    const Plan& plan() const { return *part_.plan; }
+    const Setting* setting() const { return part_.setting; }
+    const RunFolder& folder() const { return *folder_; }
+    const record::Case& at(std::size_t index) const { return cases_[index]; }
+
+private:
+    Attempt attempt(std::size_t index, int replica, const Result<void>& problem);
+    void record_setting(Attempt& attempt) const;
+    Result<void> keep(std::size_t index, int replica, Attempt attempt);
+    Catalogue used_modules() const;
+
+    Part part_;
+    record::Machine machine_;
+    Foreman foreman_;
+    bool keep_samples_ = false;
+    std::unique_ptr<RunFolder> folder_; ///< set by open()
+    std::optional<Samples> samples_;
+    std::vector<record::Case> cases_; ///< what has been measured, in the plan's order
+};
+
+} // namespace assay::harness

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/run_folder.hpp"
+
+#include "base/file.hpp"
+#include "base/version.hpp"
+#include "process/channel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+namespace fs = std::filesystem;
+using record::Status;
+
+constexpr const char* journal_name = "journal.ndjson";
+
+Error cannot_create(const fs::path& path, const std::error_code& error) {
+    return {.message = fmt::format("cannot create {}: {}; choose another folder with --out",
+                                   path.string(), error.message()),
+            .fault = Fault::environment};
+}
+
+fs::path machine_folder(const RunOptions& options, const record::Machine& machine) {
+    return options.out / path_word(options.campaign) / path_word(machine.provider) /
+           path_word(machine.instance) / path_word(machine.id);
+}
+
+/// Whatever their ids are.
+bool same_pairing(std::optional<record::Pairing> a, const std::optional<record::Pairing>& b) {
+    if (a && b) a->id = b->id;
+    return a == b;
+}
+
+bool same_run(const record::JournalHeader& a, const record::JournalHeader& b) {
+    return a.suite == b.suite && a.version == b.version && a.digest == b.digest &&
+           a.machine == b.machine && same_pairing(a.pairing, b.pairing);
+}
+
+bool fits(const record::JournalStep& step, const Plan& plan) {
+    if (step.case_index >= plan.cases.size()) return false;
+    const auto planned = empty_case(plan.cases[step.case_index]);
+    return record::identity(planned) == record::identity(step.result);
+}
+
+bool is_final(const record::Case& step) {
+    if (step.replicas.empty()) return record::is_finished(step.status);
+    return std::ranges::all_of(
+        step.replicas, [](const auto& replica) { return record::is_finished(replica.status); });
+}
+
+bool is_unfinished(const Plan& plan, const std::vector<record::JournalStep>& steps) {
+    std::vector<record::Case> cases;
+    cases.reserve(plan.cases.size());
+    for (const auto& planned : plan.cases) cases.push_back(empty_case(planned));
+    for (const auto& step : steps) record::add_step(cases[step.case_index], step.result);
+    return std::ranges::any_of(cases, [&](const auto& c) {
+        for (int replica = 0; replica < plan.replicas; ++replica)
+            if (is_open(c, replica)) return true;
+        return false;
+    });
+}
+
+/// The folders of earlier runs, newest first: their names begin with the time.
+std::vector<fs::path> earlier_runs(const fs::path& folder) {
+    std::vector<fs::path> runs;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator{folder, error})
+        if (fs::is_regular_file(entry.path() / journal_name, error)) runs.push_back(entry.path());
+    std::ranges::sort(runs, std::greater{});
+    return runs;
+}
+
+/// A run that can be read, with a header.
+struct Found {
+    fs::path path;
+    record::JournalContent content;
+};
+
+/// A journal that cannot be read belongs to a run that cannot be continued.
+std::optional<Found> find(const fs::path& path) {
+    auto content = record::read_journal(path / journal_name);
+    if (!content || !content->header) return std::nullopt;
+    return Found{.path = path, .content = std::move(*content)};
+}
+
+/// Runs that took turns share it.
+const std::string& group_of(const record::JournalHeader& header) {
+    return header.pairing ? header.pairing->id : header.run;
+}
+
+/// Every case finished, but killed before the result was written: that is still to do.
+bool is_finished(const Found& found, const Plan& plan) {
+    std::error_code error;
+    return fs::exists(found.path / "run.json", error) && !is_unfinished(plan, found.content.steps);
+}
+
+/// Fails where another process is at it.
+Result<RunFolder> go_on(Found found) {
+    auto journal = record::Journal::resume(found.path / journal_name, found.content);
+    if (!journal) return tl::unexpected{journal.error()};
+    std::error_code error;
+    fs::create_directories(found.path / "logs", error);
+    return RunFolder{.path = std::move(found.path),
+                     .header = std::move(*found.content.header),
+                     .journal = std::move(*journal),
+                     .steps = std::move(found.content.steps),
+                     .resumed = true};
+}
+
+/// 20260131T123456Z-5f3a: sorts by time, and two of one second differ.
+std::string new_run_id(const std::string& started) {
+    std::string id;
+    for (const char c : started)
+        if (c != '-' && c != ':') id += c;
+    return id + '-' + random_token(2);
+}
+
+Result<RunFolder> create(const fs::path& folder, record::JournalHeader header) {
+    std::error_code error;
+    do header.run = new_run_id(header.started);
+    while (fs::exists(folder / header.run, error));
+    const auto path = folder / header.run;
+    if (!fs::create_directories(path / "logs", error) || error)
+        return tl::unexpected{cannot_create(path, error)};
+    auto journal = record::Journal::create(path / journal_name, header);
+    if (!journal) {
+        fs::remove_all(path, error); // nothing half-written stays
+        return tl::unexpected{journal.error()};
+    }
+    return RunFolder{.path = path, .header = std::move(header), .journal = std::move(*journal)};
+}
+
+/// The runs of one machine, and those that are wanted.
+class Search {
+public:
+    Search(fs::path folder, const std::vector<WantedRun>& wanted,
+           std::vector<record::JournalHeader> headers)
+        : folder_{std::move(folder)}, wanted_{wanted}, headers_{std::move(headers)} {}
+
+    /// The newest group that can be gone on with; empty where there is none.
+    std::vector<RunFolder> resume() const {
+        const auto runs = earlier_runs(folder_);
+        std::set<std::string> seen;
+        for (const auto& path : runs) {
+            const auto found = find(path);
+            if (!found || !index_of(*found->content.header)) continue;
+            const auto& group = group_of(*found->content.header);
+            if (!seen.insert(group).second) continue;
+            if (auto folders = resume_group(group, runs); !folders.empty()) return folders;
+        }
+        return {};
+    }
+
+private:
+    /// Which of the wanted ones it is.
+    std::optional<std::size_t> index_of(const record::JournalHeader& header) const {
+        for (std::size_t i = 0; i < headers_.size(); ++i)
+            if (same_run(header, headers_[i])) return i;
+        return std::nullopt;
+    }
+
+    /// Not where a run of the group is none of ours, where all are finished, or where somebody is at it.
+    std::vector<RunFolder> resume_group(const std::string& group,
+                                        const std::vector<fs::path>& runs) const {
+        std::vector<std::optional<Found>> members(wanted_.size());
+        for (const auto& path : runs) {
+            auto found = find(path);
+            if (!found || group_of(*found->content.header) != group) continue;
+            const auto index = index_of(*found->content.header);
+            if (!index) return {};
+            const auto& plan = *wanted_[*index].plan;
+            std::erase_if(found->content.steps, [&](const auto& step) {
+                return !fits(step, plan) || !is_final(step.result);
+            });
+            members[*index] = std::move(found);
+        }
+        bool finished = true;
+        for (std::size_t i = 0; i < members.size(); ++i)
+            finished = finished && members[i] && is_finished(*members[i], *wanted_[i].plan);
+        if (finished) return {};
+        std::vector<RunFolder> folders;
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            auto header = headers_[i];
+            if (header.pairing) header.pairing->id = group;
+            auto folder = members[i] ? go_on(std::move(*members[i]))
+                                     : create(folder_, std::move(header)); // killed before it began
+            if (!folder) return {};
+            folders.push_back(std::move(*folder));
+        }
+        return folders;
+    }
+
+    fs::path folder_;
+    const std::vector<WantedRun>& wanted_;
+    std::vector<record::JournalHeader> headers_;
+};
+
+} // namespace
+
+std::string path_word(std::string_view text) {
+    constexpr std::size_t longest = 64; // file systems take 255; people read less
+    std::string word;
+    for (const char c : text.substr(0, longest)) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+        if (plain)
+            word += c;
+        else if (!word.empty() && word.back() != '-')
+            word += '-';
+    }
+    while (!word.empty() && (word.back() == '-' || word.back() == '.')) word.pop_back();
+    // Neither hidden nor a way out of the folder.
+    word.erase(0, std::min(word.find_first_not_of(".-"), word.size()));
+    return word.empty() ? "unknown" : word;
+}
+
+bool is_open(const record::Case& c, int replica) {
+    if (c.replicas.empty()) return c.status == Status::interrupted;
+    for (const auto& done : c.replicas) {
+        if (done.index == replica) return false;
+        if (done.status != Status::ok && done.status != Status::unstable) return false;
+    }
+    return true;
+}
+
+fs::path RunFolder::state() const { return fs::absolute(path).parent_path() / "state"; }
+
+fs::path RunFolder::log_of(std::size_t index, const PlannedCase& planned) const {
+    return path / "logs" /
+           fmt::format("{:03}-{}.{}.log", index, path_word(planned.benchmark->id),
+                       path_word(planned.module->module));
+}
+
+Result<std::vector<RunFolder>> open_run_folders(const std::vector<WantedRun>& wanted,
+                                                const RunOptions& options,
+                                                const record::Machine& machine) {
+    const auto started = utc_now();
+    const auto id = new_run_id(started);
+    std::vector<record::JournalHeader> headers;
+    for (const auto& run : wanted) {
+        headers.push_back({.suite = run.plan->suite,
+                           .started = started,
+                           .version = std::string{version()},
+                           .digest = run.plan->digest,
+                           .machine = machine.id,
+                           .pairing = run.pairing});
+        if (headers.back().pairing) headers.back().pairing->id = id;
+    }
+    const auto folder = machine_folder(options, machine);
+    if (options.resume)
+        if (auto folders = Search{folder, wanted, headers}.resume(); !folders.empty())
+            return folders;
+    std::vector<RunFolder> folders;
+    for (auto& header : headers) {
+        auto created = create(folder, std::move(header));
+        if (!created) return tl::unexpected{created.error()};
+        folders.push_back(std::move(*created));
+    }
+    return folders;
+}
+
+} // namespace assay::harness

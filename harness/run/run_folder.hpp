@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a run's files are: <out>/<campaign>/<provider>/<instance>/<machine>/<run>/, with run.json,
+// journal.ndjson, samples.ndjson (--raw) and logs/. Beside the runs of a machine, state/ holds what
+// modules keep from one to the next. A folder belongs to the process that has its
+// journal open.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "plan/plan.hpp"
+#include "record/journal.hpp"
+#include "record/model.hpp"
+#include "run/runner.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::harness {
+
+struct RunFolder {
+    std::filesystem::path path;
+    record::JournalHeader header;
+    record::Journal journal;
+    /// What earlier attempts finished, for good: cases that failed or were interrupted are not here.
+    std::vector<record::JournalStep> steps;
+    bool resumed = false;
+
+    /// Absolute: workers may stand elsewhere.
+    std::filesystem::path state() const;
+    std::filesystem::path log_of(std::size_t index, const PlannedCase& planned) const;
+};
+
+/// A run to be opened. Runs that take turns have pairings that differ in their settings; their ids are
+/// found here.
+struct WantedRun {
+    const Plan* plan = nullptr;
+    std::optional<record::Pairing> pairing;
+};
+
+/// With options.resume, the newest unfinished run of the same suite, digest, version and machine, or
+/// the newest unfinished ones that took turns with the same settings; otherwise, or when there is none,
+/// new ones. In the order of `wanted`, which is one run, or several with pairings.
+Result<std::vector<RunFolder>> open_run_folders(const std::vector<WantedRun>& wanted,
+                                                const RunOptions& options,
+                                                const record::Machine& machine);
+
+/// One level of the path: letters, digits, `.`, `_` and `-`; "unknown" for an empty text.
+std::string path_word(std::string_view text);
+
+/// Must this case still be measured for `replica` (from 0)? Not when it was, and not when an earlier
+/// replica has decided the case: skipped, incorrect, failed.
+bool is_open(const record::Case& c, int replica);
+
+} // namespace assay::harness

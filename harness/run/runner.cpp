@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/runner.hpp"
+
+#include "launch/governor.hpp"
+#include "machine/inventory.hpp"
+#include "plan/planner.hpp"
+#include "process/signals.hpp"
+#include "run/forecast.hpp"
+#include "run/lane.hpp"
+#include "run/run_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace assay::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+record::Machine find_machine(const RunOptions& options) {
+    auto machine = machine::inspect({.hostname = options.record_hostname});
+    if (!options.provider.empty()) machine.provider = options.provider;
+    if (!options.instance.empty()) machine.instance = options.instance;
+    return machine;
+}
+
+fs::path worker_program(const RunOptions& options) {
+    if (!options.program.empty()) return fs::absolute(options.program);
+    std::error_code error;
+    return fs::read_symlink("/proc/self/exe", error);
+}
+
+/// Of all parts, one after the other.
+std::vector<double> steps_of(const std::vector<Part>& parts) {
+    std::vector<double> seconds;
+    for (const auto& part : parts)
+        std::ranges::move(expected_steps(*part.plan), std::back_inserter(seconds));
+    return seconds;
+}
+
+/// The way into a setting, tried before anything is measured.
+Result<Surroundings> enter(const Part& part, const RunOptions& options) {
+    if (part.setting == nullptr) return Surroundings{};
+    if (!part.setting->image.empty()) {
+        std::error_code error; // where it cannot be made, opening the run will say so
+        fs::create_directories(options.out, error);
+    }
+    const auto environment = own_environment();
+    const char* path = find_variable(environment, "PATH");
+    auto around = surroundings_of(*part.setting, options.out, path == nullptr ? "" : path);
+    if (!around) return around;
+    if (const auto starts = try_out(*around, worker_program(options), environment); !starts)
+        return fail(fmt::format("setting {}: {}", part.setting->label, starts.error().message),
+                    starts.error().fault);
+    return around;
+}
+
+class Runner {
+public:
+    /// A run by itself is one part; the plans of several have as many cases and replicas.
+    Runner(std::vector<Part> parts, const RunOptions& options, Observer& observer)
+        : parts_{std::move(parts)}, cases_{parts_[0].plan->cases.size()},
+          replicas_{parts_[0].plan->replicas}, options_{options}, observer_{observer},
+          forecast_{steps_of(parts_), replicas_} {}
+
+    Result<std::vector<Outcome>> run();
+
+private:
+    Watch watch();
+    Result<void> take_governors();
+    Result<void> open();
+    Result<void> open_lanes(const record::Machine& machine);
+    void drop_half_pairs();
+    Result<void> measure_all();
+    Result<void> measure_one(Lane& lane);
+    Result<void> apply(const Setting* setting);
+    void tell(const message::Progress& progress);
+    Result<std::vector<Outcome>> finish();
+    std::size_t step_of(std::size_t lane, std::size_t index) const {
+        return (lane * cases_) + index;
+    }
+    static std::string label_of(const Lane& lane) {
+        return lane.setting() == nullptr ? "" : lane.setting()->label;
+    }
+
+    std::vector<Part> parts_;
+    std::size_t cases_;
+    int replicas_;
+    const RunOptions& options_;
+    Observer& observer_;
+    Signals signals_;
+    std::optional<Governors> governors_;
+    std::deque<Lane> lanes_;
+    Forecast forecast_;
+    std::size_t lane_ = 0;    ///< whose turn it is
+    std::size_t present_ = 0; ///< its case
+    int replica_ = 0;
+    std::string phase_;
+};
+
+Watch Runner::watch() {
+    return {.progress = [this](const message::Progress& progress) { tell(progress); },
+            .tick = [this] { tell({}); },
+            .signal_descriptor = signals_.descriptor()};
+}
+
+Result<std::vector<Outcome>> Runner::run() {
+    if (auto opened = open(); !opened) return tl::unexpected{opened.error()};
+    for (auto& lane : lanes_) lane.ask_modules([this] { return signals_.caught() != 0; });
+    const auto measured = measure_all();
+    for (auto& lane : lanes_) lane.dismiss();
+    governors_.reset();
+    if (!measured) return tl::unexpected{measured.error()};
+    return finish();
+}
+
+// --- opening --------------------------------------------------------------------------------------
+
+Result<void> Runner::take_governors() {
+    std::vector<std::string> wanted;
+    for (const auto& part : parts_)
+        if (part.setting != nullptr && !part.setting->governor.empty())
+            wanted.push_back(part.setting->governor);
+    if (wanted.empty()) return {};
+    auto governors = Governors::take(machine::Files{options_.root}, wanted);
+    if (!governors) return tl::unexpected{governors.error()};
+    governors_.emplace(std::move(*governors));
+    return {};
+}
+
+Result<void> Runner::open() {
+    if (auto taken = take_governors(); !taken) return taken;
+    if (auto opened = open_lanes(find_machine(options_)); !opened) return opened;
+    drop_half_pairs();
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+        for (std::size_t index = 0; index < cases_; ++index)
+            for (int replica = 0; replica < replicas_; ++replica)
+                if (!lanes_[i].is_open(index, replica)) forecast_.skip(step_of(i, index));
+        observer_.started(lanes_[i].folder().path, lanes_[i].folder().resumed, label_of(lanes_[i]));
+    }
+    return {};
+}
+
+Result<void> Runner::open_lanes(const record::Machine& machine) {
+    std::vector<WantedRun> wanted;
+    for (const auto& part : parts_) {
+        auto around = enter(part, options_);
+        if (!around) return tl::unexpected{around.error()};
+        lanes_.emplace_back(part, machine, worker_program(options_), watch(), std::move(*around));
+        wanted.push_back({.plan = part.plan, .pairing = {}});
+        if (part.setting != nullptr)
+            wanted.back().pairing = record::Pairing{.id = {},
+                                                    .setting = part.setting->label,
+                                                    .order = order_word(parts_.size()),
+                                                    .changes = changes_of(*part.setting)};
+    }
+    auto folders = open_run_folders(wanted, options_, machine);
+    if (!folders) return tl::unexpected{folders.error()};
+    for (std::size_t i = 0; i < lanes_.size(); ++i)
+        if (auto opened = lanes_[i].open(std::move((*folders)[i]), options_.keep_samples); !opened)
+            return opened;
+    return {};
+}
+
+/// An earlier attempt stopped in the middle of a pair: what it has of that pair is from another hour.
+void Runner::drop_half_pairs() {
+    for (std::size_t index = 0; index < cases_; ++index)
+        for (int replica = 0; replica < replicas_; ++replica) {
+            const auto open = [&](const Lane& lane) { return lane.is_open(index, replica); };
+            if (std::ranges::none_of(lanes_, open)) continue;
+            for (auto& lane : lanes_)
+                if (lane.has(index, replica)) lane.drop(index, replica);
+        }
+}
+
+// --- measuring ------------------------------------------------------------------------------------
+
+/// Replicas outside, cases inside: the replicas of one case are spread over the run, and what
+/// happens in between on the machine shows in its interval. A replica is a process: the worker of the
+/// replica before must not go on, also where there is but one case. Settings are innermost: whatever
+/// drifts meets both sides of a pair.
+Result<void> Runner::measure_all() {
+    for (replica_ = 0; replica_ < replicas_; ++replica_) {
+        for (auto& lane : lanes_) lane.dismiss();
+        for (present_ = 0; present_ < cases_; ++present_)
+            for (const auto turn : order_of_turns(replica_, lanes_.size())) {
+                lane_ = turn;
+                if (signals_.caught() != 0) return {};
+                if (!lanes_[turn].is_open(present_, replica_)) continue;
+                if (auto done = measure_one(lanes_[turn]); !done) return done;
+            }
+    }
+    return {};
+}
+
+Result<void> Runner::apply(const Setting* setting) {
+    if (!governors_ || setting == nullptr) return {};
+    return governors_->set(setting->governor);
+}
+
+Result<void> Runner::measure_one(Lane& lane) {
+    forecast_.begin(step_of(lane_, present_));
+    const auto measured = lane.measure(present_, replica_, apply(lane.setting()));
+    if (!measured) return tl::unexpected{measured.error()};
+    if (!*measured) return {};
+    if (lane.plan().fresh_workers) lane.dismiss();
+    // One tuning for all sides, unless it is what a setting is about.
+    for (auto& other : lanes_)
+        if (&other != &lane) other.adopt(present_, lane.at(present_).settings);
+    forecast_.end(step_of(lane_, present_));
+    for (int later = replica_ + 1; later < replicas_; ++later)
+        if (!lane.is_open(present_, later)) forecast_.skip(step_of(lane_, present_));
+    if (lane.is_complete(present_)) observer_.finished(lane.concluded(present_), label_of(lane));
+    return {};
+}
+
+void Runner::tell(const message::Progress& progress) {
+    if (!progress.phase.empty()) phase_ = progress.phase;
+    const auto estimate = forecast_.now();
+    observer_.progress({.case_index = present_,
+                        .replica = replica_ + 1,
+                        .setting = label_of(lanes_[lane_]),
+                        .steps_done = estimate.steps_done,
+                        .steps_total = estimate.steps_total,
+                        .elapsed_seconds = estimate.elapsed_seconds,
+                        .remaining_seconds = estimate.remaining_seconds,
+                        .phase = phase_});
+}
+
+Result<std::vector<Outcome>> Runner::finish() {
+    std::vector<Outcome> outcomes;
+    const int signal = signals_.caught();
+    for (auto& lane : lanes_) {
+        auto run = lane.finish(signal != 0);
+        if (!run) return tl::unexpected{run.error()};
+        outcomes.push_back(
+            {.run = std::move(*run), .file = lane.folder().path / "run.json", .signal = signal});
+    }
+    return outcomes;
+}
+
+} // namespace
+
+Result<Outcome> run(const Plan& plan, const RunOptions& options, Observer& observer) {
+    Runner runner{{{.plan = &plan}}, options, observer};
+    auto outcomes = runner.run();
+    if (!outcomes) return tl::unexpected{outcomes.error()};
+    return std::move(outcomes->front());
+}
+
+Result<std::vector<Outcome>> run_in_turns(const Interleaving& turns, const RunOptions& options,
+                                          Observer& observer) {
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < turns.plans.size(); ++i)
+        parts.push_back({.plan = &turns.plans[i], .setting = &turns.settings[i]});
+    Runner runner{std::move(parts), options, observer};
+    return runner.run();
+}
+
+} // namespace assay::harness

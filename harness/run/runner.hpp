@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a plan, or several in turns: starts worker processes, hands them cases, keeps the journal,
+// survives whatever they do, and returns the finished record. Measures nothing itself.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "plan/interleaving.hpp"
+#include "plan/plan.hpp"
+#include "record/model.hpp"
+
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay::harness {
+
+struct RunOptions {
+    std::filesystem::path out = "results";
+    std::string campaign = "default";
+    std::string provider; ///< empty: as found
+    std::string instance; ///< empty: as found
+    bool resume = false;
+    bool keep_samples = false; ///< --raw: every batch into a sidecar
+    bool record_hostname = false;
+    std::filesystem::path program;    ///< answers `program worker`; empty: this program
+    std::filesystem::path root = "/"; ///< of the kernel's files that a setting changes
+};
+
+/// Where the run is; called on every change and at most twice a second in between.
+struct Progress {
+    std::size_t case_index = 0; ///< of plan.cases
+    int replica = 0;            ///< 1..replicas
+    std::string setting;        ///< whose turn it is; empty in a run by itself
+    std::size_t steps_done = 0; ///< (case, replica) pairs finished
+    std::size_t steps_total = 0;
+    double elapsed_seconds = 0;
+    double remaining_seconds = 0; ///< estimate
+    std::string phase; ///< "starting the worker", "tuning", "setting up", "measuring", ...
+};
+class Observer {
+public:
+    virtual ~Observer() = default;
+    /// Once for each run; `setting` is empty in a run by itself.
+    virtual void started(const std::filesystem::path& folder, bool resumed,
+                         const std::string& setting) = 0;
+    virtual void progress(const Progress& progress) = 0;
+    virtual void finished(const record::Case& result, const std::string& setting) = 0;
+};
+
+struct Outcome {
+    record::Run run;
+    std::filesystem::path file; ///< the run.json written
+    int signal = 0;             ///< that stopped it; 0 when it ended by itself
+};
+
+/// Fails when nothing could be measured at all (folder not writable, ...). Whatever a benchmark does
+/// is a status in the record. SIGINT and SIGTERM are handled while it runs: the first ends the run
+/// in order, a second one dies at once.
+Result<Outcome> run(const Plan& plan, const RunOptions& options, Observer& observer);
+
+/// A run for each setting, all at once: case by case, each replica of one setting next to that of the
+/// others, in the order ABBA. A setting that this machine does not allow is an error before anything is
+/// measured.
+Result<std::vector<Outcome>> run_in_turns(const Interleaving& turns, const RunOptions& options,
+                                          Observer& observer);
+
+} // namespace assay::harness

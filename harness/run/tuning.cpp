@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/tuning.hpp"
+
+#include "launch/environment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+constexpr std::string_view own_choice = "default"; ///< recorded where no value was set
+constexpr const char* default_seconds = "tuning.default_seconds";
+constexpr const char* best_seconds = "tuning.best_seconds";
+
+/// 2%: two probes of 50 ms differ by as much, so a smaller win changes nothing.
+constexpr double worth_choosing = 1.02;
+/// 5%: what the user should hear of.
+constexpr double worth_a_warning = 1.05;
+
+bool has_all(const std::vector<std::string>& have, std::string_view wanted) {
+    while (!wanted.empty()) {
+        const auto end = wanted.find(' ');
+        const auto isa = wanted.substr(0, end);
+        if (!isa.empty() && std::ranges::find(have, isa) == have.end()) return false;
+        if (end == std::string_view::npos) break;
+        wanted.remove_prefix(end + 1);
+    }
+    return true;
+}
+
+std::string setting_name(const std::string& variable) { return "tuning." + variable; }
+
+TuningChoice make_choice(const std::string& variable, const std::string& value,
+                         std::optional<double> default_time, std::optional<double> best_time) {
+    TuningChoice choice;
+    if (value != own_choice) choice.variables.push_back({variable, value});
+    choice.settings.push_back({setting_name(variable), value});
+    if (default_time) choice.settings.push_back({default_seconds, *default_time});
+    if (best_time) choice.settings.push_back({best_seconds, *best_time});
+    if (value != own_choice && default_time && best_time &&
+        *default_time > worth_a_warning * *best_time)
+        choice.warning = fmt::format(
+            "the library's own choice takes {:.0f}% more time on this CPU; measured with {}={}, "
+            "which programs should set too",
+            100 * (*default_time / *best_time - 1), variable, value);
+    return choice;
+}
+
+} // namespace
+
+std::string tuning_group(const PlannedCase& planned) {
+    auto group = fmt::format("{}[{}]", planned.benchmark->id, planned.module->module);
+    for (const auto& parameter : planned.benchmark->parameters) {
+        const auto* value = record::find(planned.parameters, parameter.name);
+        if (parameter.kind == ParameterKind::name && value != nullptr)
+            group += fmt::format(" {}={}", parameter.name, record::to_string(*value));
+    }
+    return group;
+}
+
+std::vector<Tuning> usable_tunings(const Manifest& manifest, const record::Machine& machine,
+                                   const std::vector<std::string>& environment) {
+    std::vector<Tuning> usable;
+    for (const auto& tuning : manifest.tunings)
+        if (find_variable(environment, tuning.variable) == nullptr &&
+            has_all(machine.isa, tuning.requires_isa))
+            usable.push_back(tuning);
+    return usable;
+}
+
+measure::Protocol probe_protocol(const measure::Protocol& protocol) {
+    auto probe = protocol;
+    probe.target = 0.05;
+    probe.min_seconds = 0.05;
+    probe.budget_seconds = 0.1;
+    probe.warmup_seconds = 0.05;
+    probe.min_batches = 3;
+    probe.few_batches = 3;
+    probe.limit_seconds = std::min(protocol.limit_seconds, 30.0); // a hang costs no more than this
+    probe.keep_samples = false;
+    return probe;
+}
+
+TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& probe) {
+    if (tunings.empty()) return {};
+    const auto own = probe(nullptr);
+    if (!own) return {}; // what cannot be measured at all is not worth five more tries
+    double own_time = *own;
+    const Tuning* best = nullptr;
+    double best_time = std::numeric_limits<double>::infinity();
+    for (const auto& tuning : tunings) {
+        const double time = probe(&tuning).value_or(std::numeric_limits<double>::infinity());
+        if (time >= best_time) continue;
+        best_time = time;
+        best = &tuning;
+    }
+    if (own_time > worth_choosing * best_time) {
+        // Back again in the other order. The winner must win with the slower of its two tries against
+        // the faster of the other's: a disturbance alone changes nothing.
+        best_time = std::max(best_time, probe(best).value_or(best_time));
+        own_time = std::min(own_time, probe(nullptr).value_or(own_time));
+    }
+    if (best != nullptr && own_time > worth_choosing * best_time)
+        return make_choice(best->variable, best->value, own_time, best_time);
+    return make_choice(tunings.front().variable, std::string{own_choice}, own_time, own_time);
+}
+
+std::optional<TuningChoice> recorded_choice(const Manifest& manifest,
+                                            const record::NamedList& settings) {
+    const auto seconds = [&](const char* name) -> std::optional<double> {
+        const auto* value = record::find(settings, name);
+        const auto* number = value == nullptr ? nullptr : std::get_if<double>(value);
+        return number == nullptr ? std::nullopt : std::optional{*number};
+    };
+    for (const auto& tuning : manifest.tunings) {
+        const auto* value = record::find(settings, setting_name(tuning.variable));
+        const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(value);
+        if (text != nullptr)
+            return make_choice(tuning.variable, *text, seconds(default_seconds),
+                               seconds(best_seconds));
+    }
+    return std::nullopt;
+}
+
+} // namespace assay::harness

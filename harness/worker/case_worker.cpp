@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/case_worker.hpp"
+
+#include "base/file.hpp"
+#include "machine/inventory.hpp"
+#include "roofline/network_limits.hpp"
+#include "telemetry/window.hpp"
+#include "worker/build_id.hpp"
+#include "worker/transport.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assay::harness {
+namespace {
+
+using record::Status;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The module's team in the engine's terms.
+class ModuleCrew : public measure::Crew {
+public:
+    explicit ModuleCrew(const assay_team& team) : team_{team} {}
+    const assay_team& team() const { return team_; }
+    int rank() const override { return team_.rank; }
+    int size() const override { return team_.size; }
+    void barrier() override { team_.barrier(team_.context); }
+    double max(double value) override {
+        team_.max(team_.context, &value, 1);
+        return value;
+    }
+    std::uint64_t from_root(std::uint64_t value) override {
+        team_.broadcast(team_.context, &value, sizeof value);
+        return value;
+    }
+
+private:
+    const assay_team& team_;
+};
+
+/// Wall time is the host's everywhere; what the place's clock resolves, the benchmark says.
+class PlaceClock : public measure::Clock {
+public:
+    explicit PlaceClock(const assay_benchmark& benchmark)
+        : resolution_{std::isfinite(benchmark.clock_resolution) ? benchmark.clock_resolution : 0} {}
+    double now() override { return host_.now(); }
+    double read_cost() override { return std::max(resolution_, host_.read_cost()); }
+    double resolution() override { return std::max(resolution_, host_.resolution()); }
+
+private:
+    measure::Clock& host_ = measure::steady_clock();
+    double resolution_;
+};
+
+std::string text_of(const std::array<char, 1024>& text, const char* fallback) {
+    return text[0] == '\0' ? fallback : text.data();
+}
+
+/// From harmless to final, for ranks that end a case differently.
+int weight(Status status) {
+    switch (status) {
+    case Status::ok:
+        return 0;
+    case Status::skipped:
+        return 1;
+    default:
+        return 2;
+    }
+}
+
+/// Ranks on several hosts: is the module here the one that the run was planned with?
+Result<void> compare_build(const Module& module, const std::string& wanted) {
+    if (wanted.empty()) return {};
+    const auto own = build_id(module.path(), module.table().name);
+    if (!own) return tl::unexpected{own.error()};
+    if (*own == wanted) return {};
+    constexpr std::size_t shown = 8; // of an id: enough to tell two apart
+    return fail(fmt::format("{} is another build here ({}) than where the run was planned ({}): "
+                            "install the same one at the same path on every host",
+                            module.path().string(), own->substr(0, shown), wanted.substr(0, shown)),
+                Fault::benchmark);
+}
+
+} // namespace
+
+CaseWorker::CaseWorker(record::Machine machine, std::int64_t data_limit, std::string state_folder,
+                       Reports reports, JobFacts job)
+    : machine_{std::move(machine)}, reports_{std::move(reports)},
+      services_{machine_, data_limit, [this](const std::string& text) { reports_.log({text}); },
+                std::move(state_folder), job},
+      crew_{std::make_unique<measure::Crew>()} {}
+
+CaseWorker::~CaseWorker() {
+    if (leave_ != nullptr) leave_();
+}
+
+measure::Crew& CaseWorker::crew() { return *crew_; }
+
+Result<const Module*> CaseWorker::load(const std::string& path) {
+    const auto known = modules_.find(path);
+    if (known != modules_.end()) return &known->second;
+    auto module = Module::load(path);
+    if (!module) return tl::unexpected{module.error()};
+    return &modules_.emplace(path, std::move(*module)).first->second;
+}
+
+Result<void> CaseWorker::join(const Module& module, const assay_benchmark& benchmark) {
+    const bool wanted = (benchmark.flags & ASSAY_TEAM) != 0;
+    if (!wanted || leave_ != nullptr || services_.table()->team != nullptr) return {};
+    const auto& table = module.table();
+    if (table.join == nullptr)
+        return fail(fmt::format("{} needs a team, but its module has none", benchmark.id));
+    std::array<char, 1024> words{};
+    assay_text error{.data = words.data(), .capacity = words.size()};
+    const assay_team* team = table.join(&error);
+    if (team == nullptr)
+        return fail(fmt::format("cannot join the team: {}", text_of(words, "no reason given")),
+                    Fault::environment);
+    crew_ = std::make_unique<ModuleCrew>(*team);
+    services_.set_team(team);
+    leave_ = table.leave;
+    return {};
+}
+
+message::Facts CaseWorker::facts(const message::AskFacts& request) {
+    message::Facts answer{.id = request.id};
+    const auto module = load(request.module);
+    if (!module) {
+        answer.problem = module.error().message;
+        return answer;
+    }
+    const auto ask = (*module)->table().facts;
+    if (ask == nullptr) return answer;
+    services_.clear();
+    std::array<char, 1024> words{};
+    assay_text error{.data = words.data(), .capacity = words.size()};
+    if (ask(services_.table(), &error) != 0) answer.problem = text_of(words, "no reason given");
+    answer.facts = services_.settings;
+    return answer;
+}
+
+message::Result CaseWorker::measure(const message::Measure& request) {
+    message::Result result{.id = request.id};
+    result.replica.index = request.replica;
+    result.replica.started = utc_now();
+    services_.clear();
+    attempt(request, result);
+    note_network_rate(services_.settings);
+    result.settings = services_.settings;
+    result.replica.extra = services_.metrics;
+    result.replica.tables = services_.tables;
+    return result;
+}
+
+bool CaseWorker::all_agree(Status mine, std::string reason, message::Result& result) {
+    const int worst = static_cast<int>(crew().max(weight(mine)));
+    if (worst == 0) return true;
+    if (worst == weight(mine)) {
+        result.replica.status = mine;
+        result.replica.reason = std::move(reason);
+    } else {
+        // The rank that met it tells; the parent puts its words in place of these.
+        result.replica.status = worst == weight(Status::skipped) ? Status::skipped : Status::failed;
+        result.replica.reason = "another rank could not take part";
+    }
+    return false;
+}
+
+void CaseWorker::attempt(const message::Measure& request, message::Result& result) {
+    const auto give_up = [&](const Error& error) {
+        // A library that is missing is no fault of the benchmark: it does not apply here.
+        const bool missing = error.fault == Fault::environment;
+        result.replica.status = missing ? Status::skipped : Status::failed;
+        result.replica.reason = error.message;
+    };
+    reports_.progress({.id = request.id, .phase = "loading the module"});
+    const auto module = load(request.module);
+    if (!module) return give_up(module.error());
+    if (const auto same = compare_build(**module, request.build); !same)
+        return give_up(same.error());
+    const auto* benchmark = (*module)->find(request.benchmark);
+    if (benchmark == nullptr)
+        return give_up(
+            {.message = fmt::format("{} has no benchmark {}", request.module, request.benchmark)});
+    const auto values = module_values(*benchmark, request.parameters);
+    if (!values) return give_up(values.error());
+    PlaceClock clock{*benchmark};
+    LoadedCase subject{*benchmark, *services_.table(), *values, [&](const char* phase) {
+                           reports_.progress({.id = request.id, .phase = phase});
+                       }};
+    // Where the case does not apply, there may be no team to join.
+    auto misfit = subject.misfit();
+    if (!misfit.empty() && leave_ == nullptr) {
+        result.replica.status = Status::skipped;
+        result.replica.reason = std::move(misfit);
+        return;
+    }
+    if (const auto joined = join(**module, *benchmark); !joined) return give_up(joined.error());
+    const auto fits = misfit.empty() ? Status::ok : Status::skipped;
+    if (!all_agree(fits, std::move(misfit), result)) return;
+
+    reports_.progress({.id = request.id, .phase = "setting up"});
+    const auto start = std::chrono::steady_clock::now();
+    const auto created = subject.create();
+    result.replica.setup_seconds = seconds_since(start);
+    if (!all_agree(created ? Status::ok : Status::failed,
+                   created ? std::string{} : created.error().message, result))
+        return;
+    run_engine(request, subject, clock, result);
+}
+
+/// Steadiness is that of the place's clock: a device's says nothing of the host's core.
+measure::Hooks CaseWorker::hooks(std::uint64_t id, const record::Place& place,
+                                 telemetry::Window& window) {
+    measure::Hooks hooks;
+    if (place.uuid.empty())
+        hooks.core_clock_hz = [] { return machine::measure_core_clock(); };
+    else if (auto* device = window.device(); device != nullptr && device->clock_hz())
+        hooks.core_clock_hz = [device] { return device->clock_hz().value_or(0); };
+    hooks.progress = [this, id](const char* phase, double fraction) {
+        reports_.progress({.id = id, .phase = phase, .fraction = fraction});
+    };
+    return hooks;
+}
+
+/// A device that was idle takes a while to reach the clock that it then keeps: the first case of a worker
+/// warms it for all, however short the suite wants its warm-ups. Being steady earlier ends it earlier.
+measure::Protocol CaseWorker::protocol_of(const message::Measure& request) {
+    constexpr double device_warmup = 0.5; // seconds
+    auto protocol = request.protocol;
+    if (request.place.kind == "host" || std::exchange(device_is_warm_, true)) return protocol;
+    protocol.warmup_seconds = std::max(protocol.warmup_seconds, device_warmup);
+    return protocol;
+}
+
+/// The counters of NVLink, of a case on several devices. Where the driver has none, nothing is said of them.
+std::optional<telemetry::LinkWindow> CaseWorker::watch_links(const message::Measure& request) {
+    if (request.devices.size() < 2) return {};
+    auto links = telemetry::LinkWindow::open(request.devices);
+    return links ? std::optional{std::move(*links)} : std::nullopt;
+}
+
+/// A way that the counters contradict is not the way of this figure: what was computed may be right, the row is not.
+void CaseWorker::prove_path(const Counts& counted, std::uint64_t calls, message::Result& result) {
+    auto& replica = result.replica;
+    if (replica.status != Status::ok && replica.status != Status::unstable) return;
+    if (const auto sum = sum_of(counted); sum.sent || sum.received) {
+        if (!replica.telemetry.device) replica.telemetry.device.emplace();
+        replica.telemetry.device->nvlink_received_bytes = sum.received;
+        replica.telemetry.device->nvlink_sent_bytes = sum.sent;
+    }
+    auto proof = prove_links(services_.settings, counted, calls);
+    if (!proof.said.empty()) services_.settings.push_back({"nvlink.proof", proof.said});
+    if (proof.contradiction.empty() || !result.verification) return;
+    result.verification->passed = false;
+    result.verification->detail = proof.contradiction;
+    replica.status = Status::incorrect;
+    replica.reason = std::move(proof.contradiction);
+}
+
+/// The windows of a case: of the machine, of a device, and of links between several.
+struct CaseWorker::Watched {
+    telemetry::Window window;
+    std::optional<telemetry::LinkWindow> links;
+    record::Telemetry telemetry{};
+    Counts counted{};
+
+    void begin() {
+        if (links) links->begin();
+        window.begin();
+    }
+    void end() {
+        telemetry = window.end();
+        if (links) counted = links->end();
+    }
+};
+
+CaseWorker::Watched CaseWorker::watched(const message::Measure& request, bool watches) {
+    telemetry::Options options;
+    if (watches) options.device.name = request.place.uuid;
+    const bool asks = watches && (!options.device.name.empty() || request.devices.size() > 1);
+    if (asks && !driver_)
+        if (auto opened = driver::Nvml::open()) driver_ = std::move(*opened);
+    if (request.place.kind == "cuda" && request.place.uuid.empty())
+        options.no_energy = "the case is measured on several devices at once";
+    return {.window = telemetry::Window{std::move(options)},
+            .links = watches ? watch_links(request) : std::nullopt};
+}
+
+void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject,
+                            measure::Clock& clock, message::Result& result) {
+    // One rank watches for all: they share the machine.
+    const bool watches = crew().rank() == 0;
+    auto seen = watched(request, watches);
+    auto watch = hooks(request.id, request.place, seen.window);
+    if (watches) {
+        watch.window_begins = [&] { seen.begin(); };
+        watch.window_ends = [&] { seen.end(); };
+    }
+    auto measured = measure::measure(subject, protocol_of(request), clock,
+                                     measure::google_benchmark(), crew(), watch);
+    // What only this function knows survives.
+    measured.replica.index = result.replica.index;
+    measured.replica.started = std::move(result.replica.started);
+    measured.replica.setup_seconds = result.replica.setup_seconds;
+    measured.replica.telemetry = std::move(seen.telemetry);
+    measured.replica.status = measured.status;
+    measured.replica.reason = std::move(measured.reason);
+    result.replica = std::move(measured.replica);
+    result.verification = std::move(measured.verification);
+    result.samples = std::move(measured.samples);
+    // At 22 bytes each, half a million are 11 MB: what still fits a message.
+    constexpr std::size_t most_samples = 500'000;
+    if (result.samples.size() > most_samples) {
+        reports_.log({fmt::format("of {} samples the first {} are kept", result.samples.size(),
+                                  most_samples)});
+        result.samples.resize(most_samples);
+    }
+    if (measured.status == Status::failed) return;
+    if (watches) prove_path(seen.counted, measured.window_calls, result);
+    add_work(subject, result);
+}
+
+void CaseWorker::add_work(LoadedCase& subject, message::Result& result) {
+    auto work = subject.work();
+    const auto reported = work ? subject.report_metrics() : Result<void>{};
+    if (work && reported) {
+        result.work = std::move(*work);
+        return;
+    }
+    result.replica.status = Status::failed;
+    result.replica.reason = work ? reported.error().message : work.error().message;
+}
+
+} // namespace assay::harness

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The measuring half of a worker: takes requests one at a time and answers each with one result,
+// whatever the module reports. Knows no socket, so that tests call it directly.
+
+#pragma once
+
+#include "driver/nvml.hpp"
+#include "measure/engine.hpp"
+#include "process/message.hpp"
+#include "record/model.hpp"
+#include "telemetry/links.hpp"
+#include "telemetry/window.hpp"
+#include "worker/loaded_case.hpp"
+#include "worker/module.hpp"
+#include "worker/services.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::harness {
+
+class CaseWorker {
+public:
+    /// Where messages in the middle of a case go: progress and warnings.
+    struct Reports {
+        std::function<void(const message::Progress&)> progress;
+        std::function<void(const message::Log&)> log;
+    };
+
+    CaseWorker(record::Machine machine, std::int64_t data_limit, std::string state_folder,
+               Reports reports, JobFacts job = {});
+    CaseWorker(const CaseWorker&) = delete;
+    CaseWorker& operator=(const CaseWorker&) = delete;
+    CaseWorker(CaseWorker&&) = delete;
+    CaseWorker& operator=(CaseWorker&&) = delete;
+    ~CaseWorker(); ///< leaves the team
+
+    message::Result measure(const message::Measure& request);
+    message::Facts facts(const message::AskFacts& request);
+
+private:
+    struct Attempt;
+    Result<const Module*> load(const std::string& path);
+    Result<void> join(const Module& module, const assay_benchmark& benchmark);
+    void attempt(const message::Measure& request, message::Result& result);
+    void run_engine(const message::Measure& request, LoadedCase& subject, measure::Clock& clock,
+                    message::Result& result);
+    using Counts = std::vector<telemetry::LinkBytes>;
+    static std::optional<telemetry::LinkWindow> watch_links(const message::Measure& request);
+    struct Watched;
+    Watched watched(const message::Measure& request, bool watches);
+    static void add_work(LoadedCase& subject, message::Result& result);
+    void prove_path(const Counts& counted, std::uint64_t calls, message::Result& result);
+    measure::Protocol protocol_of(const message::Measure& request);
+    measure::Crew& crew();
+    measure::Hooks hooks(std::uint64_t id, const record::Place& place, telemetry::Window& window);
+    /// Ends the case the same way on every rank: the worst of what they met.
+    bool all_agree(record::Status mine, std::string reason, message::Result& result);
+
+    record::Machine machine_;
+    Reports reports_;
+    Services services_;
+    std::map<std::string, Module> modules_;
+    std::unique_ptr<measure::Crew> crew_;
+    void (*leave_)() = nullptr;
+    bool device_is_warm_ = false;
+    /// Held open, so that the windows of all cases begin quickly: starting the library takes long.
+    std::optional<driver::Nvml> driver_;
+};
+
+} // namespace assay::harness

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/loaded_case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace assay::harness {
+namespace {
+
+/// Room for a sentence or two of the module's.
+class Text {
+public:
+    assay_text* to() { return &text_; }
+    std::string_view words(std::string_view fallback) const {
+        return bytes_[0] == '\0' ? fallback : std::string_view{bytes_.data()};
+    }
+    assay_text view() { return text_; }
+
+private:
+    std::array<char, 1024> bytes_{};
+    assay_text text_{.data = bytes_.data(), .capacity = bytes_.size()};
+};
+
+/// Calls a function of the module and makes its answer a Result.
+template <class Function, class... Arguments>
+Result<void> call(const char* what, Function function, Arguments... arguments) {
+    Text error;
+    if (function(arguments..., error.to()) == 0) return {};
+    return fail(fmt::format("{}: {}", what, error.words("failed without a word")),
+                Fault::benchmark);
+}
+
+bool is_symbol_of(const assay_parameter& parameter, const std::string& text) {
+    const std::span names{parameter.names, parameter.name_count};
+    return std::ranges::any_of(names, [&](const char* name) { return text == name; });
+}
+
+/// The value as the parameter takes it; nothing when it is of another type.
+struct ToModule {
+    const assay_parameter& parameter;
+
+    std::optional<assay_value> operator()(std::int64_t value) const {
+        if (parameter.kind == ASSAY_INTEGER)
+            return assay_value{ASSAY_INTEGER, 0, value, 0, nullptr};
+        if (parameter.kind == ASSAY_REAL)
+            return assay_value{ASSAY_REAL, 0, 0, static_cast<double>(value), nullptr};
+        return std::nullopt;
+    }
+    std::optional<assay_value> operator()(double value) const {
+        if (parameter.kind != ASSAY_REAL) return std::nullopt;
+        return assay_value{ASSAY_REAL, 0, 0, value, nullptr};
+    }
+    std::optional<assay_value> operator()(bool value) const {
+        if (parameter.kind != ASSAY_BOOLEAN) return std::nullopt;
+        return assay_value{ASSAY_BOOLEAN, 0, value ? 1 : 0, 0, nullptr};
+    }
+    std::optional<assay_value> operator()(const std::string& value) const {
+        if (parameter.kind == ASSAY_STRING)
+            return assay_value{ASSAY_STRING, 0, 0, 0, value.c_str()};
+        const bool takes_names = parameter.kind == ASSAY_NAME || parameter.kind == ASSAY_INTEGER;
+        if (!takes_names || !is_symbol_of(parameter, value)) return std::nullopt;
+        return assay_value{ASSAY_NAME, 0, 0, 0, value.c_str()};
+    }
+};
+
+} // namespace
+
+Result<std::vector<assay_value>> module_values(const assay_benchmark& benchmark,
+                                               const record::NamedList& from) {
+    std::vector<assay_value> values;
+    for (const auto& parameter : std::span{benchmark.parameters, benchmark.parameter_count}) {
+        const auto* value = record::find(from, parameter.name);
+        if (value == nullptr)
+            return fail(fmt::format("{}: parameter {} has no value", benchmark.id, parameter.name));
+        const auto converted = std::visit(ToModule{parameter}, *value);
+        if (!converted)
+            return fail(fmt::format("{}: parameter {} does not take {}", benchmark.id,
+                                    parameter.name, record::to_string(*value)));
+        values.push_back(*converted);
+    }
+    if (values.size() != from.size())
+        return fail(
+            fmt::format("{}: has {} parameters, got {}", benchmark.id, values.size(), from.size()));
+    return values;
+}
+
+LoadedCase::LoadedCase(const assay_benchmark& benchmark, const assay_services& services,
+                       const std::vector<assay_value>& values,
+                       std::function<void(const char*)> phase)
+    : benchmark_{benchmark}, services_{services}, values_{values}, phase_{std::move(phase)} {
+    rewinds = (benchmark.flags & ASSAY_REWINDS) != 0;
+    single_call = (benchmark.flags & ASSAY_SINGLE_CALL) != 0;
+    safe_calls = benchmark.safe_calls;
+}
+
+LoadedCase::~LoadedCase() {
+    if (state_ != nullptr) benchmark_.destroy(state_);
+}
+
+void LoadedCase::enter(const char* phase, bool checking) {
+    if (checking || checking_) phase_(phase);
+    checking_ = checking;
+}
+
+std::string LoadedCase::misfit() const {
+    Text why;
+    if (benchmark_.fit(&services_, values_.data(), why.to()) == 0) return {};
+    return std::string{why.words("the benchmark does not say why")};
+}
+
+Result<void> LoadedCase::create() {
+    return call("set-up", benchmark_.create, &services_, values_.data(), &state_);
+}
+
+Result<record::NamedList> LoadedCase::work() const {
+    assay_work work{};
+    work.struct_size = sizeof work;
+    if (auto done = call("work", benchmark_.work, state_, &work); !done)
+        return tl::unexpected{done.error()};
+    record::NamedList list;
+    for (const auto& [name, value] : std::initializer_list<std::pair<const char*, double>>{
+             {"flops", work.flops},
+             {"operations", work.operations},
+             {"bytes", work.bytes},
+             {"algorithm_bytes", work.algorithm_bytes},
+             {"bus_bytes", work.bus_bytes},
+             {"items", work.items},
+             {"cells", work.cells},
+             {"atom_steps", work.atom_steps},
+             {"pairs", work.pairs},
+             {"steps", work.steps}})
+        if (value != 0) list.push_back({name, value});
+    return list;
+}
+
+Result<void> LoadedCase::report_metrics() const {
+    if (benchmark_.metrics == nullptr) return {};
+    return call("metrics", benchmark_.metrics, state_, &services_);
+}
+
+Result<double> LoadedCase::sample(std::uint64_t calls) {
+    enter("running", false);
+    double seconds = 0;
+    if (auto done = call("run", benchmark_.sample, state_, calls, &seconds); !done)
+        return tl::unexpected{done.error()};
+    return seconds;
+}
+
+Result<record::Verification> LoadedCase::verify() {
+    enter("verifying", true);
+    Text method;
+    Text detail;
+    assay_check check{};
+    check.struct_size = sizeof check;
+    check.method = method.view();
+    check.detail = detail.view();
+    if (auto done = call("verify", benchmark_.verify, state_, &check); !done)
+        return tl::unexpected{done.error()};
+    return record::Verification{.passed = check.passed != 0,
+                                .method = std::string{method.words("")},
+                                .bound = check.bound,
+                                .error = check.error,
+                                .detail = std::string{detail.words("")}};
+}
+
+Result<void> LoadedCase::poison() {
+    enter("poisoning", true);
+    return call("poison", benchmark_.poison, state_);
+}
+
+Result<void> LoadedCase::spoil() {
+    enter("spoiling", true);
+    return call("spoil", benchmark_.spoil, state_);
+}
+
+Result<void> LoadedCase::rewind() {
+    return rewinds ? call("rewind", benchmark_.rewind, state_) : Result<void>{};
+}
+
+} // namespace assay::harness

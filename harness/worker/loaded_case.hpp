@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One case in a worker: a benchmark of a loaded module, set up with its parameters, as the subject that
+// the engine measures. The state is destroyed with it.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "measure/engine.hpp"
+#include "record/model.hpp"
+
+#include <assay/module.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace assay::harness {
+
+/// Values in the order of the benchmark's parameters. Fails when one is missing, unknown or of the
+/// wrong type, so that a module never reads a value it did not ask for. Texts point into `from`.
+Result<std::vector<assay_value>> module_values(const assay_benchmark& benchmark,
+                                               const record::NamedList& from);
+
+class LoadedCase : public measure::Subject {
+public:
+    /// `services` and `values` must outlive the case. `phase` is told when running changes to
+    /// checking and back, so that a case which hangs can be told from where.
+    LoadedCase(const assay_benchmark& benchmark, const assay_services& services,
+               const std::vector<assay_value>& values, std::function<void(const char*)> phase);
+    LoadedCase(const LoadedCase&) = delete;
+    LoadedCase& operator=(const LoadedCase&) = delete;
+    LoadedCase(LoadedCase&&) = delete;
+    LoadedCase& operator=(LoadedCase&&) = delete;
+    ~LoadedCase() override;
+
+    /// Empty: it fits. Otherwise the reason why not.
+    std::string misfit() const;
+    Result<void> create();
+    /// Only the quantities that apply.
+    Result<record::NamedList> work() const;
+    /// Figures that only the benchmark knows end up in the services.
+    Result<void> report_metrics() const;
+
+    Result<double> sample(std::uint64_t calls) override;
+    Result<record::Verification> verify() override;
+    Result<void> poison() override;
+    Result<void> spoil() override;
+    Result<void> rewind() override;
+
+private:
+    const assay_benchmark& benchmark_;
+    const assay_services& services_;
+    const std::vector<assay_value>& values_;
+    std::function<void(const char*)> phase_;
+    bool checking_ = true;
+    void enter(const char* phase, bool checking);
+    void* state_ = nullptr;
+};
+
+} // namespace assay::harness

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/module.hpp"
+
+#include "worker/build_id.hpp"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::harness {
+namespace {
+
+constexpr const char* entry_symbol = "assay_module";
+constexpr std::size_t most_entries = 10'000; // of any list; a larger count is a damaged table
+
+/// By its first bytes; dlopen's own message for anything else is of no help.
+bool is_elf(const std::filesystem::path& file) {
+    std::array<char, SELFMAG> magic{};
+    std::ifstream stream{file, std::ios::binary};
+    return stream.read(magic.data(), magic.size()) &&
+           std::memcmp(magic.data(), ELFMAG, magic.size()) == 0;
+}
+
+/// A copy in our layout of a struct that begins with its size: fields the module does not have are 0.
+template <class T>
+T copy_of(const void* source) {
+    std::uint32_t size = 0;
+    std::memcpy(&size, source, sizeof size);
+    T copy{};
+    std::memcpy(&copy, source, std::min<std::size_t>(size, sizeof copy));
+    copy.struct_size = sizeof copy;
+    return copy;
+}
+
+/// Copies an array whose elements have the size that the module was built with.
+template <class T>
+Result<std::vector<T>> copies_of(const T* first, std::size_t count, const char* what) {
+    std::vector<T> copies;
+    if (count == 0) return copies;
+    if (first == nullptr || count > most_entries)
+        return fail(fmt::format("its list of {} is damaged", what));
+    std::uint32_t stride = 0;
+    std::memcpy(&stride, first, sizeof stride);
+    if (stride < sizeof(std::uint64_t) || stride % alignof(T) != 0)
+        return fail(fmt::format("its list of {} has entries of {} bytes", what, stride));
+    const auto* bytes = reinterpret_cast<const std::byte*>(first);
+    for (std::size_t i = 0; i < count; ++i) copies.push_back(copy_of<T>(bytes + i * stride));
+    return copies;
+}
+
+} // namespace
+
+struct Module::State {
+    std::filesystem::path path;
+    assay_module_v1 table{};
+    std::vector<assay_tuning> tunings;
+    std::vector<assay_benchmark> benchmarks;
+    std::vector<std::vector<assay_parameter>> parameters; ///< of each benchmark
+    std::vector<const assay_benchmark*> pointers;         ///< what table.benchmarks points to
+
+    Result<void> adopt(const assay_module_v1& theirs);
+};
+
+Result<void> Module::State::adopt(const assay_module_v1& theirs) {
+    table = copy_of<assay_module_v1>(&theirs);
+    auto own_tunings = copies_of(table.tunings, table.tuning_count, "tunings");
+    if (!own_tunings) return tl::unexpected{own_tunings.error()};
+    tunings = std::move(*own_tunings);
+    if (table.benchmark_count > most_entries ||
+        (table.benchmark_count != 0 && table.benchmarks == nullptr))
+        return fail("its list of benchmarks is damaged");
+    for (const auto* entry : std::span{table.benchmarks, table.benchmark_count}) {
+        if (entry == nullptr) return fail("its list of benchmarks has a hole");
+        auto benchmark = copy_of<assay_benchmark>(entry);
+        auto own = copies_of(benchmark.parameters, benchmark.parameter_count, "parameters");
+        if (!own) return tl::unexpected{own.error()};
+        parameters.push_back(std::move(*own));
+        benchmarks.push_back(benchmark);
+    }
+    for (std::size_t i = 0; i < benchmarks.size(); ++i) {
+        benchmarks[i].parameters = parameters[i].data();
+        pointers.push_back(&benchmarks[i]);
+    }
+    table.tunings = tunings.data();
+    table.benchmarks = pointers.data();
+    return {};
+}
+
+Module::Module(std::shared_ptr<const State> state) : state_{std::move(state)} {}
+
+const assay_module_v1& Module::table() const { return state_->table; }
+
+const std::filesystem::path& Module::path() const { return state_->path; }
+
+const assay_benchmark* Module::find(std::string_view id) const {
+    for (const auto& benchmark : state_->benchmarks)
+        if (benchmark.id != nullptr && benchmark.id == id) return &benchmark;
+    return nullptr;
+}
+
+Result<Module> Module::load(const std::filesystem::path& path) {
+    std::error_code error;
+    // Absolute, because dlopen searches the system's folders for a bare file name.
+    const auto file = std::filesystem::absolute(path, error);
+    if (error || !std::filesystem::is_regular_file(file, error))
+        return fail(fmt::format("cannot load {}: there is no such file", path.string()));
+    if (!is_elf(file))
+        return fail(fmt::format("{} is not an assay module: not a shared library", path.string()));
+    void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (handle == nullptr)
+        return fail(fmt::format("cannot load {}: {}", path.string(), ::dlerror()),
+                    Fault::environment);
+    const auto entry = reinterpret_cast<assay_module_function>(::dlsym(handle, entry_symbol));
+    if (entry == nullptr)
+        return fail(
+            fmt::format("{} is not an assay module: no symbol {}", path.string(), entry_symbol));
+    const assay_module_v1* theirs = entry();
+    if (theirs == nullptr || theirs->struct_size < offsetof(assay_module_v1, name))
+        return fail(fmt::format("{} is not an assay module: {} returned no table", path.string(),
+                                entry_symbol));
+    if (theirs->abi != ASSAY_MODULE_ABI)
+        return fail(fmt::format("{} was built for interface {}, this assay speaks {}: build it "
+                                "again with the headers of this version",
+                                path.string(), theirs->abi, ASSAY_MODULE_ABI));
+    auto state = std::make_shared<State>();
+    state->path = file;
+    if (auto adopted = state->adopt(*theirs); !adopted)
+        return fail(fmt::format("{}: {}", path.string(), adopted.error().message));
+    return Module{std::move(state)};
+}
+
+// --- its manifest ---------------------------------------------------------------------------------
+
+namespace {
+
+std::string text_of(const char* text) { return text == nullptr ? std::string{} : text; }
+
+std::optional<ParameterKind> kind_of(std::uint32_t kind) {
+    switch (kind) {
+    case ASSAY_INTEGER:
+        return ParameterKind::integer;
+    case ASSAY_REAL:
+        return ParameterKind::real;
+    case ASSAY_BOOLEAN:
+        return ParameterKind::boolean;
+    case ASSAY_NAME:
+        return ParameterKind::name;
+    case ASSAY_STRING:
+        return ParameterKind::text;
+    default:
+        return std::nullopt;
+    }
+}
+
+std::optional<record::Value> value_of(const assay_value& value) {
+    switch (value.kind) {
+    case ASSAY_INTEGER:
+        return value.integer;
+    case ASSAY_REAL:
+        return value.real;
+    case ASSAY_BOOLEAN:
+        return value.integer != 0;
+    case ASSAY_NAME:
+    case ASSAY_STRING:
+        return text_of(value.text);
+    default:
+        return std::nullopt;
+    }
+}
+
+Result<Parameter> parameter_of(const assay_parameter& from) {
+    const auto kind = kind_of(from.kind);
+    if (!kind) return fail(fmt::format("parameter {} has no known kind", text_of(from.name)));
+    if ((from.names == nullptr && from.name_count != 0) || from.name_count > most_entries ||
+        (from.defaults == nullptr && from.default_count != 0) || from.default_count > most_entries)
+        return fail(fmt::format("parameter {} is damaged", text_of(from.name)));
+    Parameter to{.name = text_of(from.name),
+                 .kind = *kind,
+                 .help = text_of(from.help),
+                 .unit = text_of(from.unit),
+                 .integer_low = from.integer_low,
+                 .integer_high = from.integer_high,
+                 .real_low = from.real_low,
+                 .real_high = from.real_high};
+    for (const char* name : std::span{from.names, from.name_count})
+        to.names.push_back(text_of(name));
+    const auto variables = copies_of(from.variables, from.variable_count, "variables");
+    if (!variables)
+        return fail(fmt::format("parameter {}: {}", to.name, variables.error().message));
+    for (const auto& variable : *variables)
+        to.variables.push_back({.value = text_of(variable.value),
+                                .name = text_of(variable.name),
+                                .setting = text_of(variable.setting)});
+    for (const auto& value : std::span{from.defaults, from.default_count}) {
+        auto known = value_of(value);
+        if (!known) return fail(fmt::format("a default of {} has no known kind", to.name));
+        to.defaults.push_back(std::move(*known));
+    }
+    return to;
+}
+
+/// A table with a missing function would be a jump to address 0 in a worker.
+Result<void> check_functions(const assay_benchmark& b) {
+    const std::array<std::pair<const char*, bool>, 9> functions{
+        {{"fit", b.fit != nullptr},
+         {"create", b.create != nullptr},
+         {"destroy", b.destroy != nullptr},
+         {"sample", b.sample != nullptr},
+         {"work", b.work != nullptr},
+         {"verify", b.verify != nullptr},
+         {"poison", b.poison != nullptr},
+         {"spoil", b.spoil != nullptr},
+         {"rewind", b.rewind != nullptr || (b.flags & ASSAY_REWINDS) == 0}}};
+    for (const auto& [name, present] : functions)
+        if (!present) return fail(fmt::format("{} has no function {}", text_of(b.id), name));
+    return {};
+}
+
+Result<Benchmark> benchmark_of(const assay_benchmark& from) {
+    if (auto complete = check_functions(from); !complete) return tl::unexpected{complete.error()};
+    Benchmark to{.id = text_of(from.id),
+                 .version = from.version,
+                 .place = text_of(from.place),
+                 .question = text_of(from.question),
+                 .method = text_of(from.method),
+                 .caveats = text_of(from.caveats),
+                 .headline = text_of(from.headline),
+                 .ceiling = text_of(from.ceiling),
+                 .rewinds = (from.flags & ASSAY_REWINDS) != 0,
+                 .single_call = (from.flags & ASSAY_SINGLE_CALL) != 0,
+                 .team = (from.flags & ASSAY_TEAM) != 0,
+                 .is_ceiling = (from.flags & ASSAY_IS_CEILING) != 0,
+                 .all_devices = (from.flags & ASSAY_ALL_DEVICES) != 0,
+                 .safe_calls = from.safe_calls};
+    for (const auto& parameter : std::span{from.parameters, from.parameter_count}) {
+        auto known = parameter_of(parameter);
+        if (!known) return fail(fmt::format("{}: {}", to.id, known.error().message));
+        to.parameters.push_back(std::move(*known));
+    }
+    return to;
+}
+
+} // namespace
+
+Result<Manifest> describe(const Module& module) {
+    const auto& table = module.table();
+    auto id = build_id(module.path(), table.name);
+    if (!id) return tl::unexpected{id.error()};
+    Manifest manifest{.module = text_of(table.name),
+                      .build_id = std::move(*id),
+                      .library = module.path(),
+                      .launcher = text_of(table.launcher)};
+    for (const auto& tuning : std::span{table.tunings, table.tuning_count})
+        manifest.tunings.push_back({.variable = text_of(tuning.variable),
+                                    .value = text_of(tuning.value),
+                                    .requires_isa = text_of(tuning.requires_isa)});
+    const auto wrong = [&](const Error& error) {
+        return fail(fmt::format("module {}: {}", module.path().string(), error.message));
+    };
+    for (const auto* entry : std::span{table.benchmarks, table.benchmark_count}) {
+        auto benchmark = benchmark_of(*entry);
+        if (!benchmark) return wrong(benchmark.error());
+        manifest.benchmarks.push_back(std::move(*benchmark));
+    }
+    if (auto checked = check_manifest(manifest); !checked) return wrong(checked.error());
+    return manifest;
+}
+
+} // namespace assay::harness

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A shared library of benchmarks, loaded. Everything read from it goes through here, so that a module
+// built with an older interface (smaller structs) is read safely: what it does not have is zero.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "registry/manifest.hpp"
+
+#include <assay/module.h>
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+namespace assay::harness {
+
+class Module {
+public:
+    /// Loads the library and checks that it speaks our interface. A missing library underneath is a
+    /// fault of the environment, a file that is no module one of usage.
+    static Result<Module> load(const std::filesystem::path& path);
+
+    /// In the layout of this program whatever the module was built with; so are the benchmarks,
+    /// parameters and tunings it points to. Valid for the life of the process: a module is never
+    /// unloaded, because thread pools of its libraries would be left without code.
+    const assay_module_v1& table() const;
+    /// Null for an unknown id.
+    const assay_benchmark* find(std::string_view id) const;
+    const std::filesystem::path& path() const;
+
+private:
+    struct State;
+    explicit Module(std::shared_ptr<const State> state);
+    std::shared_ptr<const State> state_;
+};
+
+/// What the module says of itself, checked by check_manifest.
+Result<Manifest> describe(const Module& module);
+
+} // namespace assay::harness

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/transport.hpp"
+
+#include "record/format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace assay::harness {
+namespace {
+
+using Counts = std::vector<telemetry::LinkBytes>;
+
+/// Half: what is expected is the least that any algorithm moves, on average over devices.
+constexpr double enough = 0.5;
+/// Of a device in a window. Below it the step of the counters (KiB, links one after the other) and what the
+/// driver itself sends would decide.
+constexpr double least_counted = 16.0 * 1024 * 1024;
+
+std::optional<double> number(const record::NamedList& settings, std::string_view name) {
+    const auto* value = record::find(settings, name);
+    if (value == nullptr) return {};
+    if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
+    const auto* real = std::get_if<double>(value);
+    return real == nullptr ? std::nullopt : std::optional{*real};
+}
+
+/// Of a device and a call, on average over the devices, in the busier direction.
+std::optional<double> bytes_of(const Counts& counted, std::uint64_t calls) {
+    const auto sum = sum_of(counted);
+    const auto most = std::max(sum.sent, sum.received);
+    if (!most) return {};
+    return static_cast<double>(*most) / static_cast<double>(counted.size()) /
+           static_cast<double>(calls);
+}
+
+} // namespace
+
+telemetry::LinkBytes sum_of(const Counts& counted) {
+    telemetry::LinkBytes sum;
+    if (counted.empty()) return sum;
+    sum = {.received = 0, .sent = 0};
+    const auto add = [](std::optional<std::int64_t>& to, const std::optional<std::int64_t>& value) {
+        std::int64_t more = 0;
+        to = to && value && !__builtin_add_overflow(*to, *value, &more) ? std::optional{more}
+                                                                        : std::nullopt;
+    };
+    for (const auto& device : counted) {
+        add(sum.received, device.received);
+        add(sum.sent, device.sent);
+    }
+    return sum;
+}
+
+LinkProof prove_links(const record::NamedList& settings, const Counts& counted,
+                      std::uint64_t calls) {
+    const auto least = number(settings, "nvlink.least_bytes");
+    const auto most = number(settings, "nvlink.most_bytes");
+    const auto devices = number(settings, "nvlink.devices");
+    if ((!least && !most) || !devices || !(*devices >= 1) || calls == 0) return {};
+    if (*devices > static_cast<double>(counted.size()))
+        return {.said = "not counted: the driver does not tell of all devices"};
+    const Counts used{counted.begin(), counted.begin() + static_cast<std::ptrdiff_t>(*devices)};
+    const auto seen = bytes_of(used, calls);
+    if (!seen) return {.said = "not counted: the driver has no counters of NVLink"};
+    const auto words = [&](const char* limit, double bytes) {
+        return fmt::format("the counters of NVLink show {} for each call and device, where {} {} "
+                           "{} gone",
+                           record::human_bytes(*seen), limit, record::human_bytes(bytes),
+                           least ? "must have" : "may have");
+    };
+    const auto calls_made = static_cast<double>(calls);
+    if (least) {
+        if (*least * calls_made < least_counted)
+            return {.said = "not counted: too few bytes went in the window"};
+        LinkProof proof{.said = "counted"};
+        if (*seen < enough * *least) proof.contradiction = words("at least", *least);
+        return proof;
+    }
+    LinkProof proof{.said = "counted"};
+    if (*seen * calls_made > *most * calls_made + least_counted)
+        proof.contradiction = words("at most", *most);
+    return proof;
+}
+
+} // namespace assay::harness

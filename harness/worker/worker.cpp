@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/worker.hpp"
+
+#include "base/result.hpp"
+#include "base/version.hpp"
+#include "machine/binding.hpp"
+#include "machine/system.hpp"
+#include "plan/hosts.hpp"
+#include "process/channel.hpp"
+#include "process/message.hpp"
+#include "worker/build_id.hpp"
+#include "worker/case_worker.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <charconv>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace assay::harness {
+namespace {
+
+std::string_view variable(const char* name) {
+    // Before there is a second thread.
+    const char* value = std::getenv(name); // NOLINT(concurrency-mt-unsafe)
+    return value == nullptr ? std::string_view{} : std::string_view{value};
+}
+
+std::int64_t number_in(std::string_view text) {
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+void say(std::string_view text) {
+    const auto line = fmt::format("assay worker: {}\n", text);
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+// --- limits ---------------------------------------------------------------------------------------
+
+void bind_to(int cpu) {
+    if (cpu < 0 || cpu >= CPU_SETSIZE) return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<std::size_t>(cpu), &set);
+    ::sched_setaffinity(0, sizeof set, &set);
+}
+
+std::vector<int> numbers_in(std::string_view list) {
+    std::vector<int> numbers;
+    while (!list.empty()) {
+        const auto comma = list.find(',');
+        numbers.push_back(static_cast<int>(number_in(list.substr(0, comma))));
+        list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
+    }
+    return numbers;
+}
+
+/// A rank runs on the CPU that the parent chose for it: entry `rank` of ASSAY_CPUS. On other hosts the
+/// parent knows how many ranks there are (ASSAY_HOST_RANKS), and each chooses by the same rule. "any" leaves it
+/// free.
+void bind_rank(int rank) {
+    if (rank < 0 || variable("ASSAY_CPUS") == "any") return;
+    auto cpus = numbers_in(variable("ASSAY_CPUS"));
+    auto index = static_cast<std::size_t>(rank);
+    if (const auto per_host = numbers_in(variable("ASSAY_HOST_RANKS")); !per_host.empty()) {
+        const auto place = place_of(per_host, rank);
+        if (!place) return;
+        cpus = machine::choose_cpus(per_host[place->host]);
+        index = static_cast<std::size_t>(place->local_rank);
+    }
+    if (index < cpus.size()) bind_to(cpus[index]);
+}
+
+/// A benchmark that eats memory shall cost one case, not the machine: it meets its own limit first,
+/// and if the kernel must kill something, this process is the first.
+void limit_memory(std::int64_t data_limit) {
+    const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (file >= 0) {
+        [[maybe_unused]] const auto written = ::write(file, "1000", 4);
+        ::close(file);
+    }
+    const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+#if !defined(__SANITIZE_ADDRESS__) // its shadow memory counts as data: terabytes
+    if (data_limit > 0) {
+        const auto limit = static_cast<rlim_t>(data_limit);
+        const rlimit data{.rlim_cur = limit, .rlim_max = limit};
+        ::setrlimit(RLIMIT_DATA, &data);
+    }
+#else
+    (void)data_limit;
+#endif
+}
+
+/// What the process prints from now on goes to this file.
+void print_to(const std::string& path) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file < 0) return;
+    std::fflush(nullptr); // what a module printed before belongs to the case before
+    ::dup2(file, STDOUT_FILENO);
+    ::dup2(file, STDERR_FILENO);
+    ::close(file);
+}
+
+// --- the socket -----------------------------------------------------------------------------------
+
+/// Owns the receiving side. The process ends when the parent is gone, whatever the main thread does.
+class Inbox {
+public:
+    Inbox(Connection& connection, std::function<void()> answer_ping)
+        : connection_{connection}, answer_ping_{std::move(answer_ping)},
+          reader_{[this] { read(); }} {}
+    Inbox(const Inbox&) = delete;
+    Inbox& operator=(const Inbox&) = delete;
+    Inbox(Inbox&&) = delete;
+    Inbox& operator=(Inbox&&) = delete;
+    ~Inbox() {
+        leaving_ = true;
+        connection_.shut();
+        reader_.join();
+    }
+
+    message::ToWorker next() {
+        std::unique_lock lock{mutex_};
+        filled_.wait(lock, [&] { return !messages_.empty(); });
+        auto message = std::move(messages_.front());
+        messages_.pop_front();
+        return message;
+    }
+
+private:
+    void read() {
+        std::vector<std::string> lines;
+        while (connection_.receive(lines).value_or(false)) {
+            for (const auto& line : lines) take(line);
+            lines.clear();
+        }
+        // The parent is gone or stopped making sense. The main thread may hang in a benchmark, so
+        // nothing is cleaned up here.
+        if (!leaving_) ::_exit(static_cast<int>(ExitCode::interrupted));
+    }
+
+    void take(const std::string& line) {
+        auto message = message::parse_to_worker(line);
+        if (!message) {
+            say(message.error().message);
+            ::_exit(static_cast<int>(ExitCode::failed));
+        }
+        if (std::holds_alternative<message::Ping>(*message)) return answer_ping_();
+        {
+            const std::scoped_lock lock{mutex_};
+            messages_.push_back(std::move(*message));
+        }
+        filled_.notify_one();
+    }
+
+    Connection& connection_;
+    std::function<void()> answer_ping_;
+    std::mutex mutex_;
+    std::condition_variable filled_;
+    std::deque<message::ToWorker> messages_;
+    std::atomic<bool> leaving_{false};
+    std::thread reader_;
+};
+
+/// Sends from any thread.
+class Outbox {
+public:
+    explicit Outbox(Connection& connection) : connection_{connection} {}
+    void send(const message::FromWorker& message) {
+        const auto line = message::to_line(message);
+        const std::scoped_lock lock{mutex_};
+        // A failure means that the parent is gone: the inbox notices and ends the process.
+        (void)connection_.send(line);
+    }
+
+private:
+    Connection& connection_;
+    std::mutex mutex_;
+};
+
+// --- the loop -------------------------------------------------------------------------------------
+
+class Loop {
+public:
+    Loop(Outbox& outbox, int rank, std::int64_t data_limit)
+        : outbox_{outbox}, rank_{rank}, data_limit_{data_limit} {}
+
+    /// False: stop.
+    bool handle(const message::ToWorker& message) {
+        return std::visit([this](const auto& request) { return take(request); }, message);
+    }
+
+private:
+    bool take(const message::Welcome& welcome) {
+        worker_.emplace(welcome.machine, data_limit_, welcome.state_folder, reports(),
+                        JobFacts{.ranks = welcome.ranks, .hosts = welcome.hosts});
+        return true;
+    }
+
+    bool take(const message::Measure& request) {
+        if (!worker_) return false;
+        if (!request.log.empty()) print_to(request.log);
+        auto result = worker_->measure(request);
+        if (rank_ == 0)
+            outbox_.send(std::move(result));
+        else
+            outbox_.send(message::Done{.id = request.id, .reason = result.replica.reason});
+        return true;
+    }
+
+    bool take(const message::AskFacts& request) {
+        if (!worker_) return false;
+        if (rank_ == 0) outbox_.send(worker_->facts(request));
+        return true;
+    }
+
+    bool take(const message::Stop& /*stop*/) { return false; }
+    bool take(const message::Ping& /*ping*/) { return true; } // the inbox has answered
+
+    /// Rank 0 speaks.
+    CaseWorker::Reports reports() {
+        if (rank_ != 0) return {.progress = [](const auto&) {}, .log = [](const auto&) {}};
+        return {.progress = [this](const message::Progress& progress) { outbox_.send(progress); },
+                .log = [this](const message::Log& log) { outbox_.send(log); }};
+    }
+
+    Outbox& outbox_;
+    int rank_;
+    std::int64_t data_limit_;
+    std::optional<CaseWorker> worker_;
+};
+
+int own_rank() {
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"})
+        if (const auto text = variable(name); !text.empty())
+            return static_cast<int>(number_in(text));
+    return 0;
+}
+
+/// The kernel's letter for the main thread: "R" when it runs, "S" when it waits for something.
+std::string own_state() {
+    std::string text;
+    if (std::ifstream file{"/proc/self/stat"}; file) std::getline(file, text, '\0');
+    const auto name_ends = text.rfind(") ");
+    return name_ends == std::string::npos ? "?" : text.substr(name_ends + 2, 1);
+}
+
+message::Hello hello(std::string token, int rank) {
+    if (variable("ASSAY_HOST_RANKS").empty())
+        return {.token = std::move(token), .rank = rank, .pid = ::getpid()};
+    const auto build = build_id("/proc/self/exe", reinterpret_cast<const void*>(&worker_main));
+    return {.token = std::move(token),
+            .rank = rank,
+            .pid = ::getpid(),
+            .version = std::string{version()},
+            .build = build ? *build : "",
+            .machine = machine::boot_identity()};
+}
+
+} // namespace
+
+int worker_main() {
+    const std::string address{variable("ASSAY_SOCKET")};
+    const std::string token{variable("ASSAY_TOKEN")};
+    if (address.empty() || token.empty()) {
+        say("is started by `assay run`, not by hand");
+        return static_cast<int>(ExitCode::usage);
+    }
+    // Also for ranks, whose parent is the launcher. Should the parent have died already, connecting
+    // or reading fails.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // A plain worker started inside somebody's job has no rank of its own; the parent removed those
+    // variables.
+    const int rank = own_rank();
+    const auto data_limit = number_in(variable("ASSAY_DATA_LIMIT"));
+    bind_rank(rank);
+    limit_memory(data_limit);
+
+    auto connection = Connection::open(address);
+    if (!connection) {
+        say(connection.error().message);
+        return static_cast<int>(ExitCode::environment);
+    }
+    Outbox outbox{*connection};
+    outbox.send(hello(token, rank));
+    Inbox inbox{*connection, [&] { outbox.send(message::Pong{.state = own_state()}); }};
+    Loop loop{outbox, rank, data_limit};
+    while (loop.handle(inbox.next())) {
+    }
+    return static_cast<int>(ExitCode::done);
+}
+
+} // namespace assay::harness

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A folder for one test, gone afterwards.
+
+#pragma once
+
+#include <stdlib.h> // mkdtemp is POSIX, not std
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace assay::harness::testing {
+
+class TemporaryFolder {
+public:
+    TemporaryFolder() {
+        std::string pattern =
+            (std::filesystem::temp_directory_path() / "assay-test-XXXXXX").string();
+        path_ = ::mkdtemp(pattern.data());
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    const std::filesystem::path& path() const { return path_; }
+
+    std::filesystem::path write(const std::string& name, std::string_view content) const {
+        std::ofstream{path_ / name, std::ios::binary} << content;
+        return path_ / name;
+    }
+
+private:
+    std::filesystem::path path_;
+};
+
+} // namespace assay::harness::testing

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "json/json.hpp"
+#include "plan/suite.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+namespace {
+
+using namespace assay;
+using harness::testing::TemporaryFolder;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+const std::filesystem::path suites{ASSAY_SOURCE_SUITES};
+
+json::Value schema() {
+    auto value = json::read_file(suites / "schema.json");
+    EXPECT_TRUE(value);
+    return value ? *value : json::Value{};
+}
+
+TEST(Suite, ShippedOnesAreReadAndFollowTheirSchema) {
+    for (const char* name : {"quick", "standard"}) {
+        const auto path = suites / (std::string{name} + ".json");
+        const auto suite = harness::read_suite(path);
+        ASSERT_TRUE(suite) << suite.error().message;
+        EXPECT_EQ(suite->name, name);
+        const auto value = json::read_file(path);
+        ASSERT_TRUE(value);
+        const auto checked = json::check_schema(*value, schema(), path.string());
+        EXPECT_TRUE(checked) << checked.error().message;
+    }
+}
+
+struct Mistake {
+    const char* text;
+    const char* expected; ///< part of the message
+};
+
+std::string whole(const std::string& more) {
+    return R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b"}])" +
+           more + "}";
+}
+
+class Wrong : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(Wrong, IsRefusedByReaderAndSchema) {
+    const TemporaryFolder folder;
+    const auto path = folder.write("suite.json", GetParam().text);
+    const auto suite = harness::read_suite(path);
+    ASSERT_FALSE(suite);
+    EXPECT_THAT(suite.error().message,
+                AllOf(HasSubstr("suite.json"), HasSubstr(GetParam().expected)));
+    EXPECT_EQ(suite.error().fault, Fault::usage);
+    const auto value = json::read_file(path);
+    ASSERT_TRUE(value);
+    EXPECT_FALSE(json::check_schema(*value, schema(), "suite.json"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Suite, Wrong,
+    ::testing::Values(
+        Mistake{"[]", "object"}, Mistake{R"({"schema":"assay.run/1"})", "assay.suite/1"},
+        Mistake{R"({"schema":"assay.suite/1","name":"x","description":"y"})", "cases"},
+        Mistake{R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[]})", "cases"},
+        Mistake{R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{}]})",
+                "benchmark"},
+        Mistake{R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[7]})",
+                "cases[0]"},
+        Mistake{
+            R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b"}],"protcol":{}})",
+            "protocol"},
+        Mistake{
+            R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b"}],"protocol":{"target":0}})",
+            "protocol.target"},
+        Mistake{
+            R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b"}],"protocol":{"min_second":1}})",
+            "min_seconds"},
+        Mistake{
+            R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b"}],"replicas":0})",
+            "replicas"},
+        Mistake{
+            R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b","parameters":{"n":[]}}]})",
+            "parameters.n"},
+        Mistake{
+            R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b","parameters":{"n":null}}]})",
+            "parameters.n"},
+        Mistake{
+            R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b","parameters":{"n":[[1]]}}]})",
+            "parameters.n"},
+        Mistake{
+            R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b","paramters":{}}]})",
+            "parameters"}));
+
+TEST(Suite, BudgetsThatContradictEachOtherAreRefused) {
+    const TemporaryFolder folder;
+    const auto below = harness::read_suite(
+        folder.write("s.json", whole(R"(,"protocol":{"min_seconds":5,"budget_seconds":2})")));
+    ASSERT_FALSE(below);
+    EXPECT_THAT(below.error().message, HasSubstr("budget_seconds"));
+    const auto limit =
+        harness::read_suite(folder.write("s.json", whole(R"(,"protocol":{"limit_seconds":5})")));
+    ASSERT_FALSE(limit);
+    EXPECT_THAT(limit.error().message, HasSubstr("limit_seconds"));
+}
+
+TEST(Suite, EveryTruncationIsAnErrorAndNoneACrash) {
+    const TemporaryFolder folder;
+    const std::string text = whole(R"(,"protocol":{"target":0.03},"replicas":2)");
+    for (std::size_t length = 0; length < text.size(); ++length)
+        EXPECT_FALSE(harness::read_suite(folder.write("s.json", text.substr(0, length)))) << length;
+    EXPECT_TRUE(harness::read_suite(folder.write("s.json", text)));
+}
+
+TEST(Suite, IsFoundByPathOrNotAtAll) {
+    EXPECT_EQ(harness::find_suite("./x"), "./x");
+    EXPECT_EQ(harness::find_suite("x.json"), "x.json");
+    EXPECT_EQ(harness::find_suite("gemm.square"), "");
+}
+
+} // namespace

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/environment.hpp"
+#include "process/channel.hpp"
+#include "process/process.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using namespace assay;
+using namespace assay::harness;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class ProcessTest : public testing::Test {
+protected:
+    ProcessTest() : log_{testing::TempDir() + "process-" + random_token(4)} {}
+    ~ProcessTest() override { ::unlink(log_.c_str()); }
+
+    Command shell(const std::string& script) const {
+        Command command{.arguments = {"/bin/sh", "-c", script},
+                        .environment = own_environment(),
+                        .log = log_,
+                        .mark = mark_};
+        command.environment.push_back(mark_);
+        return command;
+    }
+    std::string printed() const {
+        std::ifstream file{log_};
+        return {std::istreambuf_iterator<char>{file}, {}};
+    }
+
+    std::string log_;
+    std::string mark_ = "ASSAY_PROCESS_TEST=" + random_token();
+};
+
+TEST_F(ProcessTest, SaysHowItEnded) {
+    auto by_itself = Process::start(shell("exit 7"));
+    ASSERT_TRUE(by_itself) << by_itself.error().message;
+    ASSERT_TRUE(by_itself->wait(5s));
+    EXPECT_EQ(by_itself->poll()->code, 7);
+    EXPECT_EQ(by_itself->poll()->signal, 0);
+    auto by_signal = Process::start(shell("kill -SEGV $$"));
+    ASSERT_TRUE(by_signal);
+    ASSERT_TRUE(by_signal->wait(5s));
+    EXPECT_EQ(by_signal->poll()->signal, SIGSEGV);
+    EXPECT_EQ(signal_words(SIGSEGV), "SIGSEGV (Segmentation fault)");
+}
+
+TEST_F(ProcessTest, WhatItPrintsIsInTheLog) {
+    auto process = Process::start(shell("echo out; echo err >&2; read x || echo no input"));
+    ASSERT_TRUE(process);
+    ASSERT_TRUE(process->wait(5s));
+    EXPECT_EQ(printed(), "out\nerr\nno input\n");
+}
+
+TEST_F(ProcessTest, AProgramThatIsNotThereIsAnErrorNotAnEnding) {
+    auto command = shell("");
+    command.arguments[0] = "/no/such/program";
+    const auto process = Process::start(command);
+    ASSERT_FALSE(process);
+    EXPECT_EQ(process.error().fault, Fault::environment);
+    EXPECT_THAT(process.error().message, HasSubstr("/no/such/program"));
+}
+
+TEST_F(ProcessTest, InheritsNoDescriptors) {
+    const int leaky = ::open("/dev/null", O_RDONLY); // without close-on-exec
+    ASSERT_GE(leaky, 0);
+    auto process = Process::start(shell("ls /proc/self/fd | wc -l"));
+    ::close(leaky);
+    ASSERT_TRUE(process);
+    ASSERT_TRUE(process->wait(5s));
+    EXPECT_EQ(std::stoi(printed()), 4) << "0, 1, 2 and the folder that ls reads";
+}
+
+TEST_F(ProcessTest, IsASessionOfItsOwnWithItsCpus) {
+    cpu_set_t allowed;
+    ASSERT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    int cpu = 0;
+    while (CPU_ISSET(static_cast<std::size_t>(cpu), &allowed) == 0) ++cpu;
+    auto command = shell("grep Cpus_allowed_list /proc/self/status; echo session; "
+                         "cut -d' ' -f6 /proc/$$/stat; echo $$");
+    command.cpus = {cpu};
+    auto process = Process::start(command);
+    ASSERT_TRUE(process);
+    ASSERT_TRUE(process->wait(5s));
+    EXPECT_THAT(printed(), HasSubstr("Cpus_allowed_list:\t" + std::to_string(cpu) + "\n"));
+    const auto pid = std::to_string(process->pid());
+    EXPECT_THAT(printed(), HasSubstr("session\n" + pid + '\n' + pid + '\n'));
+}
+
+TEST_F(ProcessTest, KillTakesDescendantsThatLeftTheSession) {
+    auto process = Process::start(shell("setsid sleep 100 & setsid setsid sleep 100 & "
+                                        "echo ready; sleep 100"));
+    ASSERT_TRUE(process);
+    for (int tries = 0; tries < 500 && processes_of(-1, mark_).size() < 4; ++tries)
+        ::usleep(10'000);
+    EXPECT_GE(processes_of(-1, mark_).size(), 4U);
+    process->kill();
+    EXPECT_THAT(processes_of(process->pid(), mark_), IsEmpty());
+    EXPECT_EQ(process->poll()->signal, SIGKILL);
+}
+
+TEST_F(ProcessTest, KillAfterTheEndTakesTheStragglersOnly) {
+    auto process = Process::start(shell("setsid sleep 100 & exit 0"));
+    ASSERT_TRUE(process);
+    ASSERT_TRUE(process->wait(5s));
+    process->kill();
+    EXPECT_THAT(processes_of(-1, mark_), IsEmpty());
+    EXPECT_EQ(process->poll()->code, 0);
+}
+
+TEST_F(ProcessTest, TheDestructorKills) {
+    {
+        auto process = Process::start(shell("sleep 100"));
+        ASSERT_TRUE(process);
+    }
+    EXPECT_THAT(processes_of(-1, mark_), IsEmpty());
+}
+
+} // namespace

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a network between two machines can carry, from the settings of a case.
+#include "roofline/ceilings.hpp"
+#include "roofline/network_limits.hpp"
+#include "support/catalogue_maker.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace {
+
+using namespace assay;
+using namespace assay::harness;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+/// 25 Gbit/s, two ports of 100, and a device of software alone.
+class Host {
+public:
+    Host() {
+        add("net/eth0", "speed", "25000");
+        add("infiniband/mlx5_0", "ports/1/rate", "100 Gb/sec (4X EDR)");
+        add("infiniband/mlx5_1", "ports/1/rate", "100 Gb/sec (4X EDR)");
+        add("net/veth1", "speed", "10000");
+        std::filesystem::remove_all(path("net/veth1") / "device");
+    }
+    record::NamedList noted(std::string devices, std::int64_t machines = 2,
+                            std::int64_t ranks = 2) const {
+        record::NamedList settings{
+            {"ranks", ranks}, {"machines", machines}, {"network_devices", std::move(devices)}};
+        note_network_rate(settings, machine::Files{folder_.path()});
+        return settings;
+    }
+
+private:
+    std::filesystem::path path(const std::string& device) const {
+        return folder_.path() / "sys/class" / device;
+    }
+    void add(const std::string& device, const std::string& file, std::string_view text) const {
+        std::filesystem::create_directories(path(device) / "device");
+        std::filesystem::create_directories((path(device) / file).parent_path());
+        std::ofstream{path(device) / file} << text << '\n';
+    }
+    harness::testing::TemporaryFolder folder_;
+};
+
+record::Case put(record::NamedList settings, std::string direction = "one_way",
+                 double value = 2e9) {
+    record::Case c{.benchmark = "memory.copy",
+                   .place = {.kind = "host"},
+                   .library = "host",
+                   .parameters = {{"direction", std::move(direction)}},
+                   .headline = "bandwidth",
+                   .status = record::Status::ok};
+    c.settings = std::move(settings);
+    c.metrics.push_back({.name = "bandwidth", .unit = "B/s", .value = value});
+    return c;
+}
+
+TEST(NetworkLimits, OneCardCarriesItsRateEachWay) {
+    const Host host;
+    const auto one = network_limits(put(host.noted("eth0")));
+    ASSERT_THAT(one.ceilings, SizeIs(1));
+    EXPECT_EQ(one.ceilings[0].value, 3.125e9);
+    EXPECT_EQ(one.ceilings[0].kind, record::CeilingKind::datasheet);
+    EXPECT_EQ(one.ceilings[0].source, "/sys/class/net/eth0/speed: 25000 Mbit/s");
+    const auto both = network_limits(put(host.noted("mlx5_0:1"), "two_way"));
+    ASSERT_THAT(both.ceilings, SizeIs(1));
+    EXPECT_EQ(both.ceilings[0].value, 25e9);
+    EXPECT_THAT(both.ceilings[0].source, HasSubstr("(4X EDR), both ways at once"));
+}
+
+TEST(NetworkLimits, SeveralDevicesAddUpAndAllMustBeKnown) {
+    const Host host;
+    const auto rails = network_limits(put(host.noted("mlx5_0:1, mlx5_1:1")));
+    ASSERT_THAT(rails.ceilings, SizeIs(1));
+    EXPECT_EQ(rails.ceilings[0].value, 25e9);
+    EXPECT_THAT(rails.ceilings[0].source, HasSubstr("EDR); /sys/class/infiniband/mlx5_1"));
+    const auto mixed = network_limits(put(host.noted("eth0, veth1")));
+    EXPECT_THAT(mixed.ceilings, IsEmpty());
+    EXPECT_EQ(mixed.reason, "the kernel knows no rate of veth1: a virtual device");
+}
+
+TEST(NetworkLimits, OtherJobsHaveNoneAndSayWhy) {
+    const Host host;
+    EXPECT_THAT(network_limits(put(host.noted("eth0", 1))).reason, HasSubstr("on one machine"));
+    EXPECT_THAT(network_limits(put(host.noted("eth0", 2, 4))).reason, HasSubstr("several pairs"));
+    EXPECT_THAT(network_limits(put(host.noted("eth0", 3, 4))).reason, HasSubstr("several pairs"));
+    auto silent = host.noted("eth0");
+    std::erase_if(silent, [](const auto& setting) { return setting.name == "machines"; });
+    EXPECT_THAT(network_limits(put(silent)).reason, HasSubstr("how many machines"));
+}
+
+TEST(NetworkLimits, NothingIsSaidOfMemoryAndOfOtherMetrics) {
+    const Host host;
+    EXPECT_THAT(host.noted("memory"), SizeIs(3)) << "nothing is added";
+    EXPECT_THAT(network_limits(put(host.noted("memory", 1))).reason, IsEmpty());
+    record::NamedList none;
+    note_network_rate(none);
+    EXPECT_THAT(none, IsEmpty());
+    auto latency = put(host.noted("eth0"));
+    latency.metrics.front().name = "latency";
+    EXPECT_THAT(network_limits(latency).ceilings, IsEmpty());
+    EXPECT_THAT(network_limits(latency).reason, IsEmpty());
+}
+
+TEST(NetworkLimits, ARateFromAFileMayBeAnything) {
+    for (const double value : {0.0, -1.0, std::numeric_limits<double>::infinity(),
+                               std::numeric_limits<double>::quiet_NaN()}) {
+        const auto limits = network_limits(put({{"ranks", 2.0},
+                                                {"machines", 2.0},
+                                                {"network_bytes_per_second", value},
+                                                {"network_rate_source", "a file"}}));
+        EXPECT_THAT(limits.ceilings, IsEmpty()) << value;
+        EXPECT_THAT(limits.reason, HasSubstr("no rate"));
+    }
+}
+
+TEST(NetworkLimits, ACaseIsHeldAgainstItAndFasterIsAWarning) {
+    const Host host;
+    record::Run run;
+    run.cases = {put(host.noted("eth0")), put(host.noted("eth0"), "one_way", 4e9),
+                 put(host.noted("veth1"))};
+    assign_ceilings(run, harness::testing::catalogue());
+    EXPECT_EQ(run.cases[0].ceiling.value, 3.125e9);
+    EXPECT_THAT(run.cases[0].warnings, IsEmpty());
+    EXPECT_THAT(run.cases[1].warnings, ElementsAre(HasSubstr("128.0% of its ceiling")));
+    EXPECT_EQ(run.cases[2].ceiling.kind, record::CeilingKind::none);
+    EXPECT_EQ(run.cases[2].ceiling.source,
+              "none is known; the kernel knows no rate of veth1: a virtual device");
+}
+
+} // namespace

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the counters of NVLink prove of a case that says what they should show.
+#include "worker/transport.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace {
+
+using namespace assay;
+using namespace assay::harness;
+using telemetry::LinkBytes;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+constexpr std::int64_t gib = std::int64_t{1} << 30U;
+
+/// Two devices, a GiB for each call at least; and ten calls.
+const record::NamedList at_least{{"nvlink.devices", 2.0},
+                                 {"nvlink.least_bytes", static_cast<double>(gib)}};
+const record::NamedList at_most{{"nvlink.devices", 2.0},
+                                {"nvlink.most_bytes", static_cast<double>(gib) / 10}};
+std::vector<LinkBytes> each(std::int64_t received, std::int64_t sent) {
+    return {{.received = received, .sent = sent}, {.received = received, .sent = sent}};
+}
+
+TEST(LinkProof, ALinkThatCarriedTooLittleContradicts) {
+    EXPECT_THAT(prove_links(at_least, each(20 * gib, 20 * gib), 10).contradiction, IsEmpty());
+    EXPECT_THAT(prove_links(at_least, each(6 * gib, 0), 10).contradiction, IsEmpty())
+        << "half is enough, in one direction";
+    const auto proof = prove_links(at_least, each(gib, 4 * gib), 10);
+    EXPECT_EQ(proof.contradiction, "the counters of NVLink show 410 MiB for each call and device, "
+                                   "where at least 1 GiB must have gone");
+    EXPECT_EQ(proof.said, "counted");
+}
+
+TEST(LinkProof, ALinkThatShouldHaveBeenIdleAndWasNotContradicts) {
+    EXPECT_THAT(prove_links(at_most, each(gib, gib), 10).contradiction, IsEmpty());
+    EXPECT_THAT(prove_links(at_most, each(0, 12 << 20U), 10).contradiction, IsEmpty());
+    const auto proof = prove_links(at_most, each(20 * gib, 20 * gib), 10);
+    EXPECT_THAT(proof.contradiction, HasSubstr("show 2 GiB"));
+    EXPECT_THAT(proof.contradiction, HasSubstr("at most 102 MiB may have gone"));
+}
+
+TEST(LinkProof, OnlyTheDevicesOfTheCaseCount) {
+    auto counted = each(10 * gib, 10 * gib);
+    counted.push_back({.received = 0, .sent = 0});
+    EXPECT_THAT(prove_links(at_least, counted, 10).contradiction, IsEmpty());
+    EXPECT_THAT(prove_links(at_least, {counted.front()}, 10).said, StartsWith("not counted"));
+}
+
+TEST(LinkProof, WithoutCountersNothingIsContradicted) {
+    for (const auto& settings : {at_least, at_most}) {
+        const auto none = prove_links(settings, {LinkBytes{}, LinkBytes{}}, 10);
+        EXPECT_THAT(none.said, StartsWith("not counted"));
+        EXPECT_THAT(none.contradiction, IsEmpty());
+        EXPECT_THAT(prove_links(settings, {}, 10).contradiction, IsEmpty());
+    }
+    const auto tiny =
+        prove_links({{"nvlink.devices", 2.0}, {"nvlink.least_bytes", 8.0}}, each(0, 0), 1000);
+    EXPECT_THAT(tiny.said, HasSubstr("too few"));
+    EXPECT_THAT(tiny.contradiction, IsEmpty());
+}
+
+TEST(LinkProof, WhoExpectsNothingGetsNothing) {
+    const auto moved = each(gib, gib);
+    EXPECT_THAT(prove_links({}, moved, 10).said, IsEmpty());
+    EXPECT_THAT(prove_links({{"nvlink.least_bytes", 1e9}}, moved, 10).said, IsEmpty());
+    EXPECT_THAT(prove_links(at_least, moved, 0).said, IsEmpty());
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_THAT(prove_links({{"nvlink.devices", nan}, {"nvlink.least_bytes", 1e9}}, moved, 1).said,
+                IsEmpty());
+    EXPECT_THAT(
+        prove_links({{"nvlink.devices", 1e300}, {"nvlink.least_bytes", 1e9}}, moved, 1).said,
+        StartsWith("not counted"));
+}
+
+TEST(LinkProof, SumsDoNotOverflow) {
+    const auto sum = sum_of(each(INT64_MAX, 1));
+    EXPECT_EQ(sum.received, std::nullopt);
+    EXPECT_EQ(sum.sent, 2);
+    EXPECT_EQ(sum_of({}).sent, std::nullopt);
+}
+
+} // namespace
