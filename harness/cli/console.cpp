@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <numeric>
 #include <utility>
@@ -84,6 +85,13 @@ void narrow(std::vector<std::size_t>& widths, std::size_t most) {
 }
 
 } // namespace
+
+void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+ExitCode report(const Error& error) {
+    std::fprintf(stderr, "assay: %s\n", error.message.c_str());
+    return exit_code(error);
+}
 
 Table::Table(std::vector<std::string> head) : right_(head.size(), false) {
     rows_.push_back(std::move(head));

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "base/result.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,6 +14,10 @@
 #include <vector>
 
 namespace assay::cli {
+
+void print(std::string_view text); ///< stdout
+/// Prints `assay: ...` on stderr and returns the code for it.
+ExitCode report(const Error& error);
 
 struct Terminal {
     bool present = false;    ///< the stream is a terminal

@@ -3,7 +3,7 @@
 #include "cli/verbs.hpp"
 #include "json/json.hpp"
 #include "record/metrics.hpp"
-#include "registry/manifest_json.hpp"
+#include "registry/catalogue.hpp"
 #include "registry/parameter.hpp"
 #include "registry/selector.hpp"
 

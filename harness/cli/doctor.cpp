@@ -12,6 +12,7 @@
 #include "machine/inventory.hpp"
 #include "record/convert.hpp"
 #include "record/format.hpp"
+#include "registry/catalogue.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

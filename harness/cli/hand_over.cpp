@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/hand_over.hpp"
+
 #include "base/file.hpp"
-#include "cli/verbs.hpp"
+#include "cli/console.hpp"
 
 #include <fmt/core.h>
 #include <unistd.h>

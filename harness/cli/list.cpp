@@ -3,7 +3,7 @@
 #include "cli/verbs.hpp"
 #include "doctor/availability.hpp"
 #include "json/json.hpp"
-#include "registry/manifest.hpp"
+#include "registry/catalogue.hpp"
 
 #include <fmt/core.h>
 #include <unistd.h>

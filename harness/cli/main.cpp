@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/hand_over.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
 #include "worker/worker.hpp"

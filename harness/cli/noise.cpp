@@ -14,7 +14,7 @@
 namespace assay::cli {
 namespace {
 
-using Series = std::vector<stats::Quantum> telemetry::CoreWatch::*;
+using Series = std::vector<stats::Quantum> harness::CoreWatch::*;
 
 std::vector<std::vector<stats::Quantum>> of_all_cores(const harness::NoiseProfile& profile,
                                                       Series series) {
@@ -81,8 +81,8 @@ std::vector<NoiseExpectation> noise_expectations(const harness::NoiseProfile& pr
     std::vector<NoiseExpectation> expectations{
         {.suite = "quick", .replicas = 3, .window_seconds = 0.3},
         {.suite = "standard", .replicas = 3, .window_seconds = 1.0}};
-    const auto arithmetic = of_all_cores(profile, &telemetry::CoreWatch::arithmetic);
-    const auto memory = of_all_cores(profile, &telemetry::CoreWatch::memory);
+    const auto arithmetic = of_all_cores(profile, &harness::CoreWatch::arithmetic);
+    const auto memory = of_all_cores(profile, &harness::CoreWatch::memory);
     for (auto& expected : expectations) {
         const auto expect = [&](const auto& cores) {
             return stats::expectation_of(stats::window_levels(cores, expected.window_seconds),
@@ -99,8 +99,8 @@ std::vector<NoiseLine> noise_lines(const harness::NoiseProfile& profile) {
     lines.push_back(
         {"watched", fmt::format("{} core{} for {:g} s", profile.cores.size(),
                                 profile.cores.size() == 1 ? "" : "s", profile.seconds)});
-    add_histogram(lines, "in the core", jitter_of_all(profile, &telemetry::CoreWatch::arithmetic));
-    add_histogram(lines, "to memory", jitter_of_all(profile, &telemetry::CoreWatch::memory));
+    add_histogram(lines, "in the core", jitter_of_all(profile, &harness::CoreWatch::arithmetic));
+    add_histogram(lines, "to memory", jitter_of_all(profile, &harness::CoreWatch::memory));
     const auto& clock = profile.clock;
     lines.push_back(
         {"clock", fmt::format("{}, between {} and {}", record::human(clock.median, "Hz"),
@@ -158,8 +158,8 @@ json::Value noise_json(const harness::NoiseProfile& profile) {
     for (const auto& core : profile.cores) cpus.push_back(core.cpu);
     return {{"seconds", profile.seconds},
             {"cpus", std::move(cpus)},
-            {"arithmetic", jitter(&telemetry::CoreWatch::arithmetic)},
-            {"memory", jitter(&telemetry::CoreWatch::memory)},
+            {"arithmetic", jitter(&harness::CoreWatch::arithmetic)},
+            {"memory", jitter(&harness::CoreWatch::memory)},
             {"clock_hz",
              {{"low", profile.clock.low},
               {"median", profile.clock.median},

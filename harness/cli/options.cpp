@@ -3,8 +3,9 @@
 
 #include "base/command_line.hpp"
 #include "base/file.hpp"
+#include "base/quantity.hpp"
 #include "base/version.hpp"
-#include "cli/verbs.hpp"
+#include "cli/hand_over.hpp"
 #include "plan/interleaving.hpp"
 #include "plan/plan.hpp"
 
@@ -92,7 +93,7 @@ void add_request(CLI::App& verb, Options& o) {
     verb.add_option_function<std::string>(
             "--budget",
             [&o](const std::string& text) {
-                const auto seconds = harness::parse_duration(text);
+                const auto seconds = parse_duration(text);
                 if (!seconds) throw CLI::ValidationError("--budget", seconds.error().message);
                 o.budget_seconds = *seconds;
             },

@@ -6,7 +6,9 @@
 #include "doctor/availability.hpp"
 #include "json/json.hpp"
 #include "machine/inventory.hpp"
+#include "plan/planner.hpp"
 #include "record/convert.hpp"
+#include "registry/catalogue.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

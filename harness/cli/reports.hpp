@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cli/options.hpp"
+#include "run/run_folder.hpp"
 #include "run/runner.hpp"
 
 #include <filesystem>

@@ -7,6 +7,9 @@
 #include "doctor/expectations.hpp"
 #include "json/json.hpp"
 #include "machine/inventory.hpp"
+#include "plan/planner.hpp"
+#include "registry/catalogue.hpp"
+#include "run/run_folder.hpp"
 #include "run/runner.hpp"
 
 #include <fmt/core.h>

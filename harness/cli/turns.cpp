@@ -9,6 +9,7 @@
 #include "cli/verbs.hpp"
 #include "json/json.hpp"
 #include "record/convert.hpp"
+#include "registry/catalogue.hpp"
 #include "run/runner.hpp"
 
 #include <fmt/core.h>

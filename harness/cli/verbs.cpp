@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs.hpp"
 
+#include "launch/team.hpp"
 #include "plan/hosts.hpp"
+#include "registry/catalogue.hpp"
 
 #include <cstdio>
 #include <utility>
 
 namespace assay::cli {
-
-void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-
-ExitCode report(const Error& error) {
-    std::fprintf(stderr, "assay: %s\n", error.message.c_str());
-    return exit_code(error);
-}
 
 void warn_of_problems(const harness::Catalogue& catalogue) {
     for (const auto& problem : catalogue.problems)

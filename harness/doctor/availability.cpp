@@ -5,7 +5,9 @@
 #include "launch/environment.hpp"
 #include "launch/launcher.hpp"
 #include "launch/session.hpp"
+#include "process/program.hpp"
 #include "process/scratch.hpp"
+#include "registry/catalogue.hpp"
 
 #include <fmt/format.h>
 
@@ -41,12 +43,6 @@ ModuleState probe(const Manifest& module, const record::Machine& machine, const 
 }
 
 } // namespace
-
-fs::path find_launcher(std::string_view name) {
-    const auto environment = own_environment();
-    const char* path = find_variable(environment, "PATH");
-    return find_program(name, path == nullptr ? "" : path);
-}
 
 std::string why_unavailable(const Manifest& module) {
     std::error_code error;

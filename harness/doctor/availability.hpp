@@ -6,7 +6,7 @@
 #pragma once
 
 #include "record/model.hpp"
-#include "registry/manifest.hpp"
+#include "registry/catalogue.hpp"
 
 #include <filesystem>
 #include <string>
@@ -14,9 +14,6 @@
 #include <vector>
 
 namespace assay::harness {
-
-/// A launcher on PATH; empty when it is not there.
-std::filesystem::path find_launcher(std::string_view name);
 
 /// Why not, as far as files can tell: its library or its launcher is missing. Empty: it seems to be.
 std::string why_unavailable(const Manifest& module);

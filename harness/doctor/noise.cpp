@@ -114,7 +114,7 @@ NoiseProfile profile_noise(const std::vector<int>& cpus, double seconds,
         threads.emplace_back([&, i] {
             stay_on(cpus[i]);
             Reader reader{bytes};
-            const NoiseWork work{.now = steady_seconds,
+            const NoiseWork work{.now = telemetry::steady_seconds,
                                  .arithmetic = [] { machine::chain_seconds(additions); },
                                  .memory = [&] { reader.read(); }};
             watch_core(work, seconds / 50); // caches and clock get warm
@@ -126,12 +126,12 @@ NoiseProfile profile_noise(const std::vector<int>& cpus, double seconds,
         });
     ready.wait();
     window.begin();
-    const double begin = steady_seconds();
+    const double begin = telemetry::steady_seconds();
     go.count_down();
     const std::chrono::duration<double> beat{std::min(0.1, seconds / 10)};
     for (auto left = count; left > 0;) {
         if (finished.try_acquire_for(beat)) --left;
-        if (progress) progress(std::min(1.0, (steady_seconds() - begin) / seconds));
+        if (progress) progress(std::min(1.0, (telemetry::steady_seconds() - begin) / seconds));
     }
     profile.telemetry = window.end();
     threads.clear();

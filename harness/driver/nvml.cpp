@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/nvml.hpp"
 
+#include "base/text.hpp"
 #include "driver/nvml_library.hpp"
-#include "machine/files.hpp"
 
 #include <fmt/format.h>
 

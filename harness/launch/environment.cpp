@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/environment.hpp"
 
+#include "process/program.hpp"
+#include "process/start.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace assay::harness {
 namespace {
-
-std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.find('=')); }
 
 /// Placing threads is ours: left-overs of the user's shell would contradict it.
 constexpr std::array replaced{"OMP_NUM_THREADS",      "OMP_PROC_BIND",        "OMP_PLACES",
@@ -21,22 +22,10 @@ constexpr std::array replaced{"OMP_NUM_THREADS",      "OMP_PROC_BIND",        "O
                               "OMP_DISPLAY_AFFINITY", "OMP_WAIT_POLICY"};
 
 /// What a job launcher sets in its processes: a worker that sees it believes to be one of its ranks.
-constexpr std::array job_prefixes{"OMPI_COMM_",
-                                  "OMPI_UNIVERSE_",
-                                  "OMPI_MCA_orte_",
-                                  "OMPI_MCA_ess_",
-                                  "OMPI_APP_CTX_",
-                                  "OMPI_FIRST_RANKS",
-                                  "OMPI_MCA_initial",
-                                  "PMIX_",
-                                  "PMI_",
-                                  "ASSAY_SOCKET",
-                                  "ASSAY_TOKEN",
-                                  "ASSAY_CPUS",
-                                  "ASSAY_DATA_LIMIT",
-                                  "ASSAY_HOST_RANKS",
-                                  "SLURM_PROCID",
-                                  "SLURM_LOCALID"};
+constexpr std::array job_prefixes{"OMPI_COMM_",       "OMPI_UNIVERSE_", "OMPI_MCA_orte_",
+                                  "OMPI_MCA_ess_",    "OMPI_APP_CTX_",  "OMPI_FIRST_RANKS",
+                                  "OMPI_MCA_initial", "PMIX_",          "PMI_",
+                                  "SLURM_PROCID",     "SLURM_LOCALID"};
 
 /// What makes a library compute something else than it is asked for, without a word: TF32 for fp32,
 /// emulated for native, another algorithm for the chosen one. A benchmark that wants it says so in a
@@ -72,7 +61,7 @@ bool begins_with_any(std::string_view name, const List& prefixes) {
 
 bool is_ours(std::string_view name) {
     return std::ranges::find(replaced, name) != replaced.end() ||
-           begins_with_any(name, job_prefixes);
+           begins_with_any(name, job_prefixes) || begins_with_any(name, start_variables);
 }
 
 bool is_device_choice(std::string_view name) {
@@ -81,26 +70,12 @@ bool is_device_choice(std::string_view name) {
 
 } // namespace
 
-std::vector<std::string> own_environment() {
-    std::vector<std::string> entries;
-    for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry)
-        entries.emplace_back(*entry);
-    return entries;
-}
-
-const char* find_variable(const std::vector<std::string>& environment, std::string_view name) {
-    for (const auto& entry : environment)
-        if (name_of(entry) == name && entry.size() > name.size())
-            return entry.c_str() + name.size() + 1;
-    return nullptr;
-}
-
 std::vector<std::string> worker_environment(const std::vector<std::string>& inherited,
                                             const Placement& placement,
                                             const record::NamedList& forced) {
     std::vector<std::string> entries;
     for (const auto& entry : inherited) {
-        const auto name = name_of(entry);
+        const auto name = variable_name(entry);
         if (!is_ours(name) && !begins_with_any(name, falsifying_prefixes) &&
             record::find(placement.variables, name) == nullptr)
             entries.push_back(entry);
@@ -111,27 +86,24 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& inhe
     entries.emplace_back("OMP_DYNAMIC=false");
     if (!placement.devices.empty()) {
         // By UUID, and counted as the driver's tools count: CUDA's own order is by speed.
-        std::erase_if(entries, [](const std::string& e) { return is_device_choice(name_of(e)); });
+        std::erase_if(entries,
+                      [](const std::string& e) { return is_device_choice(variable_name(e)); });
         entries.emplace_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
         entries.push_back(
             fmt::format("CUDA_VISIBLE_DEVICES={}", fmt::join(placement.devices, ",")));
     }
+    Start start;
     if (placement.launcher.empty() && !placement.cpus.empty()) {
         entries.emplace_back("OMP_PROC_BIND=true");
         entries.push_back(fmt::format("OMP_PLACES={{{}}}", fmt::join(placement.cpus, "},{")));
-    } else if (!placement.cpus.empty()) {
-        // Each rank of a team binds itself to its own entry of this list.
-        entries.push_back(fmt::format("ASSAY_CPUS={}", fmt::join(placement.cpus, ",")));
-    } else if (placement.rank_per_device) {
-        entries.emplace_back("ASSAY_CPUS=any");
+    } else {
+        start.cpus = placement.cpus; // each rank of a team binds itself
+        start.unbound = placement.cpus.empty() && placement.rank_per_device;
     }
-    if (!placement.hosts.empty()) {
-        std::vector<int> ranks;
-        for (const auto& host : placement.hosts) ranks.push_back(host.ranks);
-        entries.push_back(fmt::format("ASSAY_HOST_RANKS={}", fmt::join(ranks, ",")));
-    }
+    for (const auto& host : placement.hosts) start.host_ranks.push_back(host.ranks);
+    std::ranges::move(to_variables(start), std::back_inserter(entries));
     std::erase_if(entries, [&](const std::string& entry) {
-        return record::find(forced, name_of(entry)) != nullptr;
+        return record::find(forced, variable_name(entry)) != nullptr;
     });
     for (const auto& [name, value] : forced)
         entries.push_back(fmt::format("{}={}", name, record::to_string(value)));
@@ -142,14 +114,14 @@ record::NamedList recorded_environment(const std::vector<std::string>& environme
                                        const std::vector<std::string>& inherited) {
     record::NamedList settings;
     for (const auto& entry : inherited) {
-        const auto name = name_of(entry);
+        const auto name = variable_name(entry);
         if (name.size() < entry.size() && begins_with_any(name, falsifying_prefixes) &&
             find_variable(environment, name) == nullptr)
             settings.push_back({fmt::format("environment.{}", name),
                                 fmt::format("unset, was {}", entry.substr(name.size() + 1))});
     }
     for (const auto& entry : environment) {
-        const auto name = name_of(entry);
+        const auto name = variable_name(entry);
         if (name.size() < entry.size() && begins_with_any(name, recorded_prefixes))
             settings.push_back(
                 {fmt::format("environment.{}", name), entry.substr(name.size() + 1)});

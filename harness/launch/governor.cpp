@@ -3,6 +3,7 @@
 
 #include "base/file.hpp"
 #include "base/nearest.hpp"
+#include "base/text.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -47,7 +48,7 @@ std::vector<std::string> available(const machine::Files& files,
                                    const std::filesystem::path& policy) {
     std::vector<std::string> names;
     const auto text = files.line(policy / "scaling_available_governors");
-    for (const auto word : machine::words(text)) names.emplace_back(word);
+    for (const auto word : words(text)) names.emplace_back(word);
     return names;
 }
 

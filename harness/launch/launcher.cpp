@@ -2,12 +2,16 @@
 #include "launch/launcher.hpp"
 
 #include "base/file.hpp"
+#include "process/program.hpp"
+#include "process/start.hpp"
 
 #include <fmt/format.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 
 namespace assay::harness {
@@ -20,7 +24,7 @@ Command plain(const LaunchRequest& request, std::vector<std::string> environment
             .environment = std::move(environment),
             .cpus = request.placement.cpus,
             .log = request.log,
-            .mark = "ASSAY_TOKEN=" + request.token};
+            .mark = mark_of(request.token)};
 }
 
 using Arguments = std::vector<std::string>;
@@ -87,8 +91,7 @@ Result<Command> mpirun(const LaunchRequest& request, std::vector<std::string> en
     // Ranks bind themselves: mpirun counts cores of the machine, not those this process may use.
     arguments->insert(arguments->end(), {"--bind-to", "none"});
     if (!may_read_siblings()) set(*arguments, "btl_vader_single_copy_mechanism", "none");
-    for (const char* name :
-         {"ASSAY_SOCKET", "ASSAY_TOKEN", "ASSAY_CPUS", "ASSAY_DATA_LIMIT", "ASSAY_HOST_RANKS"})
+    for (const char* name : start_variables)
         if (find_variable(environment, name) != nullptr)
             arguments->insert(arguments->end(), {"-x", name});
     arguments->insert(arguments->end(), {request.surroundings.inside(request.program), "worker"});
@@ -99,7 +102,7 @@ Result<Command> mpirun(const LaunchRequest& request, std::vector<std::string> en
     return Command{.arguments = std::move(*arguments),
                    .environment = std::move(environment),
                    .log = request.log,
-                   .mark = "ASSAY_TOKEN=" + request.token};
+                   .mark = mark_of(request.token)};
 }
 
 /// A host for each rank, which is how Slurm takes an order it did not choose.
@@ -134,23 +137,10 @@ Result<Command> srun(const LaunchRequest& request, std::vector<std::string> envi
     return Command{.arguments = std::move(*arguments),
                    .environment = std::move(environment),
                    .log = request.log,
-                   .mark = "ASSAY_TOKEN=" + request.token};
+                   .mark = mark_of(request.token)};
 }
 
 } // namespace
-
-fs::path find_program(std::string_view name, std::string_view path) {
-    while (!path.empty()) {
-        const auto end = path.find(':');
-        const auto candidate = fs::path{path.substr(0, end)} / name;
-        std::error_code error;
-        if (fs::is_regular_file(candidate, error) && ::access(candidate.c_str(), X_OK) == 0)
-            return candidate;
-        if (end == std::string_view::npos) break;
-        path.remove_prefix(end + 1);
-    }
-    return {};
-}
 
 bool may_read_siblings(const fs::path& root) {
     // Yama: 1 and more restricts it to descendants (unless privileged, which ranks rarely are).
@@ -170,10 +160,10 @@ namespace {
 Result<Command> bare_command(const LaunchRequest& request) {
     auto environment =
         worker_environment(request.inherited, request.placement, request.surroundings.variables);
-    environment.push_back("ASSAY_SOCKET=" + request.address);
-    environment.push_back("ASSAY_TOKEN=" + request.token);
-    if (request.data_limit > 0)
-        environment.push_back(fmt::format("ASSAY_DATA_LIMIT={}", request.data_limit));
+    std::ranges::move(
+        to_variables(
+            {.socket = request.address, .token = request.token, .data_limit = request.data_limit}),
+        std::back_inserter(environment));
     if (request.placement.launcher.empty()) return plain(request, std::move(environment));
     if (request.placement.launcher == "mpirun") return mpirun(request, std::move(environment));
     if (request.placement.launcher == "srun") return srun(request, std::move(environment));

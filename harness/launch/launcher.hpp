@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "launch/environment.hpp"
+#include "launch/placement.hpp"
 #include "launch/surroundings.hpp"
 #include "process/process.hpp"
 
@@ -31,9 +32,6 @@ struct LaunchRequest {
 
 /// An error of the environment says what is missing: "needs mpirun (Debian package openmpi-bin)".
 Result<Command> launch_command(const LaunchRequest& request);
-
-/// A program on PATH; empty when it is not there.
-std::filesystem::path find_program(std::string_view name, std::string_view path);
 
 /// May processes of one user read each other's memory? Containers often forbid it, and shared memory
 /// transports then have to be told.

@@ -6,15 +6,32 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "launch/environment.hpp"
+#include "launch/team.hpp"
 #include "plan/plan.hpp"
 #include "record/model.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace assay::harness {
+
+/// What must be equal for two cases to be measured by one worker process.
+struct Placement {
+    std::string launcher;  ///< "" or "mpirun"
+    int ranks = 1;         ///< processes
+    int threads = 1;       ///< of each process
+    std::vector<int> cpus; ///< of all processes together; empty: not bound
+    std::vector<HostRanks>
+        hosts;                   ///< of a team that was spread over hosts; empty: it is on this one
+    record::NamedList variables; ///< OPENBLAS_CORETYPE=SkylakeX: tunings, and values of parameters
+    std::vector<std::string> devices{}; ///< UUIDs of the CUDA devices it is shown; empty: all
+    /// A team of which each rank has a device of its host: its ranks are not bound, for the library
+    /// places threads of its own near each device.
+    bool rank_per_device = false;
+    bool operator==(const Placement&) const = default;
+};
 
 /// Logical CPUs for so many threads, as machine::choose_cpus: of those near the PCI device with this address,
 /// where it is not empty. Asking it costs milliseconds.

@@ -2,7 +2,10 @@
 #include "launch/session.hpp"
 
 #include "base/version.hpp"
+#include "launch/placement.hpp"
+#include "launch/team.hpp"
 #include "process/address.hpp"
+#include "process/start.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>

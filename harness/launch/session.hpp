@@ -8,6 +8,7 @@
 
 #include "base/result.hpp"
 #include "launch/launcher.hpp"
+#include "launch/placement.hpp"
 #include "process/channel.hpp"
 #include "process/message.hpp"
 #include "process/process.hpp"

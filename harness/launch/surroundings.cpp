@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/surroundings.hpp"
 
-#include "launch/launcher.hpp"
+#include "launch/environment.hpp"
+#include "launch/placement.hpp"
+#include "process/log.hpp"
 #include "process/process.hpp"
+#include "process/program.hpp"
 #include "process/scratch.hpp"
-#include "run/foreman.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/binding.hpp"
 
+#include "base/text.hpp"
 #include "machine/files.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/cgroup.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 #include <ranges>
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/cloud.hpp"
 
+#include "base/text.hpp"
 #include "json/json.hpp"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/cpu.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

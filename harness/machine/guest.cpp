@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/guest.hpp"
 
+#include "base/text.hpp"
+
 #include <array>
 #include <cstring>
 

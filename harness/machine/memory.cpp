@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/memory.hpp"
 
+#include "base/text.hpp"
 #include "machine/cgroup.hpp"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/system.hpp"
 
+#include "base/text.hpp"
+
 #include <sys/utsname.h>
 #include <unistd.h>
 

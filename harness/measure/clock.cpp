@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "measure/engine.hpp"
+#include "measure/subject.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -5,71 +5,16 @@
 
 #pragma once
 
-#include "base/result.hpp"
 #include "measure/protocol.hpp"
+#include "measure/subject.hpp"
 #include "record/model.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace assay::measure {
-
-/// A prepared case. Every function may fail with a sentence; nothing throws.
-class Subject {
-public:
-    virtual ~Subject() = default;
-    /// Seconds that `calls` calls took, by the clock of the place.
-    virtual Result<double> sample(std::uint64_t calls) = 0;
-    virtual Result<record::Verification> verify() = 0;
-    virtual Result<void> poison() = 0;
-    virtual Result<void> spoil() = 0;
-    virtual Result<void> rewind() = 0;
-    bool rewinds = false;         ///< run() changes its inputs: rewind() precedes every batch
-    bool single_call = false;     ///< a batch is one call, however short
-    std::uint64_t safe_calls = 0; ///< calls one rewind allows; 0: no limit. Only with `rewinds`
-};
-
-/// Wall time, for warm-up, budget and progress.
-class Clock {
-public:
-    virtual ~Clock() = default;
-    virtual double now() = 0;       ///< seconds since anything
-    virtual double read_cost() = 0; ///< seconds that reading the place's clock takes
-    virtual double
-    resolution() = 0; ///< the smallest difference the place's clock can show, seconds
-};
-Clock& steady_clock();
-
-/// Runs one batch and returns its seconds. The real one goes through Google Benchmark.
-class BatchRunner {
-public:
-    virtual ~BatchRunner() = default;
-    virtual Result<double> run(Subject& subject, std::uint64_t calls) = 0;
-};
-BatchRunner& google_benchmark();
-
-/// Keeps the ranks of a team in step: rank 0 decides, everybody follows. Alone, the functions return
-/// their arguments.
-class Crew {
-public:
-    virtual ~Crew() = default;
-    virtual int rank() const { return 0; }
-    virtual int size() const { return 1; }
-    virtual void barrier() {}
-    virtual double max(double value) { return value; }
-    virtual std::uint64_t from_root(std::uint64_t value) { return value; }
-};
-
-/// What the caller watches around the window (telemetry) and during it (progress). All may be empty.
-struct Hooks {
-    std::function<void()> window_begins; ///< the machine is warm; the first timed batch follows
-    std::function<void()> window_ends;   ///< follows whenever the window has begun, errors included
-    std::function<void(const char* phase, double fraction)> progress; ///< at most twice a second
-    std::function<double()> core_clock_hz; ///< steadiness during warm-up; may be empty
-};
 
 struct Measurement {
     record::Status status = record::Status::failed; ///< ok, unstable, incorrect or failed

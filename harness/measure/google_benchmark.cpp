@@ -3,7 +3,7 @@
 // Batches run by Google Benchmark. Its registry is global: only one thread may run batches, and
 // nothing else in the process may use Google Benchmark.
 
-#include "measure/engine.hpp"
+#include "measure/subject.hpp"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "measure/protocol.hpp"
 #include "measure/pulse.hpp"
 #include "measure/together.hpp"
 

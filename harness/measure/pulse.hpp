@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "measure/engine.hpp"
+#include "measure/subject.hpp"
 
 #include <algorithm>
 

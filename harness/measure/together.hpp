@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "measure/engine.hpp"
+#include "measure/subject.hpp"
 
 namespace assay::measure {
 

@@ -2,6 +2,8 @@
 #include "plan/interleaving.hpp"
 
 #include "base/nearest.hpp"
+#include "plan/planner.hpp"
+#include "registry/catalogue.hpp"
 #include "registry/selector.hpp"
 
 #include <fmt/format.h>

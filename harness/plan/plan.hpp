@@ -59,14 +59,4 @@ struct PlanRequest {
                                ///< which devices there are
 };
 
-/// Usage errors name the item, and for an unknown name the nearest known one.
-Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request);
-
-/// What follows from the cases of a plan: what a budget leaves of their protocols, how long it takes,
-/// the digest.
-void finish_plan(Plan& plan, std::optional<double> budget_seconds);
-
-/// Parses "90", "90s", "15m", "1h".
-Result<double> parse_duration(std::string_view text);
-
 } // namespace assay::harness

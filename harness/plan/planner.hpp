@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which order a plan is measured, how long that takes, and how it is made to fit a budget.
+// A plan is made: of what was asked for, in which order it is measured, how long that takes, and how it is made to
+// fit a budget.
 
 #pragma once
 
+#include "base/result.hpp"
 #include "plan/plan.hpp"
+#include "registry/catalogue.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace assay::harness {
+
+/// Usage errors name the item, and for an unknown name the nearest known one.
+Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request);
+
+/// What follows from the cases of a plan: what a budget leaves of their protocols, how long it takes,
+/// the digest.
+void finish_plan(Plan& plan, std::optional<double> budget_seconds);
 
 /// Cases that one worker process can take in turn come together (a benchmark, a number of threads or
 /// ranks), and ceilings stand right before what they judge, at the same number of threads.

@@ -5,6 +5,7 @@
 #include "json/words.hpp"
 #include "plan/device_choice.hpp"
 #include "plan/value_range.hpp"
+#include "registry/catalogue.hpp"
 #include "registry/parameter.hpp"
 #include "registry/selector.hpp"
 

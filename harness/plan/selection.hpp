@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "plan/plan.hpp"
 #include "plan/suite.hpp"
+#include "registry/catalogue.hpp"
 
 #include <string>
 #include <vector>

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <fstream>
 #include <ios>
 #include <iterator>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace assay::harness {
@@ -60,6 +63,26 @@ std::string complaint_in(const std::filesystem::path& log) {
     std::string text(static_cast<std::size_t>(most), ' ');
     file.read(text.data(), most);
     return complaint_in_text({text.data(), static_cast<std::size_t>(file.gcount())});
+}
+
+std::string last_line_of(const std::filesystem::path& log) {
+    constexpr std::streamoff tail = 4096; // bytes: a line longer than that is no message
+    constexpr std::size_t longest = 200;  // characters shown
+    std::ifstream file{log, std::ios::binary | std::ios::ate};
+    if (!file) return {};
+    file.seekg(std::max<std::streamoff>(file.tellg() - tail, 0));
+    std::string last;
+    for (std::string line; std::getline(file, line);)
+        if (line.find_first_not_of(" \t\r-*=") != std::string::npos) last = std::move(line);
+    std::ranges::replace_if(last, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+    return last.substr(0, longest);
+}
+
+void remove_empty_logs(const std::filesystem::path& folder) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator{folder, error})
+        if (entry.is_regular_file(error) && entry.file_size(error) == 0)
+            std::filesystem::remove(entry.path(), error);
 }
 
 } // namespace assay::harness

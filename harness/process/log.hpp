@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a launcher or an MPI library complained of, in one sentence: they say it in twenty lines of a log,
-// of which the last is advice on how to see more of them.
+// What a process printed. Launchers and MPI libraries complain in twenty lines of a log, of which the last is
+// advice on how to see more of them.
 
 #pragma once
 
@@ -11,8 +11,15 @@
 
 namespace assay::harness {
 
-/// Empty where the text holds no complaint that we know.
+/// What a launcher or an MPI library complained of, in one sentence; empty where the text holds no complaint that
+/// we know.
 std::string complaint_in_text(std::string_view text);
 std::string complaint_in(const std::filesystem::path& log);
+
+/// The last line that a log holds, shortened; empty where there is none.
+std::string last_line_of(const std::filesystem::path& log);
+
+/// Most cases print nothing.
+void remove_empty_logs(const std::filesystem::path& folder);
 
 } // namespace assay::harness

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "registry/catalogue.hpp"
+
 #include "base/file.hpp"
-#include "registry/manifest.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,6 @@
 #include "json/json.hpp"
 #include "json/words.hpp"
 #include "record/metrics.hpp"
-#include "registry/manifest_json.hpp"
 #include "registry/parameter.hpp"
 
 #include <fmt/format.h>

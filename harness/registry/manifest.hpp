@@ -6,7 +6,8 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "record/model.hpp"
+#include "json/json.hpp"
+#include "registry/parameter.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -15,29 +16,6 @@
 #include <vector>
 
 namespace assay::harness {
-
-enum class ParameterKind : std::uint8_t { integer, real, boolean, name, text };
-
-/// See assay_variable in assay/module.h.
-struct ParameterVariable {
-    std::string value; ///< of the parameter, as text
-    std::string name;
-    std::string setting;
-};
-
-struct Parameter {
-    std::string name;
-    ParameterKind kind = ParameterKind::integer;
-    std::string help;
-    std::string unit;
-    std::int64_t integer_low = 0;
-    std::int64_t integer_high = 0;
-    double real_low = 0;
-    double real_high = 0;
-    std::vector<std::string> names; ///< enumeration values, or the symbols an integer also takes
-    std::vector<record::Value> defaults;
-    std::vector<ParameterVariable> variables{};
-};
 
 struct Benchmark {
     std::string id;
@@ -76,6 +54,9 @@ struct Manifest {
     std::vector<Benchmark> benchmarks;
 };
 
+/// As its manifest holds it, for everybody who prints JSON.
+json::Value to_json(const Benchmark& benchmark);
+
 /// Is it one that the rest of the program can rely on? Ids <family>.<name> and unique, headlines in the
 /// table of metrics, every default of the right type and inside its range, no text missing. Written
 /// manifests are checked, and so are those that are read: both may come from elsewhere.
@@ -85,14 +66,5 @@ Result<Manifest> read_manifest(const std::filesystem::path& path);
 /// The same from text; `path` is where it lies, or would.
 Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::path& path);
 Result<void> write_manifest(const Manifest& manifest, const std::filesystem::path& path);
-
-/// Every manifest in the layout's module folder and in the folders of ASSAY_MODULE_PATH, ordered by
-/// module name. A manifest that cannot be read is a problem to show, not an end: the others are
-/// returned. Two modules of one name: the first folder wins and a problem says so.
-struct Catalogue {
-    std::vector<Manifest> modules;
-    std::vector<Error> problems;
-};
-Catalogue read_catalogue();
 
 } // namespace assay::harness

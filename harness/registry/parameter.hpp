@@ -7,13 +7,38 @@
 
 #include "base/result.hpp"
 #include "json/json.hpp"
-#include "registry/manifest.hpp"
+#include "record/model.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay::harness {
+
+enum class ParameterKind : std::uint8_t { integer, real, boolean, name, text };
+
+/// See assay_variable in assay/module.h.
+struct ParameterVariable {
+    std::string value; ///< of the parameter, as text
+    std::string name;
+    std::string setting;
+};
+
+struct Parameter {
+    std::string name;
+    ParameterKind kind = ParameterKind::integer;
+    std::string help;
+    std::string unit;
+    std::int64_t integer_low = 0;
+    std::int64_t integer_high = 0;
+    double real_low = 0;
+    double real_high = 0;
+    std::vector<std::string> names; ///< enumeration values, or the symbols an integer also takes
+    std::vector<record::Value> defaults;
+    std::vector<ParameterVariable> variables{};
+};
 
 std::string_view to_string(ParameterKind kind);
 std::optional<ParameterKind> parameter_kind_from(std::string_view text);

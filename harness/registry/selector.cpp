@@ -3,6 +3,7 @@
 
 #include "base/nearest.hpp"
 #include "json/words.hpp"
+#include "registry/catalogue.hpp"
 
 #include <fmt/format.h>
 #include <fnmatch.h>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "registry/manifest.hpp"
+#include "registry/catalogue.hpp"
 
 #include <string>
 #include <string_view>

@@ -9,7 +9,8 @@
 #include "base/result.hpp"
 #include "machine/hardware.hpp"
 #include "record/model.hpp"
-#include "registry/manifest.hpp"
+#include "registry/catalogue.hpp"
+#include "roofline/device_limits.hpp"
 
 namespace assay::harness {
 
@@ -19,5 +20,9 @@ void assign_ceilings(record::Run& run, const Catalogue& catalogue);
 /// The same with a given configs/hardware, or the reason why it could not be read.
 void assign_ceilings(record::Run& run, const Catalogue& catalogue,
                      const Result<machine::Hardware>& hardware);
+
+/// What the network between two machines can carry, of a bandwidth between two processes, by the settings that
+/// name the devices that their messages went through. Knows no library and no benchmark.
+DeviceLimits network_limits(const record::Case& c);
 
 } // namespace assay::harness

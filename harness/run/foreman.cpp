@@ -3,8 +3,10 @@
 
 #include "base/file.hpp"
 #include "launch/placement.hpp"
+#include "launch/team.hpp"
 #include "machine/inventory.hpp"
 #include "process/log.hpp"
+#include "process/program.hpp"
 
 #include <fmt/format.h>
 
@@ -71,19 +73,6 @@ void prefix_names(record::NamedList& facts, const std::string& module) {
 }
 
 } // namespace
-
-std::string last_line_of(const fs::path& log) {
-    constexpr std::streamoff tail = 4096; // bytes: a line longer than that is no message
-    constexpr std::size_t longest = 200;  // characters shown
-    std::ifstream file{log, std::ios::binary | std::ios::ate};
-    if (!file) return {};
-    file.seekg(std::max<std::streamoff>(file.tellg() - tail, 0));
-    std::string last;
-    for (std::string line; std::getline(file, line);)
-        if (line.find_first_not_of(" \t\r-*=") != std::string::npos) last = std::move(line);
-    std::ranges::replace_if(last, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-    return last.substr(0, longest);
-}
 
 Foreman::Foreman(fs::path program, const record::Machine& machine, Watch watch,
                  Surroundings surroundings)

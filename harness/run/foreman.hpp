@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "launch/placement.hpp"
 #include "launch/session.hpp"
 #include "plan/plan.hpp"
 #include "process/scratch.hpp"
@@ -83,8 +84,5 @@ private:
     std::uint64_t last_id_ = 0;
     bool interrupted_ = false;
 };
-
-/// The last line that a log holds, shortened; empty where there is none.
-std::string last_line_of(const std::filesystem::path& log);
 
 } // namespace assay::harness

@@ -2,9 +2,11 @@
 #include "run/lane.hpp"
 
 #include "base/file.hpp"
+#include "process/log.hpp"
 #include "record/journal.hpp"
 #include "record/summary.hpp"
 #include "record/writer.hpp"
+#include "registry/catalogue.hpp"
 #include "roofline/ceilings.hpp"
 
 #include <algorithm>

@@ -10,6 +10,7 @@
 #include "plan/plan.hpp"
 #include "plan/setting.hpp"
 #include "record/model.hpp"
+#include "registry/catalogue.hpp"
 #include "run/foreman.hpp"
 #include "run/run_folder.hpp"
 #include "run/samples.hpp"

@@ -11,7 +11,6 @@
 #include "plan/plan.hpp"
 #include "record/journal.hpp"
 #include "record/model.hpp"
-#include "run/runner.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -20,6 +19,18 @@
 #include <vector>
 
 namespace assay::harness {
+
+struct RunOptions {
+    std::filesystem::path out = "results";
+    std::string campaign = "default";
+    std::string provider; ///< empty: as found
+    std::string instance; ///< empty: as found
+    bool resume = false;
+    bool keep_samples = false; ///< --raw: every batch into a sidecar
+    bool record_hostname = false;
+    std::filesystem::path program;    ///< answers `program worker`; empty: this program
+    std::filesystem::path root = "/"; ///< of the kernel's files that a setting changes
+};
 
 struct RunFolder {
     std::filesystem::path path;

@@ -4,6 +4,7 @@
 #include "launch/governor.hpp"
 #include "machine/inventory.hpp"
 #include "plan/planner.hpp"
+#include "process/program.hpp"
 #include "process/signals.hpp"
 #include "run/forecast.hpp"
 #include "run/lane.hpp"

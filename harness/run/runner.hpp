@@ -9,6 +9,7 @@
 #include "plan/interleaving.hpp"
 #include "plan/plan.hpp"
 #include "record/model.hpp"
+#include "run/run_folder.hpp"
 
 #include <atomic>
 #include <filesystem>
@@ -16,18 +17,6 @@
 #include <vector>
 
 namespace assay::harness {
-
-struct RunOptions {
-    std::filesystem::path out = "results";
-    std::string campaign = "default";
-    std::string provider; ///< empty: as found
-    std::string instance; ///< empty: as found
-    bool resume = false;
-    bool keep_samples = false; ///< --raw: every batch into a sidecar
-    bool record_hostname = false;
-    std::filesystem::path program;    ///< answers `program worker`; empty: this program
-    std::filesystem::path root = "/"; ///< of the kernel's files that a setting changes
-};
 
 /// Where the run is; called on every change and at most twice a second in between.
 struct Progress {

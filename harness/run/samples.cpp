@@ -71,11 +71,4 @@ Result<void> Samples::add(std::size_t case_index, int replica, const std::vector
     return {};
 }
 
-void remove_empty_logs(const std::filesystem::path& folder) {
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator{folder, error})
-        if (entry.is_regular_file(error) && entry.file_size(error) == 0)
-            std::filesystem::remove(entry.path(), error);
-}
-
 } // namespace assay::harness

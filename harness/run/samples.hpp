@@ -32,7 +32,4 @@ private:
     int descriptor_;
 };
 
-/// Most cases print nothing.
-void remove_empty_logs(const std::filesystem::path& folder);
-
 } // namespace assay::harness

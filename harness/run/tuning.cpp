@@ -2,6 +2,7 @@
 #include "run/tuning.hpp"
 
 #include "launch/environment.hpp"
+#include "process/program.hpp"
 
 #include <fmt/format.h>
 

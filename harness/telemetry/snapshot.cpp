@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "telemetry/snapshot.hpp"
 
+#include "base/text.hpp"
 #include "machine/cgroup.hpp"
 
 #include <fmt/format.h>
@@ -18,8 +19,6 @@ namespace assay::telemetry {
 namespace {
 
 using machine::Files;
-using machine::to_number;
-using machine::words;
 
 double seconds_per_tick() {
     const long rate = ::sysconf(_SC_CLK_TCK);
@@ -30,7 +29,7 @@ void read_migrations(const Files& files, Snapshot& snapshot) {
     const std::string vmstat = files.text("/proc/vmstat");
     // The second counts moves for other reasons too, and is there without NUMA balancing.
     for (const char* const name : {"numa_pages_migrated", "pgmigrate_success"})
-        if (const auto count = to_number(machine::value_of(vmstat, name, ' '))) {
+        if (const auto count = to_number(value_of(vmstat, name, ' '))) {
             snapshot.page_migrations = static_cast<double>(*count);
             return;
         }
@@ -148,7 +147,7 @@ std::vector<std::filesystem::path> throttle_files(const Files& files) {
 void read_cpu_time(const Files& files, Snapshot& snapshot) {
     // 128 KiB: the lines of 1500 CPUs. The long lists of interrupts behind them are not needed.
     const std::string stat = files.text("/proc/stat", std::size_t{128} << 10U);
-    for (const std::string_view line : machine::split(stat, '\n')) {
+    for (const std::string_view line : split(stat, '\n')) {
         if (!line.starts_with("cpu")) break;
         if (line.size() > 3 && line[3] != ' ') {
             ++snapshot.cpus;

@@ -3,7 +3,6 @@
 
 #include "base/file.hpp"
 #include "machine/inventory.hpp"
-#include "roofline/network_limits.hpp"
 #include "telemetry/window.hpp"
 #include "worker/build_id.hpp"
 #include "worker/transport.hpp"

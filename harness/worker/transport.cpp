@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/transport.hpp"
 
+#include "base/text.hpp"
+#include "machine/network.hpp"
 #include "record/format.hpp"
 
 #include <fmt/format.h>
@@ -8,7 +10,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace assay::harness {
 namespace {
@@ -27,6 +31,16 @@ std::optional<double> number(const record::NamedList& settings, std::string_view
     if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
     const auto* real = std::get_if<double>(value);
     return real == nullptr ? std::nullopt : std::optional{*real};
+}
+
+std::string text_of(const record::NamedList& list, std::string_view name) {
+    const auto* value = record::find(list, name);
+    return value == nullptr ? "" : record::to_string(*value);
+}
+
+void append(std::string& list, std::string_view text) {
+    if (!list.empty()) list += "; ";
+    list += text;
 }
 
 /// Of a device and a call, on average over the devices, in the busier direction.
@@ -85,6 +99,23 @@ LinkProof prove_links(const record::NamedList& settings, const Counts& counted,
     if (*seen * calls_made > *most * calls_made + least_counted)
         proof.contradiction = words("at most", *most);
     return proof;
+}
+
+void note_network_rate(record::NamedList& settings, const machine::Files& files) {
+    const auto devices = text_of(settings, "network_devices");
+    double sum = 0;
+    std::string known;
+    std::string unknown;
+    for (const auto device : split(devices, ',')) {
+        const auto rate = machine::network_rate(files, trim(device));
+        if (!rate) continue;
+        append(rate->bytes_per_second ? known : unknown, rate->source);
+        sum += rate->bytes_per_second.value_or(0);
+    }
+    // Of devices that share the work the rate is not known where that of one is not.
+    if (!known.empty() && unknown.empty()) settings.push_back({"network_bytes_per_second", sum});
+    auto source = unknown.empty() ? std::move(known) : std::move(unknown);
+    if (!source.empty()) settings.push_back({"network_rate_source", std::move(source)});
 }
 
 } // namespace assay::harness

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Do the counters of NVLink agree with the way that a benchmark says its messages took? What it expects
-// comes as settings, see Context::nvlink_at_least in assay/benchmark.hpp; this file knows no library.
+// Which way did the messages of a case take? Do the counters of NVLink agree with what the benchmark says, which
+// comes as settings (Context::nvlink_at_least in assay/benchmark.hpp), and how fast is the network they went
+// through? Asked where the case ran: the machine that plans and reports may be another. Knows no library.
 
 #pragma once
 
+#include "machine/files.hpp"
 #include "record/model.hpp"
 #include "telemetry/links.hpp"
 
@@ -25,5 +27,9 @@ LinkProof prove_links(const record::NamedList& settings,
 
 /// The sums over the devices, for the record; nothing where none is counted.
 telemetry::LinkBytes sum_of(const std::vector<telemetry::LinkBytes>& counted);
+
+/// Where there is a setting `network_devices` ("mlx5_0:1, mlx5_1:1"), adds `network_bytes_per_second`, the sum of
+/// their rates in one direction, and `network_rate_source`, or why there is no rate. Nothing for "memory".
+void note_network_rate(record::NamedList& settings, const machine::Files& files = machine::Files{});
 
 } // namespace assay::harness

@@ -5,9 +5,9 @@
 #include "base/version.hpp"
 #include "machine/binding.hpp"
 #include "machine/system.hpp"
-#include "plan/hosts.hpp"
 #include "process/channel.hpp"
 #include "process/message.hpp"
+#include "process/start.hpp"
 #include "worker/build_id.hpp"
 #include "worker/case_worker.hpp"
 
@@ -45,12 +45,6 @@ std::string_view variable(const char* name) {
     return value == nullptr ? std::string_view{} : std::string_view{value};
 }
 
-std::int64_t number_in(std::string_view text) {
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-}
-
 void say(std::string_view text) {
     const auto line = fmt::format("assay worker: {}\n", text);
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
@@ -66,27 +60,16 @@ void bind_to(int cpu) {
     ::sched_setaffinity(0, sizeof set, &set);
 }
 
-std::vector<int> numbers_in(std::string_view list) {
-    std::vector<int> numbers;
-    while (!list.empty()) {
-        const auto comma = list.find(',');
-        numbers.push_back(static_cast<int>(number_in(list.substr(0, comma))));
-        list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
-    }
-    return numbers;
-}
-
-/// A rank runs on the CPU that the parent chose for it: entry `rank` of ASSAY_CPUS. On other hosts the
-/// parent knows how many ranks there are (ASSAY_HOST_RANKS), and each chooses by the same rule. "any" leaves it
-/// free.
-void bind_rank(int rank) {
-    if (rank < 0 || variable("ASSAY_CPUS") == "any") return;
-    auto cpus = numbers_in(variable("ASSAY_CPUS"));
+/// A rank runs on the CPU that the parent chose for it. On other hosts the parent knows how many ranks there
+/// are, and each chooses by the same rule.
+void bind_rank(const Start& start, int rank) {
+    if (rank < 0 || start.unbound) return;
+    auto cpus = start.cpus;
     auto index = static_cast<std::size_t>(rank);
-    if (const auto per_host = numbers_in(variable("ASSAY_HOST_RANKS")); !per_host.empty()) {
-        const auto place = place_of(per_host, rank);
+    if (!start.host_ranks.empty()) {
+        const auto place = place_of(start.host_ranks, rank);
         if (!place) return;
-        cpus = machine::choose_cpus(per_host[place->host]);
+        cpus = machine::choose_cpus(start.host_ranks[place->host]);
         index = static_cast<std::size_t>(place->local_rank);
     }
     if (index < cpus.size()) bind_to(cpus[index]);
@@ -254,8 +237,11 @@ private:
 
 int own_rank() {
     for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"})
-        if (const auto text = variable(name); !text.empty())
-            return static_cast<int>(number_in(text));
+        if (const auto text = variable(name); !text.empty()) {
+            int rank = 0;
+            std::from_chars(text.data(), text.data() + text.size(), rank);
+            return rank;
+        }
     return 0;
 }
 
@@ -267,11 +253,10 @@ std::string own_state() {
     return name_ends == std::string::npos ? "?" : text.substr(name_ends + 2, 1);
 }
 
-message::Hello hello(std::string token, int rank) {
-    if (variable("ASSAY_HOST_RANKS").empty())
-        return {.token = std::move(token), .rank = rank, .pid = ::getpid()};
+message::Hello hello(const Start& start, int rank) {
+    if (start.host_ranks.empty()) return {.token = start.token, .rank = rank, .pid = ::getpid()};
     const auto build = build_id("/proc/self/exe", reinterpret_cast<const void*>(&worker_main));
-    return {.token = std::move(token),
+    return {.token = start.token,
             .rank = rank,
             .pid = ::getpid(),
             .version = std::string{version()},
@@ -282,9 +267,8 @@ message::Hello hello(std::string token, int rank) {
 } // namespace
 
 int worker_main() {
-    const std::string address{variable("ASSAY_SOCKET")};
-    const std::string token{variable("ASSAY_TOKEN")};
-    if (address.empty() || token.empty()) {
+    const auto start = own_start();
+    if (start.socket.empty() || start.token.empty()) {
         say("is started by `assay run`, not by hand");
         return static_cast<int>(ExitCode::usage);
     }
@@ -294,19 +278,18 @@ int worker_main() {
     // A plain worker started inside somebody's job has no rank of its own; the parent removed those
     // variables.
     const int rank = own_rank();
-    const auto data_limit = number_in(variable("ASSAY_DATA_LIMIT"));
-    bind_rank(rank);
-    limit_memory(data_limit);
+    bind_rank(start, rank);
+    limit_memory(start.data_limit);
 
-    auto connection = Connection::open(address);
+    auto connection = Connection::open(start.socket);
     if (!connection) {
         say(connection.error().message);
         return static_cast<int>(ExitCode::environment);
     }
     Outbox outbox{*connection};
-    outbox.send(hello(token, rank));
+    outbox.send(hello(start, rank));
     Inbox inbox{*connection, [&] { outbox.send(message::Pong{.state = own_state()}); }};
-    Loop loop{outbox, rank, data_limit};
+    Loop loop{outbox, rank, start.data_limit};
     while (loop.handle(inbox.next())) {
     }
     return static_cast<int>(ExitCode::done);

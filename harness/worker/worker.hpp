@@ -7,7 +7,7 @@
 
 namespace assay::harness {
 
-/// The whole life of a worker: finds the parent in ASSAY_SOCKET and ASSAY_TOKEN and returns the exit
+/// The whole life of a worker: finds the parent by its environment (process/start.hpp) and returns the exit
 /// code when the parent says stop. For the program's `worker` verb; not for people.
 int worker_main();
 

@@ -7,6 +7,7 @@
 #include "launch/environment.hpp"
 #include "launch/launcher.hpp"
 #include "process/process.hpp"
+#include "process/program.hpp"
 #include "record/journal.hpp"
 #include "record/reader.hpp"
 #include "trouble_plan.hpp"

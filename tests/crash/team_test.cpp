@@ -4,6 +4,7 @@
 
 #include "launch/launcher.hpp"
 #include "process/process.hpp"
+#include "process/program.hpp"
 #include "trouble_plan.hpp"
 
 #include <gmock/gmock.h>

@@ -3,6 +3,7 @@
 // Runs that take turns: real workers, one run for each setting, pairs that stay pairs whatever happens.
 
 #include "launch/launcher.hpp"
+#include "process/program.hpp"
 #include "record/check.hpp"
 #include "record/journal.hpp"
 #include "record/reader.hpp"

@@ -3,7 +3,7 @@
 // What a worker may send, and what people write of where workers are: the bytes are cut into lines however they arrive, and a line that is accepted
 // as a message can be sent again and means the same.
 #include "fuzz.hpp"
-#include "launch/slurm.hpp"
+#include "launch/team.hpp"
 #include "plan/hosts.hpp"
 #include "process/channel.hpp"
 #include "process/message.hpp"

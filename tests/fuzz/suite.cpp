@@ -6,6 +6,7 @@
 
 #include "fuzz.hpp"
 #include "plan/selection.hpp"
+#include "registry/catalogue.hpp"
 #include "registry/parameter.hpp"
 
 #include <string>

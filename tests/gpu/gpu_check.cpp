@@ -12,9 +12,11 @@
 #include "machine/inventory.hpp"
 #include "outcomes.hpp"
 #include "plan/device_choice.hpp"
+#include "process/log.hpp"
 #include "process/process.hpp"
+#include "process/program.hpp"
 #include "record/reader.hpp"
-#include "registry/manifest.hpp"
+#include "registry/catalogue.hpp"
 #include "run/foreman.hpp"
 
 #include <CLI/CLI.hpp>

@@ -6,6 +6,7 @@
 #include "child.hpp"
 #include "comparison.hpp"
 #include "launch/launcher.hpp"
+#include "process/program.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>

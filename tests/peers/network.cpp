@@ -4,6 +4,7 @@
 #include "child.hpp"
 #include "comparison.hpp"
 #include "launch/launcher.hpp"
+#include "process/program.hpp"
 
 #include <fmt/format.h>
 

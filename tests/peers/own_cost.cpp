@@ -6,6 +6,7 @@
 #include "launch/session.hpp"
 #include "machine/inventory.hpp"
 #include "measure/engine.hpp"
+#include "process/program.hpp"
 #include "subject.hpp"
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "registry/manifest.hpp"
+#include "registry/catalogue.hpp"
 
 #include <string>
 #include <vector>

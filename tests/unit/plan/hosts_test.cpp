@@ -3,11 +3,13 @@
 // The hosts of a team: what people write, what it means, and how ranks and addresses follow from it.
 #include "base/file.hpp"
 #include "launch/launcher.hpp"
-#include "launch/slurm.hpp"
+#include "launch/team.hpp"
 #include "plan/hosts.hpp"
 #include "process/address.hpp"
 #include "process/channel.hpp"
 #include "process/log.hpp"
+#include "process/program.hpp"
+#include "process/start.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gmock/gmock.h>

@@ -2,6 +2,7 @@
 #include "launch/environment.hpp"
 #include "process/channel.hpp"
 #include "process/process.hpp"
+#include "process/program.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ceilings of devices, on machines that were never seen: the files are the ones that are installed.
+#include "registry/catalogue.hpp"
 #include "roofline/bound.hpp"
 #include "roofline/ceilings.hpp"
 #include "roofline/device_limits.hpp"

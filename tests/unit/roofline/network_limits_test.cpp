@@ -2,9 +2,9 @@
 //
 // What a network between two machines can carry, from the settings of a case.
 #include "roofline/ceilings.hpp"
-#include "roofline/network_limits.hpp"
 #include "support/catalogue_maker.hpp"
 #include "support/temporary_folder.hpp"
+#include "worker/transport.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 #include "launch/environment.hpp"
 #include "launch/launcher.hpp"
 #include "launch/placement.hpp"
+#include "process/program.hpp"
 #include "run/forecast.hpp"
 #include "run/run_folder.hpp"
 #include "run/tuning.hpp"

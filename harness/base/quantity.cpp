@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/plan.hpp"
+#include "base/quantity.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace assay::harness {
+namespace assay {
 
 Result<double> parse_duration(std::string_view text) {
     constexpr std::array<std::pair<std::string_view, double>, 5> units{
@@ -24,4 +24,4 @@ Result<double> parse_duration(std::string_view text) {
     return fail(fmt::format("\"{}\" is no duration: write 90s, 15m or 1h", text));
 }
 
-} // namespace assay::harness
+} // namespace assay

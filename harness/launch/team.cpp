@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/team.hpp"
+
+#include "base/file.hpp"
+#include "process/address.hpp"
+#include "process/process.hpp"
+#include "process/program.hpp"
+#include "process/scratch.hpp"
+#include "process/start.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+constexpr std::size_t most_nodes = 65'536;
+constexpr std::size_t most_named_hosts = 8; // in a message
+
+std::optional<int> take_number(std::string_view& text) {
+    int value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (parsed.ec != std::errc{} || value < 1) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(parsed.ptr - text.data()));
+    return value;
+}
+
+/// What `scontrol show hostnames LIST` prints: a name per line.
+Result<std::string> ask_names(const std::string& list,
+                              const std::vector<std::string>& environment) {
+    const char* path = find_variable(environment, "PATH");
+    const auto program = find_program("scontrol", path == nullptr ? "/usr/bin:/bin" : path);
+    if (program.empty())
+        return fail("needs scontrol (Debian package slurm-client)", Fault::environment);
+    const auto scratch = Scratch::create();
+    if (!scratch) return tl::unexpected{scratch.error()};
+    const auto log = scratch->folder() / "names";
+    auto process = Process::start({.arguments = {program.string(), "show", "hostnames", list},
+                                   .environment = environment,
+                                   .log = log});
+    if (!process) return tl::unexpected{process.error()};
+    constexpr std::chrono::seconds patience{20};
+    const auto& ending = process->wait(patience);
+    constexpr std::size_t most = std::size_t{16} << 20U;
+    auto text = read_whole(log, most);
+    if (!text) return text;
+    if (!ending || ending->code != 0 || ending->signal != 0)
+        return fail(fmt::format("scontrol does not know the hosts of this allocation: {}",
+                                text->substr(0, text->find('\n'))),
+                    Fault::environment);
+    return text;
+}
+
+// --- shares ---------------------------------------------------------------------------------------
+
+int cores_of(const record::Machine& machine) {
+    return std::max(machine.usable_cores.value_or(1), 1);
+}
+
+/// Slots count cores (Slurm has no others), so for ranks that need a device each they are no more than devices. Where this
+/// machine has none, nothing is known of the others: one, unless told.
+int slots_of(const Host& host, const record::Machine& machine, std::optional<int> devices) {
+    if (!devices) return host.slots != 0 ? host.slots : cores_of(machine);
+    if (*devices == 0) return std::max(host.slots, 1);
+    return host.slots != 0 ? std::min(host.slots, *devices) : *devices;
+}
+
+/// One more for each host in turn that has room, until there are enough.
+std::vector<int> spread(const std::vector<int>& slots, std::int64_t wanted) {
+    std::vector<int> ranks(slots.size(), 0);
+    while (wanted > 0)
+        for (std::size_t i = 0; i < slots.size() && wanted > 0; ++i)
+            if (ranks[i] < slots[i]) {
+                ++ranks[i];
+                --wanted;
+            }
+    return ranks;
+}
+
+/// Steps run on nodes of the job alone; Slurm itself would only say that there is no room.
+Result<void> check_allocation(const std::vector<Host>& hosts) {
+    const auto allocated = hosts_of_allocation();
+    if (!allocated) return tl::unexpected{allocated.error()};
+    std::vector<std::string> names;
+    for (const auto& host : *allocated) names.push_back(host.name);
+    for (const auto& host : hosts)
+        if (!is_there(*allocated, host.name))
+            return fail(fmt::format(
+                "{} is not in this Slurm job, which has {}{}", host.name,
+                fmt::join(std::span{names}.first(std::min(names.size(), most_named_hosts)), ", "),
+                names.size() > most_named_hosts ? ", ..." : ""));
+    return {};
+}
+
+} // namespace
+
+std::vector<int> repeated_counts(std::string_view text) {
+    std::vector<int> counts;
+    while (true) {
+        const auto value = take_number(text);
+        if (!value) return {};
+        int times = 1;
+        if (text.starts_with("(x")) {
+            text.remove_prefix(2);
+            const auto count = take_number(text);
+            if (!count || !text.starts_with(')')) return {};
+            text.remove_prefix(1);
+            times = *count;
+        }
+        if (counts.size() + static_cast<std::size_t>(times) > most_nodes) return {};
+        counts.insert(counts.end(), static_cast<std::size_t>(times), *value);
+        if (text.empty()) return counts;
+        if (!text.starts_with(',')) return {};
+        text.remove_prefix(1);
+    }
+}
+
+Result<std::vector<Host>> hosts_of_allocation() {
+    const auto environment = own_environment();
+    const char* list = find_variable(environment, "SLURM_JOB_NODELIST");
+    if (list == nullptr)
+        return fail("this Slurm allocation names no hosts (SLURM_JOB_NODELIST)",
+                    Fault::environment);
+    const auto names = ask_names(list, environment);
+    if (!names) return tl::unexpected{names.error()};
+    auto hosts = parse_hostfile(*names, "scontrol");
+    if (!hosts) return hosts;
+    const char* slots = find_variable(environment, "SLURM_TASKS_PER_NODE");
+    if (slots == nullptr) slots = find_variable(environment, "SLURM_JOB_CPUS_PER_NODE");
+    const auto counts = repeated_counts(slots == nullptr ? "" : slots);
+    for (std::size_t i = 0; i < hosts->size() && i < counts.size(); ++i)
+        (*hosts)[i].slots = counts[i];
+    return hosts;
+}
+
+Result<void> check_hosts(const std::vector<Host>& hosts) {
+    std::map<std::string, std::string> names; ///< by address
+    for (const auto& host : hosts) {
+        const auto address = numeric_address(host.name);
+        if (!address) return tl::unexpected{address.error()};
+        const auto [known, added] = names.emplace(*address, host.name);
+        if (!added)
+            return fail(fmt::format("{} and {} are one host ({}): name it once", known->second,
+                                    host.name, *address));
+        if (auto way = own_address_towards(host.name); !way) return tl::unexpected{way.error()};
+    }
+    return {};
+}
+
+Result<std::vector<HostRanks>> share_out(const std::vector<Host>& hosts, bool show_names,
+                                         const record::Value& ranks, const record::Machine& machine,
+                                         std::optional<int> devices) {
+    std::vector<int> slots;
+    for (const auto& host : hosts) slots.push_back(slots_of(host, machine, devices));
+    std::vector<int> shares = slots;
+    if (const auto* number = std::get_if<std::int64_t>(&ranks)) {
+        const auto room = std::accumulate(slots.begin(), slots.end(), std::int64_t{0});
+        if (*number > room)
+            return fail(
+                fmt::format("needs {} ranks, the {} hosts take {}", *number, hosts.size(), room),
+                Fault::environment);
+        shares = spread(slots, *number);
+    } else if (const auto* symbol = std::get_if<std::string>(&ranks)) {
+        const int sockets = std::max(machine.sockets.value_or(1), 1);
+        for (auto& share : shares) {
+            if (*symbol == "per_node" || *symbol == "one") share = 1;
+            if (*symbol == "per_socket") share = std::min(share, sockets);
+        }
+    }
+    std::vector<HostRanks> result;
+    for (std::size_t i = 0; i < hosts.size(); ++i)
+        if (shares[i] > 0)
+            result.push_back({.name = hosts[i].name,
+                              .label = show_names ? hosts[i].name : fmt::format("node{}", i),
+                              .ranks = shares[i]});
+    return result;
+}
+
+Result<Job> settle(Job job) {
+    if (job.launcher.empty()) job.launcher = "mpirun";
+    const bool in_slurm = job.launcher == "srun";
+    if (in_slurm && find_variable(own_environment(), "SLURM_JOB_ID") == nullptr)
+        return fail("srun starts teams inside a Slurm allocation, and this is none: use sbatch or "
+                    "salloc",
+                    Fault::environment);
+    if (in_slurm && job.hosts.empty()) {
+        auto hosts = hosts_of_allocation();
+        if (!hosts) return tl::unexpected{hosts.error()};
+        job.hosts = std::move(*hosts);
+    } else if (in_slurm) {
+        if (auto inside = check_allocation(job.hosts); !inside)
+            return tl::unexpected{inside.error()};
+    }
+    if (auto checked = check_hosts(job.hosts); !checked) return tl::unexpected{checked.error()};
+    return job;
+}
+
+std::string rank_words(const std::vector<HostRanks>& hosts, int rank) {
+    std::vector<int> counts;
+    for (const auto& host : hosts) counts.push_back(host.ranks);
+    const auto place = place_of(counts, rank);
+    return place ? fmt::format("rank {} on {}", rank, hosts[place->host].label)
+                 : fmt::format("rank {}", rank);
+}
+
+} // namespace assay::harness

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process/start.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace assay::harness {
+namespace {
+
+enum Variable : std::size_t { socket_address, token, cpus, data_limit, host_ranks };
+
+constexpr std::string_view unbound = "any";
+
+std::string_view value_of(Variable which) {
+    const char* value = std::getenv(start_variables.at(which)); // NOLINT(concurrency-mt-unsafe)
+    return value == nullptr ? std::string_view{} : std::string_view{value};
+}
+
+std::int64_t number_in(std::string_view text) {
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+std::vector<int> numbers_in(std::string_view list) {
+    std::vector<int> numbers;
+    while (!list.empty()) {
+        const auto comma = list.find(',');
+        numbers.push_back(static_cast<int>(number_in(list.substr(0, comma))));
+        list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
+    }
+    return numbers;
+}
+
+} // namespace
+
+std::vector<std::string> to_variables(const Start& start) {
+    std::vector<std::string> entries;
+    const auto add = [&](Variable which, const std::string& value) {
+        if (!value.empty())
+            entries.push_back(fmt::format("{}={}", start_variables.at(which), value));
+    };
+    add(socket_address, start.socket);
+    add(token, start.token);
+    add(cpus, start.unbound ? std::string{unbound} : fmt::format("{}", fmt::join(start.cpus, ",")));
+    if (start.data_limit > 0) add(data_limit, std::to_string(start.data_limit));
+    add(host_ranks, fmt::format("{}", fmt::join(start.host_ranks, ",")));
+    return entries;
+}
+
+std::string mark_of(const std::string& text) {
+    return fmt::format("{}={}", start_variables.at(token), text);
+}
+
+Start own_start() {
+    Start start{.socket = std::string{value_of(socket_address)},
+                .token = std::string{value_of(token)},
+                .cpus = {},
+                .unbound = value_of(cpus) == unbound,
+                .data_limit = number_in(value_of(data_limit)),
+                .host_ranks = numbers_in(value_of(host_ranks))};
+    if (!start.unbound) start.cpus = numbers_in(value_of(cpus));
+    return start;
+}
+
+std::optional<RankPlace> place_of(const std::vector<int>& ranks_per_host, int rank) {
+    for (std::size_t host = 0; host < ranks_per_host.size(); ++host) {
+        if (rank < ranks_per_host[host]) return RankPlace{.host = host, .local_rank = rank};
+        rank -= ranks_per_host[host];
+    }
+    return std::nullopt;
+}
+
+} // namespace assay::harness

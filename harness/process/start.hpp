@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a worker is told by its environment before it can be spoken to: written by launch/, read by worker/.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::harness {
+
+struct Start {
+    std::string socket; ///< the parent's address
+    std::string token;
+    std::vector<int> cpus;       ///< one for each rank of a team, which binds itself
+    bool unbound = false;        ///< ranks are not bound at all
+    std::int64_t data_limit = 0; ///< bytes the process may allocate; 0: no limit
+    std::vector<int> host_ranks; ///< ranks per host; empty: all are on one
+};
+
+/// The names of the variables.
+inline constexpr std::array start_variables{"ASSAY_SOCKET", "ASSAY_TOKEN", "ASSAY_CPUS",
+                                            "ASSAY_DATA_LIMIT", "ASSAY_HOST_RANKS"};
+
+/// "NAME=value" for everything that is set.
+std::vector<std::string> to_variables(const Start& start);
+/// The entry of the token: by it a process is known that left its session.
+std::string mark_of(const std::string& token);
+/// Of this process. Call it before there is a second thread.
+Start own_start();
+
+/// Which of the hosts a rank is on, and which of the host's ranks it is.
+struct RankPlace {
+    std::size_t host = 0;
+    int local_rank = 0;
+};
+std::optional<RankPlace> place_of(const std::vector<int>& ranks_per_host, int rank);
+
+} // namespace assay::harness
