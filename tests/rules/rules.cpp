@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules that a compiler cannot check: which room may include which, what may be called where, how a
-// file begins. A rule that fails names the file, the line and what would be right.
+// Rules that a compiler cannot check: what may be called where, how a file begins. A rule that fails names the file, the line and what would be right.
+
+#include "sources.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,106 +18,16 @@
 #include <string_view>
 #include <vector>
 
+namespace assay::rules {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::IsEmpty;
-
-const fs::path root{ASSAY_SOURCE_DIR};
-
-struct Line {
-    std::string file; ///< relative to the root
-    std::size_t number;
-    std::string text;
-};
-
-bool is_source(const fs::path& path) {
-    static const std::set<std::string> endings{".cpp", ".hpp", ".h", ".cu", ".cuh"};
-    return endings.contains(path.extension().string());
-}
-
-std::vector<fs::path> files_below(std::string_view folder) {
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator{root / folder})
-        if (entry.is_regular_file()) files.push_back(entry.path());
-    std::ranges::sort(files);
-    return files;
-}
-
-std::vector<Line> lines_of(const fs::path& path) {
-    std::ifstream in{path};
-    std::vector<Line> lines;
-    std::string text;
-    while (std::getline(in, text))
-        lines.push_back({fs::relative(path, root).string(), lines.size() + 1, text});
-    return lines;
-}
-
-std::vector<Line> source_lines(std::initializer_list<std::string_view> folders) {
-    std::vector<Line> all;
-    for (const auto folder : folders)
-        for (const auto& file : files_below(folder))
-            if (is_source(file)) std::ranges::move(lines_of(file), std::back_inserter(all));
-    return all;
-}
-
-std::string at(const Line& line) { return line.file + ":" + std::to_string(line.number); }
 
 /// Code without its comment and string literals, so that prose may name what code may not call.
 std::string code_of(const Line& line) {
     static const std::regex literals{R"re("([^"\\]|\\.)*")re"};
     const auto code = std::regex_replace(line.text, literals, "\"\"");
     return code.substr(0, code.find("//"));
-}
-
-/// The room of a file: the first two folders, as "harness/record".
-std::string room_of(const std::string& file) {
-    const auto second = file.find('/', file.find('/') + 1);
-    return file.substr(0, second);
-}
-
-/// What each room of the harness and the reports may include; its own files always.
-const std::map<std::string, std::set<std::string>> allowed{
-    {"harness/base", {}},
-    {"harness/stats", {"base"}},
-    {"harness/json", {"base"}},
-    {"harness/record", {"base", "stats", "json"}},
-    {"harness/machine", {"base", "json", "record"}},
-    {"harness/telemetry", {"base", "stats", "record", "machine"}},
-    {"harness/measure", {"base", "stats", "record"}},
-    {"harness/core",
-     {"assay", "base", "stats", "json", "record", "machine", "telemetry", "measure"}},
-    {"harness/cli", {"base", "stats", "json", "record", "machine", "telemetry", "measure", "core"}},
-    {"harness/include", {"assay"}},
-    {"reports/language", {"base"}},
-    {"reports/model", {"base", "json", "record", "stats", "language"}},
-    {"reports/store", {"base", "json", "record", "stats", "language", "model"}},
-    {"reports/compare", {"base", "json", "record", "stats", "language", "model", "store"}},
-    {"reports/history", {"base", "json", "record", "stats", "language", "model", "store"}},
-    {"reports/predict", {"base", "record", "stats", "language", "model", "store"}},
-    {"reports/import", {"base", "json", "record", "stats", "language", "model"}},
-    {"reports/render",
-     {"base", "json", "record", "stats", "language", "model", "store", "compare", "history",
-      "predict"}},
-    {"reports/cli",
-     {"base", "json", "record", "stats", "language", "model", "store", "compare", "history",
-      "import", "predict", "render"}},
-};
-
-TEST(Rules, EveryRoomIncludesOnlyRoomsBelowIt) {
-    static const std::regex quoted{R"(^\s*#\s*include\s+"([a-z_]+)/)"};
-    std::vector<std::string> broken;
-    for (const auto& line : source_lines({"harness", "reports"})) {
-        std::smatch match;
-        if (!std::regex_search(line.text, match, quoted)) continue;
-        const auto room = room_of(line.file);
-        const auto target = match[1].str();
-        const auto entry = allowed.find(room);
-        const bool own = room.ends_with("/" + target);
-        if (entry == allowed.end() || (!own && !entry->second.contains(target)))
-            broken.push_back(at(line) + ": " + room + " may not include " + target);
-    }
-    EXPECT_THAT(broken, IsEmpty());
 }
 
 TEST(Rules, BenchmarksIncludeTheCounterAndNothingElseOfOurs) {
@@ -142,12 +53,12 @@ struct Forbidden {
 
 TEST(Rules, ForbiddenCallsStayInTheirRooms) {
     const std::array forbidden{
-        Forbidden{std::regex{R"((^|[^\w:.>])(std::)?(exit|_exit|_Exit|quick_exit|abort)\s*\()"},
-                  {"harness/cli", "reports/cli", "harness/core/worker.cpp",
-                   "harness/core/process.cpp", "harness/core/launcher.cpp"},
-                  "only the programs end the process (and a worker whose parent is gone)"},
+        Forbidden{std::regex{R"((^|[^\w:.>])(std::|::)?(exit|_exit|_Exit|quick_exit|abort)\s*\()"},
+                  {"harness/cli", "reports/cli", "harness/worker/worker.cpp",
+                   "harness/process/process.cpp", "harness/launch/governor.cpp"},
+                  "only the programs end the process (and children that have a task of their own)"},
         Forbidden{
-            std::regex{R"(std::(cout|cerr|clog)|(^|[^\w:])(std::)?(printf|puts|fprintf)\s*\()"},
+            std::regex{R"(std::(cout|cerr|clog)|(^|[^\w:])(std::|::)?(printf|puts|fprintf)\s*\()"},
             {"harness/cli", "reports/cli"},
             "only the programs print"},
         Forbidden{
@@ -157,8 +68,8 @@ TEST(Rules, ForbiddenCallsStayInTheirRooms) {
         Forbidden{std::regex{R"(std::(system|popen)\b|\bpopen\s*\()"}, {}, "no shell"},
         Forbidden{std::regex{R"(\b(cudaMallocManaged)\b)"}, {}, "plain device memory only"},
         Forbidden{std::regex{R"(std::this_thread::sleep|\busleep\s*\()"},
-                  {"harness/core"},
-                  "waiting is the runner's business"},
+                  {"harness/process/process.cpp"},
+                  "waiting is the parent's business"},
     };
     std::vector<std::string> broken;
     for (const auto& line : source_lines({"harness", "reports"})) {
@@ -279,3 +190,4 @@ TEST(Rules, TheRulesSeeTheTree) {
 }
 
 } // namespace
+} // namespace assay::rules

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who may include whom, in the harness and the reports: between rooms by a table that has an order, between
+// units (x.hpp with x.cpp) never in a circle.
+
+#include "sources.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace assay::rules {
+namespace {
+
+using testing::IsEmpty;
+
+using Names = std::set<std::string>;
+
+/// What each room may include, or that file of it alone; its own files always.
+const std::map<std::string, Names> allowed{
+    {"harness/include", {}},
+    {"harness/base", {}},
+    {"harness/stats", {"base"}},
+    {"harness/json", {"base"}},
+    {"harness/record", {"base", "stats", "json"}},
+    {"harness/measure", {"base", "stats", "record", "assay/team.hpp"}},
+    {"harness/driver", {"base", "record"}},
+    {"harness/machine", {"driver", "base", "json", "record"}},
+    {"harness/telemetry", {"driver", "machine", "base", "stats", "record"}},
+    {"harness/registry", {"base", "json", "record"}},
+    {"harness/process", {"base", "json", "record", "measure/protocol.hpp"}},
+    {"harness/plan",
+     {"registry", "machine", "base", "json", "record", "measure/protocol.hpp",
+      "assay/machine.hpp"}},
+    {"harness/worker",
+     {"process", "registry", "measure", "telemetry", "driver", "machine", "base", "record",
+      "assay"}},
+    {"harness/launch", {"process", "plan", "registry", "machine", "base", "record"}},
+    {"harness/roofline", {"registry", "machine", "base", "json", "record"}},
+    {"harness/run",
+     {"launch", "plan", "roofline", "registry", "process", "machine", "base", "json", "record",
+      "measure/protocol.hpp"}},
+    {"harness/doctor",
+     {"launch", "process", "registry", "telemetry", "machine", "base", "stats", "record"}},
+    {"harness/cli",
+     {"base", "stats", "json", "record", "measure", "driver", "machine", "telemetry", "registry",
+      "process", "plan", "worker", "launch", "roofline", "run", "doctor", "assay"}},
+    {"reports/language", {"base"}},
+    {"reports/model", {"base", "json", "record", "stats", "language"}},
+    {"reports/store", {"base", "json", "record", "stats", "language", "model"}},
+    {"reports/compare", {"base", "json", "record", "stats", "language", "model", "store"}},
+    {"reports/history", {"base", "json", "record", "stats", "language", "model", "store"}},
+    {"reports/predict", {"base", "record", "stats", "language", "model", "store"}},
+    {"reports/import", {"base", "json", "record", "stats", "language", "model"}},
+    {"reports/render",
+     {"base", "json", "record", "stats", "language", "model", "store", "compare", "history",
+      "predict"}},
+    {"reports/cli",
+     {"base", "json", "record", "stats", "language", "model", "store", "compare", "history",
+      "import", "predict", "render"}},
+};
+
+/// How others name a room: "record", or "assay" for what benchmarks include.
+std::string short_name(const std::string& room) {
+    return room == "harness/include" ? "assay" : room.substr(room.find('/') + 1);
+}
+
+struct Include {
+    Line line;
+    std::string name;   ///< as written: "record/model.hpp"
+    std::string target; ///< the file, relative to the root
+};
+
+/// Of files of ours, in quotes or angle brackets.
+const std::vector<Include>& includes() {
+    static const auto all = [] {
+        static const std::regex pattern{R"(^\s*#\s*include\s+["<]([a-z_]+/[^">]+)[">])"};
+        std::vector<Include> found;
+        for (const auto& line : source_lines({"harness", "reports"})) {
+            std::smatch match;
+            if (!std::regex_search(line.text, match, pattern)) continue;
+            const bool reports = line.file.starts_with("reports/");
+            for (const auto* const top : {"reports/", "harness/", "harness/include/"}) {
+                const auto target = top + match[1].str();
+                if ((top == std::string_view{"reports/"} && !reports) || !fs::exists(root / target))
+                    continue;
+                found.push_back({line, match[1], target});
+                break;
+            }
+        }
+        return found;
+    }();
+    return all;
+}
+
+TEST(Rooms, IncludeOnlyWhatTheTableAllows) {
+    std::vector<std::string> broken;
+    for (const auto& include : includes()) {
+        const auto room = room_of(include.line.file);
+        const auto target = room_of(include.target);
+        const auto entry = allowed.find(room);
+        if (room == target) continue;
+        if (entry == allowed.end() ||
+            (!entry->second.contains(short_name(target)) && !entry->second.contains(include.name)))
+            broken.push_back(at(include.line) + ": " + room + " may not include " + include.name);
+    }
+    EXPECT_THAT(broken, IsEmpty());
+    EXPECT_GT(includes().size(), 1000U) << "a rule that reads nothing passes for ever";
+}
+
+TEST(Rooms, HaveAnOrder) {
+    Names below;
+    auto left = allowed;
+    const auto stands = [&](const auto& room) {
+        return std::ranges::all_of(room.second, [&](const std::string& name) {
+            return below.contains(name.substr(0, name.find('/')));
+        });
+    };
+    while (true) {
+        const auto next = std::ranges::find_if(left, stands);
+        if (next == left.end()) break;
+        below.insert(short_name(next->first));
+        left.erase(next);
+    }
+    Names circle;
+    for (const auto& [room, targets] : left) circle.insert(room);
+    EXPECT_THAT(circle, IsEmpty()) << "each of them needs another one of them";
+}
+
+TEST(Rooms, AreHeldInOnesHead) {
+    constexpr std::size_t most = 26;                                         // sources
+    const std::map<std::string, std::size_t> larger{{"harness/machine", 35}, // they shrink
+                                                    {"reports/render", 58}};
+    for (const auto* const top : {"harness", "reports"})
+        for (const auto& entry : fs::directory_iterator{root / top}) {
+            if (!entry.is_directory()) continue;
+            const auto room = fs::relative(entry.path(), root).string();
+            const auto count = std::ranges::count_if(files_below(room), is_source);
+            const auto exception = larger.find(room);
+            const auto limit = exception == larger.end() ? most : exception->second;
+            EXPECT_LE(static_cast<std::size_t>(count), limit) << room;
+            EXPECT_TRUE(exception == larger.end() || static_cast<std::size_t>(count) > most)
+                << room << " need be no exception any more";
+            EXPECT_TRUE(count == 0 || allowed.contains(room)) << room << " is not in the table";
+        }
+}
+
+// --- units ----------------------------------------------------------------------------------------
+
+/// "harness/driver/nvml": a file without its ending; the files of nvml* are one.
+std::string unit_of(const std::string& file) {
+    const auto unit = fs::path{file}.replace_extension().string();
+    const auto name = unit.find("/nvml_");
+    return name == std::string::npos ? unit : unit.substr(0, name) + "/nvml";
+}
+
+using Needs = std::map<std::string, Names>;
+
+Names reached_from(const Needs& needs, const std::string& unit) {
+    Names reached;
+    std::vector<std::string> open{unit};
+    while (!open.empty()) {
+        const auto found = needs.find(open.back());
+        open.pop_back();
+        if (found == needs.end()) continue;
+        for (const auto& next : found->second)
+            if (reached.insert(next).second) open.push_back(next);
+    }
+    return reached;
+}
+
+TEST(Units, NeedEachOtherInNoCircle) {
+    // A circle comes of a header that holds both the types of a room and the way in: split it. Of these, units
+    // only leave.
+    const std::map<std::string, Names> known{
+        {"reports/model", {"curves", "facts", "findings", "pairs", "roofline", "shapes", "view"}},
+        {"reports/store", {"collection", "digest", "find", "gather", "index", "load"}},
+        {"reports/compare", {"arrange", "comparison", "contrast", "sides", "units", "unlike"}},
+        {"reports/history",
+         {"attribution", "elsewhere", "facts", "history", "outlook", "points", "steps", "tracks",
+          "words"}},
+        {"reports/render", {"lines", "terminal"}},
+        {"reports/import", {"draft", "import"}},
+    };
+    Needs needs;
+    for (const auto& include : includes())
+        if (unit_of(include.line.file) != unit_of(include.target))
+            needs[unit_of(include.line.file)].insert(unit_of(include.target));
+    std::map<std::string, Names> circles;
+    for (const auto& [unit, targets] : needs)
+        if (reached_from(needs, unit).contains(unit))
+            circles[room_of(unit)].insert(fs::path{unit}.filename().string());
+    EXPECT_EQ(circles, known);
+}
+
+} // namespace
+} // namespace assay::rules
