@@ -24,7 +24,7 @@
 namespace assay::cli {
 namespace {
 
-std::string words_of(const harness::Setting& setting) {
+std::string words_of(const harness::Variant& setting) {
     std::string words;
     for (const auto& [name, value] : harness::changes_of(setting))
         words += fmt::format("{}{}={}", words.empty() ? "" : ", ", name, record::to_string(value));
@@ -109,7 +109,7 @@ ExitCode show(const harness::Interleaving& turns, const std::vector<harness::Out
 
 Result<harness::Interleaving> interleaving_of(const harness::Catalogue& catalogue,
                                               const Options& options) {
-    const auto settings = harness::parse_settings(options.interleave);
+    const auto settings = harness::parse_variants(options.interleave);
     if (!settings) return tl::unexpected{settings.error()};
     auto request = request_of(options);
     request.replicas = options.pairs;

@@ -82,8 +82,8 @@ Result<std::vector<std::string>> enter(const fs::path& image, const fs::path& re
     return bubblewrap(program, image, results);
 }
 
-Error of_setting(const Setting& setting, Error error) {
-    error.message = fmt::format("setting {}: {}", setting.label, error.message);
+Error of_variant(const Variant& variant, Error error) {
+    error.message = fmt::format("setting {}: {}", variant.label, error.message);
     return error;
 }
 
@@ -94,24 +94,24 @@ std::string Surroundings::inside(const fs::path& path) const {
     return (host / fs::absolute(path).relative_path()).string();
 }
 
-Result<Surroundings> surroundings_of(const Setting& setting, const fs::path& results,
+Result<Surroundings> surroundings_of(const Variant& variant, const fs::path& results,
                                      std::string_view path) {
-    Surroundings around{.variables = setting.variables, .prefix = {}, .host = {}};
-    std::istringstream words{setting.via};
+    Surroundings around{.variables = variant.variables, .prefix = {}, .host = {}};
+    std::istringstream words{variant.via};
     for (std::string word; words >> word;) {
         if (around.prefix.empty() && word.find('/') == std::string::npos) {
             const auto program = find_program(word, path);
             if (program.empty())
                 return tl::unexpected{
-                    of_setting(setting, {fmt::format("there is no program {} on PATH", word),
+                    of_variant(variant, {fmt::format("there is no program {} on PATH", word),
                                          Fault::environment})};
             word = program.string();
         }
         around.prefix.push_back(std::move(word));
     }
-    if (setting.image.empty()) return around;
-    const auto entered = enter(fs::absolute(setting.image), fs::absolute(results), path);
-    if (!entered) return tl::unexpected{of_setting(setting, entered.error())};
+    if (variant.image.empty()) return around;
+    const auto entered = enter(fs::absolute(variant.image), fs::absolute(results), path);
+    if (!entered) return tl::unexpected{of_variant(variant, entered.error())};
     around.prefix.insert(around.prefix.end(), entered->begin(), entered->end());
     around.host = host_root;
     return around;

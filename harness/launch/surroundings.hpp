@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a setting puts around every worker: variables of the environment, a command that starts it, the
+// What a variant puts around every worker: variables of the environment, a command that starts it, the
 // root of a container image. Where the image's root is not the host's, the host's files are seen below
 // another path, and the libraries under measurement are the image's.
 
 #pragma once
 
 #include "base/result.hpp"
-#include "plan/setting.hpp"
+#include "plan/variant.hpp"
 
 #include <filesystem>
 #include <string>
@@ -27,7 +27,7 @@ struct Surroundings {
 
 /// `results`: the one folder of the host that a worker in an image may write to. `path`: the PATH that
 /// programs are looked for on. A program or an image that is not there is an error of the environment.
-Result<Surroundings> surroundings_of(const Setting& setting, const std::filesystem::path& results,
+Result<Surroundings> surroundings_of(const Variant& variant, const std::filesystem::path& results,
                                      std::string_view path);
 
 /// Does `program worker` start in there? Fails with what it said where it does not.

@@ -34,7 +34,7 @@ using Row = std::vector<const PlannedCase*>;
 
 class ByLibrary {
 public:
-    ByLibrary(const Catalogue& catalogue, const std::vector<Setting>& settings)
+    ByLibrary(const Catalogue& catalogue, const std::vector<Variant>& settings)
         : catalogue_{catalogue}, settings_{settings} {}
 
     Result<void> check() const {
@@ -96,7 +96,7 @@ private:
     }
 
     const Catalogue& catalogue_;
-    const std::vector<Setting>& settings_;
+    const std::vector<Variant>& settings_;
 };
 
 void note_equal_settings(Interleaving& turns) {
@@ -112,7 +112,7 @@ void note_equal_settings(Interleaving& turns) {
 } // namespace
 
 Result<Interleaving> interleave(const Catalogue& catalogue, const PlanRequest& request,
-                                const std::vector<Setting>& settings) {
+                                const std::vector<Variant>& settings) {
     const bool by_library = !settings.front().library.empty();
     const ByLibrary libraries{catalogue, settings};
     if (by_library)

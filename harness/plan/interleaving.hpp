@@ -7,7 +7,7 @@
 
 #include "base/result.hpp"
 #include "plan/plan.hpp"
-#include "plan/setting.hpp"
+#include "plan/variant.hpp"
 #include "registry/catalogue.hpp"
 
 #include <string>
@@ -19,7 +19,7 @@ namespace assay::harness {
 inline constexpr int usual_pairs = 10;
 
 struct Interleaving {
-    std::vector<Setting> settings;
+    std::vector<Variant> settings;
     std::vector<Plan>
         plans; ///< one for each setting, with as many cases, and a replica for each pair
     double expected_seconds = 0;
@@ -29,6 +29,6 @@ struct Interleaving {
 /// request.replicas is the number of pairs; a budget is for all settings together. A setting's library
 /// that is not there is a usage error.
 Result<Interleaving> interleave(const Catalogue& catalogue, const PlanRequest& request,
-                                const std::vector<Setting>& settings);
+                                const std::vector<Variant>& settings);
 
 } // namespace assay::harness

@@ -8,7 +8,7 @@
 #include "base/result.hpp"
 #include "launch/surroundings.hpp"
 #include "plan/plan.hpp"
-#include "plan/setting.hpp"
+#include "plan/variant.hpp"
 #include "record/model.hpp"
 #include "registry/catalogue.hpp"
 #include "run/foreman.hpp"
@@ -25,7 +25,7 @@ namespace assay::harness {
 /// What a lane is given: its plan, and its setting where it takes turns with others.
 struct Part {
     const Plan* plan = nullptr;
-    const Setting* setting = nullptr;
+    const Variant* setting = nullptr;
 };
 
 class Lane {
@@ -59,7 +59,7 @@ public:
     Result<record::Run> finish(bool interrupted);
 
     const Plan& plan() const { return *part_.plan; }
-    const Setting* setting() const { return part_.setting; }
+    const Variant* setting() const { return part_.setting; }
     const RunFolder& folder() const { return *folder_; }
     const record::Case& at(std::size_t index) const { return cases_[index]; }
 

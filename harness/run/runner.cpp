@@ -82,7 +82,7 @@ private:
     void drop_half_pairs();
     Result<void> measure_all();
     Result<void> measure_one(Lane& lane);
-    Result<void> apply(const Setting* setting);
+    Result<void> apply(const Variant* setting);
     void tell(const message::Progress& progress);
     Result<std::vector<Outcome>> finish();
     std::size_t step_of(std::size_t lane, std::size_t index) const {
@@ -202,7 +202,7 @@ Result<void> Runner::measure_all() {
     return {};
 }
 
-Result<void> Runner::apply(const Setting* setting) {
+Result<void> Runner::apply(const Variant* setting) {
     if (!governors_ || setting == nullptr) return {};
     return governors_->set(setting->governor);
 }

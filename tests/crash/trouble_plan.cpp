@@ -40,7 +40,7 @@ harness::Plan Trouble::plan(const std::vector<std::string>& what, int replicas) 
 
 harness::Interleaving Trouble::turns(const std::vector<std::string>& what,
                                      const std::vector<std::string>& settings, int pairs) const {
-    auto parsed = harness::parse_settings(settings);
+    auto parsed = harness::parse_variants(settings);
     if (!parsed) throw std::runtime_error{parsed.error().message};
     auto one = plan(what, pairs);
     one.fresh_workers = true;

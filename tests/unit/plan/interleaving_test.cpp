@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 Result<Interleaving> made(const Catalogue& all, const PlanRequest& request,
                           const std::vector<std::string>& settings) {
-    return interleave(all, request, *parse_settings(settings));
+    return interleave(all, request, *parse_variants(settings));
 }
 
 TEST(Interleaving, SettingsShareThePlanAndItsDigest) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/setting.hpp"
+#include "plan/variant.hpp"
 
 #include "base/nearest.hpp"
 #include "json/words.hpp"
@@ -60,21 +60,21 @@ std::string unquoted(std::string_view value) {
     return text;
 }
 
-Result<void> set_variable(Setting& setting, const std::string& name, std::string value) {
+Result<void> set_variable(Variant& variant, const std::string& name, std::string value) {
     if (std::ranges::find(not_to_be_set, name) != not_to_be_set.end())
         return fail(fmt::format("{} is not for a setting: the number of threads is a parameter, as "
                                 "in --set 'gemm.*.threads=1'",
                                 name));
     if (std::ranges::any_of(ours, [&](const char* prefix) { return name.starts_with(prefix); }))
         return fail(fmt::format("{} is set by assay itself", name));
-    if (record::find(setting.variables, name) != nullptr)
+    if (record::find(variant.variables, name) != nullptr)
         return fail(fmt::format("{} stands there twice", name));
-    setting.variables.push_back({name, std::move(value)});
+    variant.variables.push_back({name, std::move(value)});
     return {};
 }
 
-Result<void> set(Setting& setting, const std::string& key, std::string value) {
-    if (is_variable(key)) return set_variable(setting, key, std::move(value));
+Result<void> set(Variant& variant, const std::string& key, std::string value) {
+    if (is_variable(key)) return set_variable(variant, key, std::move(value));
     const std::vector<std::string> known{"library", "governor", "image", "via"};
     const auto which = std::ranges::find(known, key);
     if (which == known.end())
@@ -83,13 +83,13 @@ Result<void> set(Setting& setting, const std::string& key, std::string value) {
                                 json::show_text(key), suggestion(key, known)));
     if (trimmed(value).empty()) return fail(fmt::format("{} needs a value", key));
     if (key == "image") {
-        if (!setting.image.empty()) return fail("image stands there twice");
-        setting.image = value;
+        if (!variant.image.empty()) return fail("image stands there twice");
+        variant.image = value;
         return {};
     }
-    std::string& field = key == "library"    ? setting.library
-                         : key == "governor" ? setting.governor
-                                             : setting.via;
+    std::string& field = key == "library"    ? variant.library
+                         : key == "governor" ? variant.governor
+                                             : variant.via;
     if (!field.empty()) return fail(fmt::format("{} stands there twice", key));
     field = std::move(value);
     return {};
@@ -105,16 +105,16 @@ Result<void> check_label(std::string_view label) {
     return {};
 }
 
-Result<Setting> read(std::string_view text) {
+Result<Variant> read(std::string_view text) {
     if (std::ranges::any_of(text, is_control)) return fail("control characters are not for here");
     const auto colon = text.find(':');
-    Setting setting;
-    setting.label = trimmed(text.substr(0, colon));
+    Variant variant;
+    variant.label = trimmed(text.substr(0, colon));
     if (colon == std::string_view::npos)
         return fail(fmt::format("a label ends with a colon: {}", form));
-    if (auto good = check_label(setting.label); !good) return tl::unexpected{good.error()};
+    if (auto good = check_label(variant.label); !good) return tl::unexpected{good.error()};
     const auto rest = trimmed(text.substr(colon + 1));
-    if (rest.empty()) return setting;
+    if (rest.empty()) return variant;
     const auto pieces = pieces_of(rest);
     if (!pieces) return tl::unexpected{pieces.error()};
     for (const auto piece : *pieces) {
@@ -124,71 +124,71 @@ Result<Setting> read(std::string_view text) {
                                     "UCX_TLS=\"rc,sm\"",
                                     json::show_text(piece)));
         const std::string key{trimmed(piece.substr(0, equals))};
-        if (auto done = set(setting, key, unquoted(trimmed(piece.substr(equals + 1)))); !done)
+        if (auto done = set(variant, key, unquoted(trimmed(piece.substr(equals + 1)))); !done)
             return tl::unexpected{done.error()};
     }
-    return setting;
+    return variant;
 }
 
 } // namespace
 
-Result<Setting> parse_setting(std::string_view text) {
-    auto setting = read(text);
-    if (!setting)
+Result<Variant> parse_variant(std::string_view text) {
+    auto variant = read(text);
+    if (!variant)
         return fail(
-            fmt::format("--interleave {}: {}", json::show_text(text), setting.error().message));
-    return setting;
+            fmt::format("--interleave {}: {}", json::show_text(text), variant.error().message));
+    return variant;
 }
 
-Result<std::vector<Setting>> parse_settings(const std::vector<std::string>& texts) {
-    std::vector<Setting> settings;
+Result<std::vector<Variant>> parse_variants(const std::vector<std::string>& texts) {
+    std::vector<Variant> variants;
     for (const auto& text : texts) {
-        auto setting = parse_setting(text);
-        if (!setting) return tl::unexpected{setting.error()};
-        if (std::ranges::find(settings, setting->label, &Setting::label) != settings.end())
+        auto variant = parse_variant(text);
+        if (!variant) return tl::unexpected{variant.error()};
+        if (std::ranges::find(variants, variant->label, &Variant::label) != variants.end())
             return fail(fmt::format("--interleave: the label {} stands there twice",
-                                    json::show_text(setting->label)));
-        settings.push_back(std::move(*setting));
+                                    json::show_text(variant->label)));
+        variants.push_back(std::move(*variant));
     }
-    if (settings.size() < 2 || settings.size() > most_settings)
+    if (variants.size() < 2 || variants.size() > most_settings)
         return fail(fmt::format("--interleave: give it 2 to {} times, once for each setting: "
                                 "--interleave 'old:' --interleave 'new: OMP_WAIT_POLICY=active'",
                                 most_settings));
-    const auto without = std::ranges::find(settings, std::string{}, &Setting::library);
+    const auto without = std::ranges::find(variants, std::string{}, &Variant::library);
     const auto with = std::ranges::find_if(
-        settings, [](const Setting& setting) { return !setting.library.empty(); });
-    if (without != settings.end() && with != settings.end())
+        variants, [](const Variant& variant) { return !variant.library.empty(); });
+    if (without != variants.end() && with != variants.end())
         return fail(fmt::format("--interleave: {} names a library and {} none: name one in every "
                                 "setting, or in none",
                                 json::show_text(with->label), json::show_text(without->label)));
-    return settings;
+    return variants;
 }
 
-record::NamedList changes_of(const Setting& setting) {
+record::NamedList changes_of(const Variant& variant) {
     record::NamedList changes;
-    for (const auto& [name, value] : setting.variables)
+    for (const auto& [name, value] : variant.variables)
         changes.push_back({fmt::format("environment.{}", name), value});
     const auto add = [&](const char* name, const std::string& value) {
         if (!value.empty()) changes.push_back({name, value});
     };
-    add("library", setting.library);
-    add("governor", setting.governor);
-    add("image", setting.image.string());
-    add("via", setting.via);
+    add("library", variant.library);
+    add("governor", variant.governor);
+    add("image", variant.image.string());
+    add("via", variant.via);
     return changes;
 }
 
-std::vector<std::size_t> order_of_turns(int pair, std::size_t settings) {
-    std::vector<std::size_t> order(settings);
+std::vector<std::size_t> order_of_turns(int pair, std::size_t variants) {
+    std::vector<std::size_t> order(variants);
     std::iota(order.begin(), order.end(), std::size_t{0});
     if (pair % 2 != 0) std::ranges::reverse(order);
     return order;
 }
 
-std::string order_word(std::size_t settings) {
+std::string order_word(std::size_t variants) {
     std::string word;
     for (const int pair : {0, 1})
-        for (const auto index : order_of_turns(pair, settings))
+        for (const auto index : order_of_turns(pair, variants))
             word += static_cast<char>('A' + static_cast<int>(index));
     return word;
 }

@@ -7,7 +7,7 @@
 #include "launch/governor.hpp"
 #include "launch/launcher.hpp"
 #include "launch/surroundings.hpp"
-#include "plan/setting.hpp"
+#include "plan/variant.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -40,11 +40,11 @@ using ::testing::Not;
 // --- how they are written -------------------------------------------------------------------------
 
 TEST(Settings, AreALabelAndWhatChanges) {
-    const auto plain = parse_setting("old:");
+    const auto plain = parse_variant("old:");
     ASSERT_TRUE(plain);
     EXPECT_EQ(plain->label, "old");
     EXPECT_THAT(changes_of(*plain), IsEmpty());
-    const auto full = parse_setting(
+    const auto full = parse_variant(
         " new one : OMP_WAIT_POLICY=active , UCX_TLS=\"rc,sm\",library=openblas, "
         "governor=performance,image=/img:1,via=\"numactl --interleave=all\",MALLOC_ARENA_MAX=");
     ASSERT_TRUE(full) << full.error().message;
@@ -81,7 +81,7 @@ TEST(Settings, WhatCannotBeMeantIsNamed) {
         {"a: X=1\n", "control characters"},
     };
     for (const auto& [text, part] : wrong) {
-        const auto setting = parse_setting(text);
+        const auto setting = parse_variant(text);
         ASSERT_FALSE(setting) << text;
         EXPECT_EQ(setting.error().fault, Fault::usage);
         EXPECT_THAT(setting.error().message, HasSubstr(part)) << text;
@@ -89,15 +89,15 @@ TEST(Settings, WhatCannotBeMeantIsNamed) {
 }
 
 TEST(Settings, AreSeveralWithLabelsOfTheirOwnAndAllOrNoneWithALibrary) {
-    EXPECT_TRUE(parse_settings({"a:", "b:"})) << "the same twice is a test of the test";
-    EXPECT_FALSE(parse_settings({}));
-    EXPECT_FALSE(parse_settings({"a:"}));
-    EXPECT_FALSE(parse_settings({"a:", "a: X=1"}));
-    EXPECT_FALSE(parse_settings({"a:", "b: library=openblas"}));
-    EXPECT_TRUE(parse_settings({"a: library=onednn", "b: library=openblas"}));
+    EXPECT_TRUE(parse_variants({"a:", "b:"})) << "the same twice is a test of the test";
+    EXPECT_FALSE(parse_variants({}));
+    EXPECT_FALSE(parse_variants({"a:"}));
+    EXPECT_FALSE(parse_variants({"a:", "a: X=1"}));
+    EXPECT_FALSE(parse_variants({"a:", "b: library=openblas"}));
+    EXPECT_TRUE(parse_variants({"a: library=onednn", "b: library=openblas"}));
     std::vector<std::string> many;
     for (int i = 0; i < 27; ++i) many.push_back(std::to_string(i) + ":");
-    EXPECT_FALSE(parse_settings(many));
+    EXPECT_FALSE(parse_variants(many));
 }
 
 TEST(Turns, GoThereAndBack) {
@@ -153,7 +153,7 @@ TEST(Surroundings, AnImageIsEnteredWithTheToolForIt) {
     fs::create_directories(image / "usr/lib");
     fs::create_directories(image / "proc");
     fs::create_directory_symlink("usr/lib", image / "lib");
-    const auto setting = Setting{.label = "new", .image = image};
+    const auto setting = Variant{.label = "new", .image = image};
     const auto missing = surroundings_of(setting, "/out", tools.string());
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().fault, Fault::environment);
