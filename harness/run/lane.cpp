@@ -21,18 +21,18 @@ namespace fs = std::filesystem;
 Lane::Lane(Part part, record::Machine machine, fs::path program, Watch watch,
            Surroundings surroundings)
     : part_{part}, machine_{std::move(machine)},
-      foreman_{std::move(program), machine_, std::move(watch), std::move(surroundings)} {}
+      dispatcher_{std::move(program), machine_, std::move(watch), std::move(surroundings)} {}
 
 Result<void> Lane::open(RunFolder folder, bool keep_samples) {
     folder_ = std::make_unique<RunFolder>(std::move(folder));
     keep_samples_ = keep_samples;
-    foreman_.spread_over(plan().job);
+    dispatcher_.spread_over(plan().job);
     std::error_code error; // without it, modules keep nothing
     if (fs::create_directories(folder_->state(), error); !error)
-        foreman_.keep_state_in(folder_->state());
+        dispatcher_.keep_state_in(folder_->state());
     for (const auto& planned : plan().cases) cases_.push_back(empty_case(planned));
     for (auto& step : folder_->steps) {
-        foreman_.adopt(plan().cases[step.case_index], step.result.settings);
+        dispatcher_.adopt(plan().cases[step.case_index], step.result.settings);
         record::add_step(cases_[step.case_index], std::move(step.result));
     }
     if (keep_samples) {
@@ -57,7 +57,7 @@ void Lane::ask_modules(const std::function<bool()>& stop) {
     for (const auto& module : used_modules().modules) {
         if (stop()) return;
         const auto log = folder_->path / "logs" / (path_word(module.module) + ".facts.log");
-        auto facts = foreman_.facts(module, log);
+        auto facts = dispatcher_.facts(module, log);
         std::ranges::move(facts, std::back_inserter(machine_.software));
     }
 }
@@ -86,7 +86,7 @@ Attempt Lane::attempt(std::size_t index, int replica, const Result<void>& proble
     if (problem && planned.skip_reason.empty()) {
         auto protocol = planned.protocol;
         protocol.keep_samples = keep_samples_;
-        return foreman_.measure(planned, protocol, replica, folder_->log_of(index, planned));
+        return dispatcher_.measure(planned, protocol, replica, folder_->log_of(index, planned));
     }
     Attempt none{.result = empty_case(planned), .samples = {}};
     none.result.status = problem ? record::Status::skipped : record::Status::failed;
@@ -122,7 +122,7 @@ Result<void> Lane::keep(std::size_t index, int replica, Attempt attempt) {
 }
 
 void Lane::adopt(std::size_t index, const record::NamedList& settings) {
-    foreman_.adopt(plan().cases[index], settings);
+    dispatcher_.adopt(plan().cases[index], settings);
 }
 
 record::Case Lane::concluded(std::size_t index) const {

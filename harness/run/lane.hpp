@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run in the making: its folder and journal, its cases so far, and the foreman that measures them.
+// One run in the making: its folder and journal, its cases so far, and the dispatcher that measures them.
 // Runs that take turns are several of these, side by side. Knows no order.
 
 #pragma once
@@ -11,7 +11,7 @@
 #include "plan/variant.hpp"
 #include "record/model.hpp"
 #include "registry/catalogue.hpp"
-#include "run/foreman.hpp"
+#include "run/dispatcher.hpp"
 #include "run/run_folder.hpp"
 #include "run/samples.hpp"
 
@@ -32,7 +32,7 @@ class Lane {
 public:
     Lane(Part part, record::Machine machine, std::filesystem::path program, Watch watch,
          Surroundings surroundings);
-    Lane(const Lane&) = delete; // the foreman refers to the machine
+    Lane(const Lane&) = delete; // the dispatcher refers to the machine
     Lane& operator=(const Lane&) = delete;
     Lane(Lane&&) = delete;
     Lane& operator=(Lane&&) = delete;
@@ -52,7 +52,7 @@ public:
     Result<bool> measure(std::size_t index, int replica, const Result<void>& problem);
     /// A choice of tuning that another lane has made; taken where this one has none.
     void adopt(std::size_t index, const record::NamedList& settings);
-    void dismiss() { foreman_.dismiss(); }
+    void dismiss() { dispatcher_.dismiss(); }
 
     record::Case concluded(std::size_t index) const;
     /// Writes run.json.
@@ -71,7 +71,7 @@ private:
 
     Part part_;
     record::Machine machine_;
-    Foreman foreman_;
+    Dispatcher dispatcher_;
     bool keep_samples_ = false;
     std::unique_ptr<RunFolder> folder_; ///< set by open()
     std::optional<Samples> samples_;

@@ -17,7 +17,7 @@
 #include "process/program.hpp"
 #include "record/reader.hpp"
 #include "registry/catalogue.hpp"
-#include "run/foreman.hpp"
+#include "run/dispatcher.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>

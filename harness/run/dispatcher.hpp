@@ -31,10 +31,10 @@ struct Attempt {
     bool interrupted = false; ///< the run shall stop: there is no result
 };
 
-class Foreman {
+class Dispatcher {
 public:
-    Foreman(std::filesystem::path program, const record::Machine& machine, Watch watch,
-            Surroundings surroundings = {});
+    Dispatcher(std::filesystem::path program, const record::Machine& machine, Watch watch,
+               Surroundings surroundings = {});
 
     /// What the module says of its libraries, named <module>.<fact>. A module that cannot be asked
     /// says so in <module>.problem.

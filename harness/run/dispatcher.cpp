@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run/foreman.hpp"
+#include "run/dispatcher.hpp"
 
 #include "base/file.hpp"
 #include "launch/placement.hpp"
@@ -74,17 +74,18 @@ void prefix_names(record::NamedList& facts, const std::string& module) {
 
 } // namespace
 
-Foreman::Foreman(fs::path program, const record::Machine& machine, Watch watch,
-                 Surroundings surroundings)
+Dispatcher::Dispatcher(fs::path program, const record::Machine& machine, Watch watch,
+                       Surroundings surroundings)
     : program_{std::move(program)}, machine_{machine}, watch_{std::move(watch)},
       surroundings_{std::move(surroundings)}, environment_{own_environment()} {}
 
-void Foreman::dismiss() {
+void Dispatcher::dismiss() {
     if (at_hand_) at_hand_->session->stop();
     at_hand_.reset();
 }
 
-Result<std::unique_ptr<Session>> Foreman::start(const Placement& placement, const fs::path& log) {
+Result<std::unique_ptr<Session>> Dispatcher::start(const Placement& placement,
+                                                   const fs::path& log) {
     if (!placement.launcher.empty() && !scratch_) {
         auto scratch = Scratch::create();
         if (!scratch) return tl::unexpected{scratch.error()};
@@ -109,8 +110,8 @@ Result<std::unique_ptr<Session>> Foreman::start(const Placement& placement, cons
          .hosts = static_cast<int>(placement.hosts.size())});
 }
 
-Result<Session*> Foreman::session_for(const PlannedCase& planned, const Placement& placement,
-                                      const fs::path& log) {
+Result<Session*> Dispatcher::session_for(const PlannedCase& planned, const Placement& placement,
+                                         const fs::path& log) {
     const auto benchmark = fmt::format("{}[{}]", planned.benchmark->id, planned.module->module);
     if (at_hand_ && at_hand_->benchmark == benchmark && at_hand_->placement == placement &&
         at_hand_->session->alive())
@@ -123,7 +124,7 @@ Result<Session*> Foreman::session_for(const PlannedCase& planned, const Placemen
     return at_hand_->session.get();
 }
 
-record::NamedList Foreman::facts(const Manifest& module, const fs::path& log) {
+record::NamedList Dispatcher::facts(const Manifest& module, const fs::path& log) {
     constexpr double limit = 30; // seconds: loading the slowest library known takes one
     record::NamedList facts;
     const auto problem = [&](std::string text) {
@@ -145,7 +146,7 @@ record::NamedList Foreman::facts(const Manifest& module, const fs::path& log) {
 
 // --- tuning ---------------------------------------------------------------------------------------
 
-void Foreman::adopt(const PlannedCase& planned, const record::NamedList& settings) {
+void Dispatcher::adopt(const PlannedCase& planned, const record::NamedList& settings) {
     const auto is_set = [&](const Tuning& tuning) {
         return record::find(surroundings_.variables, tuning.variable) != nullptr;
     };
@@ -154,8 +155,8 @@ void Foreman::adopt(const PlannedCase& planned, const record::NamedList& setting
         choices_.try_emplace(tuning_group(planned), std::move(*choice));
 }
 
-const TuningChoice& Foreman::tune(const PlannedCase& planned, const measure::Protocol& protocol,
-                                  const fs::path& log) {
+const TuningChoice& Dispatcher::tune(const PlannedCase& planned, const measure::Protocol& protocol,
+                                     const fs::path& log) {
     const auto group = tuning_group(planned);
     if (const auto known = choices_.find(group); known != choices_.end()) return known->second;
     const auto short_protocol = probe_protocol(protocol);
@@ -177,8 +178,8 @@ const TuningChoice& Foreman::tune(const PlannedCase& planned, const measure::Pro
 
 // --- measuring ------------------------------------------------------------------------------------
 
-Attempt Foreman::measure(const PlannedCase& planned, const measure::Protocol& protocol, int replica,
-                         const fs::path& log) {
+Attempt Dispatcher::measure(const PlannedCase& planned, const measure::Protocol& protocol,
+                            int replica, const fs::path& log) {
     if (watch_.progress) watch_.progress({.phase = "choosing the tuning"});
     const auto& choice = tune(planned, protocol, log);
     if (interrupted_) return {.result = empty_case(planned), .interrupted = true};
@@ -189,8 +190,8 @@ Attempt Foreman::measure(const PlannedCase& planned, const measure::Protocol& pr
     return done;
 }
 
-Attempt Foreman::attempt(const PlannedCase& planned, const measure::Protocol& protocol, int replica,
-                         const fs::path& log, const record::NamedList& variables) {
+Attempt Dispatcher::attempt(const PlannedCase& planned, const measure::Protocol& protocol,
+                            int replica, const fs::path& log, const record::NamedList& variables) {
     Attempt attempt{.result = empty_case(planned)};
     const auto give_up = [&](const Error& error) {
         const bool missing = error.fault == Fault::environment;
@@ -238,14 +239,15 @@ Attempt Foreman::attempt(const PlannedCase& planned, const measure::Protocol& pr
     return attempt;
 }
 
-const std::vector<int>& Foreman::cpus_for(int threads, const std::string& near) {
+const std::vector<int>& Dispatcher::cpus_for(int threads, const std::string& near) {
     const std::pair key{threads, near};
     const auto known = cpus_.find(key);
     if (known != cpus_.end()) return known->second;
     return cpus_.emplace(key, machine::choose_cpus(threads, near)).first->second;
 }
 
-void Foreman::take_answer(Answer<message::Result> answer, const fs::path& log, Attempt& attempt) {
+void Dispatcher::take_answer(Answer<message::Result> answer, const fs::path& log,
+                             Attempt& attempt) {
     auto& c = attempt.result;
     c.warnings = std::move(answer.warnings);
     if (answer.fate == Fate::interrupted) {
