@@ -6,8 +6,8 @@
 #include "plan/planner.hpp"
 #include "process/program.hpp"
 #include "process/signals.hpp"
+#include "run/active_run.hpp"
 #include "run/forecast.hpp"
-#include "run/lane.hpp"
 #include "run/run_folder.hpp"
 
 #include <fmt/format.h>
@@ -78,18 +78,18 @@ private:
     Watch watch();
     Result<void> take_governors();
     Result<void> open();
-    Result<void> open_lanes(const record::Machine& machine);
+    Result<void> open_runs(const record::Machine& machine);
     void drop_half_pairs();
     Result<void> measure_all();
-    Result<void> measure_one(Lane& lane);
+    Result<void> measure_one(ActiveRun& active);
     Result<void> apply(const Variant* setting);
     void tell(const message::Progress& progress);
     Result<std::vector<Outcome>> finish();
-    std::size_t step_of(std::size_t lane, std::size_t index) const {
-        return (lane * cases_) + index;
+    std::size_t step_of(std::size_t active, std::size_t index) const {
+        return (active * cases_) + index;
     }
-    static std::string label_of(const Lane& lane) {
-        return lane.setting() == nullptr ? "" : lane.setting()->label;
+    static std::string label_of(const ActiveRun& active) {
+        return active.setting() == nullptr ? "" : active.setting()->label;
     }
 
     std::vector<Part> parts_;
@@ -99,9 +99,9 @@ private:
     Observer& observer_;
     Signals signals_;
     std::optional<Governors> governors_;
-    std::deque<Lane> lanes_;
+    std::deque<ActiveRun> runs_;
     Forecast forecast_;
-    std::size_t lane_ = 0;    ///< whose turn it is
+    std::size_t turn_ = 0;    ///< whose turn it is
     std::size_t present_ = 0; ///< its case
     int replica_ = 0;
     std::string phase_;
@@ -115,9 +115,9 @@ Watch Runner::watch() {
 
 Result<std::vector<Outcome>> Runner::run() {
     if (auto opened = open(); !opened) return tl::unexpected{opened.error()};
-    for (auto& lane : lanes_) lane.ask_modules([this] { return signals_.caught() != 0; });
+    for (auto& active : runs_) active.ask_modules([this] { return signals_.caught() != 0; });
     const auto measured = measure_all();
-    for (auto& lane : lanes_) lane.dismiss();
+    for (auto& active : runs_) active.dismiss();
     governors_.reset();
     if (!measured) return tl::unexpected{measured.error()};
     return finish();
@@ -139,23 +139,23 @@ Result<void> Runner::take_governors() {
 
 Result<void> Runner::open() {
     if (auto taken = take_governors(); !taken) return taken;
-    if (auto opened = open_lanes(find_machine(options_)); !opened) return opened;
+    if (auto opened = open_runs(find_machine(options_)); !opened) return opened;
     drop_half_pairs();
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
         for (std::size_t index = 0; index < cases_; ++index)
             for (int replica = 0; replica < replicas_; ++replica)
-                if (!lanes_[i].is_open(index, replica)) forecast_.skip(step_of(i, index));
-        observer_.started(lanes_[i].folder().path, lanes_[i].folder().resumed, label_of(lanes_[i]));
+                if (!runs_[i].is_open(index, replica)) forecast_.skip(step_of(i, index));
+        observer_.started(runs_[i].folder().path, runs_[i].folder().resumed, label_of(runs_[i]));
     }
     return {};
 }
 
-Result<void> Runner::open_lanes(const record::Machine& machine) {
+Result<void> Runner::open_runs(const record::Machine& machine) {
     std::vector<WantedRun> wanted;
     for (const auto& part : parts_) {
         auto around = enter(part, options_);
         if (!around) return tl::unexpected{around.error()};
-        lanes_.emplace_back(part, machine, worker_program(options_), watch(), std::move(*around));
+        runs_.emplace_back(part, machine, worker_program(options_), watch(), std::move(*around));
         wanted.push_back({.plan = part.plan, .pairing = {}});
         if (part.setting != nullptr)
             wanted.back().pairing = record::Pairing{.id = {},
@@ -165,8 +165,8 @@ Result<void> Runner::open_lanes(const record::Machine& machine) {
     }
     auto folders = open_run_folders(wanted, options_, machine);
     if (!folders) return tl::unexpected{folders.error()};
-    for (std::size_t i = 0; i < lanes_.size(); ++i)
-        if (auto opened = lanes_[i].open(std::move((*folders)[i]), options_.keep_samples); !opened)
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+        if (auto opened = runs_[i].open(std::move((*folders)[i]), options_.keep_samples); !opened)
             return opened;
     return {};
 }
@@ -175,10 +175,12 @@ Result<void> Runner::open_lanes(const record::Machine& machine) {
 void Runner::drop_half_pairs() {
     for (std::size_t index = 0; index < cases_; ++index)
         for (int replica = 0; replica < replicas_; ++replica) {
-            const auto open = [&](const Lane& lane) { return lane.is_open(index, replica); };
-            if (std::ranges::none_of(lanes_, open)) continue;
-            for (auto& lane : lanes_)
-                if (lane.has(index, replica)) lane.drop(index, replica);
+            const auto open = [&](const ActiveRun& active) {
+                return active.is_open(index, replica);
+            };
+            if (std::ranges::none_of(runs_, open)) continue;
+            for (auto& active : runs_)
+                if (active.has(index, replica)) active.drop(index, replica);
         }
 }
 
@@ -190,13 +192,13 @@ void Runner::drop_half_pairs() {
 /// drifts meets both sides of a pair.
 Result<void> Runner::measure_all() {
     for (replica_ = 0; replica_ < replicas_; ++replica_) {
-        for (auto& lane : lanes_) lane.dismiss();
+        for (auto& active : runs_) active.dismiss();
         for (present_ = 0; present_ < cases_; ++present_)
-            for (const auto turn : order_of_turns(replica_, lanes_.size())) {
-                lane_ = turn;
+            for (const auto turn : order_of_turns(replica_, runs_.size())) {
+                turn_ = turn;
                 if (signals_.caught() != 0) return {};
-                if (!lanes_[turn].is_open(present_, replica_)) continue;
-                if (auto done = measure_one(lanes_[turn]); !done) return done;
+                if (!runs_[turn].is_open(present_, replica_)) continue;
+                if (auto done = measure_one(runs_[turn]); !done) return done;
             }
     }
     return {};
@@ -207,19 +209,20 @@ Result<void> Runner::apply(const Variant* setting) {
     return governors_->set(setting->governor);
 }
 
-Result<void> Runner::measure_one(Lane& lane) {
-    forecast_.begin(step_of(lane_, present_));
-    const auto measured = lane.measure(present_, replica_, apply(lane.setting()));
+Result<void> Runner::measure_one(ActiveRun& active) {
+    forecast_.begin(step_of(turn_, present_));
+    const auto measured = active.measure(present_, replica_, apply(active.setting()));
     if (!measured) return tl::unexpected{measured.error()};
     if (!*measured) return {};
-    if (lane.plan().fresh_workers) lane.dismiss();
+    if (active.plan().fresh_workers) active.dismiss();
     // One tuning for all sides, unless it is what a setting is about.
-    for (auto& other : lanes_)
-        if (&other != &lane) other.adopt(present_, lane.at(present_).settings);
-    forecast_.end(step_of(lane_, present_));
+    for (auto& other : runs_)
+        if (&other != &active) other.adopt(present_, active.at(present_).settings);
+    forecast_.end(step_of(turn_, present_));
     for (int later = replica_ + 1; later < replicas_; ++later)
-        if (!lane.is_open(present_, later)) forecast_.skip(step_of(lane_, present_));
-    if (lane.is_complete(present_)) observer_.finished(lane.concluded(present_), label_of(lane));
+        if (!active.is_open(present_, later)) forecast_.skip(step_of(turn_, present_));
+    if (active.is_complete(present_))
+        observer_.finished(active.concluded(present_), label_of(active));
     return {};
 }
 
@@ -228,7 +231,7 @@ void Runner::tell(const message::Progress& progress) {
     const auto estimate = forecast_.now();
     observer_.progress({.case_index = present_,
                         .replica = replica_ + 1,
-                        .setting = label_of(lanes_[lane_]),
+                        .setting = label_of(runs_[turn_]),
                         .steps_done = estimate.steps_done,
                         .steps_total = estimate.steps_total,
                         .elapsed_seconds = estimate.elapsed_seconds,
@@ -239,11 +242,11 @@ void Runner::tell(const message::Progress& progress) {
 Result<std::vector<Outcome>> Runner::finish() {
     std::vector<Outcome> outcomes;
     const int signal = signals_.caught();
-    for (auto& lane : lanes_) {
-        auto run = lane.finish(signal != 0);
+    for (auto& active : runs_) {
+        auto run = active.finish(signal != 0);
         if (!run) return tl::unexpected{run.error()};
         outcomes.push_back(
-            {.run = std::move(*run), .file = lane.folder().path / "run.json", .signal = signal});
+            {.run = std::move(*run), .file = active.folder().path / "run.json", .signal = signal});
     }
     return outcomes;
 }

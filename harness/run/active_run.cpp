@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run/lane.hpp"
+#include "run/active_run.hpp"
 
 #include "base/file.hpp"
 #include "process/log.hpp"
@@ -18,12 +18,12 @@ namespace assay::harness {
 
 namespace fs = std::filesystem;
 
-Lane::Lane(Part part, record::Machine machine, fs::path program, Watch watch,
-           Surroundings surroundings)
+ActiveRun::ActiveRun(Part part, record::Machine machine, fs::path program, Watch watch,
+                     Surroundings surroundings)
     : part_{part}, machine_{std::move(machine)},
       dispatcher_{std::move(program), machine_, std::move(watch), std::move(surroundings)} {}
 
-Result<void> Lane::open(RunFolder folder, bool keep_samples) {
+Result<void> ActiveRun::open(RunFolder folder, bool keep_samples) {
     folder_ = std::make_unique<RunFolder>(std::move(folder));
     keep_samples_ = keep_samples;
     dispatcher_.spread_over(plan().job);
@@ -43,7 +43,7 @@ Result<void> Lane::open(RunFolder folder, bool keep_samples) {
     return {};
 }
 
-Catalogue Lane::used_modules() const {
+Catalogue ActiveRun::used_modules() const {
     Catalogue catalogue;
     for (const auto& planned : plan().cases) {
         const auto known = [&](const Manifest& m) { return m.module == planned.module->module; };
@@ -53,7 +53,7 @@ Catalogue Lane::used_modules() const {
     return catalogue;
 }
 
-void Lane::ask_modules(const std::function<bool()>& stop) {
+void ActiveRun::ask_modules(const std::function<bool()>& stop) {
     for (const auto& module : used_modules().modules) {
         if (stop()) return;
         const auto log = folder_->path / "logs" / (path_word(module.module) + ".facts.log");
@@ -62,26 +62,26 @@ void Lane::ask_modules(const std::function<bool()>& stop) {
     }
 }
 
-bool Lane::is_open(std::size_t index, int replica) const {
+bool ActiveRun::is_open(std::size_t index, int replica) const {
     return harness::is_open(cases_[index], replica);
 }
 
-bool Lane::is_complete(std::size_t index) const {
+bool ActiveRun::is_complete(std::size_t index) const {
     for (int replica = 0; replica < plan().replicas; ++replica)
         if (is_open(index, replica)) return false;
     return true;
 }
 
-bool Lane::has(std::size_t index, int replica) const {
+bool ActiveRun::has(std::size_t index, int replica) const {
     const auto& done = cases_[index].replicas;
     return std::ranges::find(done, replica, &record::Replica::index) != done.end();
 }
 
-void Lane::drop(std::size_t index, int replica) {
+void ActiveRun::drop(std::size_t index, int replica) {
     std::erase_if(cases_[index].replicas, [&](const auto& r) { return r.index == replica; });
 }
 
-Attempt Lane::attempt(std::size_t index, int replica, const Result<void>& problem) {
+Attempt ActiveRun::attempt(std::size_t index, int replica, const Result<void>& problem) {
     const auto& planned = plan().cases[index];
     if (problem && planned.skip_reason.empty()) {
         auto protocol = planned.protocol;
@@ -95,7 +95,7 @@ Attempt Lane::attempt(std::size_t index, int replica, const Result<void>& proble
 }
 
 /// Beside what the workers' environment says by itself.
-void Lane::record_setting(Attempt& attempt) const {
+void ActiveRun::record_setting(Attempt& attempt) const {
     auto& result = attempt.result;
     if (setting() == nullptr || result.replicas.empty()) return;
     for (auto& change : changes_of(*setting()))
@@ -103,7 +103,7 @@ void Lane::record_setting(Attempt& attempt) const {
             result.settings.push_back(std::move(change));
 }
 
-Result<bool> Lane::measure(std::size_t index, int replica, const Result<void>& problem) {
+Result<bool> ActiveRun::measure(std::size_t index, int replica, const Result<void>& problem) {
     auto attempt = this->attempt(index, replica, problem);
     if (attempt.interrupted) return false;
     record_setting(attempt);
@@ -112,7 +112,7 @@ Result<bool> Lane::measure(std::size_t index, int replica, const Result<void>& p
     return true;
 }
 
-Result<void> Lane::keep(std::size_t index, int replica, Attempt attempt) {
+Result<void> ActiveRun::keep(std::size_t index, int replica, Attempt attempt) {
     if (samples_ && !attempt.samples.empty())
         if (auto written = samples_->add(index, replica, attempt.samples); !written) return written;
     if (auto added = folder_->journal.add({.case_index = index, .result = attempt.result}); !added)
@@ -121,17 +121,17 @@ Result<void> Lane::keep(std::size_t index, int replica, Attempt attempt) {
     return {};
 }
 
-void Lane::adopt(std::size_t index, const record::NamedList& settings) {
+void ActiveRun::adopt(std::size_t index, const record::NamedList& settings) {
     dispatcher_.adopt(plan().cases[index], settings);
 }
 
-record::Case Lane::concluded(std::size_t index) const {
+record::Case ActiveRun::concluded(std::size_t index) const {
     auto c = cases_[index];
     record::conclude(c, plan().replicas);
     return c;
 }
 
-Result<record::Run> Lane::finish(bool interrupted) {
+Result<record::Run> ActiveRun::finish(bool interrupted) {
     const auto& header = folder_->header;
     record::Run run{.id = header.run,
                     .suite = header.suite,

@@ -22,21 +22,21 @@
 
 namespace assay::harness {
 
-/// What a lane is given: its plan, and its setting where it takes turns with others.
+/// What a run is given: its plan, and its setting where it takes turns with others.
 struct Part {
     const Plan* plan = nullptr;
     const Variant* setting = nullptr;
 };
 
-class Lane {
+class ActiveRun {
 public:
-    Lane(Part part, record::Machine machine, std::filesystem::path program, Watch watch,
-         Surroundings surroundings);
-    Lane(const Lane&) = delete; // the dispatcher refers to the machine
-    Lane& operator=(const Lane&) = delete;
-    Lane(Lane&&) = delete;
-    Lane& operator=(Lane&&) = delete;
-    ~Lane() = default;
+    ActiveRun(Part part, record::Machine machine, std::filesystem::path program, Watch watch,
+              Surroundings surroundings);
+    ActiveRun(const ActiveRun&) = delete; // the dispatcher refers to the machine
+    ActiveRun& operator=(const ActiveRun&) = delete;
+    ActiveRun(ActiveRun&&) = delete;
+    ActiveRun& operator=(ActiveRun&&) = delete;
+    ~ActiveRun() = default;
 
     Result<void> open(RunFolder folder, bool keep_samples);
     /// Asks every module for its facts; stops in between where `stop` says so.
@@ -50,7 +50,7 @@ public:
 
     /// False when it was stopped. `problem`: why nothing can be measured now.
     Result<bool> measure(std::size_t index, int replica, const Result<void>& problem);
-    /// A choice of tuning that another lane has made; taken where this one has none.
+    /// A choice of tuning that another run has made; taken where this one has none.
     void adopt(std::size_t index, const record::NamedList& settings);
     void dismiss() { dispatcher_.dismiss(); }
 
