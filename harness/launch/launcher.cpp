@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Command plain(const LaunchRequest& request, std::vector<std::string> environment) {
-    return {.arguments = {request.surroundings.inside(request.program), "worker"},
+    return {.arguments = {request.context.inside(request.program), "worker"},
             .environment = std::move(environment),
             .cpus = request.placement.cpus,
             .log = request.log,
@@ -94,7 +94,7 @@ Result<Command> mpirun(const LaunchRequest& request, std::vector<std::string> en
     for (const char* name : start_variables)
         if (find_variable(environment, name) != nullptr)
             arguments->insert(arguments->end(), {"-x", name});
-    arguments->insert(arguments->end(), {request.surroundings.inside(request.program), "worker"});
+    arguments->insert(arguments->end(), {request.context.inside(request.program), "worker"});
     if (::geteuid() == 0) {
         environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT=1");
         environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
@@ -133,7 +133,7 @@ Result<Command> srun(const LaunchRequest& request, std::vector<std::string> envi
     arguments->push_back(fmt::format("--ntasks={}", request.placement.ranks));
     if (!may_read_siblings())
         environment.emplace_back("OMPI_MCA_btl_vader_single_copy_mechanism=none");
-    arguments->insert(arguments->end(), {request.surroundings.inside(request.program), "worker"});
+    arguments->insert(arguments->end(), {request.context.inside(request.program), "worker"});
     return Command{.arguments = std::move(*arguments),
                    .environment = std::move(environment),
                    .log = request.log,
@@ -159,7 +159,7 @@ namespace {
 
 Result<Command> bare_command(const LaunchRequest& request) {
     auto environment =
-        worker_environment(request.inherited, request.placement, request.surroundings.variables);
+        worker_environment(request.inherited, request.placement, request.context.variables);
     std::ranges::move(
         to_variables(
             {.socket = request.address, .token = request.token, .data_limit = request.data_limit}),
@@ -176,7 +176,7 @@ Result<Command> bare_command(const LaunchRequest& request) {
 
 Result<Command> launch_command(const LaunchRequest& request) {
     auto command = bare_command(request);
-    const auto& prefix = request.surroundings.prefix;
+    const auto& prefix = request.context.prefix;
     if (command)
         command->arguments.insert(command->arguments.begin(), prefix.begin(), prefix.end());
     return command;

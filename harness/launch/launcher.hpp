@@ -7,8 +7,8 @@
 
 #include "base/result.hpp"
 #include "launch/environment.hpp"
+#include "launch/execution_context.hpp"
 #include "launch/placement.hpp"
-#include "launch/surroundings.hpp"
 #include "process/process.hpp"
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct LaunchRequest {
     std::filesystem::path scratch; ///< folder for files that a killed launcher would leave behind
     std::int64_t data_limit = 0;   ///< bytes each process may allocate; 0: no limit
     std::vector<std::string> inherited; ///< environment of the parent
-    Surroundings surroundings{};
+    ExecutionContext context{};
 };
 
 /// An error of the environment says what is missing: "needs mpirun (Debian package openmpi-bin)".

@@ -102,7 +102,7 @@ Session::Session(Listener listener, Process process, const LaunchRequest& reques
                  message::Welcome welcome)
     : listener_{std::move(listener)}, process_{std::move(process)}, token_{request.token},
       placement_{request.placement},
-      by_proxy_{!request.placement.launcher.empty() || !request.surroundings.prefix.empty()},
+      by_proxy_{!request.placement.launcher.empty() || !request.context.prefix.empty()},
       welcome_{std::move(welcome)} {}
 
 namespace {

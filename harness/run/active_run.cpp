@@ -19,9 +19,9 @@ namespace assay::harness {
 namespace fs = std::filesystem;
 
 ActiveRun::ActiveRun(Part part, record::Machine machine, fs::path program, Watch watch,
-                     Surroundings surroundings)
+                     ExecutionContext context)
     : part_{part}, machine_{std::move(machine)},
-      dispatcher_{std::move(program), machine_, std::move(watch), std::move(surroundings)} {}
+      dispatcher_{std::move(program), machine_, std::move(watch), std::move(context)} {}
 
 Result<void> ActiveRun::open(RunFolder folder, bool keep_samples) {
     folder_ = std::make_unique<RunFolder>(std::move(folder));

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "launch/surroundings.hpp"
+#include "launch/execution_context.hpp"
 #include "plan/plan.hpp"
 #include "plan/variant.hpp"
 #include "record/model.hpp"
@@ -31,7 +31,7 @@ struct Part {
 class ActiveRun {
 public:
     ActiveRun(Part part, record::Machine machine, std::filesystem::path program, Watch watch,
-              Surroundings surroundings);
+              ExecutionContext context);
     ActiveRun(const ActiveRun&) = delete; // the dispatcher refers to the machine
     ActiveRun& operator=(const ActiveRun&) = delete;
     ActiveRun(ActiveRun&&) = delete;

@@ -75,9 +75,9 @@ void prefix_names(record::NamedList& facts, const std::string& module) {
 } // namespace
 
 Dispatcher::Dispatcher(fs::path program, const record::Machine& machine, Watch watch,
-                       Surroundings surroundings)
+                       ExecutionContext context)
     : program_{std::move(program)}, machine_{machine}, watch_{std::move(watch)},
-      surroundings_{std::move(surroundings)}, environment_{own_environment()} {}
+      context_{std::move(context)}, environment_{own_environment()} {}
 
 void Dispatcher::dismiss() {
     if (at_hand_) at_hand_->session->stop();
@@ -103,9 +103,9 @@ Result<std::unique_ptr<Session>> Dispatcher::start(const Placement& placement,
                            ? data_limit_for(available, ranks_here(placement))
                            : 0,
          .inherited = environment_,
-         .surroundings = surroundings_},
+         .context = context_},
         {.machine = machine_,
-         .state_folder = surroundings_.inside(state_folder_),
+         .state_folder = context_.inside(state_folder_),
          .ranks = placement.ranks,
          .hosts = static_cast<int>(placement.hosts.size())});
 }
@@ -132,8 +132,8 @@ record::NamedList Dispatcher::facts(const Manifest& module, const fs::path& log)
     };
     auto session = start({.threads = std::max(machine_.usable_cores.value_or(1), 1)}, log);
     if (!session) return problem(session.error().message);
-    auto answer = (*session)->facts(
-        {.id = ++last_id_, .module = surroundings_.inside(module.library)}, limit, watch_);
+    auto answer = (*session)->facts({.id = ++last_id_, .module = context_.inside(module.library)},
+                                    limit, watch_);
     (*session)->stop();
     if (answer.fate == Fate::interrupted) return {};
     if (answer.fate != Fate::answered) return problem(answer.reason);
@@ -148,7 +148,7 @@ record::NamedList Dispatcher::facts(const Manifest& module, const fs::path& log)
 
 void Dispatcher::adopt(const PlannedCase& planned, const record::NamedList& settings) {
     const auto is_set = [&](const Tuning& tuning) {
-        return record::find(surroundings_.variables, tuning.variable) != nullptr;
+        return record::find(context_.variables, tuning.variable) != nullptr;
     };
     if (std::ranges::any_of(planned.module->tunings, is_set)) return; // its setting has decided
     if (auto choice = recorded_choice(*planned.module, settings))
@@ -170,7 +170,7 @@ const TuningChoice& Dispatcher::tune(const PlannedCase& planned, const measure::
         const bool good = replica.status == Status::ok || replica.status == Status::unstable;
         return good ? replica.seconds : std::nullopt;
     };
-    const auto seen = worker_environment(environment_, {}, surroundings_.variables);
+    const auto seen = worker_environment(environment_, {}, context_.variables);
     auto choice = choose_tuning(usable_tunings(*planned.module, machine_, seen), probe);
     if (interrupted_) choice = {}; // what was chosen half-way is not used: the run ends here
     return choices_.emplace(group, std::move(choice)).first->second;
@@ -213,7 +213,7 @@ Attempt Dispatcher::attempt(const PlannedCase& planned, const measure::Protocol&
     auto environment = recorded_environment((*session)->environment(), environment_);
     auto answer = (*session)->measure(
         {.id = ++last_id_,
-         .module = surroundings_.inside(planned.module->library),
+         .module = context_.inside(planned.module->library),
          .build = placement->hosts.empty() ? std::string{} : planned.module->build_id,
          .benchmark = planned.benchmark->id,
          .parameters = planned.parameters,
@@ -221,7 +221,7 @@ Attempt Dispatcher::attempt(const PlannedCase& planned, const measure::Protocol&
          .replica = replica,
          .place = place_of(planned),
          .devices = watched_together(planned),
-         .log = surroundings_.inside(fs::absolute(log))},
+         .log = context_.inside(fs::absolute(log))},
         watch_);
     attempt.result.replicas.push_back({.index = replica, .started = started});
     take_answer(std::move(answer), log, attempt);

@@ -34,7 +34,7 @@ struct Attempt {
 class Dispatcher {
 public:
     Dispatcher(std::filesystem::path program, const record::Machine& machine, Watch watch,
-               Surroundings surroundings = {});
+               ExecutionContext context = {});
 
     /// What the module says of its libraries, named <module>.<fact>. A module that cannot be asked
     /// says so in <module>.problem.
@@ -74,7 +74,7 @@ private:
     std::filesystem::path state_folder_;
     const record::Machine& machine_;
     Watch watch_;
-    Surroundings surroundings_;
+    ExecutionContext context_;
     Job job_;
     std::vector<std::string> environment_; ///< inherited
     std::optional<AtHand> at_hand_;

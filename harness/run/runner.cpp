@@ -48,15 +48,15 @@ std::vector<double> steps_of(const std::vector<Part>& parts) {
 }
 
 /// The way into a setting, tried before anything is measured.
-Result<Surroundings> enter(const Part& part, const RunOptions& options) {
-    if (part.setting == nullptr) return Surroundings{};
+Result<ExecutionContext> enter(const Part& part, const RunOptions& options) {
+    if (part.setting == nullptr) return ExecutionContext{};
     if (!part.setting->image.empty()) {
         std::error_code error; // where it cannot be made, opening the run will say so
         fs::create_directories(options.out, error);
     }
     const auto environment = own_environment();
     const char* path = find_variable(environment, "PATH");
-    auto around = surroundings_of(*part.setting, options.out, path == nullptr ? "" : path);
+    auto around = context_of(*part.setting, options.out, path == nullptr ? "" : path);
     if (!around) return around;
     if (const auto starts = try_out(*around, worker_program(options), environment); !starts)
         return fail(fmt::format("setting {}: {}", part.setting->label, starts.error().message),

@@ -4,9 +4,9 @@
 // worker, and that the clock's governor is always set back.
 
 #include "launch/environment.hpp"
+#include "launch/execution_context.hpp"
 #include "launch/governor.hpp"
 #include "launch/launcher.hpp"
-#include "launch/surroundings.hpp"
 #include "plan/variant.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -126,26 +126,26 @@ void make_program(const fs::path& path) {
     fs::permissions(path, fs::perms::owner_all);
 }
 
-TEST(Surroundings, ACommandIsFoundOnPathAndSplitWithoutAShell) {
+TEST(ExecutionContext, ACommandIsFoundOnPathAndSplitWithoutAShell) {
     const TemporaryFolder folder;
     make_program(folder.path() / "numactl");
     const auto path = "/nowhere:" + folder.path().string();
-    const auto around = surroundings_of({.via = " numactl  --membind=0 $X "}, "/out", path);
+    const auto around = context_of({.via = " numactl  --membind=0 $X "}, "/out", path);
     ASSERT_TRUE(around) << around.error().message;
     EXPECT_THAT(around->prefix,
                 ElementsAre((folder.path() / "numactl").string(), "--membind=0", "$X"));
     EXPECT_EQ(around->inside("/a/b"), "/a/b");
-    const auto command = launch_command({.program = "/p", .surroundings = *around});
+    const auto command = launch_command({.program = "/p", .context = *around});
     ASSERT_TRUE(command);
     EXPECT_THAT(command->arguments, ElementsAre((folder.path() / "numactl").string(), "--membind=0",
                                                 "$X", "/p", "worker"));
-    const auto none = surroundings_of({.label = "new", .via = "nmactl"}, "/out", path);
+    const auto none = context_of({.label = "new", .via = "nmactl"}, "/out", path);
     ASSERT_FALSE(none);
     EXPECT_EQ(none.error().fault, Fault::environment);
     EXPECT_THAT(none.error().message, HasSubstr("setting new: there is no program nmactl"));
 }
 
-TEST(Surroundings, AnImageIsEnteredWithTheToolForIt) {
+TEST(ExecutionContext, AnImageIsEnteredWithTheToolForIt) {
     const TemporaryFolder folder;
     const auto tools = folder.path() / "tools";
     const auto image = folder.path() / "image";
@@ -154,12 +154,12 @@ TEST(Surroundings, AnImageIsEnteredWithTheToolForIt) {
     fs::create_directories(image / "proc");
     fs::create_directory_symlink("usr/lib", image / "lib");
     const auto setting = Variant{.label = "new", .image = image};
-    const auto missing = surroundings_of(setting, "/out", tools.string());
+    const auto missing = context_of(setting, "/out", tools.string());
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().fault, Fault::environment);
     EXPECT_THAT(missing.error().message, HasSubstr("bubblewrap"));
     make_program(tools / "bwrap");
-    const auto around = surroundings_of(setting, "/out", tools.string());
+    const auto around = context_of(setting, "/out", tools.string());
     ASSERT_TRUE(around) << around.error().message;
     EXPECT_EQ(around->prefix.front(), (tools / "bwrap").string());
     EXPECT_THAT(around->prefix, Contains((image / "usr").string()));
@@ -169,12 +169,12 @@ TEST(Surroundings, AnImageIsEnteredWithTheToolForIt) {
     // The file of another tool.
     std::ofstream{folder.path() / "x.sif"} << "SIF";
     make_program(tools / "apptainer");
-    const auto sif = surroundings_of({.image = folder.path() / "x.sif"}, "/out", tools.string());
+    const auto sif = context_of({.image = folder.path() / "x.sif"}, "/out", tools.string());
     ASSERT_TRUE(sif) << sif.error().message;
     EXPECT_THAT(sif->prefix, ElementsAre((tools / "apptainer").string(), "exec", "--bind",
                                          "/:/run/host", (folder.path() / "x.sif").string()));
-    EXPECT_FALSE(surroundings_of({.image = folder.path() / "y.sif"}, "/out", tools.string()));
-    EXPECT_FALSE(surroundings_of({.image = folder.path() / "y"}, "/out", tools.string()));
+    EXPECT_FALSE(context_of({.image = folder.path() / "y.sif"}, "/out", tools.string()));
+    EXPECT_FALSE(context_of({.image = folder.path() / "y"}, "/out", tools.string()));
 }
 
 // --- the governor ---------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/surroundings.hpp"
+#include "launch/execution_context.hpp"
 
 #include "launch/environment.hpp"
 #include "launch/placement.hpp"
@@ -89,14 +89,14 @@ Error of_variant(const Variant& variant, Error error) {
 
 } // namespace
 
-std::string Surroundings::inside(const fs::path& path) const {
+std::string ExecutionContext::inside(const fs::path& path) const {
     if (host.empty() || path.empty()) return path.string();
     return (host / fs::absolute(path).relative_path()).string();
 }
 
-Result<Surroundings> surroundings_of(const Variant& variant, const fs::path& results,
-                                     std::string_view path) {
-    Surroundings around{.variables = variant.variables, .prefix = {}, .host = {}};
+Result<ExecutionContext> context_of(const Variant& variant, const fs::path& results,
+                                    std::string_view path) {
+    ExecutionContext around{.variables = variant.variables, .prefix = {}, .host = {}};
     std::istringstream words{variant.via};
     for (std::string word; words >> word;) {
         if (around.prefix.empty() && word.find('/') == std::string::npos) {
@@ -117,17 +117,16 @@ Result<Surroundings> surroundings_of(const Variant& variant, const fs::path& res
     return around;
 }
 
-Result<void> try_out(const Surroundings& surroundings, const fs::path& program,
+Result<void> try_out(const ExecutionContext& context, const fs::path& program,
                      const std::vector<std::string>& environment) {
-    if (surroundings.prefix.empty()) return {};
+    if (context.prefix.empty()) return {};
     constexpr std::chrono::seconds patience{30}; // an image may come from a slow disk
     const auto scratch = Scratch::create();
     if (!scratch) return tl::unexpected{scratch.error()};
-    Command command{.arguments = surroundings.prefix,
-                    .environment =
-                        worker_environment(environment, Placement{}, surroundings.variables),
+    Command command{.arguments = context.prefix,
+                    .environment = worker_environment(environment, Placement{}, context.variables),
                     .log = scratch->folder() / "log"};
-    command.arguments.insert(command.arguments.end(), {surroundings.inside(program), "worker"});
+    command.arguments.insert(command.arguments.end(), {context.inside(program), "worker"});
     auto process = Process::start(command);
     if (!process) return tl::unexpected{process.error()};
     const auto& ending = process->wait(patience);
@@ -135,7 +134,7 @@ Result<void> try_out(const Surroundings& surroundings, const fs::path& program,
     if (ending && ending->signal == 0 && ending->code == static_cast<int>(ExitCode::usage))
         return {};
     const auto said = last_line_of(command.log);
-    return fail(fmt::format("a worker does not start with {}: {}", surroundings.prefix.front(),
+    return fail(fmt::format("a worker does not start with {}: {}", context.prefix.front(),
                             said.empty() ? "it says nothing" : said),
                 Fault::environment);
 }

@@ -16,7 +16,7 @@
 
 namespace assay::harness {
 
-struct Surroundings {
+struct ExecutionContext {
     record::NamedList variables;
     std::vector<std::string> prefix; ///< a program's path and arguments: it starts what comes after
     std::filesystem::path host;      ///< where a worker sees the host's root; empty: at /
@@ -27,11 +27,11 @@ struct Surroundings {
 
 /// `results`: the one folder of the host that a worker in an image may write to. `path`: the PATH that
 /// programs are looked for on. A program or an image that is not there is an error of the environment.
-Result<Surroundings> surroundings_of(const Variant& variant, const std::filesystem::path& results,
-                                     std::string_view path);
+Result<ExecutionContext> context_of(const Variant& variant, const std::filesystem::path& results,
+                                    std::string_view path);
 
 /// Does `program worker` start in there? Fails with what it said where it does not.
-Result<void> try_out(const Surroundings& surroundings, const std::filesystem::path& program,
+Result<void> try_out(const ExecutionContext& context, const std::filesystem::path& program,
                      const std::vector<std::string>& environment);
 
 } // namespace assay::harness
