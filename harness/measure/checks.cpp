@@ -6,13 +6,13 @@
 
 namespace assay::measure {
 
-Result<record::Verification> check_before(Together& together) {
-    if (auto seconds = together.run(1); !seconds) return tl::unexpected<Error>{seconds.error()};
-    Result<record::Verification> sound = together.verify();
+Result<record::Verification> check_before(TeamSubject& team) {
+    if (auto seconds = team.run(1); !seconds) return tl::unexpected<Error>{seconds.error()};
+    Result<record::Verification> sound = team.verify();
     if (!sound || !sound->passed) return sound;
 
-    if (auto spoiled = together.spoil(); !spoiled) return tl::unexpected<Error>{spoiled.error()};
-    const Result<bool> objects = together.verify_objects();
+    if (auto spoiled = team.spoil(); !spoiled) return tl::unexpected<Error>{spoiled.error()};
+    const Result<bool> objects = team.verify_objects();
     if (!objects) return tl::unexpected<Error>{objects.error()};
     if (!*objects) {
         sound->passed = false;
@@ -23,13 +23,12 @@ Result<record::Verification> check_before(Together& together) {
     return sound;
 }
 
-Result<record::Verification> check_after(Together& together, std::uint64_t calls) {
-    if (auto poisoned = together.poison(); !poisoned)
-        return tl::unexpected<Error>{poisoned.error()};
-    const std::uint64_t checked_calls = together.subject().rewinds ? 1 : calls;
-    if (auto seconds = together.run(checked_calls); !seconds)
+Result<record::Verification> check_after(TeamSubject& team, std::uint64_t calls) {
+    if (auto poisoned = team.poison(); !poisoned) return tl::unexpected<Error>{poisoned.error()};
+    const std::uint64_t checked_calls = team.subject().rewinds ? 1 : calls;
+    if (auto seconds = team.run(checked_calls); !seconds)
         return tl::unexpected<Error>{seconds.error()};
-    return together.verify();
+    return team.verify();
 }
 
 std::string describe(const record::Verification& verification) {

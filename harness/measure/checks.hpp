@@ -4,19 +4,19 @@
 
 #pragma once
 
-#include "measure/together.hpp"
+#include "measure/team_subject.hpp"
 
 namespace assay::measure {
 
 /// Run once, verify; spoil, and verify() must object. Not passed: `detail` says what was wrong.
-Result<record::Verification> check_before(Together& together);
+Result<record::Verification> check_before(TeamSubject& team);
 
 /// Poison the whole output, run the timed code once more, verify: what is accepted was computed by
 /// that run and not left over. The run is an extra batch after the window, of as many calls as those
 /// in it (one where the subject rewinds), and its time is thrown away: poisoning moves data in and
 /// out of the caches, and which batch is the last of the window is only known afterwards. Poison
 /// comes before rewind, which restores inputs that share memory with the output.
-Result<record::Verification> check_after(Together& together, std::uint64_t calls);
+Result<record::Verification> check_after(TeamSubject& team, std::uint64_t calls);
 
 /// Why a check that did not pass is not enough, in words: "error 3 exceeds the bound 1e-9".
 std::string describe(const record::Verification& verification);

@@ -2,8 +2,8 @@
 
 #include "measure/engine.hpp"
 
+#include "measure/calibration.hpp"
 #include "measure/checks.hpp"
-#include "measure/pace.hpp"
 #include "measure/window.hpp"
 
 #include <cmath>
@@ -34,14 +34,14 @@ class Engine {
 public:
     Engine(Subject& subject, const Protocol& protocol, Clock& clock, BatchRunner& runner,
            Crew& crew, const Hooks& hooks)
-        : protocol_{protocol}, clock_{clock}, hooks_{hooks}, together_{subject, runner, crew},
+        : protocol_{protocol}, clock_{clock}, hooks_{hooks}, team_{subject, runner, crew},
           pulse_{clock, hooks}, begin_{clock.now()}, kept_{protocol.kept_values} {}
 
     Measurement measure() {
-        if (!check(check_before(together_))) return std::move(result_);
+        if (!check(check_before(team_))) return std::move(result_);
         if (!warm_up()) return std::move(result_);
         if (!fill_window()) return std::move(result_);
-        if (!check(check_after(together_, pace_.calls))) return std::move(result_);
+        if (!check(check_after(team_, calibration_.calls))) return std::move(result_);
         conclude();
         return std::move(result_);
     }
@@ -63,11 +63,12 @@ private:
 
     bool warm_up() {
         const double begin = clock_.now();
-        const Result<Pace> pace = measure::warm_up(together_, protocol_, clock_, hooks_, pulse_);
+        const Result<Calibration> calibration =
+            measure::warm_up(team_, protocol_, clock_, hooks_, pulse_);
         result_.replica.warmup_seconds = clock_.now() - begin;
-        if (!pace) return fail(pace.error());
-        pace_ = *pace;
-        needed_ = batches_needed(protocol_, pace_.seconds_per_call);
+        if (!calibration) return fail(calibration.error());
+        calibration_ = *calibration;
+        needed_ = batches_needed(protocol_, calibration_.seconds_per_call);
         return true;
     }
 
@@ -76,15 +77,15 @@ private:
         Looks looks{protocol_, needed_};
         double measured = 0;
         for (bool going = true; going;) {
-            const Result<double> seconds = together_.run(pace_.calls);
+            const Result<double> seconds = team_.run(calibration_.calls);
             if (!seconds) return fail(seconds.error());
             measured += *seconds;
-            result_.window_calls += pace_.calls;
-            const double per_call = *seconds / static_cast<double>(pace_.calls);
+            result_.window_calls += calibration_.calls;
+            const double per_call = *seconds / static_cast<double>(calibration_.calls);
             kept_.add(per_call);
-            if (pace_.calls == 1) tail_.add(per_call);
+            if (calibration_.calls == 1) tail_.add(per_call);
             if (protocol_.keep_samples) result_.samples.push_back(per_call);
-            going = together_.from_root(should_stop(looks, measured) ? 1 : 0) == 0;
+            going = team_.from_root(should_stop(looks, measured) ? 1 : 0) == 0;
             pulse_.beat("measuring", measured / protocol_.budget_seconds);
         }
         return true;
@@ -96,12 +97,12 @@ private:
         // set-up, warm-up and the last check; past the limit the process is ended and all is lost.
         const double longest = protocol_.limit_seconds / 2;
         if (measured >= protocol_.budget_seconds || clock_.now() - begin_ >= longest) return true;
-        return together_.is_root() && looks.due(kept_, measured) &&
+        return team_.is_root() && looks.due(kept_, measured) &&
                judge().status == record::Status::ok;
     }
 
     Judgement judge() {
-        const double resolution = clock_.resolution() / static_cast<double>(pace_.calls);
+        const double resolution = clock_.resolution() / static_cast<double>(calibration_.calls);
         return measure::judge(kept_, protocol_, resolution, needed_);
     }
 
@@ -109,7 +110,7 @@ private:
         Judgement judgement = judge();
         record::Replica& replica = result_.replica;
         replica.batches = kept_.batches();
-        replica.calls = kept_.group() * pace_.calls;
+        replica.calls = kept_.group() * calibration_.calls;
         replica.p99 = tail_.p99();
         replica.values.assign(kept_.values().begin(), kept_.values().end());
         if (protocol_.keep_samples) result_.samples.resize(kept_.batches());
@@ -126,12 +127,12 @@ private:
     const Protocol& protocol_;
     Clock& clock_;
     const Hooks& hooks_;
-    Together together_;
+    TeamSubject team_;
     Pulse pulse_;
     double begin_;
     KeptValues kept_;
     SlowTail tail_;
-    Pace pace_;
+    Calibration calibration_;
     std::uint64_t needed_ = 0;
     Measurement result_;
 };

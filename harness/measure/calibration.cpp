@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "measure/pace.hpp"
+#include "measure/calibration.hpp"
 
 #include <fmt/format.h>
 
@@ -63,7 +63,7 @@ private:
 
 /// Runs batches of `calls` until steady; the seconds per call of the last stretch. Rank 0 watches the
 /// clock and ends stretches, so that all ranks find the same rate.
-Result<double> run_until_steady(Together& together, std::uint64_t calls, const Protocol& protocol,
+Result<double> run_until_steady(TeamSubject& team, std::uint64_t calls, const Protocol& protocol,
                                 Clock& clock, const Hooks& hooks, Pulse& pulse) {
     enum Verdict : std::uint8_t { go_on, stretch_ends, warm };
     // A twentieth: 25 ms by default, some ten batches, and steadiness shows after 75 ms at best.
@@ -74,19 +74,19 @@ Result<double> run_until_steady(Together& together, std::uint64_t calls, const P
     double batches = 0;
     Steadiness steadiness{protocol.target, hooks};
     for (;;) {
-        Result<double> seconds = together.run(calls);
+        Result<double> seconds = team.run(calls);
         if (!seconds) return seconds;
         measured += *seconds;
         ++batches;
         const double rate = measured / batches / static_cast<double>(calls);
         const double now = clock.now();
         Verdict verdict = go_on;
-        if (together.is_root() && now - stretch_begin >= stretch_length) {
+        if (team.is_root() && now - stretch_begin >= stretch_length) {
             steadiness.add(rate);
             verdict = steadiness.steady() ? warm : stretch_ends;
         }
         if (now - begin >= protocol.warmup_seconds) verdict = warm;
-        const std::uint64_t agreed = together.from_root(verdict);
+        const std::uint64_t agreed = team.from_root(verdict);
         if (agreed == warm) return rate;
         if (agreed == stretch_ends) {
             stretch_begin = now;
@@ -104,11 +104,11 @@ double batch_length(const Protocol& protocol, Clock& clock) {
                      protocol.min_seconds / batches_wanted});
 }
 
-Result<Pace> calibrate(Together& together, double length, std::uint64_t start) {
-    const std::uint64_t limit = call_limit(together.subject());
+Result<Calibration> calibrate(TeamSubject& team, double length, std::uint64_t start) {
+    const std::uint64_t limit = call_limit(team.subject());
     std::uint64_t calls = std::clamp<std::uint64_t>(start, 1, limit);
     for (;;) {
-        const Result<double> seconds = together.run(calls);
+        const Result<double> seconds = team.run(calls);
         if (!seconds) return tl::unexpected<Error>{seconds.error()};
         const std::uint64_t next = scaled(calls, *seconds, length, limit);
         // From half the length on, the rate is known well enough to set the number by it.
@@ -116,25 +116,25 @@ Result<Pace> calibrate(Together& together, double length, std::uint64_t start) {
             if (*seconds == 0 && calls == most_calls)
                 return fail(fmt::format("the clock shows no time for {} calls", calls),
                             Fault::benchmark);
-            return Pace{.calls = next, .seconds_per_call = *seconds / static_cast<double>(calls)};
+            return Calibration{.calls = next,
+                               .seconds_per_call = *seconds / static_cast<double>(calls)};
         }
         // At most tenfold: the first calls are cold, or too short for the clock to tell.
         calls = std::clamp(next, std::min(2 * calls, limit), std::min(10 * calls, limit));
     }
 }
 
-Result<Pace> warm_up(Together& together, const Protocol& protocol, Clock& clock, const Hooks& hooks,
-                     Pulse& pulse) {
+Result<Calibration> warm_up(TeamSubject& team, const Protocol& protocol, Clock& clock,
+                            const Hooks& hooks, Pulse& pulse) {
     const double length = batch_length(protocol, clock);
-    Result<Pace> cold = calibrate(together, length, 1);
+    Result<Calibration> cold = calibrate(team, length, 1);
     if (!cold) return cold;
-    const Result<double> rate =
-        run_until_steady(together, cold->calls, protocol, clock, hooks, pulse);
+    const Result<double> rate = run_until_steady(team, cold->calls, protocol, clock, hooks, pulse);
     if (!rate) return tl::unexpected<Error>{rate.error()};
     // Nothing to calibrate, and the call may be long.
-    if (call_limit(together.subject()) == 1 || *rate >= length)
-        return Pace{.calls = 1, .seconds_per_call = *rate};
-    return calibrate(together, length, cold->calls);
+    if (call_limit(team.subject()) == 1 || *rate >= length)
+        return Calibration{.calls = 1, .seconds_per_call = *rate};
+    return calibrate(team, length, cold->calls);
 }
 
 } // namespace assay::measure

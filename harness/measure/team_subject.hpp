@@ -10,9 +10,9 @@
 
 namespace assay::measure {
 
-class Together {
+class TeamSubject {
 public:
-    Together(Subject& subject, BatchRunner& runner, Crew& crew)
+    TeamSubject(Subject& subject, BatchRunner& runner, Crew& crew)
         : subject_{subject}, runner_{runner}, crew_{crew} {}
 
     /// One batch after a rewind where the subject wants one; the seconds of the slowest rank.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "measure/together.hpp"
+#include "measure/team_subject.hpp"
 
 #include <fmt/format.h>
 
@@ -23,18 +23,18 @@ Result<void> check_time(const Result<double>& seconds) {
 
 } // namespace
 
-int Together::any_rank(bool condition) {
+int TeamSubject::any_rank(bool condition) {
     return static_cast<int>(crew_.max(condition ? crew_.rank() + 1 : 0));
 }
 
-Result<void> Together::agree(Result<void> outcome) {
+Result<void> TeamSubject::agree(Result<void> outcome) {
     const int failed = any_rank(!outcome);
     if (failed == 0 || !outcome) return outcome;
     return fail(fmt::format("rank {} of {} failed; its log says why", failed - 1, crew_.size()),
                 Fault::benchmark);
 }
 
-Result<double> Together::run(std::uint64_t calls) {
+Result<double> TeamSubject::run(std::uint64_t calls) {
     if (subject_.rewinds) {
         // Agreed on before sampling: a rank that stayed away would leave the others in a collective.
         if (auto ready = agree(subject_.rewind()); !ready)
@@ -49,11 +49,11 @@ Result<double> Together::run(std::uint64_t calls) {
     return agree(outcome).map([slowest] { return slowest; });
 }
 
-Result<void> Together::poison() { return agree(subject_.poison()); }
+Result<void> TeamSubject::poison() { return agree(subject_.poison()); }
 
-Result<void> Together::spoil() { return agree(subject_.spoil()); }
+Result<void> TeamSubject::spoil() { return agree(subject_.spoil()); }
 
-Result<record::Verification> Together::verify() {
+Result<record::Verification> TeamSubject::verify() {
     Result<record::Verification> own = subject_.verify();
     if (auto agreed = agree(own.map([](const auto&) {})); !agreed)
         return tl::unexpected<Error>{agreed.error()};
@@ -65,7 +65,7 @@ Result<record::Verification> Together::verify() {
     return own;
 }
 
-Result<bool> Together::verify_objects() {
+Result<bool> TeamSubject::verify_objects() {
     const Result<record::Verification> own = subject_.verify();
     if (auto agreed = agree(own.map([](const auto&) {})); !agreed)
         return tl::unexpected<Error>{agreed.error()};

@@ -6,11 +6,11 @@
 
 #include "measure/protocol.hpp"
 #include "measure/pulse.hpp"
-#include "measure/together.hpp"
+#include "measure/team_subject.hpp"
 
 namespace assay::measure {
 
-struct Pace {
+struct Calibration {
     std::uint64_t calls = 1;     ///< in a batch
     double seconds_per_call = 0; ///< about
 };
@@ -22,11 +22,11 @@ double batch_length(const Protocol& protocol, Clock& clock);
 
 /// The number of calls that makes a batch of about `length` seconds, found by trying, from `start` up
 /// or down. One call where the subject wants single calls, and never more than one rewind allows.
-Result<Pace> calibrate(Together& together, double length, std::uint64_t start);
+Result<Calibration> calibrate(TeamSubject& team, double length, std::uint64_t start);
 
 /// Calibrates, runs until rate and core clock have been steady for three stretches or the time for
 /// warming up is spent, and calibrates again with the warm rate.
-Result<Pace> warm_up(Together& together, const Protocol& protocol, Clock& clock, const Hooks& hooks,
-                     Pulse& pulse);
+Result<Calibration> warm_up(TeamSubject& team, const Protocol& protocol, Clock& clock,
+                            const Hooks& hooks, Pulse& pulse);
 
 } // namespace assay::measure
