@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/expectations.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace assay::harness {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(Expectations, SayWhatWasFound) {
+    record::Machine machine;
+    machine.usable_cores = 2;
+    machine.memory_bytes = std::int64_t{8} << 30;
+    machine.memory_limit_bytes = std::int64_t{4} << 30;
+    machine.pci.push_back({.kind = "accelerator"});
+    EXPECT_TRUE(check_expectations(machine, {"cores=2", "memory=4GiB", "gpu=1"}));
+    const auto gpus = check_expectations(machine, {"cores=2", "gpu=8"});
+    ASSERT_FALSE(gpus);
+    EXPECT_EQ(gpus.error().fault, Fault::environment);
+    EXPECT_THAT(gpus.error().message, AllOf(HasSubstr("gpu=8"), HasSubstr("found gpu=1")));
+    // Nine are plugged in and eight answer, one of them divided into two.
+    machine.pci.assign(9, {.kind = "accelerator"});
+    for (const char* address : {"1", "2", "3", "3", "4", "5", "6", "7", "8"})
+        machine.devices.push_back({.kind = "cuda", .pci_address = address});
+    EXPECT_TRUE(check_expectations(machine, {"gpu=8"}));
+    EXPECT_FALSE(check_expectations(machine, {"gpu=9"}));
+    const auto memory = check_expectations(machine, {"memory=8GiB"});
+    ASSERT_FALSE(memory);
+    EXPECT_THAT(memory.error().message, HasSubstr("4 GiB"));
+    for (const char* text : {"cors=2", "cores", "cores=", "cores=two", "cores=-1", "=2", ""}) {
+        const auto wrong = check_expectations(machine, {text});
+        ASSERT_FALSE(wrong) << text;
+        EXPECT_EQ(wrong.error().fault, Fault::usage) << text;
+    }
+}
+
+} // namespace
+} // namespace assay::harness
