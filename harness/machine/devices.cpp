@@ -2,7 +2,6 @@
 #include "machine/devices.hpp"
 
 #include "driver/nvml.hpp"
-#include "machine/patience.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

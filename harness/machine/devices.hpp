@@ -9,9 +9,15 @@
 #include "machine/files.hpp"
 #include "record/model.hpp"
 
+#include <chrono>
+#include <exception>
 #include <filesystem>
+#include <future>
 #include <optional>
 #include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace assay::machine {
@@ -41,5 +47,23 @@ DeviceStates read_device_states(const std::vector<record::PciDevice>& pci,
                                 const std::filesystem::path& nvml = driver::nvml_library);
 /// What is wrong with it or unusual, in sentences that say what to do.
 std::vector<std::string> complaints(const DeviceState& state);
+
+/// What `ask()` returns, or nothing where that takes longer: who asks a driver that hangs, hangs with it.
+/// Then a thread is left behind that waits for ever, so `ask` owns all that it uses. Throws what it throws.
+template <class Ask>
+std::optional<std::invoke_result_t<Ask&>> answer_within(std::chrono::milliseconds patience,
+                                                        Ask ask) {
+    std::promise<std::invoke_result_t<Ask&>> promise;
+    auto answer = promise.get_future();
+    std::thread{[promise = std::move(promise), ask = std::move(ask)]() mutable {
+        try {
+            promise.set_value(ask());
+        } catch (...) {
+            promise.set_exception(std::current_exception());
+        }
+    }}.detach();
+    if (answer.wait_for(patience) != std::future_status::ready) return {};
+    return answer.get();
+}
 
 } // namespace assay::machine

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does it run on hardware, under a hypervisor, in a container?
+// Does it run on hardware, under a hypervisor, in a container; whose machine is it, and which of theirs? From
+// firmware and what cloud-init left on disk; the network is never asked.
 
 #pragma once
 
 #include "machine/files.hpp"
-#include "machine/firmware.hpp"
+#include "machine/system.hpp"
 
 #include <optional>
 #include <string>
@@ -24,5 +25,12 @@ std::string virtualization(const Files& files, const Firmware& firmware, std::st
 
 /// "docker", "podman", "kubernetes", "lxc", "apptainer", ...; empty outside.
 std::string container(const Files& files);
+
+struct Cloud {
+    std::string provider; ///< "aws", "gcp", "azure", ...; "unknown"
+    std::string
+        instance; ///< "c7a.large"; the product's name, or "unknown", where nothing says more
+};
+Cloud read_cloud(const Files& files, const Firmware& firmware);
 
 } // namespace assay::machine

@@ -3,13 +3,9 @@
 
 #include "driver/nvml.hpp"
 #include "machine/cgroup.hpp"
-#include "machine/cloud.hpp"
 #include "machine/cpu.hpp"
 #include "machine/devices.hpp"
-#include "machine/firmware.hpp"
 #include "machine/guest.hpp"
-#include "machine/identity.hpp"
-#include "machine/memory.hpp"
 #include "machine/pci.hpp"
 #include "machine/system.hpp"
 

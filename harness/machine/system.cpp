@@ -1,21 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/system.hpp"
 
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 
+#include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-
-#if defined(__GLIBC__)
-#include <gnu/libc-version.h>
-#endif
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 
+#if defined(__GLIBC__)
+#include <gnu/libc-version.h>
+#endif
+
 namespace assay::machine {
+
+namespace {
+
+/// What vendors leave in a field that they should have filled in, in lower case.
+constexpr std::array<std::string_view, 12> placeholders = {
+    "to be filled by o.e.m.",
+    "default string",
+    "system product name",
+    "system manufacturer",
+    "not specified",
+    "not applicable",
+    "unknown",
+    "none",
+    "n/a",
+    "o.e.m.",
+    "empty",
+    "invalid",
+};
+
+std::string field(const Files& files, std::string_view name) {
+    std::string value = files.line(std::filesystem::path{"/sys/class/dmi/id"} / name);
+    const std::string plain = lower(value);
+    if (std::ranges::find(placeholders, plain) != placeholders.end()) return {};
+    return value;
+}
+
+} // namespace
+
+Firmware read_firmware(const Files& files) {
+    Firmware firmware{
+        .vendor = field(files, "sys_vendor"),
+        .product = field(files, "product_name"),
+        .bios = fmt::format("{} {}", field(files, "bios_vendor"), field(files, "bios_version")),
+        .chassis_tag = field(files, "chassis_asset_tag")};
+    if (firmware.vendor.empty()) firmware.vendor = field(files, "board_vendor");
+    if (firmware.product.empty()) firmware.product = field(files, "board_name");
+    if (firmware.product.empty()) firmware.product = files.line("/proc/device-tree/model");
+    return firmware;
+}
+
+std::string system_name(const Firmware& firmware) {
+    if (firmware.vendor.empty() || firmware.product.starts_with(firmware.vendor))
+        return firmware.product;
+    return firmware.product.empty() ? firmware.vendor
+                                    : fmt::format("{} {}", firmware.vendor, firmware.product);
+}
 
 std::string operating_system(const Files& files) {
     for (const char* const path : {"/etc/os-release", "/usr/lib/os-release"}) {
@@ -61,6 +110,35 @@ record::NamedList own_software() {
     software.push_back({.name = "compiler", .value = std::string{"GCC "} + __VERSION__});
 #endif
     return software;
+}
+
+namespace {
+
+// Keeps our ids apart from everybody else's that are made from the same machine-id. Random; never to
+// change, or every machine becomes a new one.
+constexpr std::string_view application = "assay.machine/1 5f1d8c0e7a3b4962b0c47d19e6f2a853";
+
+std::string machine_id(const Files& files) {
+    for (const char* const path : {"/etc/machine-id", "/var/lib/dbus/machine-id"}) {
+        std::string id = files.line(path);
+        // systemd writes "uninitialized" into images that are to get an id at first boot.
+        if (id.size() == 32 && id.find_first_not_of("0123456789abcdef") == std::string::npos)
+            return id;
+    }
+    return {};
+}
+
+} // namespace
+
+std::string identity(const Files& files, const record::Machine& machine) {
+    std::string facts{application};
+    for (const std::string& fact : {machine.architecture, machine.cpu_vendor, machine.cpu_model,
+                                    machine.provider, machine.instance, machine.system,
+                                    // Those that are there, online or not.
+                                    files.line("/sys/devices/system/cpu/present")})
+        facts += '\n' + fact;
+    // 64 bits: among a million machines two share an id with probability 3e-8.
+    return to_hex(hmac_sha256(machine_id(files), facts)).substr(0, 16);
 }
 
 } // namespace assay::machine

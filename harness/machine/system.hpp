@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which operating system, and what were we built with?
+// What the firmware says the machine is, which operating system runs, what we were built with, and a name for the
+// machine that says nothing about its owner: the same on every run, and nobody gets from it to /etc/machine-id.
+// Fields that name one piece of hardware, serial numbers, UUIDs and board tags, are never read.
 
 #pragma once
 
@@ -11,6 +13,18 @@
 
 namespace assay::machine {
 
+/// DMI, or a device tree. Placeholders ("To Be Filled By O.E.M.") read as empty.
+struct Firmware {
+    std::string vendor;
+    std::string product;
+    std::string bios;        ///< vendor and version: the only trace of Amazon's first generation
+    std::string chassis_tag; ///< only compared with those that clouds set for all their machines
+};
+Firmware read_firmware(const Files& files);
+
+/// "Supermicro SYS-821GE-TNHR"; the vendor is not repeated where the product begins with it.
+std::string system_name(const Firmware& firmware);
+
 std::string operating_system(const Files& files); ///< "Debian GNU/Linux 12 (bookworm)"
 std::string kernel_release(const Files& files);   ///< "6.1.0-18-amd64"
 std::string architecture();                       ///< "x86_64"
@@ -20,5 +34,10 @@ std::string boot_identity();
 
 /// The C library this process runs with, and the compiler that built it.
 record::NamedList own_software();
+
+/// Sixteen hexadecimal digits. Nothing that comes and goes (memory in use, CPUs taken offline, a lost accelerator,
+/// limits, the kernel) may enter. Reads of `machine` what cannot change without making it another
+/// machine; those members must be filled in.
+std::string identity(const Files& files, const record::Machine& machine);
 
 } // namespace assay::machine

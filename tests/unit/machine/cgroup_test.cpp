@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/cgroup.hpp"
-#include "machine/memory.hpp"
+#include "machine/cpu.hpp"
 #include "trees.hpp"
 
 #include <gtest/gtest.h>

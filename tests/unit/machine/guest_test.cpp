@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "machine/cloud.hpp"
 #include "machine/guest.hpp"
 #include "trees.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/sha256.hpp"
-#include "machine/identity.hpp"
 #include "machine/inventory.hpp"
+#include "machine/system.hpp"
 #include "trees.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/cpu.hpp"
 #include "machine/inventory.hpp"
-#include "machine/memory.hpp"
 #include "machine/pci.hpp"
 #include "trees.hpp"
 

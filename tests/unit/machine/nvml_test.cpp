@@ -2,7 +2,6 @@
 #include "driver/nvml.hpp"
 #include "machine/devices.hpp"
 #include "machine/inventory.hpp"
-#include "machine/patience.hpp"
 #include "scratch.hpp"
 #include "support/fake_nvml.hpp"
 
