@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
 namespace assay::driver {
@@ -101,7 +102,10 @@ Result<Nvml> Nvml::open(const std::filesystem::path& library) {
     const int code = loaded->init();
     if (code != nvml::success) return no_library(why_not_started(*loaded, code));
     loaded->started = true;
-    return Nvml{loaded};
+    Nvml opened{loaded};
+    const std::string driver = opened.driver_version();
+    std::from_chars(driver.data(), driver.data() + driver.size(), loaded->branch);
+    return opened;
 }
 
 Nvml::Nvml(std::shared_ptr<const Library> library) : library_{std::move(library)} {}

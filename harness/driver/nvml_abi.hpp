@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace assay::driver::nvml {
 
@@ -124,15 +125,30 @@ enum FieldType : std::int32_t {
 // Fields.
 inline constexpr std::uint32_t throttled_power = 74; ///< nanoseconds, as all of these
 inline constexpr std::uint32_t throttled_thermal = 75;
-inline constexpr std::uint32_t throttled_software_thermal = 269;
-inline constexpr std::uint32_t throttled_hardware_thermal = 270;
-inline constexpr std::uint32_t throttled_power_brake = 271;
 inline constexpr std::uint32_t memory_temperature = 82; ///< degrees Celsius
 inline constexpr std::uint32_t nvlink_sent = 138; ///< KiB of data, on a link or on all of them
 inline constexpr std::uint32_t nvlink_received = 139;
 inline constexpr std::uint32_t power_instant = 186; ///< milliwatts
 inline constexpr std::uint32_t nvlink5_sent = 202;  ///< bytes, on a link
 inline constexpr std::uint32_t nvlink5_received = 204;
+
+/// More of what throttled it, in fields whose numbers are not stable.
+struct ThrottleFields {
+    std::uint32_t software_thermal;
+    std::uint32_t hardware_thermal;
+    std::uint32_t power_brake;
+};
+/// By the driver's branch, 580 of 580.65.06. They came with CUDA 12.9 (branch 575) and moved with 13.1
+/// (590); with 13.0 and before, 269 to 271 are settings of power smoothing, with 12.8 and since 13.1
+/// 251 to 253 are. So says nvml.h of each.
+constexpr std::optional<ThrottleFields> throttle_fields(int branch) {
+    constexpr int first = 575;
+    constexpr int moved = 590;
+    if (branch < first) return {};
+    if (branch < moved)
+        return ThrottleFields{.software_thermal = 251, .hardware_thermal = 252, .power_brake = 253};
+    return ThrottleFields{.software_thermal = 269, .hardware_thermal = 270, .power_brake = 271};
+}
 
 // Reasons for which clocks are lower than they might be: bits of GetCurrentClocksEventReasons. Bit 0,
 // without work, is none.

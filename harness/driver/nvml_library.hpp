@@ -59,6 +59,7 @@ struct Nvml::Library {
 
     void* library;
     bool started = false;
+    int branch = 0; ///< of the driver: 580 of 580.65.06; 0 where it does not say
 
     Function<> init{library, "nvmlInit_v2"};
     Function<> shutdown{library, "nvmlShutdown"};

@@ -87,15 +87,17 @@ DeviceCounters NvmlDevice::counters() {
     now.ecc_uncorrected = ecc(nvml::ecc_uncorrected);
     now.pcie_replays = whole_number(s.number(nvml.pcie_replays));
 
-    const auto nanoseconds = s.fields(std::array{
-        State::Field{nvml::throttled_power}, State::Field{nvml::throttled_software_thermal},
-        State::Field{nvml::throttled_thermal}, State::Field{nvml::throttled_hardware_thermal},
-        State::Field{nvml::throttled_power_brake}});
+    std::vector<State::Field> wanted{{nvml::throttled_power}, {nvml::throttled_thermal}};
+    if (const auto more = nvml::throttle_fields(nvml.branch))
+        wanted.insert(wanted.end(),
+                      {{more->software_thermal}, {more->hardware_thermal}, {more->power_brake}});
+    auto nanoseconds = s.fields(wanted);
+    nanoseconds.resize(5);
     const auto add = [&](const char* reason, const std::optional<double>& value) {
         if (value) now.throttled.emplace(reason, *value * 1e-9);
     };
     add("power_cap", nanoseconds[0]);
-    add("thermal", nanoseconds[1] ? nanoseconds[1] : nanoseconds[2]); // the latter on older drivers
+    add("thermal", nanoseconds[2] ? nanoseconds[2] : nanoseconds[1]); // the latter on older drivers
     add("hardware_thermal", nanoseconds[3]);
     add("power_brake", nanoseconds[4]);
     if (!s.is_part) count_nvlink(now);

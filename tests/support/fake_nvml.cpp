@@ -9,7 +9,7 @@
 //     0 energy         1000,4000       the first call gets the first value, the last repeats
 //     0 parts          2               divided; the parts are called 0.0 and 0.1
 //     0 code.energy    0,15            what the calls return, whatever the value
-//     1 field.269      5e9             a field value
+//     1 field.251      5e9             a field value
 //
 // What has no line is not supported.
 

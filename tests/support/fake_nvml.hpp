@@ -31,8 +31,8 @@ inline std::string h200s(int count) {
                         "* energy 1000000,3500000\n* ecc_corrected 0\n* ecc_uncorrected 0\n"
                         "* remapped 0\n* generation 5\n* generation_max 5\n* width 16\n"
                         "* width_max 16\n* nvlinks 18\n* replays 7\n* processes \n"
-                        "* field.74 1000000000,2500000000\n* field.269 0\n* field.270 0\n"
-                        "* field.271 0\n* field.138.all 1000,3000\n* field.139.all 500,700\n";
+                        "* field.74 1000000000,2500000000\n* field.251 0\n* field.252 0\n"
+                        "* field.253 0\n* field.138.all 1000,3000\n* field.139.all 500,700\n";
     for (int i = 0; i < count; ++i) {
         const std::string id = std::to_string(i);
         lines += id + " uuid GPU-" + id + "\n" + id + " bus " + std::to_string(16 + i) + "\n" + id +

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <future>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -203,7 +204,7 @@ TEST(Nvml, Readings) {
 TEST(Nvml, CountersOfBothKindsOfLinks) {
     const FakeNvml nvml{h200s(2) + "0 ecc_corrected 3\n1 field.138.all x\n1 code.field.138.all 3\n"
                                    "1 code.field.139.all 3\n1 field.202 100\n1 field.202.1 50\n"
-                                   "1 field.204.35 7\n1 field.269 0\n1 code.field.269 2\n"
+                                   "1 field.204.35 7\n1 field.251 0\n1 code.field.251 2\n"
                                    "1 field.75 2000000000\n"};
     const auto older = opened(nvml, "GPU-0").counters();
     EXPECT_EQ(older.energy_joules, 1000);
@@ -219,6 +220,28 @@ TEST(Nvml, CountersOfBothKindsOfLinks) {
     EXPECT_EQ(nvlink5.nvlink_sent_bytes, 150);
     EXPECT_EQ(nvlink5.nvlink_received_bytes, 7);
     EXPECT_DOUBLE_EQ(nvlink5.throttled.at("thermal"), 2); // by the field of older drivers
+}
+
+/// A driver that counts in 251 to 253 says other things in 269 to 271, and the other way round.
+TEST(Nvml, CountersOfSlowdownsMovedWithTheDriver) {
+    const auto throttled = [](const std::string& driver, unsigned first) {
+        std::string lines = h200s(1) + "- driver " + driver + "\n0 field.75 9000000000\n";
+        for (const unsigned other : {251U, 252U, 253U, 269U, 270U, 271U})
+            lines += "0 field." + std::to_string(other) + " 77000000000\n";
+        for (unsigned i = 0; i < 3 && first > 0; ++i)
+            lines += "0 field." + std::to_string(first + i) + ' ' + std::to_string(i + 1) +
+                     "000000000\n";
+        return opened(FakeNvml{lines}).counters().throttled;
+    };
+    const std::map<std::string, double> counted{
+        {"power_cap", 1}, {"thermal", 1}, {"hardware_thermal", 2}, {"power_brake", 3}};
+    for (const char* driver : {"575.51.03", "580.65.06", "580.105.08"})
+        EXPECT_EQ(throttled(driver, 251), counted) << driver;
+    for (const char* driver : {"590.44.01", "610.10"})
+        EXPECT_EQ(throttled(driver, 269), counted) << driver;
+    const std::map<std::string, double> older{{"power_cap", 1}, {"thermal", 9}};
+    for (const char* driver : {"535.183.01", "570.124.06", "unknown"})
+        EXPECT_EQ(throttled(driver, 0), older) << driver;
 }
 
 TEST(Nvml, AnOldLibraryGivesWhatItHas) {

@@ -110,19 +110,19 @@ TEST(DeviceWindow, OfAPartThereIsNoPowerAndNoEnergy) {
 }
 
 TEST(DeviceWindow, ADeviceThatSlowedDownIsSaid) {
-    EXPECT_THAT(watched("0 field.269 0,1250000000\n").disturbances,
+    EXPECT_THAT(watched("0 field.251 0,1250000000\n").disturbances,
                 ElementsAre("The device slowed itself down for 1.25 s of 2.5 s, because it was too "
                             "hot: check its cooling."));
-    EXPECT_THAT(watched("0 field.270 0,100000000\n").disturbances,
+    EXPECT_THAT(watched("0 field.252 0,100000000\n").disturbances,
                 ElementsAre(HasSubstr("halved the clock")));
-    EXPECT_THAT(watched("0 field.271 5,700000000\n").disturbances,
+    EXPECT_THAT(watched("0 field.253 5,700000000\n").disturbances,
                 ElementsAre(HasSubstr("power supply")));
     // By samples, where nothing is counted; not by one that fell into a change of clocks.
     EXPECT_THAT(watched("0 reasons 8,0,8,0\n").disturbances,
                 ElementsAre(HasSubstr("in 50% of the samples")));
     EXPECT_THAT(watched("0 reasons 8,0\n", 2.5, 20).disturbances, IsEmpty());
     // Too short to matter.
-    EXPECT_THAT(watched("0 field.269 0,20000000\n").disturbances, IsEmpty());
+    EXPECT_THAT(watched("0 field.251 0,20000000\n").disturbances, IsEmpty());
 }
 
 TEST(DeviceWindow, ALimitOfPowerBelowTheUsualOneIsSaid) {
