@@ -93,11 +93,12 @@ inline constexpr unsigned copy_unroll = 4; // 16-byte loads that a thread has in
 
 /// Blocks of a copy. Over a link, one for each multiprocessor leaves room for a copy the other way at the same
 /// time (two fill the smallest), and 132 of them have 4 MiB in flight, forty times what a link of 64 GB/s
-/// and 1.5 us holds. Memory of the device itself takes more.
+/// and 1.5 us holds. Memory of the device itself takes all that fit.
 constexpr unsigned copy_blocks(std::size_t words, int multiprocessors, unsigned each) {
     const std::size_t vectors = words / vector_words;
     const std::size_t useful = (vectors + copy_threads - 1) / copy_threads;
-    const std::size_t most = static_cast<std::size_t>(std::max(multiprocessors, 1)) * each;
+    const std::size_t most =
+        static_cast<std::size_t>(std::max(multiprocessors, 1)) * std::max(each, 1U);
     return static_cast<unsigned>(std::clamp<std::size_t>(useful, 1, most));
 }
 

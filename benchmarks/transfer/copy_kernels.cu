@@ -22,6 +22,13 @@ struct FlipBit {
 
 } // namespace
 
+unsigned resident_copy_blocks() {
+    int blocks = 0;
+    device::check(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, copy_kernel, int{copy_threads}, 0));
+    return static_cast<unsigned>(blocks);
+}
+
 void copy_by_kernel(const std::uint64_t* from, std::uint64_t* to, std::uint64_t words,
                     unsigned blocks, const device::Stream& stream) {
     const CopyShare<uint4> share{reinterpret_cast<const uint4*>(from), reinterpret_cast<uint4*>(to),

@@ -12,6 +12,9 @@
 
 namespace assay::transfer {
 
+/// Blocks of that kernel that a multiprocessor holds at once: as many as its registers allow.
+unsigned resident_copy_blocks();
+
 /// Queues a copy by the multiprocessors, 16 bytes at a time; both sides may be memory of the device or pinned
 /// memory of the host. `words` is a multiple of vector_words.
 void copy_by_kernel(const std::uint64_t* from, std::uint64_t* to, std::uint64_t words,

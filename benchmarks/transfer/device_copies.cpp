@@ -23,6 +23,7 @@ public:
     };
     static constexpr Info info{
         .id = "transfer.device",
+        .version = 2, // 1: a third of the blocks waited for the others
         .question = "How fast does this device copy within its own memory?",
         .method =
             "Copies of random 64-bit words from one buffer to another by cudaMemcpyAsync "
@@ -51,8 +52,9 @@ public:
     DeviceCopies(const Params& p, const Context& context)
         : engine_{p.engine}, clock_{stream_, {.operations = copies_as_operations}},
           from_{words_in(p.bytes)}, to_{words_in(p.bytes)},
-          // Four blocks on each multiprocessor: all the threads that it holds.
-          blocks_{copy_blocks(from_.size(), device::properties().multiprocessors, 4)} {
+          // All that run at once: one more would be a second wave, with most of the device idle.
+          blocks_{copy_blocks(from_.size(), device::properties().multiprocessors,
+                              resident_copy_blocks())} {
         make_words(from_.data(), from_.size(), seed, stream_);
         context.setting("bytes", static_cast<double>(from_.bytes()));
         if (engine_ == Engine::copy_engine) return;
