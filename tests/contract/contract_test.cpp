@@ -10,12 +10,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace assay::contract {
 namespace {
@@ -107,6 +109,49 @@ bool is_snake_case(std::string_view text) {
 
 bool is_given(const char* text) { return text != nullptr && *text != '\0'; }
 
+/// Does it fit? If not, the reason, which there must be.
+bool fits(const assay_benchmark& benchmark, const FakeProgram& program, const Case& values,
+          std::string& reason) {
+    Text why;
+    const auto answer = benchmark.fit(program.services(), values.data(), why.get());
+    reason = why.str();
+    EXPECT_TRUE(answer == 0 || answer == 1) << answer;
+    EXPECT_EQ(answer == 0, reason.empty()) << describe(benchmark, values) << ": " << reason;
+    return answer == 0;
+}
+
+struct Refused {
+    Case values;
+    std::string reason; // with the usual sizes
+};
+struct Cases {
+    std::vector<Case> fitting;
+    std::vector<Refused> refused;
+};
+
+/// What this machine can run of every combination of names and booleans, with the first sizes that fit:
+/// with two threads, or with one in a build that has no more.
+Cases cases_of(const assay_benchmark& benchmark, const FakeProgram& program) {
+    Cases cases;
+    for (const std::int64_t threads : {2, 1}) {
+        const auto usual = small_cases(benchmark, threads);
+        const auto tiny = small_cases(benchmark, threads, Sizes::tiny);
+        cases.refused.clear();
+        for (std::size_t i = 0; i < usual.size(); ++i) {
+            std::string reason;
+            std::string other;
+            if (fits(benchmark, program, usual[i], reason))
+                cases.fitting.push_back(usual[i]);
+            else if (fits(benchmark, program, tiny[i], other))
+                cases.fitting.push_back(tiny[i]);
+            else
+                cases.refused.push_back({usual[i], reason});
+        }
+        if (!cases.fitting.empty()) break;
+    }
+    return cases;
+}
+
 class Contract : public testing::TestWithParam<Loaded> {
 protected:
     void SetUp() override {
@@ -115,24 +160,8 @@ protected:
     static const assay_benchmark& benchmark() { return *GetParam().benchmark; }
     static bool needs_team() { return (benchmark().flags & ASSAY_TEAM) != 0; }
 
-    /// The cases that this machine can run: with two threads, or with one in a build that has no
-    /// more. A refusal must have a reason.
     static std::vector<Case> fitting_cases(const FakeProgram& program) {
-        std::vector<Case> fitting;
-        for (const std::int64_t threads : {2, 1}) {
-            for (const Case& values : small_cases(benchmark(), threads))
-                if (fits(program, values)) fitting.push_back(values);
-            if (!fitting.empty()) break;
-        }
-        return fitting;
-    }
-    static bool fits(const FakeProgram& program, const Case& values) {
-        Text why;
-        const auto answer = benchmark().fit(program.services(), values.data(), why.get());
-        EXPECT_TRUE(answer == 0 || answer == 1) << answer;
-        EXPECT_EQ(answer == 0, why.str().empty())
-            << describe(benchmark(), values) << ": " << why.str();
-        return answer == 0;
+        return cases_of(benchmark(), program).fitting;
     }
 };
 
@@ -208,6 +237,28 @@ TEST_P(Contract, SaysWhatFits) {
         Text why;
         EXPECT_EQ(benchmark().fit(program.services(), values.data(), why.get()), 1);
         EXPECT_NE(why.str().find("not applicable"), std::string::npos) << why.str();
+    }
+}
+
+/// A kernel that no case here runs is a kernel without a check.
+TEST_P(Contract, RunsEveryChoiceThatApplies) {
+    const Cases cases = cases_of(benchmark(), FakeProgram{});
+    for (const Refused& refused : cases.refused) {
+        const auto is_run = [&](std::size_t i) {
+            const assay_value& value = refused.values[i];
+            return std::ranges::any_of(cases.fitting, [&](const Case& fitting) {
+                return value.kind == ASSAY_NAME ? std::string_view{value.text} == fitting[i].text
+                                                : value.integer == fitting[i].integer;
+            });
+        };
+        for (std::size_t i = 0; i < refused.values.size(); ++i) {
+            const auto kind = refused.values[i].kind;
+            if ((kind != ASSAY_NAME && kind != ASSAY_BOOLEAN) || is_run(i)) continue;
+            if (std::string_view{benchmark().parameters[i].name} == "isa") continue; // another's
+            EXPECT_NE(refused.reason.find("not applicable"), std::string::npos)
+                << describe(benchmark(), refused.values) << ": " << benchmark().parameters[i].name
+                << " is never tried with this value: " << refused.reason;
+        }
     }
 }
 
@@ -345,6 +396,51 @@ INSTANTIATE_TEST_SUITE_P(Modules, Contract, testing::ValuesIn(every_benchmark())
                          [](const testing::TestParamInfo<Loaded>& test) {
                              return test.param.name;
                          });
+
+/// As memory.latency and fft.transform on a device have them: a choice that takes 227 KiB at most, and one
+/// that takes powers of two.
+TEST(Cases, EveryChoiceHasASizeThatFits) {
+    static constexpr std::array names{"plain", "shared", "power_of_two"};
+    const assay_value plain{ASSAY_NAME, 0, 0, 0, names[0]};
+    const assay_value size{ASSAY_INTEGER, 0, 1024, 0, nullptr};
+    std::array<assay_parameter, 3> parameters{};
+    parameters[0] = {.kind = ASSAY_NAME,
+                     .name = "kind",
+                     .names = names.data(),
+                     .name_count = 3,
+                     .defaults = &plain,
+                     .default_count = 1};
+    parameters[1] = {.kind = ASSAY_INTEGER,
+                     .name = "footprint",
+                     .unit = "B",
+                     .integer_low = 1024,
+                     .integer_high = std::int64_t{1} << 40U,
+                     .defaults = &size,
+                     .default_count = 1};
+    parameters[2] = {.kind = ASSAY_INTEGER,
+                     .name = "points",
+                     .unit = "",
+                     .integer_low = 2,
+                     .integer_high = 4096,
+                     .defaults = &size,
+                     .default_count = 1};
+    assay_benchmark benchmark{};
+    benchmark.id = "test.sizes";
+    benchmark.parameters = parameters.data();
+    benchmark.parameter_count = parameters.size();
+    benchmark.fit = [](const assay_services* /*services*/, const assay_value* values,
+                       assay_text* why) -> std::int32_t {
+        const std::string_view kind{values[0].text};
+        const bool fits = (kind != "shared" || values[1].integer <= 227 << 10U) &&
+                          (kind != "power_of_two" || values[2].integer == 16);
+        if (!fits) std::snprintf(why->data, why->capacity, "too large, or no power of two");
+        return fits ? 0 : 1;
+    };
+    const Cases cases = cases_of(benchmark, FakeProgram{});
+    EXPECT_TRUE(cases.refused.empty());
+    ASSERT_EQ(cases.fitting.size(), 3U);
+    EXPECT_EQ(cases.fitting[0][1].integer, 4 << 20U); // the usual one where that fits
+}
 
 TEST(Modules, OfDevicesSayWhetherTheyEverRan) {
     std::ifstream file{ASSAY_GPU_STATUS};

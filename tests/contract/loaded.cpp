@@ -85,25 +85,26 @@ std::string instruction_sets() {
 assay_value number(std::int64_t value) { return {ASSAY_INTEGER, 0, value, 0, nullptr}; }
 
 /// Large enough that there is something to split over two threads, small enough for milliseconds.
-std::int64_t small_integer(const assay_parameter& parameter, std::int64_t threads) {
+std::int64_t small_integer(const assay_parameter& parameter, std::int64_t threads, Sizes sizes) {
     const std::string_view name{parameter.name};
     std::int64_t wanted = 64;
     if (name == "threads" || name == "ranks")
         wanted = threads;
     else if (std::string_view{parameter.unit} == "B")
-        wanted = 4 << 20U;
+        wanted = sizes == Sizes::tiny ? 16 << 10U : 4 << 20U;
     else if (name == "points")
-        wanted = 20; // of a cube, whose plans are measured by trial
+        wanted = sizes == Sizes::tiny ? 16 : 20; // of a cube, whose plans are measured by trial
     else if (name == "batch")
         wanted = 3;
     return std::clamp(wanted, parameter.integer_low, parameter.integer_high);
 }
 
 /// The values of one parameter that the contract is tried with.
-std::vector<assay_value> choices(const assay_parameter& parameter, std::int64_t threads) {
+std::vector<assay_value> choices(const assay_parameter& parameter, std::int64_t threads,
+                                 Sizes sizes) {
     switch (parameter.kind) {
     case ASSAY_INTEGER:
-        return {number(small_integer(parameter, threads))};
+        return {number(small_integer(parameter, threads, sizes))};
     case ASSAY_BOOLEAN:
         return {{ASSAY_BOOLEAN, 0, 0, 0, nullptr}, {ASSAY_BOOLEAN, 0, 1, 0, nullptr}};
     case ASSAY_NAME: {
@@ -186,12 +187,12 @@ std::string describe(const assay_benchmark& benchmark, const Case& values) {
     return text;
 }
 
-std::vector<Case> small_cases(const assay_benchmark& benchmark, std::int64_t threads) {
+std::vector<Case> small_cases(const assay_benchmark& benchmark, std::int64_t threads, Sizes sizes) {
     std::vector<Case> cases{{}};
     for (std::size_t i = 0; i < benchmark.parameter_count; ++i) {
         std::vector<Case> longer;
         for (const Case& shorter : cases)
-            for (const assay_value& value : choices(benchmark.parameters[i], threads)) {
+            for (const assay_value& value : choices(benchmark.parameters[i], threads, sizes)) {
                 longer.push_back(shorter);
                 longer.back().push_back(value);
             }

@@ -62,7 +62,13 @@ private:
 using Case = std::vector<assay_value>;
 std::string describe(const assay_benchmark& benchmark, const Case& values);
 
-/// Every combination of names and booleans, with small numbers: sizes that take milliseconds.
-std::vector<Case> small_cases(const assay_benchmark& benchmark, std::int64_t threads = 2);
+/// tiny: what fits where the usual ones do not, such as the memory that a block of a device shares, and
+/// transforms of powers of two alone.
+enum class Sizes : std::uint8_t { usual, tiny };
+
+/// Every combination of names and booleans, with small numbers: sizes that take milliseconds. The
+/// combinations come in the same order whatever the sizes.
+std::vector<Case> small_cases(const assay_benchmark& benchmark, std::int64_t threads = 2,
+                              Sizes sizes = Sizes::usual);
 
 } // namespace assay::contract
