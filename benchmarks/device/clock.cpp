@@ -2,30 +2,31 @@
 
 #include "device/clock.hpp"
 
+#include "device/holding.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <limits>
-#include <string_view>
+#include <string>
 #include <thread>
 
 namespace assay::device {
 
-namespace {
-
-/// Tools that run one kernel at a time would wait for ever behind one that waits for the next:
-/// ASSAY_HOLD_STREAMS=0 is for compute-sanitizer, and its times are not for publishing.
-bool may_hold() {
-    const char* value = std::getenv("ASSAY_HOLD_STREAMS"); // NOLINT: nothing sets it here
-    return value == nullptr || std::string_view{value} != "0";
-}
-
-} // namespace
-
 EventClock::EventClock(const Stream& stream, const Options& options)
     : stream_{stream}, options_{options} {
-    if (!may_hold()) options_.launching = Launching::plain;
+    if (options_.launching == Launching::hidden)
+        forbidden_by_ = forbids_holding([](const char* name) {
+            return std::getenv(name); // NOLINT(concurrency-mt-unsafe): nothing sets it here
+        });
+    if (!forbidden_by_.empty()) options_.launching = Launching::plain;
     if (options.caches == Caches::cold) flush_.emplace(options.l2_bytes);
+}
+
+void EventClock::describe(const Context& context) const {
+    if (forbidden_by_.empty()) return;
+    context.setting("launches", "in the time: " + std::string{forbidden_by_} +
+                                    " forbids holding a stream back");
 }
 
 /// Is work queued behind a kernel that waits? Where the host waits after each call, there is no queue.

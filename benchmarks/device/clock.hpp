@@ -10,11 +10,14 @@
 #include "device/handles.hpp"
 #include "device/intervals.hpp"
 
+#include <assay/benchmark.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 
 namespace assay::device {
 
@@ -70,6 +73,10 @@ public:
     explicit EventClock(const Stream& stream) : EventClock{stream, Options{}} {}
     EventClock(const Stream& stream, const Options& options);
 
+    /// Says so where launches are in the time because nothing may be held back. Called after the benchmark
+    /// was made.
+    void describe(const Context& context) const;
+
     /// What one call queues is known only when it has been prepared: a library's plan, a graph's nodes.
     void expect_operations(std::size_t each_call) {
         options_.operations = static_cast<int>(std::max<std::size_t>(each_call, 1));
@@ -89,6 +96,7 @@ private:
 
     const Stream& stream_;
     Options options_;
+    std::string_view forbidden_by_; ///< a variable of the environment; "": nothing forbids holding
     Block block_;
     std::optional<Flush> flush_;
     Event begin_;

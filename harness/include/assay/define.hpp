@@ -13,6 +13,7 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <string_view>
 
 namespace assay::detail {
@@ -255,7 +256,10 @@ struct Functions {
                                void** state, assay_text* error) {
         return guarded(error, [&] {
             Context context{services};
-            *state = new B{params_from<B>(values), context};
+            auto made = std::make_unique<B>(params_from<B>(values), context);
+            if constexpr (requires { made->clock().describe(context); })
+                made->clock().describe(context);
+            *state = made.release();
         });
     }
     static void destroy(void* state) { delete static_cast<B*>(state); }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// May a stream be held back? Pure: tested on the host.
+
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace assay::device {
+
+/// The variable of the environment that forbids holding a stream back, or "": where kernels run one at a
+/// time, or launches return only when they are done, the one that waits would wait for ever.
+/// ASSAY_HOLD_STREAMS=0 says so by hand; the others are CUDA's own and those that profilers and
+/// compute-sanitizer give to what they start.
+template <class GetEnv>
+std::string_view forbids_holding(const GetEnv& get) {
+    constexpr std::string_view by_hand = "ASSAY_HOLD_STREAMS";
+    constexpr std::string_view blocking = "CUDA_LAUNCH_BLOCKING";
+    constexpr std::array tools{
+        "CUDA_INJECTION64_PATH",                  // any tool that is loaded with CUDA, nsys too
+        "NSYS_PROFILING_SESSION_ID",              // Nsight Systems
+        "NV_COMPUTE_PROFILER_PERFWORKS_DIR",      // Nsight Compute
+        "NV_SANITIZER_INJECTION_PORT_BASE",       // compute-sanitizer
+        "NV_SANITIZER_INJECTION_PORT_RANGE_BEGIN" // and older ones
+    };
+    const auto is_set = [&](const char* name) {
+        const char* value = get(name);
+        return value != nullptr && *value != '\0';
+    };
+    if (is_set(by_hand.data()) && std::string_view{get(by_hand.data())} == "0") return by_hand;
+    if (is_set(blocking.data()) && std::string_view{get(blocking.data())} != "0") return blocking;
+    for (const char* tool : tools)
+        if (is_set(tool)) return tool;
+    return {};
+}
+
+} // namespace assay::device
