@@ -2,6 +2,7 @@
 
 #include "device/clock.hpp"
 #include "device/properties.hpp"
+#include "device/trial.hpp"
 #include "peak/device_fma_kernels.hpp"
 
 #include <assay/define.hpp>
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -117,24 +117,15 @@ private:
     std::size_t most_bytes() const { return most_slots() * slot_bytes(precision_); }
     FmaSlots slots() const { return {.start = start_.data(), .result = result_.data()}; }
 
-    double seconds_of(const FmaShape& shape) {
-        shape_ = shape;
-        const double seconds = clock_.seconds(1, [this] { run(); });
-        return seconds / static_cast<double>(fma_slots(shape) * fma_steps(shape));
-    }
-    /// The fastest by trial; a later one must be clearly faster, so that the choice is the same in every
-    /// process.
     void choose_shape() {
-        constexpr int rounds = 4;
-        constexpr double clearly = 0.995;
-        std::vector<double> fastest(shapes_.size(), std::numeric_limits<double>::infinity());
-        for (int round = 0; round < rounds; ++round)
-            for (std::size_t i = 0; i < shapes_.size(); ++i)
-                fastest[i] = std::min(fastest[i], seconds_of(shapes_[i]));
-        std::size_t best = 0;
-        for (std::size_t i = 1; i < shapes_.size(); ++i)
-            if (fastest[i] < clearly * fastest[best]) best = i;
-        shape_ = shapes_[best];
+        const auto queue = [this](std::size_t i) {
+            shape_ = shapes_[i];
+            run();
+        };
+        const auto steps = [this](std::size_t i) {
+            return static_cast<double>(fma_slots(shapes_[i]) * fma_steps(shapes_[i]));
+        };
+        shape_ = shapes_[device::fastest_of(clock_, shapes_.size(), queue, steps)];
     }
 
     FmaPrecision precision_;

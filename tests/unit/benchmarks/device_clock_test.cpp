@@ -2,10 +2,15 @@
 //
 // What the clock of a device decides on the host.
 #include "device/holding.hpp"
+#include "device/trial.hpp"
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 namespace assay::device {
@@ -29,6 +34,40 @@ TEST(Holding, is_forbidden_where_kernels_run_one_at_a_time) {
     for (const char* harmless : {"CUDA_LAUNCH_BLOCKING", "CUDA_INJECTION64_PATH"})
         EXPECT_EQ(forbidden({{harmless, ""}}), "");
     EXPECT_EQ(forbidden({{"CUDA_LAUNCH_BLOCKING", "0"}, {"ASSAY_HOLD_STREAMS", "1"}}), "");
+}
+
+/// Of a device that loads kernels lazily: the first launch of one waits for the device, for ever while a
+/// stream is held back.
+struct LazyClock {
+    double seconds(std::uint64_t calls, const std::function<void()>& queue) {
+        holding = true;
+        total = 0;
+        for (std::uint64_t i = 0; i < calls; ++i) queue();
+        holding = false;
+        return total;
+    }
+    void launch(std::size_t kernel, double cost) {
+        if (loaded.insert(kernel).second && holding) deadlocked = true;
+        total += cost;
+    }
+    std::set<std::size_t> loaded;
+    bool holding = false;
+    bool deadlocked = false;
+    double total = 0;
+};
+
+TEST(FastestOf, loads_every_way_before_it_holds_a_stream_back) {
+    LazyClock clock;
+    constexpr std::array costs{3.0, 2.0, 2.5};
+    EXPECT_EQ(fastest_of(clock, 3, [&](std::size_t i) { clock.launch(i, costs.at(i)); }), 1U);
+    EXPECT_FALSE(clock.deadlocked);
+}
+
+TEST(FastestOf, weighs_time_by_work_and_keeps_the_first_of_equals) {
+    LazyClock clock;
+    constexpr std::array costs{3.0, 2.0, 2.999};
+    const auto launch = [&](std::size_t i) { clock.launch(i, costs.at(i)); };
+    EXPECT_EQ(fastest_of(clock, 3, launch, [](std::size_t i) { return i == 1 ? 1.0 : 2.0; }), 0U);
 }
 
 } // namespace
