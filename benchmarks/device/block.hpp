@@ -13,15 +13,12 @@ class Block {
 public:
     Block();
     /// Queues the kernel that waits. Between this and release() nothing may synchronise, allocate or
-    /// load a kernel, and at most `most_queued` operations may be queued, or the host waits too.
+    /// load a kernel, and at most `most_queued` operations may be queued (holding.hpp).
     void hold(const Stream& stream);
     void release();
     /// After the stream was waited for: throws when the kernel gave up waiting, because then launches
     /// were not hidden.
     void check_held() const;
-
-    /// The driver's queue takes about a thousand; a benchmark may queue several kernels in one call.
-    static constexpr int most_queued = 128;
 
 private:
     enum : int { flag, gave_up, count };

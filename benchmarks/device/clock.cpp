@@ -38,8 +38,10 @@ bool EventClock::holds() const {
 std::uint64_t EventClock::calls_at_once() const {
     if (options_.caches == Caches::cold) return 1;
     std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-    if (holds())
-        most = static_cast<std::uint64_t>(std::max(1, Block::most_queued / options_.operations));
+    const bool has_end = options_.load == Load::burst || options_.lane != nullptr ||
+                         options_.interval != Interval::device ||
+                         !stays_ahead(seconds_per_call_, options_.operations);
+    if (holds() && has_end) most = held_calls(options_.operations);
     constexpr double longest_burst = 0.02; // s: shorter than a power controller takes to react
     if (options_.load == Load::burst && seconds_per_call_ > 0)
         most = std::min(
@@ -57,6 +59,7 @@ double EventClock::queued(std::uint64_t calls, const std::function<void()>& queu
     if (options_.interval != Interval::device && !held) stream_.wait();
     const auto begin = std::chrono::steady_clock::now();
     for (std::uint64_t i = 0; i < calls; ++i) {
+        if (held && i == held_calls(options_.operations)) block_.release(); // the rest follows
         queue();
         if (options_.interval == Interval::completion) stream_.wait();
     }

@@ -28,7 +28,7 @@ enum class Caches : std::uint8_t {
 
 /// How hard the chip is driven: matrix products at full power lower its clock within milliseconds.
 enum class Load : std::uint8_t {
-    sustained, // batch after batch
+    sustained, // batch after batch, long calls without a pause
     burst      // after each stretch of at most 20 ms the chip rests four times as long
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// May a stream be held back? Pure: tested on the host.
+// May a stream be held back, and how much is queued behind it? Pure: tested on the host.
 
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 namespace assay::device {
@@ -33,6 +35,21 @@ std::string_view forbids_holding(const GetEnv& get) {
     for (const char* tool : tools)
         if (is_set(tool)) return tool;
     return {};
+}
+
+/// Operations behind a stream that is held back: the driver's queue takes about a thousand, then the host
+/// waits, too.
+inline constexpr int most_queued = 128;
+
+constexpr std::uint64_t held_calls(int operations_per_call) {
+    return static_cast<std::uint64_t>(std::max(1, most_queued / std::max(1, operations_per_call)));
+}
+
+/// May more calls follow while these run, so that the device never pauses? Where it takes longer for a call
+/// than the host for queueing the next one.
+constexpr bool stays_ahead(double seconds_per_call, int operations_per_call) {
+    constexpr double queueing = 10e-6; // s for an operation: three times what it takes
+    return seconds_per_call >= queueing * operations_per_call;
 }
 
 } // namespace assay::device

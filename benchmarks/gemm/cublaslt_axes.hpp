@@ -45,7 +45,10 @@ consteval auto accumulation_axis() {
 template <class Params>
 consteval auto load_axis() {
     return choice<Params>(
-        "load", "batch after batch, or bursts of 20 ms with pauses in which the chip cools",
+        "load",
+        "sustained: 2 s at load before the window, then batches of at least 20 ms; or bursts of 20 "
+        "ms "
+        "with pauses in which the chip cools",
         &Params::load,
         {Name<device::Load>{"sustained", device::Load::sustained}, {"burst", device::Load::burst}},
         {device::Load::sustained});

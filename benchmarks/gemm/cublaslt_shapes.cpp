@@ -23,7 +23,7 @@ public:
     };
     static constexpr Info info{
         .id = "gemm.shapes",
-        .version = 1,
+        .version = 2, // 1: "sustained" rested after every call
         .question = "How fast is this device's fastest matrix product, whatever its shape?",
         .method =
             "C = A B^T by cuBLASLt for about a hundred shapes m x n x k: sides of 4096, 8192 and "

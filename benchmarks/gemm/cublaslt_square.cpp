@@ -25,7 +25,7 @@ public:
     };
     static constexpr Info info{
         .id = "gemm.square",
-        .version = 1,
+        .version = 2, // 1: "sustained" rested after every call
         .question =
             "How fast does this machine multiply two large square matrices with a given library?",
         .method =

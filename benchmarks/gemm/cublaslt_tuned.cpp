@@ -164,6 +164,11 @@ void TunedProduct::poison() const {
 void TunedProduct::spoil() { matrices_.spoil(tolerance()); }
 
 void TunedProduct::describe(const Context& context, const Trial& trial) const {
+    if (conditions_.load == device::Load::sustained) {
+        constexpr double batch = 0.02; // s: the pause of some 60 us after it is 0.3%
+        constexpr double load = 2;     // s: after it the power controller and the clock are steady
+        context.sustained(batch, load);
+    }
     context.setting("algorithm", text_of(product_->config(algorithm_)));
     const std::string arithmetic = product_->arithmetic(algorithm_);
     if (!arithmetic.empty()) context.setting("arithmetic", arithmetic);

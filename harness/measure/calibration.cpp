@@ -68,6 +68,7 @@ Result<double> run_until_steady(TeamSubject& team, std::uint64_t calls, const Pr
     enum Verdict : std::uint8_t { go_on, stretch_ends, warm };
     // A twentieth: 25 ms by default, some ten batches, and steadiness shows after 75 ms at best.
     const double stretch_length = protocol.warmup_seconds / 20;
+    const double longest = std::max(protocol.warmup_seconds, protocol.load_seconds);
     const double begin = clock.now();
     double stretch_begin = begin;
     double measured = 0; // seconds in this stretch
@@ -85,14 +86,15 @@ Result<double> run_until_steady(TeamSubject& team, std::uint64_t calls, const Pr
             steadiness.add(rate);
             verdict = steadiness.steady() ? warm : stretch_ends;
         }
-        if (now - begin >= protocol.warmup_seconds) verdict = warm;
+        if (now - begin >= longest) verdict = warm;
+        if (verdict == warm && now - begin < protocol.load_seconds) verdict = stretch_ends;
         const std::uint64_t agreed = team.from_root(verdict);
         if (agreed == warm) return rate;
         if (agreed == stretch_ends) {
             stretch_begin = now;
             measured = batches = 0;
         }
-        pulse.beat("warming up", (now - begin) / protocol.warmup_seconds);
+        pulse.beat("warming up", (now - begin) / longest);
     }
 }
 

@@ -25,7 +25,7 @@ double batch_length(const Protocol& protocol, Clock& clock);
 Result<Calibration> calibrate(TeamSubject& team, double length, std::uint64_t start);
 
 /// Calibrates, runs until rate and core clock have been steady for three stretches or the time for
-/// warming up is spent, and calibrates again with the warm rate.
+/// warming up is spent, at least for load_seconds, and calibrates again with the warm rate.
 Result<Calibration> warm_up(TeamSubject& team, const Protocol& protocol, Clock& clock,
                             const Hooks& hooks, Pulse& pulse);
 

@@ -68,7 +68,8 @@ private:
         result_.replica.warmup_seconds = clock_.now() - begin;
         if (!calibration) return fail(calibration.error());
         calibration_ = *calibration;
-        needed_ = batches_needed(protocol_, calibration_.seconds_per_call);
+        needed_ = batches_needed(protocol_, calibration_.seconds_per_call *
+                                                static_cast<double>(calibration_.calls));
         return true;
     }
 

@@ -22,6 +22,7 @@ struct Protocol {
     std::uint64_t kept_values = 200; ///< batch values kept in the record
     double warmup_seconds =
         0.5; ///< upper bound on warming up; it ends earlier when rate and clock are steady
+    double load_seconds = 0; ///< of work before the window at least, however steady it is before
     bool keep_samples = false;
 };
 

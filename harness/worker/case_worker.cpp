@@ -237,8 +237,21 @@ measure::Hooks CaseWorker::hooks(std::uint64_t id, const record::Place& place,
 measure::Protocol CaseWorker::protocol_of(const message::Measure& request) {
     constexpr double device_warmup = 0.5; // seconds
     auto protocol = request.protocol;
-    if (request.place.kind == "host" || std::exchange(device_is_warm_, true)) return protocol;
-    protocol.warmup_seconds = std::max(protocol.warmup_seconds, device_warmup);
+    // What the case asks for, see Context::sustained in assay/benchmark.hpp.
+    const auto at_least = [&](const char* name, double& value) {
+        const auto* wanted = record::find(services_.settings, name);
+        if (wanted == nullptr) return;
+        if (const auto* whole = std::get_if<std::int64_t>(wanted))
+            value = std::max(value, static_cast<double>(*whole));
+        else if (const auto* number = std::get_if<double>(wanted))
+            value = std::max(value, *number);
+    };
+    at_least("batch_at_least", protocol.batch_floor);
+    at_least("load_at_least", protocol.load_seconds);
+    if (request.place.kind == "host") return protocol;
+    const bool is_first = !std::exchange(device_is_warm_, true);
+    services_.settings.push_back({"device_at_start", std::string{is_first ? "cold" : "warm"}});
+    if (is_first) protocol.warmup_seconds = std::max(protocol.warmup_seconds, device_warmup);
     return protocol;
 }
 

@@ -124,6 +124,14 @@ public:
         setting("nvlink.most_bytes", bytes);
     }
 
+    /// What a chip does for long is not what it does when asked: batches last at least so long, so that it does
+    /// not rest between them, and before the window it has worked for at least so long, because that is what
+    /// its power controller and its cooling take.
+    void sustained(double batch_seconds, double load_seconds) const {
+        setting("batch_at_least", batch_seconds);
+        setting("load_at_least", load_seconds);
+    }
+
     void note(const std::string& text) const {
         services_->log(services_->context, ASSAY_LOG_NOTE, text.c_str());
     }

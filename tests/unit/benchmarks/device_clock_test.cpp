@@ -36,6 +36,20 @@ TEST(Holding, is_forbidden_where_kernels_run_one_at_a_time) {
     EXPECT_EQ(forbidden({{"CUDA_LAUNCH_BLOCKING", "0"}, {"ASSAY_HOLD_STREAMS", "1"}}), "");
 }
 
+TEST(Holding, fills_the_queue_and_no_more) {
+    EXPECT_EQ(held_calls(1), 128U);
+    EXPECT_EQ(held_calls(4), 32U);
+    EXPECT_EQ(held_calls(1000), 1U);
+    EXPECT_EQ(held_calls(0), 128U);
+}
+
+TEST(Holding, long_calls_follow_without_a_pause) {
+    EXPECT_TRUE(stays_ahead(1.4e-3, 4)); // a product of 8192
+    EXPECT_TRUE(stays_ahead(170e-6, 4)); // of 4096
+    EXPECT_FALSE(stays_ahead(4e-6, 4));  // of 1024
+    EXPECT_FALSE(stays_ahead(0, 1));     // not known
+}
+
 /// Of a device that loads kernels lazily: the first launch of one waits for the device, for ever while a
 /// stream is held back.
 struct LazyClock {

@@ -321,6 +321,28 @@ TEST(Engine, WarmUpIsBounded) {
     EXPECT_NEAR(bench.measure().replica.warmup_seconds.value(), 0.5, 0.1);
 }
 
+TEST(Engine, WhatIsSustainedIsAtLoadForLongAndHardlyRests) {
+    Bench bench{constant(1.4e-3)}; // a product of matrices of 8192
+    bench.protocol.min_seconds = 0.3;
+    bench.protocol.budget_seconds = 0.5;
+    bench.protocol.warmup_seconds = 0.15;
+    EXPECT_LT(bench.measure().replica.warmup_seconds.value(), 0.3);
+    EXPECT_EQ(bench.subject.batch_calls.back(), 1U);
+
+    Bench sustained{constant(1.4e-3)};
+    sustained.protocol = bench.protocol;
+    sustained.protocol.batch_floor = 0.02;
+    sustained.protocol.load_seconds = 2;
+    double begin = 0;
+    sustained.hooks.window_begins = [&] { begin = sustained.clock.time; };
+    const Measurement result = sustained.measure();
+    EXPECT_EQ(result.status, Status::ok) << result.reason;
+    EXPECT_GE(begin - 100, 2);
+    EXPECT_GE(sustained.subject.batch_seconds.back(), 0.02);
+    EXPECT_LT(sustained.subject.batch_seconds.back(), 0.03);
+    EXPECT_LT(sustained.clock.time - begin, 0.6); // 10 such batches are enough
+}
+
 TEST(Engine, WarmUpWaitsForTheCoreClock) {
     Bench bench{constant(10 * micro)};
     bench.hooks.core_clock_hz = [&] { // falls from turbo for 0.3 s

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/case_worker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace assay::harness {
+namespace {
+
+class Worker {
+public:
+    message::Result measure(bool sustained, const std::string& place) {
+        return worker_.measure(
+            {.module = ASSAY_LASTING_MODULE,
+             .benchmark = "test.lasting",
+             .parameters = {{"sustained", sustained}},
+             .protocol = {.min_seconds = 0.005, .budget_seconds = 0.1, .warmup_seconds = 0.01},
+             .place = {.kind = place}});
+    }
+
+private:
+    CaseWorker worker_{
+        record::Machine{}, 0, "", {.progress = [](const auto&) {}, .log = [](const auto&) {}}};
+};
+
+std::string device_at_start(const message::Result& result) {
+    const auto* value = record::find(result.settings, "device_at_start");
+    return value == nullptr ? "" : record::to_string(*value);
+}
+
+TEST(CaseWorker, ACaseThatIsSustainedHasLongBatchesAfterALoad) {
+    const auto result = Worker{}.measure(true, "host");
+    ASSERT_TRUE(result.replica.seconds) << result.replica.reason;
+    EXPECT_GE(*result.replica.warmup_seconds, 1);
+    // Of 5 ms; while it was calibrated a call may have been slower than later.
+    EXPECT_GE(static_cast<double>(*result.replica.calls) * *result.replica.seconds, 0.002);
+    EXPECT_EQ(device_at_start(result), "");
+}
+
+TEST(CaseWorker, SaysWhetherTheDeviceWasWarm) {
+    Worker worker;
+    EXPECT_EQ(device_at_start(worker.measure(false, "pretended")), "cold");
+    EXPECT_EQ(device_at_start(worker.measure(false, "pretended")), "warm");
+}
+
+} // namespace
+} // namespace assay::harness
