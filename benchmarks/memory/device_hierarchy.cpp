@@ -29,6 +29,7 @@ public:
     };
     static constexpr Info info{
         .id = "memory.hierarchy",
+        .version = 2, // 1: of 4 MiB asked for it read 2, of 32 MiB 25
         .question =
             "How fast are the caches of this device and the memory behind them, by how much "
             "data is used?",
@@ -39,14 +40,13 @@ public:
             "are random; the sum of every thread is compared on the device with that of the words "
             "made again from their seed.",
         .caveats =
-            "`footprint` is the sum over all multiprocessors, each of which works on its share: "
-            "the "
+            "`footprint` is the sum over all multiprocessors, each of which works on its share: l1 "
+            "and l2 are what these levels of this device surely hold, about half of them. The "
             "first level caches together hold more than half as much as the second level on most "
-            "devices, so that its plateau is seen better with `through` l2, which passes by the "
-            "first "
-            "level. Slices are 16, 32 KiB or a multiple of 64 KiB per multiprocessor; the setting "
-            "`footprint` is what was really used. Some memories give more to the many blocks of "
-            "memory.stream.",
+            "devices, so that l2 is measured with `through` l2, which passes by the first level. A "
+            "number becomes the nearest one of slices of 16, 32 KiB or a multiple of 64 KiB per "
+            "multiprocessor; the setting `footprint` is what was really read. Some memories give "
+            "more to the many blocks of memory.stream.",
         .headline = "bandwidth",
         .place = "cuda",
     };
@@ -57,16 +57,19 @@ public:
                &Params::through, {Name{"l1", Through::l1}, Name{"l2", Through::l2}},
                {Through::l1, Through::l2}),
         symbolic("footprint", "bytes over all multiprocessors", "B", &Params::footprint,
-                 {Symbolic{4_MiB}, Symbolic{32_MiB}, Symbolic{Symbol::beyond_cache}},
-                 {256_KiB, 16_TiB}, {Symbol::beyond_cache}),
+                 {Symbolic{Symbol::l1}, Symbolic{Symbol::l2}, Symbolic{Symbol::beyond_cache}},
+                 {256_KiB, 16_TiB}, {Symbol::l1, Symbol::l2, Symbol::beyond_cache}),
     };
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {
+        if (p.through == Through::l1 && p.footprint.symbol == Symbol::l2)
+            return Fit::no("not applicable: the first level caches hold a part of what the second "
+                           "level holds; through=l2 passes by them");
         const bool is_plain = p.footprint.symbol == Symbol::none;
         if (Fit device = device::fits_device(is_plain ? p.footprint.number : 256_MiB); !device)
             return device;
         const auto least = device::properties().multiprocessors * sweep_tile;
-        return Fit::needs(!is_plain || p.footprint.number >= least,
+        return Fit::needs(!is_plain || 4 * p.footprint.number >= 3 * least,
                           std::to_string(least) + " bytes for so many multiprocessors, not " +
                               std::to_string(p.footprint.number));
     }
@@ -98,7 +101,12 @@ private:
 
     static SweepShape shape_for(const Params& p) {
         const auto found = device::properties();
-        return sweep_shape(device::footprint(p.footprint, 1, found), found.multiprocessors);
+        const bool is_level = p.footprint.symbol == Symbol::l1 || p.footprint.symbol == Symbol::l2;
+        // What a block may share is most of what a multiprocessor has for both, cache and sharing.
+        return sweep_shape(is_level ? sweep_level(p.footprint.symbol, found.multiprocessors,
+                                                  found.shared_bytes_per_block, found.l2_bytes)
+                                    : device::footprint(p.footprint, 1, found),
+                           found.multiprocessors);
     }
 
     Through through_;

@@ -8,6 +8,7 @@
 #include "memory/device_levels.hpp"
 
 #include <assay/host_device.hpp>
+#include <assay/machine.hpp>
 #include <assay/random.hpp>
 
 #include <algorithm>
@@ -40,14 +41,25 @@ ASSAY_HOST_DEVICE constexpr std::uint64_t sweep_vector(unsigned block, unsigned 
     return (static_cast<std::uint64_t>(block) * tiles + tile) * sweep_threads + thread;
 }
 
-/// A slice takes 1, 2 or a multiple of 4 tiles, so that at least four loads are queued together in every
-/// shape: where a pass has fewer, those of the next passes.
+/// What a level of the caches surely holds, over all multiprocessors: half of it, because a level that is
+/// nearly full misses. `first` is what one multiprocessor has, `second` what all share.
+constexpr std::int64_t sweep_level(Symbol level, int multiprocessors, std::int64_t first,
+                                   std::int64_t second) {
+    if (level == Symbol::l2) return second / 2;
+    std::int64_t slice = sweep_tile;
+    while (2 * slice <= first / 2) slice *= 2;
+    return multiprocessors * slice;
+}
+
+/// A slice takes 1, 2 or a multiple of 4 tiles, the nearest to what was asked for, so that at least four
+/// loads are queued together in every shape: where a pass has fewer, those of the next passes.
 constexpr SweepShape sweep_shape(std::int64_t footprint, int multiprocessors) {
     SweepShape shape;
     shape.blocks = static_cast<unsigned>(multiprocessors);
-    const std::int64_t tiles = std::max<std::int64_t>(footprint / multiprocessors / sweep_tile, 1);
-    shape.tiles =
-        static_cast<unsigned>(tiles >= 4 ? tiles / 4 * 4 : std::min<std::int64_t>(tiles, 2));
+    const std::int64_t half_tiles = 2 * footprint / multiprocessors / sweep_tile;
+    shape.tiles = half_tiles < 3   ? 1
+                  : half_tiles < 6 ? 2
+                                   : static_cast<unsigned>((half_tiles + 4) / 8 * 4);
     shape.tiles_at_once = shape.tiles % 8 == 0 ? 8 : std::min(shape.tiles, 4U);
     // A call should take half a millisecond or more, so that launching it and the first pass, which finds
     // nothing in a first level cache, are no part of it; and little more than that beyond, where one

@@ -32,11 +32,13 @@ struct Name {
     Enum value;
 };
 
-inline constexpr std::array<Name<Symbol>, 5> symbol_names{{{"one", Symbol::one},
+inline constexpr std::array<Name<Symbol>, 7> symbol_names{{{"one", Symbol::one},
                                                            {"all", Symbol::all},
                                                            {"beyond_cache", Symbol::beyond_cache},
                                                            {"per_socket", Symbol::per_socket},
-                                                           {"per_node", Symbol::per_node}}};
+                                                           {"per_node", Symbol::per_node},
+                                                           {"l1", Symbol::l1},
+                                                           {"l2", Symbol::l2}}};
 
 /// A variable of the environment that a value of a parameter stands for, see assay/module.h:
 /// `variable("tcp", "OMPI_MCA_btl", "self,tcp")`

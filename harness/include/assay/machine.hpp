@@ -22,6 +22,8 @@ enum class Symbol : std::uint8_t {
     beyond_cache, // bytes: at least four times the sum of the last-level caches
     per_socket,   // ranks: one for each processor package of each machine
     per_node,     // ranks: one for each machine
+    l1,           // bytes: what the first level caches of a device surely hold
+    l2,           // bytes: what its second level cache surely holds
 };
 
 /// Bytes that `beyond_cache` stands for: four times the last-level caches, and 64 MiB where those are
@@ -97,6 +99,8 @@ public:
             return count("sockets") > 0 ? count("sockets") : 1;
         case Symbol::all:
         case Symbol::beyond_cache:
+        case Symbol::l1:
+        case Symbol::l2:
             return cores();
         case Symbol::none:
             break;

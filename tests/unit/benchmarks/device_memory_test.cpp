@@ -78,11 +78,27 @@ TEST(DeviceSweep, shapes_suit_the_loop_and_the_footprint) {
         EXPECT_TRUE(shape.tiles < 4 ? shape.tiles_at_once == shape.tiles
                                     : shape.tiles_at_once >= 4);
         if (each < sweep_tile) continue;
-        EXPECT_LE(shape.bytes(), static_cast<double>(footprint));
-        EXPECT_GT(2 * shape.bytes(), static_cast<double>(footprint)) << each;
+        EXPECT_LE(shape.bytes(), 1.34 * static_cast<double>(footprint)) << each;
+        EXPECT_GE(shape.bytes(), 0.66 * static_cast<double>(footprint)) << each;
     }
+    // What is read is what was asked for, as near as slices of this device allow.
+    for (std::int64_t footprint = 2048 * kibibyte; footprint <= 1 << 30U; footprint *= 2)
+        EXPECT_NEAR(sweep_shape(footprint, 132).bytes() / static_cast<double>(footprint), 1, 0.04)
+            << footprint;
     EXPECT_EQ(sweep_shape(1, 132).tiles, 1U);
     EXPECT_EQ(sweep_shape(std::int64_t{1} << 40U, 132).passes, 4U);
+}
+
+TEST(DeviceSweep, levels_are_half_of_what_a_cache_has) {
+    constexpr std::int64_t l2 = 60 * 1024 * kibibyte; // of an H200, which has 132 times 227 KiB
+    const std::int64_t first = sweep_level(Symbol::l1, 132, 227 * kibibyte, l2);
+    EXPECT_EQ(first, 132 * 64 * kibibyte);
+    EXPECT_DOUBLE_EQ(sweep_shape(first, 132).bytes(), static_cast<double>(first));
+    const SweepShape second = sweep_shape(sweep_level(Symbol::l2, 132, 227 * kibibyte, l2), 132);
+    EXPECT_GT(second.bytes(), 0.45 * l2);
+    EXPECT_LT(second.bytes(), 0.6 * l2);
+    EXPECT_EQ(sweep_level(Symbol::l1, 128, 99 * kibibyte, l2), 128 * 32 * kibibyte);
+    EXPECT_EQ(sweep_level(Symbol::l1, 40, 0, l2), 40 * sweep_tile); // where nothing is known
 }
 
 TEST(DeviceSweep, sums_are_those_of_a_plain_loop) {
