@@ -3,6 +3,7 @@
 #include "device/clock.hpp"
 
 #include "device/holding.hpp"
+#include "device/properties.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -24,6 +25,8 @@ EventClock::EventClock(const Stream& stream, const Options& options)
 }
 
 void EventClock::describe(const Context& context) const {
+    if (const int bytes = attribute(cudaDevAttrL2CacheSize, 0); bytes > 0)
+        context.setting("l2_bytes", bytes); // data sheets are held against it
     if (forbidden_by_.empty()) return;
     context.setting("launches", "in the time: " + std::string{forbidden_by_} +
                                     " forbids holding a stream back");

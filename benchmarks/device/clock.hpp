@@ -73,8 +73,8 @@ public:
     explicit EventClock(const Stream& stream) : EventClock{stream, Options{}} {}
     EventClock(const Stream& stream, const Options& options);
 
-    /// Says so where launches are in the time because nothing may be held back. Called after the benchmark
-    /// was made.
+    /// Records what every figure of a device depends on: its second level cache, and that launches are in
+    /// the time where nothing may be held back. Called after the benchmark was made.
     void describe(const Context& context) const;
 
     /// What one call queues is known only when it has been prepared: a library's plan, a graph's nodes.

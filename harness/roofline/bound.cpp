@@ -55,6 +55,7 @@ Bound memory(const record::Case& c, std::optional<double> l2_bytes) {
         for (const char* name : {"footprint", "bytes"})
             if (!bytes) bytes = number_of(*list, name);
     if (!bytes) return {.reason = "nothing says how much memory it goes through"};
+    if (const auto own = reported_l2(c)) l2_bytes = own;
     if (!l2_bytes) return {.reason = "nothing says how large the device's last cache is"};
     if (*bytes >= beyond * *l2_bytes) return {.limit = Limit::memory};
     return {.reason = fmt::format("its {} may stay in the device's last cache ({})",
@@ -94,6 +95,10 @@ Bound collective(const record::Case& c) {
 }
 
 } // namespace
+
+std::optional<double> reported_l2(const record::Case& c) {
+    return number_of(c.settings, "l2_bytes");
+}
 
 Bound bound_of(const record::Case& c, std::optional<double> l2_bytes) {
     if (c.metrics.empty()) return {};

@@ -46,7 +46,11 @@ struct Bound {
     std::string reason;    ///< why there is no limit to name; may be empty
 };
 
-/// `l2_bytes` is the device's last cache: what fits into it is not held back by memory.
+/// The second level cache as the device itself told its benchmark, in bytes.
+std::optional<double> reported_l2(const record::Case& c);
+
+/// `l2_bytes` is the device's last cache as its data sheet has it, for cases that do not say it themselves:
+/// what fits into it is not held back by memory.
 Bound bound_of(const record::Case& c, std::optional<double> l2_bytes);
 
 } // namespace assay::harness

@@ -272,7 +272,13 @@ DeviceLimits limits_of(const record::Case& c, const record::Machine& machine,
     if (auto reason = apart(*device); !reason.empty()) return {.reason = std::move(reason)};
     if (!hardware) return {.reason = hardware.error().message};
     if (entry == nullptr) return {.reason = machine::unknown_hardware(*hardware, *device)};
-    return Limits{c, *device, *entry}.of(bound);
+    auto found = Limits{c, *device, *entry}.of(bound);
+    const auto own = reported_l2(c);
+    if (own && entry->l2_bytes && std::abs(*own / *entry->l2_bytes - 1) > same_figure)
+        found.warnings.push_back(fmt::format(
+            "{} reports a second level cache of {}, configs/hardware has {}: the device is right",
+            entry->name, record::human_bytes(*own), record::human_bytes(*entry->l2_bytes)));
+    return found;
 }
 
 } // namespace assay::harness

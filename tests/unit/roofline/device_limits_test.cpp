@@ -135,6 +135,21 @@ TEST(DeviceLimits, WhatNoSheetHasIsSaidByName) {
     EXPECT_THAT(limits(measured("gemm.square", "flop_rate", "FLOP/s", {})).reason, IsEmpty());
 }
 
+TEST(DeviceLimits, WhatTheDeviceSaysOfItsCacheCountsAndTheSheetIsHeldAgainstIt) {
+    constexpr double mebibyte = 1 << 20U;
+    const auto of = [&](double footprint, double l2_mebibytes) {
+        auto c = stream("l2");
+        c.settings = {{"footprint", footprint * mebibyte}, {"l2_bytes", l2_mebibytes * mebibyte}};
+        return limits(c);
+    };
+    EXPECT_THAT(of(240, 60).ceilings, SizeIs(2)); // as an H200 says, and its sheet
+    EXPECT_THAT(of(240, 60).warnings, IsEmpty());
+    EXPECT_THAT(of(239, 60).reason, HasSubstr("may stay in the device's last cache (60 MiB)"));
+    EXPECT_THAT(of(200, 50).ceilings, SizeIs(2));
+    EXPECT_THAT(of(200, 50).warnings,
+                ElementsAre(HasSubstr("a second level cache of 50 MiB, configs/hardware has 60")));
+}
+
 TEST(DeviceLimits, MemoryIsBusTimesClock) {
     const auto found = limits(stream("beyond_cache"));
     ASSERT_THAT(found.ceilings, SizeIs(2));
