@@ -40,14 +40,15 @@ namespace assay::gemm {
 @cublaslt_names@} // namespace assay::gemm
 ")
 
-assay_cuda_module(cublaslt HOOKS gemm/cublaslt_hooks.cpp LINK CUDA::cublasLt)
+assay_cuda_module(cublaslt HOOKS gemm/cublaslt_hooks.cpp LINK ${CMAKE_DL_LIBS})
 target_include_directories(assay_module_cublaslt PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/cublaslt")
-target_sources(assay_module_cublaslt PRIVATE gemm/cublaslt_product.cpp gemm/cublaslt_tuned.cpp
+target_sources(assay_module_cublaslt PRIVATE gemm/cublaslt_library.cpp gemm/cublaslt_product.cpp gemm/cublaslt_tuned.cpp
     gemm/device_matrices.cpp gemm/device_matrices.cu)
 assay_benchmark(cublaslt gemm::cublaslt_square gemm/cublaslt_square.cpp)
 assay_benchmark(cublaslt gemm::cublaslt_shapes gemm/cublaslt_shapes.cpp)
-# Found again at run time, whatever the loader's search path says, as in openblas.cmake.
+# Opened at run time (cublaslt_library.cpp), here first, whatever the loader's search path says.
 get_target_property(cublaslt_library CUDA::cublasLt IMPORTED_LOCATION)
 get_filename_component(cublaslt_folder "${cublaslt_library}" DIRECTORY)
 set_property(TARGET assay_module_cublaslt APPEND PROPERTY INSTALL_RPATH "${cublaslt_folder}")
+set_property(TARGET assay_module_cublaslt APPEND PROPERTY BUILD_RPATH "${cublaslt_folder}")
 assay_finish_module(cublaslt)

@@ -29,6 +29,9 @@ inline void check(cublasStatus_t status,
                        cublasLtGetStatusName(status) + ", at " + device::words_of(from) + ')'};
 }
 
+/// Why no library of cuBLASLt was found; "" where one was. The first call that needs it looks for it.
+const std::string& why_no_library();
+
 /// A thing that is destroyed by a function of its own.
 template <class Raw, cublasStatus_t (*destroy)(Raw)>
 class Owner {

@@ -3,16 +3,19 @@
 // What the module `cublaslt` says of itself: the versions of library, driver and runtime.
 
 #include "device/properties.hpp"
+#include "gemm/cublaslt_handles.hpp"
 
 #include <assay/define.hpp>
-
-#include <cublasLt.h>
 
 #include <string>
 
 namespace {
 
 std::int32_t facts(const assay_services* services, assay_text* error) {
+    if (const std::string& why = assay::gemm::why_no_library(); !why.empty()) {
+        assay::detail::write(*error, why);
+        return 1;
+    }
     const std::size_t version = cublasLtGetVersion();
     const std::string text = std::to_string(version / 10000) + '.' +
                              std::to_string(version / 100 % 100) + '.' +

@@ -44,6 +44,7 @@ Fit fits_product(const Conditions& conditions, std::span<const Shape> shapes) {
     for (const Shape& shape : shapes) bytes = std::max(bytes, matrix_bytes(precision, shape));
     bytes += static_cast<std::int64_t>(workspace_for(precision, shapes));
     if (const Fit fit = device::fits_device(bytes, spec.capability); !fit) return fit;
+    if (!why_no_library().empty()) return Fit::no("not applicable: " + why_no_library());
     for (const Shape& shape : shapes)
         if (const Fit fit = allowed(precision, conditions.accumulation, shape, cublas_version());
             !fit)
