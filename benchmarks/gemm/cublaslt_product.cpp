@@ -205,7 +205,7 @@ void Product::ask() {
             algorithms_.push_back({.algorithm = each.algo, .workspace = each.workspaceSize});
     // The heuristics are silent on int8 although the library can do it when it is called.
     if (algorithms_.empty() && precision_ == DevicePrecision::int8)
-        algorithms_.push_back({.is_known = false});
+        algorithms_.push_back({.is_known = false, .workspace = scratch_.bytes});
     if (algorithms_.empty())
         why_none_ = std::string{"cuBLAS "} + cublas_text(cublas_version()) +
                     " has no algorithm for it on this device (" + cublasLtGetStatusName(status) +

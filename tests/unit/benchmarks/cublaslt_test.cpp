@@ -55,6 +55,10 @@ TEST_F(Products, AnAlgorithmGetsTheWorkspaceItAsksFor) {
     EXPECT_EQ(workspace_of(DevicePrecision::bf16, false), 4096U);
 }
 
+TEST_F(Products, WhereTheLibraryChoosesItMayUseAllOfTheWorkspace) {
+    EXPECT_EQ(workspace_of(DevicePrecision::int8, true), workspace_bytes);
+}
+
 TEST_F(Products, ALibraryWithoutEmulationIsUsedForTheRest) {
     EXPECT_EQ(cublas_version(), 130000);
     if (CUBLAS_VERSION < 130100) return;
