@@ -2,6 +2,7 @@
 #include "launch/environment.hpp"
 #include "launch/execution_context.hpp"
 #include "launch/governor.hpp"
+#include "launch/launcher.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <gmock/gmock.h>

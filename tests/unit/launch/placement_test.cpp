@@ -25,7 +25,7 @@ using ::testing::StartsWith;
 
 // --- placement ------------------------------------------------------------------------------------
 
-struct Place : testing::Test {
+struct Place : ::testing::Test {
     Manifest manifest{.module = "host"};
     Benchmark benchmark{.id = "memory.stream"};
     PlannedCase planned{.module = &manifest, .benchmark = &benchmark};

@@ -21,6 +21,16 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+std::vector<int> shares(const std::vector<Host>& hosts, const record::Value& ranks) {
+    record::Machine machine;
+    machine.usable_cores = 4;
+    machine.sockets = 2;
+    std::vector<int> counts;
+    const auto shared = share_out(hosts, false, ranks, machine);
+    for (const auto& host : shared.value()) counts.push_back(host.ranks);
+    return counts;
+}
+
 TEST(Hosts, ShareRanksOut) {
     const std::vector<Host> hosts{{"h1", 2}, {"h2", 0}, {"h3", 1}};
     EXPECT_THAT(shares(hosts, std::string{"all"}), ElementsAre(2, 4, 1))

@@ -44,14 +44,4 @@ TEST(Hosts, AFileIsReadAsOpenMpiTakesIt) {
     EXPECT_EQ(problem("# nobody\n"), "rack names no host");
 }
 
-std::vector<int> shares(const std::vector<Host>& hosts, const record::Value& ranks) {
-    record::Machine machine;
-    machine.usable_cores = 4;
-    machine.sockets = 2;
-    std::vector<int> counts;
-    const auto shared = share_out(hosts, false, ranks, machine);
-    for (const auto& host : shared.value()) counts.push_back(host.ranks);
-    return counts;
-}
-
 } // namespace
