@@ -83,7 +83,7 @@ Tolerance tolerance_of(std::size_t atoms, double unit_roundoff, bool complete) {
     // per atom, which comes and goes, and every pair that crosses the cutoff within a step leaves up
     // to F dt v of work undone. Both are random and grow with the root of the atoms. Measured over
     // 320 runs of 256 to 32,000 atoms: standard deviation 0.0016 to 0.0046 / sqrt(atoms); LAMMPS on
-    // the same system drifts alike (decisions/0111). The bound is six of the larger, and 2e-5 for
+    // the same system drifts alike (decisions/checks.md 0111). The bound is six of the larger, and 2e-5 for
     // a trend.
     const double energy = 0.03 / root + 2e-5;
     // Rounding: 30 to 200 u sqrt(atoms) were measured. A pair that is on the list of one of two

@@ -30,7 +30,7 @@ void add_shape(const Sources& sources, record::Machine& machine) {
     int threads = 0;
     for (const auto& core : shape.usable) threads += static_cast<int>(core.size());
     // Whole CPUs only, at least one: a thread that the quota stops makes its team wait
-    // (decisions/0030).
+    // (decisions/timing.md 0030).
     if (const auto quota = cpu_quota(sources.files)) {
         const int allowed = static_cast<int>(std::clamp(std::floor(*quota), 1.0, 1e6));
         cores = std::min(cores, allowed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measures one case in this process: the protocol of harness/decisions/0010. Knows no module and no
+// Measures one case in this process: the protocol of harness/decisions/timing.md 0010. Knows no module and no
 // file: what is measured, the clock and the team are handed in, so that tests hand in fakes.
 
 #pragma once

@@ -17,7 +17,7 @@ constexpr std::size_t fewest_sizes = 3;
 // Sweeps have a few dozen sizes; the work grows with the square of their number.
 constexpr std::size_t most_sizes = 256;
 // What a further segment must save, in units of log(points): two parameters, and a place that was looked
-// for. Found by simulation, decisions/0185.
+// for. Found by simulation, decisions/collectives.md 0185.
 constexpr double cost_of_break = 5;
 // Differences below half a percent are never worth a segment, however quiet the times are.
 constexpr double smallest_spread = 0.005;

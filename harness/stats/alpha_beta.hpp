@@ -5,7 +5,7 @@
 // once, long ones after the receiver has agreed. Where it changes is found from the times.
 //
 // Sizes span nine decades, so errors are relative: 3% of a microsecond counts as 3% of a second.
-// Intervals are of the delta method; how often they are right: decisions/0185.
+// Intervals are of the delta method; how often they are right: decisions/collectives.md 0185.
 
 #pragma once
 

@@ -5,7 +5,7 @@
 // Applications in Genetics and Molecular Biology 3, article 3; the R package limma is the reference).
 //
 // Everything here works on natural logarithms: a difference of logarithms is the logarithm of a ratio.
-// What cannot be said is NaN. How the parts make a verdict: verdict.hpp, and decisions/0131.
+// What cannot be said is NaN. How the parts make a verdict: verdict.hpp, and decisions/comparison.md 0131.
 
 #pragma once
 
@@ -36,7 +36,7 @@ struct Prior {
 Prior moment_prior(std::span<const VarianceEstimate> series);
 /// The same, held to what few series can know: they count as unlike as one standard error allows, and
 /// fewer than five say nothing of each other. Without this twelve series of three replicas call a
-/// difference where there is none three times as often as they may (decisions/0131).
+/// difference where there is none three times as often as they may (decisions/comparison.md 0131).
 Prior fit_prior(std::span<const VarianceEstimate> series);
 
 /// (d0 s0^2 + d s^2) / (d0 + d) with d0 + d degrees of freedom.

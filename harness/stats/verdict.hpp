@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is said of a difference, by one rule for all: better, worse, the same, or that it cannot be told
-// and below what. Why the rule is as it is: decisions/0131.
+// and below what. Why the rule is as it is: decisions/comparison.md 0131.
 
 #pragma once
 

@@ -18,7 +18,7 @@ struct Cause {
     std::string_view reason;
     std::string_view what;
 };
-// Not among them: power_cap, which is how a device works that is given enough to do (decisions/0161),
+// Not among them: power_cap, which is how a device works that is given enough to do (decisions/devices.md 0161),
 // and clock_setting and display, which somebody chose.
 constexpr std::array causes{
     Cause{.reason = "thermal", .what = "it was too hot: check its cooling"},

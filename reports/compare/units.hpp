@@ -2,7 +2,7 @@
 //
 // What is one independent value? Processes of one run share its machine and its hour, runs share their
 // machine: taking them for independent answers calls a difference between two machines a difference
-// between two types (pseudo-replication; decisions/0139).
+// between two types (pseudo-replication; decisions/comparison.md 0139).
 
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Does the stopping rule, which looks at the data before it decides, spoil the intervals? The table in
-// harness/decisions/0010 comes from these simulations. What is asserted, and why:
+// harness/decisions/timing.md 0010 comes from these simulations. What is asserted, and why:
 //  - Of all runs, at least 88% are covered or called unstable. This is the promise to the reader.
 //  - Of the runs with status ok, at least 88% are covered, where a good part of the runs is ok. Where
 //    few are, these few are the ones that had luck (a process that seldom switches did not switch):
