@@ -80,9 +80,9 @@ std::string parameters_text(const Terminal& terminal, const Entry& entry) {
     for (const auto& parameter : entry.benchmark->parameters) {
         const std::string unit = parameter.unit.empty() ? "" : ", in " + parameter.unit;
         out += std::string(indent, ' ') +
-               wrap(fmt::format("{}: {}{}. Takes {}. Measured unless told otherwise: {}{}",
-                                parameter.name, parameter.help, unit, harness::range_of(parameter),
-                                values_text(parameter.defaults), variables_text(parameter)),
+               wrap(fmt::format("{}: {}{}. Takes {}. Default: {}{}", parameter.name, parameter.help,
+                                unit, harness::range_of(parameter), values_text(parameter.defaults),
+                                variables_text(parameter)),
                     indent + 4, terminal.width) +
                '\n';
     }
@@ -104,11 +104,11 @@ std::string explanation(const Terminal& terminal, const harness::Benchmark& benc
     out += paragraph(terminal, "Question", benchmark.question);
     out += paragraph(terminal, "Method", benchmark.method);
     out += paragraph(terminal, "Caveats", benchmark.caveats);
-    out += paragraph(terminal, "Headline", headline_text(benchmark));
+    out += paragraph(terminal, "Metric", headline_text(benchmark));
     if (const auto ids = harness::ceiling_ids(benchmark); !ids.empty())
-        out += paragraph(terminal, "Ceiling",
-                         fmt::format("the best {}", fmt::join(ids, " or ")) +
-                             (ids.size() > 1 ? ", whichever fits unit and parameters" : ""));
+        out += paragraph(terminal, "Bound",
+                         fmt::format("the best {} of the same run", fmt::join(ids, " or ")) +
+                             (ids.size() > 1 ? ", by unit and parameters" : ""));
     return out;
 }
 
@@ -143,7 +143,7 @@ Result<std::vector<Entry>> find_entries(const harness::Catalogue& catalogue,
     auto what = options.what;
     if (options.all) what = {"*"};
     if (what.empty())
-        return fail("say which benchmark, as in `assay describe gemm.square`, or --all");
+        return fail("name a benchmark, as in `assay describe gemm.square`, or use --all");
     std::vector<Entry> entries;
     for (const auto& text : what) {
         const auto selector = harness::Selector::parse(text);

@@ -27,7 +27,7 @@ std::string links(int up, const std::optional<machine::HardwareEntry>& known) {
 
 /// What it is.
 std::string description(const record::Device& device) {
-    std::vector<std::string> parts{device.name.empty() ? "device without a name" : device.name};
+    std::vector<std::string> parts{device.name.empty() ? "unnamed device" : device.name};
     if (!device.mode.empty()) parts.push_back(device.mode);
     if (device.multiprocessors)
         parts.push_back(fmt::format("{} multiprocessors", *device.multiprocessors));
@@ -41,9 +41,9 @@ std::string description(const record::Device& device) {
     const auto known = machine::find_hardware(device);
     if (device.nvlinks) parts.push_back(links(*device.nvlinks, known));
     if (known)
-        parts.push_back(fmt::format("known as {} (configs/hardware)", known->name));
+        parts.push_back(fmt::format("data sheet {} (configs/hardware)", known->name));
     else
-        parts.emplace_back("not in configs/hardware: no data sheet to hold it against");
+        parts.emplace_back("not in configs/hardware: no data sheet values");
     parts.push_back(fmt::format("{} {}", device.pci_address, device.uuid));
     return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -42,10 +42,10 @@ struct Diagnosis {
 /// On a terminal a line says how far it is; elsewhere, that it will take a while.
 harness::NoiseProfile watch_noise(const record::Machine& machine, double seconds) {
     const auto terminal = terminal_of(STDERR_FILENO);
-    if (!terminal.present) fmt::print(stderr, "watching for {:g} s\n", seconds);
+    if (!terminal.present) fmt::print(stderr, "measuring noise for {:g} s\n", seconds);
     const auto show = [&](double share) {
         if (terminal.present)
-            fmt::print(stderr, "\r\x1b[2Kwatching: {:.0f}%, {} left", 100 * share,
+            fmt::print(stderr, "\r\x1b[2Kmeasuring noise: {:.0f}%, {} left", 100 * share,
                        clock_text(seconds * (1 - share)));
     };
     const double caches = machine::fact(machine, "cache.last_level");
@@ -147,14 +147,15 @@ std::string diagnosis_as_text(const Diagnosis& found) {
     const auto devices = device_lines(found.devices);
     if (!devices.empty()) page.heading("Devices");
     for (const auto& [name, text] : devices) page.line(name, text);
-    page.heading("Modules");
+    page.heading("Backends");
     for (const auto& module : found.modules)
-        page.line(
-            module.module,
-            module.problem.empty()
-                ? paint(page.terminal(), Paint::green, "ready") + " " + facts_text(module.facts)
-                : paint(page.terminal(), Paint::red, "unavailable") + " because " + module.problem);
-    if (found.modules.empty()) page.line("none", "ASSAY_MODULE_PATH names folders to look in");
+        page.line(module.module,
+                  module.problem.empty()
+                      ? paint(page.terminal(), Paint::green, "ready") + " " +
+                            facts_text(module.facts)
+                      : paint(page.terminal(), Paint::red, "unavailable") + ": " + module.problem);
+    if (found.modules.empty())
+        page.line("none", "no module found; ASSAY_MODULE_PATH lists folders to search");
     for (const auto& problem : found.problems) page.line("problem", problem.message);
     if (found.noise) {
         page.heading("Noise");

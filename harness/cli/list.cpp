@@ -32,12 +32,12 @@ void list_as_json(const harness::Catalogue& catalogue) {
 
 void list_as_table(const harness::Catalogue& catalogue) {
     const auto terminal = terminal_of(STDOUT_FILENO);
-    Table table{{"BENCHMARK", "LIBRARY", "PLACE", "QUESTION"}};
+    Table table{{"BENCHMARK", "LIBRARY", "RUNS ON", "QUESTION"}};
     for (const auto& module : catalogue.modules) {
         const auto why = harness::why_unavailable(module);
         for (const auto& benchmark : module.benchmarks)
             table.add({benchmark.id, module.module, benchmark.place,
-                       why.empty() ? benchmark.question : "unavailable because " + why});
+                       why.empty() ? benchmark.question : "unavailable: " + why});
     }
     print(table.text(terminal));
 }
@@ -54,8 +54,8 @@ ExitCode list(const Options& options) {
     }
     if (!catalogue.modules.empty()) return ExitCode::done;
     if (!options.json)
-        return report({"no module was found; ASSAY_MODULE_PATH names folders to look in",
-                       Fault::environment});
+        return report(
+            {"no module found; ASSAY_MODULE_PATH lists folders to search", Fault::environment});
     return ExitCode::environment;
 }
 

@@ -32,8 +32,8 @@ stats::Jitter jitter_of_all(const harness::NoiseProfile& profile, Series series)
 }
 
 std::string expectation_text(const stats::Expectation& expected) {
-    if (std::isnan(expected.usual)) return "not known: watch for longer (--seconds)";
-    return fmt::format("±{} (one run in ten worse than ±{}; two runs differ by up to {})",
+    if (std::isnan(expected.usual)) return "unknown: measure for longer (--seconds)";
+    return fmt::format("±{} (one run in ten: more than ±{}; two runs differ by up to {})",
                        record::human_percent(expected.usual),
                        record::human_percent(expected.one_in_ten),
                        record::human_percent(expected.difference));
@@ -54,9 +54,8 @@ std::string bar(std::uint64_t count, std::uint64_t total) {
 }
 
 void add_histogram(std::vector<NoiseLine>& lines, const char* title, const stats::Jitter& jitter) {
-    lines.push_back({title, fmt::format("{} pieces of {}; median {} longer, 99% at most {} longer, "
-                                        "longest {}; {} of the time was lost. Pieces, by how much "
-                                        "longer they took than usual:",
+    lines.push_back({title, fmt::format("{} work units of {}; median +{}, 99th percentile +{}, "
+                                        "longest {}; {} of the time lost. Units by excess time:",
                                         jitter.count, record::human(jitter.usual, "s"),
                                         record::human_percent(jitter.median / jitter.usual - 1),
                                         record::human_percent(jitter.p99 / jitter.usual - 1),
@@ -71,7 +70,7 @@ void add_histogram(std::vector<NoiseLine>& lines, const char* title, const stats
 }
 
 std::string share_text(const std::optional<double>& share) {
-    return share ? record::human_percent(*share) : "not known";
+    return share ? record::human_percent(*share) : "an unknown share";
 }
 
 } // namespace
@@ -97,10 +96,10 @@ std::vector<NoiseExpectation> noise_expectations(const harness::NoiseProfile& pr
 std::vector<NoiseLine> noise_lines(const harness::NoiseProfile& profile) {
     std::vector<NoiseLine> lines;
     lines.push_back(
-        {"watched", fmt::format("{} core{} for {:g} s", profile.cores.size(),
-                                profile.cores.size() == 1 ? "" : "s", profile.seconds)});
-    add_histogram(lines, "in the core", jitter_of_all(profile, &harness::CoreWatch::arithmetic));
-    add_histogram(lines, "to memory", jitter_of_all(profile, &harness::CoreWatch::memory));
+        {"measured", fmt::format("{} core{} for {:g} s", profile.cores.size(),
+                                 profile.cores.size() == 1 ? "" : "s", profile.seconds)});
+    add_histogram(lines, "arithmetic", jitter_of_all(profile, &harness::CoreWatch::arithmetic));
+    add_histogram(lines, "memory", jitter_of_all(profile, &harness::CoreWatch::memory));
     const auto& clock = profile.clock;
     lines.push_back(
         {"clock", fmt::format("{}, between {} and {}", record::human(clock.median, "Hz"),
@@ -112,11 +111,11 @@ std::vector<NoiseLine> noise_lines(const harness::NoiseProfile& profile) {
     for (const auto& sentence : profile.telemetry.disturbances) lines.push_back({"", sentence});
     for (const auto& expected : noise_expectations(profile)) {
         lines.push_back(
-            {expected.suite, "expect in the core " + expectation_text(expected.arithmetic)});
-        lines.push_back({"", "expect in memory " + expectation_text(expected.memory)});
+            {expected.suite, "expect for arithmetic " + expectation_text(expected.arithmetic)});
+        lines.push_back({"", "expect for memory " + expectation_text(expected.memory)});
     }
     lines.push_back(
-        {"", "At least: neighbours that come and go over minutes do not show in so short a time."});
+        {"", "These are lower limits: neighbours that come and go over minutes are not seen."});
     return lines;
 }
 

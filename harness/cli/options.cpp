@@ -28,10 +28,10 @@ constexpr const char* exit_codes =
 
 constexpr const char* examples =
     "Examples:\n"
-    "  assay doctor                      what is this machine, and what can run here\n"
-    "  assay run quick --out results     a first look in a minute, with a report\n"
+    "  assay doctor                      what is this machine, and what can run here?\n"
+    "  assay run quick --out results     a first measurement in a minute, with a report\n"
     "  assay describe gemm.square        what a number means\n"
-    "Reports: assay report, compare, history, predict, import, export and verify are verbs of "
+    "Reports: assay report, compare, history, predict, import, export and verify start "
     "assay-report.\n";
 
 /// Where teams of processes run.
@@ -44,9 +44,8 @@ void add_hosts(CLI::App& verb, Options& o) {
         verb.add_option_function<std::string>(
                 "--hosts",
                 [take](const std::string& text) { take("--hosts", harness::parse_hosts(text)); },
-                "Machines that teams of processes (collective.*, network.*) are spread over, with "
-                "the "
-                "ranks that each takes; assay must be at the same path on all of them")
+                "Hosts for benchmarks of several processes (collective.*, network.*), with the "
+                "number of ranks on each; assay must be at the same path on all of them")
             ->type_name("HOST:N,...");
     auto* hostfile =
         verb.add_option_function<std::string>(
@@ -58,12 +57,12 @@ void add_hosts(CLI::App& verb, Options& o) {
                          text ? harness::parse_hostfile(*text, path)
                               : Result<std::vector<harness::Host>>{tl::unexpected{text.error()}});
                 },
-                "The same from a file as Open MPI takes it: `HOST slots=N` in each line")
+                "The same from an Open MPI hostfile: `HOST slots=N` in each line")
             ->type_name("FILE")
             ->excludes(hosts);
     verb.add_option("--launcher", o.job.launcher,
-                    "What starts teams on these hosts; srun inside a Slurm allocation, whose hosts "
-                    "it takes where none are named")
+                    "Starts the ranks on these hosts; srun inside a Slurm allocation, on its hosts "
+                    "unless others are named")
         ->check(CLI::IsMember({"mpirun", "srun"}))
         ->option_text("mpirun|srun [mpirun]");
     static_cast<void>(hostfile);
@@ -76,17 +75,18 @@ void add_request(CLI::App& verb, Options& o) {
         ->type_name("SUITE|ID")
         ->required();
     verb.add_option("--set", o.set,
-                    "Measure with these values: id.param=value[,value...]; the id may be a pattern")
+                    "Values of a parameter: id.param=value[,value...] or a range low..high; the id "
+                    "may be a pattern")
         ->type_name("ID.PARAM=VALUE")
         ->allow_extra_args(false);
-    verb.add_option("--only", o.only, "Keep only these benchmarks, families or libraries")
+    verb.add_option("--only", o.only, "Only these benchmarks, families or libraries")
         ->type_name("NAME")
         ->delimiter(',')
         ->allow_extra_args(false);
     verb.add_option(
             "--device", o.devices,
-            "The devices to measure, each in turn: all, or an index, UUID or PCI address as "
-            "doctor shows them [the first]")
+            "Devices to measure, one after the other: all, or an index, UUID or PCI address as "
+            "shown by doctor [the first]")
         ->type_name("DEVICE")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -97,7 +97,7 @@ void add_request(CLI::App& verb, Options& o) {
                 if (!seconds) throw CLI::ValidationError("--budget", seconds.error().message);
                 o.budget_seconds = *seconds;
             },
-            "Time for the whole run: 90s, 15m, 1h")
+            "Target time for the whole run: 90s, 15m, 1h")
         ->type_name("TIME");
     auto* replicas = verb.add_option_function<int>(
                              "--replicas", [&o](const int& count) { o.replicas = count; },
@@ -108,16 +108,16 @@ void add_request(CLI::App& verb, Options& o) {
     auto* interleave =
         verb.add_option(
                 "--interleave", o.interleave,
-                "A setting that takes turns with others (give at least two): each case is "
-                "measured with one after the other, in the order A B B A, and what differs "
-                "is compared pair by pair. KEY is a variable of the environment in capitals, "
-                "library, governor, image (root folder or .sif) or via (a command that "
-                "starts the worker); a value with a comma stands in double quotes")
+                "A variant to compare; give at least two. Each case alternates between variants "
+                "in the order A B B A, and results are compared pair by pair. KEY is an "
+                "environment variable in capitals, library, governor, image (root folder or "
+                ".sif) or via (a command that starts the worker); put a value with a comma in "
+                "double quotes")
             ->type_name("LABEL:[KEY=VALUE,...]")
             ->allow_extra_args(false);
     verb.add_option_function<int>(
             "--pairs", [&o](const int& count) { o.pairs = count; },
-            fmt::format("Pairs of --interleave [{}]", harness::usual_pairs))
+            fmt::format("Number of pairs of --interleave [{}]", harness::usual_pairs))
         ->type_name("N")
         ->check(CLI::Range(1, 100))
         ->needs(interleave);
@@ -129,24 +129,23 @@ void add_run(CLI::App& verb, Options& o) {
     o.out = "results";
     verb.add_option("--out", o.out, "Folder for results")->type_name("DIR")->capture_default_str();
     verb.add_flag("--resume", o.resume, "Continue the newest unfinished run of the same plan");
-    verb.add_option("--campaign", o.campaign, "Name of the series of runs this one belongs to")
+    verb.add_option("--campaign", o.campaign, "Name of the campaign this run belongs to")
         ->type_name("NAME")
         ->capture_default_str();
-    verb.add_option("--provider", o.provider, "Cloud provider or owner, when not found by itself")
+    verb.add_option("--provider", o.provider, "Cloud provider or owner, if not detected")
         ->type_name("NAME");
-    verb.add_option("--instance", o.instance, "Instance type, when not found by itself")
-        ->type_name("NAME");
+    verb.add_option("--instance", o.instance, "Instance type, if not detected")->type_name("NAME");
     verb.add_option("--expect", o.expect,
                     "Refuse to run unless the machine has this: cores=2, gpu=8, memory=64GiB")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
-    verb.add_flag("--raw", o.raw, "Keep every batch in a file beside the result");
+    verb.add_flag("--raw", o.raw, "Keep the time of every batch in a file beside the result");
     verb.add_flag("--hostname", o.hostname, "Record the host's name");
     verb.add_flag("--dry-run", o.dry_run, "Show the plan and stop");
     verb.add_option("--lang", o.language, "Language of the report")
         ->check(CLI::IsMember({"en", "zh"})) // those of assay-report
         ->option_text("en|zh [en]");
-    verb.add_flag("--open", o.open, "Show the report in a browser, where there is a display");
+    verb.add_flag("--open", o.open, "Open the report in a browser, if there is a display");
     verb.add_flag("--quiet", o.quiet, "No progress and no summary");
 }
 
@@ -162,9 +161,9 @@ struct VerbDefinition {
 void add_nothing(CLI::App& /*verb*/, Options& /*o*/) {}
 void add_doctor(CLI::App& verb, Options& o) {
     auto* noise = verb.add_flag("--noise", o.noise,
-                                "Also watch how steadily this machine works, and say "
-                                "what intervals to expect; every core is busy meanwhile");
-    verb.add_option("--seconds", o.noise_seconds, "How long --noise watches")
+                                "Also measure the noise of this machine, and which intervals to "
+                                "expect; keeps every core busy");
+    verb.add_option("--seconds", o.noise_seconds, "Duration of --noise")
         ->type_name("N")
         ->check(CLI::Range(0.1, 3600.0))
         ->needs(noise)
@@ -194,7 +193,7 @@ constexpr std::array<VerbDefinition, 6> verbs{{
      "assay plan quick --only gemm\n  assay plan gemm.square --interleave 'a:' --interleave 'b: "
      "governor=powersave'",
      &add_request},
-    {"run", Verb::run, "Measure, and write result and report",
+    {"run", Verb::run, "Measure, and write a result file and a report",
      "assay run quick --out results\n  assay run 'gemm.*' --set gemm.square.size=2048,4096 "
      "--budget 5m\n  assay run gemm.square --interleave 'old:' "
      "--interleave 'new: OPENBLAS_CORETYPE=Haswell'",
@@ -223,7 +222,7 @@ public:
             verb->footer(std::string{"Example:\n  "} + definition.example + "\n" + exit_codes);
             verb->allow_extras(); // so that the message is ours
             definition.add(*verb, options_);
-            verb->add_flag("--json", options_.json, "One JSON document on stdout");
+            verb->add_flag("--json", options_.json, "Print one JSON document on stdout");
             verb->callback([this, &definition] { options_.verb = definition.verb; });
         }
     }
@@ -236,10 +235,8 @@ public:
     }
 
 private:
-    CLI::App app_{
-        "Benchmarks and characterises a machine; every number is checked and says how sure "
-        "it is.",
-        "assay"};
+    CLI::App app_{"Benchmarks a machine. Every result is verified and has a confidence interval.",
+                  "assay"};
     Options options_;
 };
 

@@ -48,16 +48,15 @@ std::string plan_as_table(const harness::Plan& plan) {
     out += fmt::format("\n{}: {} cases x {} replicas, about {} (min:s)\n", plan.suite,
                        plan.cases.size(), plan.replicas, clock_text(plan.expected_seconds));
     const auto& p = plan.protocol;
-    out +=
-        fmt::format("Each measures for {:g} to {:g} s, until its 95% interval is within {:g}%.\n",
-                    p.min_seconds, p.budget_seconds, p.target * 100);
+    out += fmt::format(
+        "Each is measured for {:g} to {:g} s, until its 95% interval is within ±{:g}%.\n",
+        p.min_seconds, p.budget_seconds, p.target * 100);
     const auto shorter =
         std::ranges::count_if(plan.cases, [&](const harness::PlannedCase& planned) {
             return planned.protocol.budget_seconds < p.budget_seconds;
         });
     if (shorter > 0)
-        out += fmt::format("{} of them, points of curves, have less time; --json says how much.\n",
-                           shorter);
+        out += fmt::format("{} of them, points of curves, get less time; see --json.\n", shorter);
     for (const auto& note : plan.notes) out += "Note: " + wrap(note, 6, terminal.width) + '\n';
     return out;
 }

@@ -33,10 +33,10 @@ void ProgressLine::started(const std::filesystem::path& folder, bool resumed,
         fmt::print(stderr, "{}: {} cases x {}, about {} (min:s)\n", plan.suite, plan.cases.size(),
                    setting.empty()
                        ? fmt::format("{} replicas", plan.replicas)
-                       : fmt::format("{} settings x {} pairs", plans_.size(), plan.replicas),
+                       : fmt::format("{} variants x {} pairs", plans_.size(), plan.replicas),
                    clock_text(seconds));
     fmt::print(stderr, "{}{}{} {}\n", setting, setting.empty() ? "" : " ",
-               resumed ? "continues" : "writes", folder.string());
+               resumed ? "continuing" : "writing", folder.string());
 }
 
 void ProgressLine::progress(const harness::Progress& progress) {

@@ -45,7 +45,7 @@ std::optional<Reports> write_reports(const std::filesystem::path& file,
                      "--md", reports.markdown, "--lang", language},
                     STDERR_FILENO))
         return reports;
-    fmt::print(stderr, "assay: warning: no report was written; `assay report {}` tries again\n",
+    fmt::print(stderr, "assay: warning: no report was written; try `assay report {}`\n",
                file.string());
     return std::nullopt;
 }
@@ -64,10 +64,8 @@ std::optional<std::filesystem::path> write_comparison(const std::vector<Labelled
     if (shown) run_program(arguments, STDOUT_FILENO);
     arguments.insert(arguments.end(), {"--html", page});
     if (run_program(std::move(arguments), STDERR_FILENO)) return page;
-    fmt::print(
-        stderr,
-        "assay: warning: there is no page of the comparison; `assay compare{}` tries again\n",
-        words);
+    fmt::print(stderr, "assay: warning: no comparison page was written; try `assay compare{}`\n",
+               words);
     return std::nullopt;
 }
 

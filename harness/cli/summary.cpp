@@ -94,7 +94,7 @@ SummaryRow summary_row(const record::Case& c) {
 
 std::string summary_text(const record::Run& run, const Terminal& terminal) {
     const Names names{run};
-    Table table{{"CASE", "VALUE", "95%", "OF CEILING", "STATUS"}};
+    Table table{{"CASE", "VALUE", "95%", "OF BOUND", "STATUS"}};
     for (const std::size_t column : {1U, 2U, 3U}) table.align_right(column);
     for (const auto& c : run.cases) {
         auto row = summary_row(c);

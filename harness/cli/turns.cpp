@@ -28,7 +28,7 @@ std::string words_of(const harness::Variant& setting) {
     std::string words;
     for (const auto& [name, value] : harness::changes_of(setting))
         words += fmt::format("{}{}={}", words.empty() ? "" : ", ", name, record::to_string(value));
-    return words.empty() ? "nothing changed" : words;
+    return words.empty() ? "no change" : words;
 }
 
 /// "old new | new old | old new | ...": the first pairs.
@@ -139,8 +139,8 @@ void show_turns(const harness::Interleaving& turns, const Options& options) {
     }
     for (const auto& setting : turns.settings)
         out += fmt::format("{}: {}\n", setting.label, words_of(setting));
-    out += fmt::format("Each case in this order:{}\n", order_of(turns));
-    out += fmt::format("{}: {} cases x {} settings x {} pairs, about {} (min:s)\n",
+    out += fmt::format("Order for each case:{}\n", order_of(turns));
+    out += fmt::format("{}: {} cases x {} variants x {} pairs, about {} (min:s)\n",
                        turns.plans.front().suite, turns.plans.front().cases.size(),
                        turns.settings.size(), turns.plans.front().replicas,
                        clock_text(turns.expected_seconds));

@@ -62,7 +62,7 @@ TEST(Interleave, ThePlanShowsOrderAndTime) {
     EXPECT_THAT(run(words({"plan"}, settings)).output,
                 AllOf(HasSubstr("old new | new old | old new"),
                       HasSubstr("new: environment.OMP_WAIT_POLICY=active"),
-                      HasSubstr("1 cases x 2 settings x 10 pairs")));
+                      HasSubstr("1 cases x 2 variants x 10 pairs")));
     auto with = settings;
     with.insert(with.end(), {"--pairs", "4", "--json", "--dry-run"});
     const auto plan = parsed(run(words({"run"}, with)).output);
