@@ -27,7 +27,7 @@ struct Options {
     std::optional<double> budget_seconds;
     std::optional<int> replicas;
     harness::Job job;                    ///< hosts of teams
-    std::vector<std::string> interleave; ///< settings that take turns
+    std::vector<std::string> interleave; ///< variants that alternate
     std::optional<int> pairs;
     std::filesystem::path out;
     std::string campaign = "default";
