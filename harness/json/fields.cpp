@@ -117,13 +117,15 @@ Object Object::element(std::string_view key, const Value& value, std::size_t ind
 }
 
 void Object::only(std::initializer_list<std::string_view> keys) const {
+    only(std::vector<std::string>(keys.begin(), keys.end()));
+}
+
+void Object::only(const std::vector<std::string>& keys) const {
     if (!value_->is_object() || failed()) return;
-    for (const auto& item : value_->items()) {
-        if (std::ranges::find(keys, item.key()) != keys.end()) continue;
-        const std::vector<std::string> known(keys.begin(), keys.end());
-        return document_->problem(path_, fmt::format("unknown key {}{}", show_text(item.key()),
-                                                     suggestion(item.key(), known)));
-    }
+    for (const auto& item : value_->items())
+        if (std::ranges::find(keys, item.key()) == keys.end())
+            return document_->problem(path_, fmt::format("unknown key {}{}", show_text(item.key()),
+                                                         suggestion(item.key(), keys)));
 }
 
 void Object::expected(std::string_view key, std::string_view what) const {

@@ -82,6 +82,7 @@ public:
 
     /// Any other key is a problem; the nearest known one is suggested.
     void only(std::initializer_list<std::string_view> keys) const;
+    void only(const std::vector<std::string>& keys) const;
 
     /// Records a problem of the caller's own with the value at `key`: "got 7, expected <expected>".
     void expected(std::string_view key, std::string_view what) const;

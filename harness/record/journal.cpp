@@ -2,9 +2,8 @@
 #include "record/journal.hpp"
 
 #include "base/file.hpp"
-#include "json/fields.hpp"
-#include "json/json.hpp"
-#include "record/convert.hpp"
+#include "json/words.hpp"
+#include "record/layout.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,51 +17,33 @@
 #include <utility>
 
 namespace assay::record {
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<JournalHeader> auto& header) {
+    visit("run", header.run);
+    visit("suite", header.suite);
+    visit("started", header.started);
+    visit("version", header.version);
+    visit("digest", header.digest);
+    visit("machine", header.machine);
+    visit("pairing", header.pairing);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<JournalStep> auto& step) {
+    visit("case", step.case_index);
+    visit("result", step.result);
+}
+
 namespace {
 
-json::Value to_json(const JournalHeader& header) {
-    json::Value value{{"schema", journal_schema_name}, {"run", header.run},
-                      {"suite", header.suite},         {"started", header.started},
-                      {"version", header.version},     {"digest", header.digest},
-                      {"machine", header.machine}};
-    if (header.pairing) value["pairing"] = record::to_json(*header.pairing);
-    return value;
-}
-
 Result<JournalHeader> header_from(const json::Value& value, const std::string& source) {
-    json::Document document{value, source};
-    const json::Object object = document.root();
-    std::string schema;
-    object.read("schema", schema);
-    if (!document.failed() && schema != journal_schema_name)
-        object.expected("schema", fmt::format("\"{}\"", journal_schema_name));
-    JournalHeader header;
-    object.read("run", header.run);
-    object.read("suite", header.suite);
-    object.read("started", header.started);
-    object.read("version", header.version);
-    object.read("digest", header.digest);
-    object.read("machine", header.machine);
-    if (auto result = document.result(); !result) return tl::unexpected{std::move(result).error()};
-    if (const auto* found = object.find("pairing"); found != nullptr) {
-        auto pairing = pairing_from(*found, source);
-        if (!pairing) return tl::unexpected{std::move(pairing).error()};
-        header.pairing = *std::move(pairing);
-    }
-    return header;
-}
-
-Result<JournalStep> step_from(const json::Value& value, const std::string& source) {
-    json::Document document{value, source};
-    const json::Object object = document.root();
-    JournalStep step;
-    object.read("case", step.case_index);
-    const json::Object result = object.object("result");
-    if (auto read = document.result(); !read) return tl::unexpected{std::move(read).error()};
-    auto read = case_from(result.value(), source);
-    if (!read) return tl::unexpected{std::move(read).error()};
-    step.result = *std::move(read);
-    return step;
+    if (const auto schema = json::get_string(value, "schema", source); !schema)
+        return tl::unexpected{schema.error()};
+    else if (*schema != journal_schema_name)
+        return fail(fmt::format("{}: schema: got {}, expected \"{}\"", source,
+                                json::show_text(*schema), journal_schema_name));
+    return json::read<JournalHeader>(value, source);
 }
 
 tl::unexpected<Error> system_error(std::string_view action, const std::filesystem::path& path) {
@@ -98,7 +79,7 @@ Result<JournalContent> parse_journal(std::string_view text, std::string_view sou
             if (!header) return tl::unexpected{std::move(header).error()};
             content.header = *std::move(header);
         } else {
-            auto step = step_from(*value, place);
+            auto step = json::read<JournalStep>(*value, place);
             if (!step) return tl::unexpected{std::move(step).error()};
             content.steps.push_back(*std::move(step));
         }
@@ -125,7 +106,9 @@ Result<Journal> Journal::create(const std::filesystem::path& path, const Journal
     if (left->find('\n') != left->npos)
         return fail(fmt::format("{} holds a run already: it is not overwritten", path.string()));
     if (::ftruncate(*fd, 0) != 0) return system_error("write", path);
-    if (auto written = journal.append(json::to_line(to_json(header))); !written)
+    json::Value first{{"schema", journal_schema_name}};
+    first.update(json::encode(header));
+    if (auto written = journal.append(json::to_line(first)); !written)
         return tl::unexpected{std::move(written).error()};
     flush_folder(path.parent_path());
     return journal;
@@ -170,8 +153,7 @@ Journal::~Journal() {
 }
 
 Result<void> Journal::add(const JournalStep& step) {
-    return append(
-        json::to_line({{"case", step.case_index}, {"result", record::to_json(step.result)}}));
+    return append(json::to_line(json::encode(step)));
 }
 
 Result<void> Journal::append(std::string line) {

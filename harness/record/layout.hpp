@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which keys a record has in JSON: one list for the writer, both readers and the test that holds them
-// against the schema. A visitor is called with each key and member, in the order they are written.
-// A member that is a std::optional may be missing or null; tables, devices and other ceilings may be
-// missing, because files from before there were any have none, and empty ones are not written; every
-// other member must be there.
+// against the schema; see json/codec.hpp. Tables, devices and other ceilings may be missing, because
+// files from before there were any have none, and empty ones are not written.
 
 #pragma once
 
+#include "json/codec.hpp"
 #include "record/model.hpp"
 
-#include <concepts>
-#include <type_traits>
+#include <vector>
 
 namespace assay::record {
 
-/// M is T or const T.
-template <class M, class T>
-concept Maybe = std::same_as<std::remove_const_t<M>, T>;
+using json::Maybe;
 
 template <class Visit>
 void each_field(Visit&& visit, Maybe<Place> auto& place) {
@@ -271,25 +267,25 @@ void each_field(Visit&& visit, Maybe<Run> auto& run) {
     visit("left_out", run.left_out);
 }
 
-/// Has fields of its own, so it is an object in JSON.
-template <class T>
-concept Record = requires(T& t) { each_field([](auto, auto&) {}, t); };
-
-/// A list that is not written where it is empty.
-template <class T>
-inline constexpr bool is_sparse =
-    std::same_as<T, std::vector<Table>> || std::same_as<T, std::vector<Device>> ||
-    std::same_as<T, std::vector<Ceiling>> || std::same_as<T, std::vector<LeftOut>>;
-
-/// May the key of a member of this type be missing?
-template <class T>
-inline constexpr bool may_be_missing = is_sparse<T>;
-template <class T>
-inline constexpr bool may_be_missing<std::optional<T>> = true;
-
-/// Where a key that is not known is an error: it would be part of what identifies a series, and
-/// ignoring it would compare what is not comparable.
-template <class T>
-inline constexpr bool is_closed = std::same_as<T, Place>;
+json::Value encode_value(const NamedList& list);
+void decode_value(const json::Object& object, std::string_view key, NamedList& out);
 
 } // namespace assay::record
+
+namespace assay::json {
+
+template <>
+inline constexpr bool is_sparse<std::vector<record::Table>> = true;
+template <>
+inline constexpr bool is_sparse<std::vector<record::Device>> = true;
+template <>
+inline constexpr bool is_sparse<std::vector<record::Ceiling>> = true;
+template <>
+inline constexpr bool is_sparse<std::vector<record::LeftOut>> = true;
+
+/// A key of a place that is not known would be part of what identifies a series, and ignoring it would
+/// compare what is not comparable.
+template <>
+inline constexpr bool is_closed<record::Place> = true;
+
+} // namespace assay::json

@@ -41,26 +41,34 @@ std::string_view name_of(const Names<Enum, N>& names, Enum value) {
 }
 
 template <class Enum, std::size_t N>
-std::optional<Enum> value_of(const Names<Enum, N>& names, std::string_view text) {
+bool find_value(const Names<Enum, N>& names, std::string_view text, Enum& out) {
     const auto found = std::ranges::find(names, text, &std::pair<Enum, std::string_view>::second);
-    if (found == names.end()) return {};
-    return found->first;
+    if (found == names.end()) return false;
+    out = found->first;
+    return true;
 }
 
 } // namespace
 
 std::string_view to_string(Status status) { return name_of(status_names, status); }
-std::optional<Status> status_from(std::string_view text) { return value_of(status_names, text); }
+bool from_text(std::string_view text, Status& out) { return find_value(status_names, text, out); }
+std::string_view expected_text(Status /*status*/) {
+    return "the status of a case (ok, unstable, ...)";
+}
 
 std::string_view to_string(IntervalScope scope) { return name_of(scope_names, scope); }
-std::optional<IntervalScope> interval_scope_from(std::string_view text) {
-    return value_of(scope_names, text);
+bool from_text(std::string_view text, IntervalScope& out) {
+    return find_value(scope_names, text, out);
+}
+std::string_view expected_text(IntervalScope /*scope*/) {
+    return "none, within_process or between_replicas";
 }
 
 std::string_view to_string(CeilingKind kind) { return name_of(ceiling_names, kind); }
-std::optional<CeilingKind> ceiling_kind_from(std::string_view text) {
-    return value_of(ceiling_names, text);
+bool from_text(std::string_view text, CeilingKind& out) {
+    return find_value(ceiling_names, text, out);
 }
+std::string_view expected_text(CeilingKind /*kind*/) { return "none, measured or datasheet"; }
 
 bool is_finished(Status status) {
     return status == Status::ok || status == Status::unstable || status == Status::incorrect ||

@@ -27,8 +27,12 @@ enum class Status : std::uint8_t {
     crashed,     // its process died
     interrupted, // the run was stopped before or during it
 };
+///
+/// Of this and of every other enumeration: to_string gives the name it has in files; from_text is false for
+/// any other name; expected_text says in messages what would be right.
 std::string_view to_string(Status status);
-std::optional<Status> status_from(std::string_view text);
+bool from_text(std::string_view text, Status& out);
+std::string_view expected_text(Status status);
 /// ok, unstable, incorrect and skipped are final; the rest is tried again by --resume.
 bool is_finished(Status status);
 
@@ -70,7 +74,8 @@ enum class IntervalScope : std::uint8_t {
     between_replicas, // separate processes, as a user would see when running again
 };
 std::string_view to_string(IntervalScope scope);
-std::optional<IntervalScope> interval_scope_from(std::string_view text);
+bool from_text(std::string_view text, IntervalScope& out);
+std::string_view expected_text(IntervalScope scope);
 
 /// A matrix beside the metrics: core to core, node to node.
 struct Table {
@@ -101,7 +106,8 @@ struct Metric {
 
 enum class CeilingKind : std::uint8_t { none, measured, datasheet };
 std::string_view to_string(CeilingKind kind);
-std::optional<CeilingKind> ceiling_kind_from(std::string_view text);
+bool from_text(std::string_view text, CeilingKind& out);
+std::string_view expected_text(CeilingKind kind);
 
 /// The limit that the headline is held against.
 struct Ceiling {

@@ -112,24 +112,14 @@ private:
         out = text;
         return true;
     }
-    template <class Enum, class From>
-    bool name(od::value value, Enum& out, From from, std::string_view expected) {
+    template <class Enum>
+        requires std::is_enum_v<Enum>
+    bool read(od::value value, Enum& out) {
         std::string_view text;
-        if (!plain(value, text, expected)) return false;
-        const auto known = from(text);
-        if (!known)
-            return refuse(fmt::format("got {}, expected {}", json::show_text(text), expected));
-        out = *known;
-        return true;
-    }
-    bool read(od::value value, Status& out) {
-        return name(value, out, status_from, "the status of a case (ok, unstable, ...)");
-    }
-    bool read(od::value value, IntervalScope& out) {
-        return name(value, out, interval_scope_from, "none, within_process or between_replicas");
-    }
-    bool read(od::value value, CeilingKind& out) {
-        return name(value, out, ceiling_kind_from, "none, measured or datasheet");
+        if (!plain(value, text, expected_text(out))) return false;
+        return from_text(text, out) ||
+               refuse(
+                   fmt::format("got {}, expected {}", json::show_text(text), expected_text(out)));
     }
     template <class T>
     bool read(od::value value, std::optional<T>& out) {
@@ -218,7 +208,7 @@ private:
         return refuse(fmt::format("the key {} occurs twice", json::show_text(key)));
     }
 
-    template <Record T>
+    template <json::Record T>
     bool read(od::value value, T& out) {
         od::object object;
         if (const auto error = value.get_object().get(object))
@@ -234,7 +224,7 @@ private:
         return complete(out, seen);
     }
 
-    template <Record T>
+    template <json::Record T>
     bool member(std::string_view key, od::value value, T& out, std::uint64_t& seen) {
         std::uint64_t bit = 1;
         bool known = false;
@@ -254,12 +244,12 @@ private:
             },
             out);
         if (known) return good;
-        if (is_closed<T>) return unknown(key, out);
+        if (json::is_closed<T>) return unknown(key, out);
         return skim(value, unknown_depth) || at(key);
     }
 
     /// What the options leave out; simdjson steps over it without looking into it.
-    template <Record T>
+    template <json::Record T>
     bool skips(std::string_view key) const {
         if constexpr (std::same_as<T, Replica>) {
             constexpr std::array kept{"index", "status", "seconds", "extra"};
@@ -276,13 +266,13 @@ private:
         }
     }
 
-    template <Record T>
+    template <json::Record T>
     bool complete(const T& out, std::uint64_t seen) {
         std::uint64_t bit = 1;
         const char* missing = nullptr;
         each_field(
             [&](const char* name, const auto& target) {
-                const bool optional = may_be_missing<std::decay_t<decltype(target)>>;
+                const bool optional = json::may_be_missing<std::decay_t<decltype(target)>>;
                 if (missing == nullptr && !optional && (seen & bit) == 0) missing = name;
                 bit <<= 1U;
             },
@@ -290,7 +280,7 @@ private:
         return missing == nullptr || refuse(fmt::format("`{}` is missing", missing));
     }
 
-    template <Record T>
+    template <json::Record T>
     bool unknown(std::string_view key, const T& record) {
         std::vector<std::string> known;
         each_field([&](const char* name, const auto&) { known.emplace_back(name); }, record);
@@ -422,8 +412,7 @@ private:
         return read(value, schema);
     }
 
-    static constexpr std::string_view named_value =
-        "a string, a 64-bit integer, a number or a boolean";
+    static constexpr std::string_view named_value = json::scalar_words;
     static constexpr int unknown_depth = 64; // as json::Limits
 
     od::document& document_;

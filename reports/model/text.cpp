@@ -3,6 +3,7 @@
 #include "model/text.hpp"
 
 #include "language/language.hpp"
+#include "record/layout.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +13,9 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace assay::report {
 namespace {
@@ -92,88 +95,34 @@ void skip_escape(std::string_view& text) {
     }
 }
 
-void clean(std::string& text) { text = plain(text); }
-void clean(record::NamedList& list) {
-    for (auto& [name, value] : list) {
-        clean(name);
-        if (auto* text = std::get_if<std::string>(&value)) clean(*text);
-    }
-}
-void clean(std::vector<std::string>& list) {
-    for (auto& text : list) clean(text);
-}
-void clean(record::Machine& machine) {
-    for (auto* text : {&machine.id, &machine.hostname, &machine.cpu_model, &machine.cpu_vendor,
-                       &machine.architecture, &machine.huge_pages, &machine.os, &machine.kernel,
-                       &machine.virtualization, &machine.container, &machine.provider,
-                       &machine.instance, &machine.system})
-        clean(*text);
-    clean(machine.isa);
-    for (auto& cache : machine.caches) clean(cache.type);
-    for (auto& device : machine.pci)
-        for (auto* text : {&device.address, &device.vendor_id, &device.device_id, &device.kind,
-                           &device.name, &device.driver})
-            clean(*text);
-    for (auto& device : machine.devices)
-        for (auto* text : {&device.kind, &device.uuid, &device.pci_address, &device.name,
-                           &device.compute_capability, &device.mode})
-            clean(*text);
-    clean(machine.software);
-}
+template <class T>
+void clean(std::optional<T>& member);
+template <class T>
+void clean(std::vector<T>& list);
 void clean(std::optional<double>& number) {
     if (number && !std::isfinite(*number)) number.reset();
 }
-void clean(record::Telemetry& telemetry) {
-    if (telemetry.energy_scope) clean(*telemetry.energy_scope);
-    if (telemetry.energy_note) clean(*telemetry.energy_note);
-    if (telemetry.device)
-        for (auto& throttle : telemetry.device->throttles) clean(throttle.reason);
-    clean(telemetry.disturbances);
+void clean(record::Named& named);
+
+/// Makes plain what a text anywhere in a record says, and takes out optional numbers that are not finite.
+template <class T>
+void clean(T& member) {
+    if constexpr (json::Record<T>)
+        each_field([](const char*, auto& field) { clean(field); }, member);
+    else if constexpr (std::is_same_v<T, std::string>)
+        member = plain(member);
 }
-void clean(record::Table& table) {
-    for (auto* text : {&table.metric, &table.unit, &table.row_title, &table.column_title})
-        clean(*text);
-    clean(table.rows);
-    clean(table.columns);
-    for (auto& value : table.values) clean(value);
+void clean(record::Named& named) {
+    clean(named.name);
+    std::visit([](auto& value) { clean(value); }, named.value);
 }
-void clean(record::Replica& replica) {
-    clean(replica.seconds);
-    clean(replica.started);
-    clean(replica.reason);
-    clean(replica.extra);
-    for (auto& table : replica.tables) clean(table);
-    clean(replica.telemetry);
+template <class T>
+void clean(std::optional<T>& member) {
+    if (member) clean(*member);
 }
-void clean(record::Case& c) {
-    for (auto* text : {&c.benchmark, &c.place.kind, &c.place.uuid, &c.library, &c.headline,
-                       &c.reason, &c.ceiling.source})
-        clean(*text);
-    clean(c.parameters);
-    clean(c.settings);
-    clean(c.work);
-    if (c.verification) {
-        clean(c.verification->method);
-        clean(c.verification->detail);
-        clean(c.verification->error);
-        clean(c.verification->bound);
-    }
-    for (auto& metric : c.metrics) {
-        clean(metric.name);
-        clean(metric.unit);
-        for (auto* number : {&metric.value, &metric.low, &metric.high, &metric.median, &metric.min,
-                             &metric.p95, &metric.p99})
-            clean(*number);
-    }
-    for (auto& table : c.tables) clean(table);
-    clean(c.ceiling.value);
-    for (auto& other : c.other_ceilings) {
-        clean(other.value);
-        clean(other.source);
-    }
-    clean(c.telemetry);
-    clean(c.warnings);
-    for (auto& replica : c.replicas) clean(replica);
+template <class T>
+void clean(std::vector<T>& list) {
+    for (auto& item : list) clean(item);
 }
 
 std::size_t width_of(char32_t code) {
@@ -267,23 +216,9 @@ std::string plain(std::string_view text, std::size_t limit) {
 }
 
 record::Run plain(record::Run run) {
-    for (auto* text :
-         {&run.id, &run.suite, &run.started, &run.ended, &run.status, &run.version, &run.digest})
-        clean(*text);
-    if (run.pairing) {
-        for (auto* text : {&run.pairing->id, &run.pairing->setting, &run.pairing->order})
-            clean(*text);
-        clean(run.pairing->changes);
-    }
-    if (run.imported) {
-        for (auto* text : {&run.imported->tool, &run.imported->tool_version, &run.imported->format,
-                           &run.imported->file, &run.imported->sha256})
-            clean(*text);
-        clean(run.imported->notes);
-    }
-    for (auto& left_out : run.left_out) clean(left_out.note);
+    clean(run);
     clean(run.machine);
-    for (auto& c : run.cases) clean(c);
+    clean(run.cases);
     return run;
 }
 

@@ -70,7 +70,7 @@ public:
         put(named.name);
         put(named.value);
     }
-    template <record::Record T>
+    template <json::Record T>
     void put(const T& record) {
         each_field([&](const char*, const auto& field) { put(field); }, record);
     }
@@ -151,7 +151,7 @@ public:
         get(named.name);
         get(named.value);
     }
-    template <record::Record T>
+    template <json::Record T>
     void get(T& record) {
         each_field(
             [&](const char*, auto& field) {
@@ -227,7 +227,7 @@ public:
         add(T{});
     }
     void add(const record::Named& /*of*/) { text_ += 'n'; }
-    template <record::Record T>
+    template <json::Record T>
     void add(const T& of) {
         text_ += '{';
         each_field(

@@ -156,7 +156,7 @@ TEST_F(JournalTest, OtherDamageNamesTheLine) {
     EXPECT_THAT(damaged("\"case\":0", "\"case\":-1"), HasSubstr("j.ndjson: line 2: case: got -1"));
     EXPECT_THAT(damaged("\"case\":1", "\"case\":"), HasSubstr("j.ndjson: line 3:"));
     EXPECT_THAT(damaged("\"benchmark\":\"gemm.square\"", "\"benchmark\":7"),
-                HasSubstr("j.ndjson: line 2: benchmark: got 7, expected a string"));
+                HasSubstr("j.ndjson: line 2: result.benchmark: got 7, expected a string"));
     EXPECT_THAT(damaged("assay.journal/1", "assay.journal/2"),
                 HasSubstr("j.ndjson: line 1: schema: got \"assay.journal/2\", expected "
                           "\"assay.journal/1\""));

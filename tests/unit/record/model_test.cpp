@@ -8,21 +8,21 @@
 namespace assay::record {
 namespace {
 
+template <class Enum>
+void expect_names(int count) {
+    Enum out{};
+    for (int i = 0; i < count; ++i) {
+        const auto value = static_cast<Enum>(i);
+        EXPECT_TRUE(from_text(to_string(value), out));
+        EXPECT_EQ(out, value);
+    }
+    for (const char* other : {"OK", "", "both", "?"}) EXPECT_FALSE(from_text(other, out)) << other;
+}
+
 TEST(Model, NamesGoBothWays) {
-    for (int i = 0; i < 8; ++i) {
-        const auto status = static_cast<Status>(i);
-        EXPECT_EQ(status_from(to_string(status)), status);
-    }
-    for (int i = 0; i < 3; ++i) {
-        EXPECT_EQ(interval_scope_from(to_string(static_cast<IntervalScope>(i))),
-                  static_cast<IntervalScope>(i));
-        EXPECT_EQ(ceiling_kind_from(to_string(static_cast<CeilingKind>(i))),
-                  static_cast<CeilingKind>(i));
-    }
-    EXPECT_EQ(status_from("OK"), std::nullopt);
-    EXPECT_EQ(status_from(""), std::nullopt);
-    EXPECT_EQ(interval_scope_from("both"), std::nullopt);
-    EXPECT_EQ(ceiling_kind_from("guess"), std::nullopt);
+    expect_names<Status>(8);
+    expect_names<IntervalScope>(3);
+    expect_names<CeilingKind>(3);
 }
 
 TEST(Model, FinishedMeansNotTriedAgain) {

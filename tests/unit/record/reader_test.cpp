@@ -66,11 +66,11 @@ TEST(RoundTrip, WhatIsWrittenIsReadByBothReaders) {
         for (const Case& c : run.cases) {
             const auto parsed = json::parse(json::to_line(to_json(c)), "line");
             ASSERT_TRUE(parsed);
-            const auto slow = case_from(*parsed, "line");
+            const auto slow = json::read<Case>(*parsed, "line");
             ASSERT_TRUE(slow) << slow.error().message;
             EXPECT_EQ(to_json(*slow), to_json(c));
         }
-        const auto machine = machine_from(to_json(run.machine), "machine");
+        const auto machine = json::read<Machine>(to_json(run.machine), "machine");
         ASSERT_TRUE(machine) << machine.error().message;
         EXPECT_EQ(to_json(*machine), to_json(run.machine));
     }
@@ -288,7 +288,7 @@ void expect_same_keys(const json::Value& definition) {
         [&](const char* key, auto& member) {
             keys.emplace_back(key);
             using Member = std::decay_t<decltype(member)>;
-            if constexpr (!may_be_missing<Member>) required.emplace_back(key);
+            if constexpr (!json::may_be_missing<Member>) required.emplace_back(key);
         },
         record);
     std::vector<std::string> described;
@@ -299,7 +299,7 @@ void expect_same_keys(const json::Value& definition) {
     }
     EXPECT_EQ(described, keys);
     EXPECT_EQ(definition["required"].get<std::vector<std::string>>(), required);
-    EXPECT_EQ(definition.contains("additionalProperties"), is_closed<T>);
+    EXPECT_EQ(definition.contains("additionalProperties"), json::is_closed<T>);
 }
 
 TEST(Schema, DescribesExactlyTheKeysThatAreWritten) {
@@ -332,15 +332,18 @@ TEST(Schema, AcceptsTheSample) {
 TEST(Convert, MessagesOfWorkersAreReadWithTheirPlace) {
     json::Value replica = to_json(test::sample_replica(0, 1e-3, 1));
     replica["telemetry"]["disturbances"] = {1};
-    const auto read = replica_from(replica, "message of a worker");
+    const auto read = json::read<Replica>(replica, "message of a worker");
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().message,
               "message of a worker: telemetry.disturbances[0]: got 1, expected a string");
-    EXPECT_FALSE(replica_from(json::Value(7), "x"));
-    EXPECT_FALSE(named_list_from(json::parse("{\"a\":[]}", "x").value(), "x"));
-    EXPECT_FALSE(named_list_from(json::parse("{\"a\":9223372036854775808}", "x").value(), "x"));
-    EXPECT_FALSE(
-        place_from(json::parse(R"({"kind":"host","uuid":"","index":0,"x":1})", "x").value(), "x"));
+    EXPECT_FALSE(json::read<Replica>(json::Value(7), "x"));
+    for (const char* extra : {"{\"a\":[]}", "{\"a\":9223372036854775808}"}) {
+        json::Value bad = to_json(test::sample_replica(0, 1e-3, 1));
+        bad["extra"] = json::parse(extra, "x").value();
+        EXPECT_FALSE(json::read<Replica>(bad, "x")) << extra;
+    }
+    EXPECT_FALSE(json::read<Place>(
+        json::parse(R"({"kind":"host","uuid":"","index":0,"x":1})", "x").value(), "x"));
 }
 
 } // namespace

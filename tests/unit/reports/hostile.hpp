@@ -23,13 +23,13 @@ inline void fill(std::vector<std::string>& list, const std::string& text) { list
 template <class T>
     requires std::is_arithmetic_v<T> || std::is_enum_v<T>
 void fill(T& /*field*/, const std::string& /*text*/) {}
-template <record::Record T>
+template <json::Record T>
 void fill(T& field, const std::string& text);
 template <class T>
 void fill(std::optional<T>& field, const std::string& text) {
     if (field) fill(*field, text);
 }
-template <record::Record T>
+template <json::Record T>
 void fill(std::vector<T>& list, const std::string& text) {
     for (auto& entry : list) fill(entry, text);
 }
@@ -38,9 +38,9 @@ inline void fill(std::vector<double>& /*values*/, const std::string& /*text*/) {
 inline void fill(std::vector<std::optional<double>>& values, const std::string& /*text*/) {
     values = {1.0, 2.0, 3.0, std::nullopt};
 }
-template <record::Record T>
+template <json::Record T>
 void fill(T& field, const std::string& text) {
-    record::each_field([&](const auto&, auto& member) { fill(member, text); }, field);
+    each_field([&](const auto&, auto& member) { fill(member, text); }, field);
 }
 
 inline record::Run filled_with(record::Run run, const std::string& text) {

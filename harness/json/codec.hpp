@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Structs as JSON objects and back, from one list of their fields. A struct takes part when its
+// namespace has
+//
+//     template <class Visit> void each_field(Visit&& visit, Maybe<T> auto& record);
+//
+// which calls visit(key, member) for every field in the order they are written. Members may be numbers,
+// booleans, strings, enumerations (with to_string, from_text and expected_text), other such structs,
+// and std::optional and std::vector of these. A type with a form of its own in JSON has encode_value
+// and decode_value in its namespace.
+//
+// A member that is a std::optional may be missing or null; every other must be there, unless one of the
+// traits below says otherwise. Numbers that are not finite are written as null.
+
+#pragma once
+
+#include "json/fields.hpp"
+#include "json/json.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <concepts>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace assay::json {
+
+/// M is T or const T.
+template <class M, class T>
+concept Maybe = std::same_as<std::remove_const_t<M>, T>;
+
+/// Has a list of its fields, so it is an object in JSON.
+template <class T>
+concept Record = requires(T& t) { each_field([](const char*, auto&) {}, t); };
+
+/// A list that is not written where it is empty, and may be missing.
+template <class T>
+inline constexpr bool is_sparse = false;
+
+/// May the key of a member of this type be missing?
+template <class T>
+inline constexpr bool may_be_missing = is_sparse<T>;
+template <class T>
+inline constexpr bool may_be_missing<std::optional<T>> = true;
+
+/// A struct in which a key that is not known is an error.
+template <class T>
+inline constexpr bool is_closed = false;
+
+/// A struct of which any key may be missing: the member keeps its value.
+template <class T>
+inline constexpr bool is_lenient = false;
+
+/// A value of a parameter or setting, with the type it has in JSON.
+using Scalar = std::variant<std::int64_t, double, bool, std::string>;
+inline constexpr std::string_view scalar_words =
+    "a string, a 64-bit integer, a number or a boolean";
+std::optional<Scalar> scalar_from(const Value& value);
+
+// --- to JSON ---------------------------------------------------------------------------------------
+
+template <class T>
+Value encode(const T& value);
+template <class T>
+Value encode(const std::optional<T>& value);
+template <class T>
+Value encode(const std::vector<T>& list);
+
+inline Value encode(double number) {
+    return std::isfinite(number) ? Value(number) : Value(nullptr);
+}
+inline Value encode(const Scalar& value) {
+    return std::visit([](const auto& held) { return encode(held); }, value);
+}
+template <class T>
+Value encode(const std::optional<T>& value) {
+    return value ? encode(*value) : Value(nullptr);
+}
+template <class T>
+Value encode(const std::vector<T>& list) {
+    if constexpr (requires { encode_value(list); }) {
+        return encode_value(list);
+    } else {
+        Value array = Value::array();
+        for (const T& item : list) array.push_back(encode(item));
+        return array;
+    }
+}
+template <class T>
+Value encode(const T& value) {
+    if constexpr (Record<const T>) {
+        Value object = Value::object();
+        each_field(
+            [&](const char* key, const auto& member) {
+                if constexpr (is_sparse<std::decay_t<decltype(member)>>)
+                    if (member.empty()) return;
+                object[key] = encode(member);
+            },
+            value);
+        return object;
+    } else if constexpr (std::is_enum_v<T>) {
+        return to_string(value);
+    } else {
+        return value;
+    }
+}
+
+// --- from JSON -------------------------------------------------------------------------------------
+
+template <class T>
+void decode(const Object& object, T& out);
+template <class T>
+void decode(const Object& object, std::string_view key, std::optional<T>& out);
+template <Record T>
+void decode(const Object& object, std::string_view key, std::vector<T>& out);
+void decode(const Object& object, std::string_view key, std::vector<Scalar>& out);
+void decode(const Object& object, std::string_view key, std::vector<std::optional<double>>& out);
+
+/// Reads the member at `key`; a problem is recorded in the object's document.
+template <class T>
+void decode(const Object& object, std::string_view key, T& out) {
+    if constexpr (requires { decode_value(object, key, out); }) {
+        decode_value(object, key, out);
+    } else if constexpr (Record<T>) {
+        const Object inner = object.object(key);
+        if (!object.failed()) decode(inner, out);
+    } else if constexpr (std::is_enum_v<T>) {
+        std::string text;
+        object.read(key, text);
+        if (!object.failed() && !from_text(text, out)) object.expected(key, expected_text(out));
+    } else {
+        object.read(key, out);
+    }
+}
+template <class T>
+void decode(const Object& object, std::string_view key, std::optional<T>& out) {
+    out.reset();
+    const Value* value = object.find(key);
+    if (value != nullptr && !value->is_null()) decode(object, key, out.emplace());
+}
+template <Record T>
+void decode(const Object& object, std::string_view key, std::vector<T>& out) {
+    out.clear();
+    object.each(key, [&](const Object& item) { decode(item, out.emplace_back()); });
+}
+
+/// Reads the object itself.
+template <class T>
+void decode(const Object& object, T& out) {
+    each_field(
+        [&](const char* key, auto& member) {
+            if (object.failed()) return;
+            using Member = std::decay_t<decltype(member)>;
+            if ((is_sparse<Member> || is_lenient<T>) && !object.has(key)) return;
+            decode(object, key, member);
+        },
+        out);
+    if constexpr (is_closed<T>) {
+        std::vector<std::string> known;
+        each_field([&](const char* key, const auto&) { known.emplace_back(key); }, out);
+        object.only(known);
+    }
+}
+
+/// `source` names the text in messages: "journal.ndjson:7", "message of a worker".
+template <Record T>
+Result<T> read(const Value& value, std::string_view source) {
+    Document document{value, source};
+    T out{};
+    const Object root = document.root();
+    if (!document.failed()) decode(root, out);
+    if (auto result = document.result(); !result) return tl::unexpected{std::move(result).error()};
+    return out;
+}
+
+} // namespace assay::json
