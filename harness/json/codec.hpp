@@ -15,6 +15,7 @@
 
 #pragma once
 
+#include "base/fields.hpp"
 #include "json/fields.hpp"
 #include "json/json.hpp"
 
@@ -31,10 +32,6 @@
 #include <vector>
 
 namespace assay::json {
-
-/// M is T or const T.
-template <class M, class T>
-concept Maybe = std::same_as<std::remove_const_t<M>, T>;
 
 /// Has a list of its fields, so it is an object in JSON.
 template <class T>
@@ -151,6 +148,13 @@ void decode(const Object& object, std::string_view key, std::vector<T>& out) {
     object.each(key, [&](const Object& item) { decode(item, out.emplace_back()); });
 }
 
+template <Record T>
+std::vector<std::string> keys_of(const T& record) {
+    std::vector<std::string> keys;
+    each_field([&](const char* key, const auto&) { keys.emplace_back(key); }, record);
+    return keys;
+}
+
 /// Reads the object itself.
 template <class T>
 void decode(const Object& object, T& out) {
@@ -162,11 +166,7 @@ void decode(const Object& object, T& out) {
             decode(object, key, member);
         },
         out);
-    if constexpr (is_closed<T>) {
-        std::vector<std::string> known;
-        each_field([&](const char* key, const auto&) { known.emplace_back(key); }, out);
-        object.only(known);
-    }
+    if constexpr (is_closed<T>) object.only(keys_of(out));
 }
 
 /// `source` names the text in messages: "journal.ndjson:7", "message of a worker".

@@ -4,6 +4,8 @@
 
 #pragma once
 
+#include "base/fields.hpp"
+
 #include <cstdint>
 
 namespace assay::measure {
@@ -25,5 +27,20 @@ struct Protocol {
     double load_seconds = 0; ///< of work before the window at least, however steady it is before
     bool keep_samples = false;
 };
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Protocol> auto& protocol) {
+    visit("target", protocol.target);
+    visit("min_seconds", protocol.min_seconds);
+    visit("budget_seconds", protocol.budget_seconds);
+    visit("limit_seconds", protocol.limit_seconds);
+    visit("batch_floor", protocol.batch_floor);
+    visit("clock_factor", protocol.clock_factor);
+    visit("min_batches", protocol.min_batches);
+    visit("few_batches", protocol.few_batches);
+    visit("kept_values", protocol.kept_values);
+    visit("warmup_seconds", protocol.warmup_seconds);
+    visit("keep_samples", protocol.keep_samples);
+}
 
 } // namespace assay::measure

@@ -8,6 +8,7 @@
 #include "json/words.hpp"
 #include "plan/selection.hpp"
 #include "plan/suite.hpp"
+#include "record/convert.hpp"
 #include "registry/parameter.hpp"
 #include "registry/selector.hpp"
 
@@ -191,20 +192,23 @@ void fit_budget(Plan& plan, double seconds) {
 
 namespace {
 
-json::Value protocol_of(const measure::Protocol& p) {
-    return {p.target,       p.min_seconds, p.budget_seconds, p.limit_seconds, p.batch_floor,
-            p.clock_factor, p.min_batches, p.few_batches,    p.kept_values,   p.warmup_seconds};
+/// What is kept of the samples does not change what is measured.
+json::Value protocol_of(const measure::Protocol& protocol) {
+    json::Value values = json::Value::array();
+    each_field(
+        [&](std::string_view key, const auto& value) {
+            if (key != "keep_samples") values.push_back(value);
+        },
+        protocol);
+    return values;
 }
 
 /// Two plans with equal digests measure the same code, with the same values, by the same protocol.
 std::string digest_of(const Plan& plan) {
     json::Value cases = json::Value::array();
     for (const auto& planned : plan.cases) {
-        json::Value parameters = json::Value::object();
-        for (const auto& [name, value] : planned.parameters)
-            parameters[name] = value_to_json(value);
         cases.push_back({planned.module->module, planned.module->build_id, planned.benchmark->id,
-                         planned.benchmark->version, std::move(parameters),
+                         planned.benchmark->version, record::to_json(planned.parameters),
                          record::words_of(place_of(planned)), protocol_of(planned.protocol)});
     }
     json::Value all{{"version", version()},

@@ -24,6 +24,7 @@ namespace assay::harness::message {
 /// The first message: the machine as the parent found it, so that all workers mean the same one
 /// whatever CPUs they are bound to.
 struct Welcome {
+    static constexpr std::string_view type = "welcome";
     record::Machine machine;
     std::string state_folder; ///< the fact of that name
     int ranks = 1;            ///< of the team
@@ -31,6 +32,7 @@ struct Welcome {
 };
 
 struct Measure {
+    static constexpr std::string_view type = "measure";
     std::uint64_t id = 0; ///< repeated in the answer
     std::string module;   ///< path of the module's library
     std::string build;    ///< that it must be, on other hosts; "": any
@@ -46,20 +48,26 @@ struct Measure {
 
 /// Asks for what the module says of its libraries.
 struct AskFacts {
+    static constexpr std::string_view type = "ask_facts";
     std::uint64_t id = 0;
     std::string module;
 };
 
-struct Stop {};
+struct Stop {
+    static constexpr std::string_view type = "stop";
+};
 
 /// Is anybody there? Answered at once, whatever the benchmark does.
-struct Ping {};
+struct Ping {
+    static constexpr std::string_view type = "ping";
+};
 
 using ToWorker = std::variant<Welcome, Measure, AskFacts, Stop, Ping>;
 
 // --- worker to parent -----------------------------------------------------------------------------
 
 struct Hello {
+    static constexpr std::string_view type = "hello";
     std::string token;
     int rank = 0;
     std::int64_t pid = 0;
@@ -70,21 +78,25 @@ struct Hello {
 
 /// The answer to a ping.
 struct Pong {
+    static constexpr std::string_view type = "pong";
     std::string state; ///< of the thread that measures, by the kernel's letter: "R", "S", "D", ...
 };
 
 /// At every change of phase, and at most twice a second within one.
 struct Progress {
+    static constexpr std::string_view type = "progress";
     std::uint64_t id = 0;
     std::string phase;
     double fraction = 0;
 };
 
 struct Log {
+    static constexpr std::string_view type = "log";
     std::string text;
 };
 
 struct Result {
+    static constexpr std::string_view type = "result";
     std::uint64_t id = 0;
     record::Replica replica; ///< its status and reason are the case's in this process
     std::optional<record::Verification> verification;
@@ -94,6 +106,7 @@ struct Result {
 };
 
 struct Facts {
+    static constexpr std::string_view type = "facts";
     std::uint64_t id = 0;
     record::NamedList facts;
     std::string problem; ///< why there are none
@@ -101,6 +114,7 @@ struct Facts {
 
 /// A rank other than 0 has finished its part; `reason` is empty when all went well.
 struct Done {
+    static constexpr std::string_view type = "done";
     std::uint64_t id = 0;
     std::string reason;
 };

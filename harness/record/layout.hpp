@@ -13,8 +13,6 @@
 
 namespace assay::record {
 
-using json::Maybe;
-
 template <class Visit>
 void each_field(Visit&& visit, Maybe<Place> auto& place) {
     visit("kind", place.kind);

@@ -282,9 +282,7 @@ private:
 
     template <json::Record T>
     bool unknown(std::string_view key, const T& record) {
-        std::vector<std::string> known;
-        each_field([&](const char* name, const auto&) { known.emplace_back(name); }, record);
-        return unknown(key, known);
+        return unknown(key, json::keys_of(record));
     }
     bool unknown(std::string_view key, const std::vector<std::string>& known) {
         return refuse(fmt::format("unknown key {}{}", json::show_text(key),

@@ -2,7 +2,7 @@
 #include "registry/manifest.hpp"
 
 #include "base/file.hpp"
-#include "json/fields.hpp"
+#include "json/codec.hpp"
 #include "json/json.hpp"
 #include "json/words.hpp"
 #include "record/metrics.hpp"
@@ -19,139 +19,94 @@
 #include <utility>
 
 namespace assay::harness {
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<ParameterVariable> auto& variable) {
+    visit("value", variable.value);
+    visit("name", variable.name);
+    visit("setting", variable.setting);
+}
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Parameter> auto& parameter) {
+    visit("name", parameter.name);
+    visit("kind", parameter.kind);
+    visit("help", parameter.help);
+    visit("unit", parameter.unit);
+    if (parameter.kind == ParameterKind::integer) {
+        visit("low", parameter.integer_low);
+        visit("high", parameter.integer_high);
+    }
+    if (parameter.kind == ParameterKind::real) {
+        visit("low", parameter.real_low);
+        visit("high", parameter.real_high);
+    }
+    visit("names", parameter.names);
+    visit("defaults", parameter.defaults);
+    visit("variables", parameter.variables);
+}
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Benchmark> auto& benchmark) {
+    visit("id", benchmark.id);
+    visit("version", benchmark.version);
+    visit("place", benchmark.place);
+    visit("question", benchmark.question);
+    visit("method", benchmark.method);
+    visit("caveats", benchmark.caveats);
+    visit("headline", benchmark.headline);
+    visit("ceiling", benchmark.ceiling);
+    visit("rewinds", benchmark.rewinds);
+    visit("single_call", benchmark.single_call);
+    visit("team", benchmark.team);
+    visit("is_ceiling", benchmark.is_ceiling);
+    visit("all_devices", benchmark.all_devices);
+    visit("safe_calls", benchmark.safe_calls);
+    visit("parameters", benchmark.parameters);
+}
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Tuning> auto& tuning) {
+    visit("variable", tuning.variable);
+    visit("value", tuning.value);
+    visit("requires_isa", tuning.requires_isa);
+}
+/// Beside them stand the schema and the library's file name.
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Manifest> auto& manifest) {
+    visit("module", manifest.module);
+    visit("build_id", manifest.build_id);
+    visit("launcher", manifest.launcher);
+    visit("tunings", manifest.tunings);
+    visit("benchmarks", manifest.benchmarks);
+}
+
+} // namespace assay::harness
+
+namespace assay::json {
+
+template <>
+inline constexpr bool is_sparse<std::vector<harness::ParameterVariable>> = true;
+template <>
+inline constexpr bool is_closed<harness::ParameterVariable> = true;
+template <>
+inline constexpr bool is_closed<harness::Parameter> = true;
+template <>
+inline constexpr bool is_closed<harness::Benchmark> = true;
+template <>
+inline constexpr bool is_closed<harness::Tuning> = true;
+
+} // namespace assay::json
+
+namespace assay::harness {
+
+json::Value to_json(const Benchmark& benchmark) { return json::encode(benchmark); }
+
 namespace {
 
 constexpr std::string_view schema_name = "assay.manifest/1";
 
-// --- writing --------------------------------------------------------------------------------------
-
-json::Value to_json(const Parameter& p) {
-    json::Value json{
-        {"name", p.name}, {"kind", to_string(p.kind)}, {"help", p.help}, {"unit", p.unit}};
-    if (p.kind == ParameterKind::integer) {
-        json["low"] = p.integer_low;
-        json["high"] = p.integer_high;
-    }
-    if (p.kind == ParameterKind::real) {
-        json["low"] = p.real_low;
-        json["high"] = p.real_high;
-    }
-    json["names"] = p.names;
-    auto& defaults = json["defaults"] = json::Value::array();
-    for (const auto& value : p.defaults) defaults.push_back(value_to_json(value));
-    for (const auto& v : p.variables)
-        json["variables"].push_back({{"value", v.value}, {"name", v.name}, {"setting", v.setting}});
+json::Value to_json(const Manifest& manifest) {
+    json::Value json{{"schema", schema_name}, {"library", manifest.library.filename().string()}};
+    json.update(json::encode(manifest));
     return json;
-}
-
-} // namespace
-
-json::Value to_json(const Benchmark& b) {
-    json::Value json{{"id", b.id},
-                     {"version", b.version},
-                     {"place", b.place},
-                     {"question", b.question},
-                     {"method", b.method},
-                     {"caveats", b.caveats},
-                     {"headline", b.headline},
-                     {"ceiling", b.ceiling},
-                     {"rewinds", b.rewinds},
-                     {"single_call", b.single_call},
-                     {"team", b.team},
-                     {"is_ceiling", b.is_ceiling},
-                     {"all_devices", b.all_devices},
-                     {"safe_calls", b.safe_calls}};
-    auto& parameters = json["parameters"] = json::Value::array();
-    for (const auto& parameter : b.parameters) parameters.push_back(to_json(parameter));
-    return json;
-}
-
-namespace {
-
-json::Value to_json(const Manifest& m) {
-    json::Value json{{"schema", schema_name},
-                     {"module", m.module},
-                     {"build_id", m.build_id},
-                     {"library", m.library.filename().string()},
-                     {"launcher", m.launcher}};
-    auto& tunings = json["tunings"] = json::Value::array();
-    for (const auto& t : m.tunings)
-        tunings.push_back(
-            {{"variable", t.variable}, {"value", t.value}, {"requires_isa", t.requires_isa}});
-    auto& benchmarks = json["benchmarks"] = json::Value::array();
-    for (const auto& benchmark : m.benchmarks) benchmarks.push_back(to_json(benchmark));
-    return json;
-}
-
-// --- reading --------------------------------------------------------------------------------------
-
-void read_variable(const json::Object& object, ParameterVariable& variable) {
-    object.read("value", variable.value);
-    object.read("name", variable.name);
-    object.read("setting", variable.setting);
-    object.only({"value", "name", "setting"});
-}
-
-void read_parameter(const json::Object& object, Parameter& p) {
-    std::string kind;
-    object.read("name", p.name);
-    object.read("kind", kind);
-    object.read("help", p.help);
-    object.read("unit", p.unit);
-    object.read("names", p.names);
-    p.kind = parameter_kind_from(kind).value_or(ParameterKind::text);
-    if (to_string(p.kind) != kind) object.expected("kind", "integer, real, boolean, name or text");
-    if (p.kind == ParameterKind::integer) {
-        object.read("low", p.integer_low);
-        object.read("high", p.integer_high);
-    }
-    if (p.kind == ParameterKind::real) {
-        object.read("low", p.real_low);
-        object.read("high", p.real_high);
-    }
-    object.only({"name", "kind", "help", "unit", "names", "low", "high", "defaults", "variables"});
-    if (object.has("variables"))
-        object.each("variables", [&](const json::Object& variable) {
-            read_variable(variable, p.variables.emplace_back());
-        });
-    const auto* defaults = object.find("defaults");
-    if (defaults == nullptr || !defaults->is_array())
-        return object.expected("defaults", "an array");
-    for (const auto& item : *defaults) {
-        auto value = value_from_json(p, item);
-        if (!value) return object.problem("defaults", value.error().message);
-        p.defaults.push_back(std::move(*value));
-    }
-}
-
-void read_benchmark(const json::Object& object, Benchmark& b) {
-    object.read("id", b.id);
-    object.read("version", b.version);
-    object.read("place", b.place);
-    object.read("question", b.question);
-    object.read("method", b.method);
-    object.read("caveats", b.caveats);
-    object.read("headline", b.headline);
-    object.read("ceiling", b.ceiling);
-    object.read("rewinds", b.rewinds);
-    object.read("single_call", b.single_call);
-    object.read("team", b.team);
-    object.read("is_ceiling", b.is_ceiling);
-    object.read("all_devices", b.all_devices);
-    object.read("safe_calls", b.safe_calls);
-    object.each("parameters", [&](const json::Object& parameter) {
-        read_parameter(parameter, b.parameters.emplace_back());
-    });
-    object.only({"id", "version", "place", "question", "method", "caveats", "headline", "ceiling",
-                 "rewinds", "single_call", "team", "is_ceiling", "all_devices", "safe_calls",
-                 "parameters"});
-}
-
-void read_tuning(const json::Object& object, Tuning& tuning) {
-    object.read("variable", tuning.variable);
-    object.read("value", tuning.value);
-    object.read("requires_isa", tuning.requires_isa);
-    object.only({"variable", "value", "requires_isa"});
 }
 
 Result<Manifest> manifest_from(const json::Value& value, std::string_view source) {
@@ -165,20 +120,23 @@ Result<Manifest> manifest_from(const json::Value& value, std::string_view source
         root.expected("schema", fmt::format("\"{}\": it is no manifest, or one of another version "
                                             "of assay",
                                             schema_name));
-    root.read("module", m.module);
-    root.read("build_id", m.build_id);
     root.read("library", library);
-    root.read("launcher", m.launcher);
-    root.each("tunings",
-              [&](const json::Object& item) { read_tuning(item, m.tunings.emplace_back()); });
-    root.each("benchmarks",
-              [&](const json::Object& item) { read_benchmark(item, m.benchmarks.emplace_back()); });
-    root.only({"schema", "module", "build_id", "library", "launcher", "tunings", "benchmarks"});
+    json::decode(root, m);
+    auto keys = json::keys_of(m);
+    keys.insert(keys.end(), {"schema", "library"});
+    root.only(keys);
     m.library = library;
     // A manifest must not send us to a library elsewhere.
     if (!m.library.has_filename() || m.library.has_parent_path())
         root.expected("library", "the name of a file beside the manifest");
     if (auto read = document.result(); !read) return tl::unexpected{read.error()};
+    // JSON has one kind of number: 1 is a real number where one is wanted.
+    for (auto& benchmark : m.benchmarks)
+        for (auto& parameter : benchmark.parameters)
+            for (auto& number : parameter.defaults)
+                if (const auto* whole = std::get_if<std::int64_t>(&number);
+                    whole != nullptr && parameter.kind == ParameterKind::real)
+                    number = static_cast<double>(*whole);
     return m;
 }
 

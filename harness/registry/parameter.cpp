@@ -2,6 +2,7 @@
 #include "registry/parameter.hpp"
 
 #include "base/nearest.hpp"
+#include "json/codec.hpp"
 #include "json/words.hpp"
 
 #include <fmt/format.h>
@@ -118,10 +119,17 @@ std::string_view to_string(ParameterKind kind) {
     return "";
 }
 
-std::optional<ParameterKind> parameter_kind_from(std::string_view text) {
-    for (const auto& [kind, name] : kind_names)
-        if (name == text) return kind;
-    return std::nullopt;
+bool from_text(std::string_view text, ParameterKind& out) {
+    for (const auto& [kind, name] : kind_names) {
+        if (name != text) continue;
+        out = kind;
+        return true;
+    }
+    return false;
+}
+
+std::string_view expected_text(ParameterKind /*kind*/) {
+    return "integer, real, boolean, name or text";
 }
 
 std::string range_of(const Parameter& parameter) {
@@ -144,7 +152,7 @@ std::string range_of(const Parameter& parameter) {
 }
 
 Result<void> check_value(const Parameter& parameter, const record::Value& value) {
-    if (!fits(parameter, value)) return refuse(parameter, json::show(value_to_json(value)));
+    if (!fits(parameter, value)) return refuse(parameter, json::show(json::encode(value)));
     return {};
 }
 
@@ -175,10 +183,6 @@ Result<record::Value> value_from_json(const Parameter& parameter, const json::Va
         if (!too_large && fits(parameter, number)) return number;
     }
     return refuse(parameter, json::show(value));
-}
-
-json::Value value_to_json(const record::Value& value) {
-    return std::visit([](const auto& v) { return json::Value(v); }, value);
 }
 
 } // namespace assay::harness

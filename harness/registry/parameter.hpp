@@ -41,7 +41,8 @@ struct Parameter {
 };
 
 std::string_view to_string(ParameterKind kind);
-std::optional<ParameterKind> parameter_kind_from(std::string_view text);
+bool from_text(std::string_view text, ParameterKind& out);
+std::string_view expected_text(ParameterKind kind);
 
 /// "1 to 4096, or one, all": what the parameter takes, for people.
 std::string range_of(const Parameter& parameter);
@@ -51,6 +52,5 @@ Result<void> check_value(const Parameter& parameter, const record::Value& value)
 Result<record::Value> parse_value(const Parameter& parameter, std::string_view text);
 /// As in suites and manifests; an integer may be written as a text with a suffix.
 Result<record::Value> value_from_json(const Parameter& parameter, const json::Value& value);
-json::Value value_to_json(const record::Value& value);
 
 } // namespace assay::harness

@@ -84,14 +84,14 @@ private:
 std::string digest_shape();
 
 template <class Visit>
-void each_field(Visit&& visit, record::Maybe<ReplicaValue> auto& replica) {
+void each_field(Visit&& visit, Maybe<ReplicaValue> auto& replica) {
     visit("index", replica.index);
     visit("value", replica.value);
 }
 
 /// What identifies it; the words follow from that.
 template <class Visit>
-void each_field(Visit&& visit, record::Maybe<Series> auto& series) {
+void each_field(Visit&& visit, Maybe<Series> auto& series) {
     visit("benchmark", series.benchmark);
     visit("version", series.version);
     visit("place", series.place);
@@ -103,7 +103,7 @@ void each_field(Visit&& visit, record::Maybe<Series> auto& series) {
 }
 
 template <class Visit>
-void each_field(Visit&& visit, record::Maybe<CaseDigest> auto& c) {
+void each_field(Visit&& visit, Maybe<CaseDigest> auto& c) {
     visit("series", c.series);
     visit("settings", c.settings);
     visit("status", c.status);
@@ -120,7 +120,7 @@ void each_field(Visit&& visit, record::Maybe<CaseDigest> auto& c) {
 }
 
 template <class Visit>
-void each_field(Visit&& visit, record::Maybe<RunDigest> auto& digest) {
+void each_field(Visit&& visit, Maybe<RunDigest> auto& digest) {
     visit("run", digest.run);
     visit("core_clock_hz", digest.core_clock_hz);
     visit("machine", digest.machine);
