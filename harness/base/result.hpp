@@ -18,6 +18,7 @@ enum class Fault : std::uint8_t {
     usage,       // an option, a config file, a result file: the user can correct it
     environment, // no permission, no space, no launcher, no driver
     benchmark,   // the thing under measurement failed
+    another_rank // of the team failed; its own words say why
 };
 
 struct Error {
@@ -49,6 +50,7 @@ inline ExitCode exit_code(const Error& error) {
     case Fault::environment:
         return ExitCode::environment;
     case Fault::benchmark:
+    case Fault::another_rank:
         break;
     }
     return ExitCode::failed;

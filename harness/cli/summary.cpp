@@ -116,6 +116,7 @@ json::Value summary_json(const harness::Outcome& outcome) {
                          {"parameters", record::to_json(c.parameters)},
                          {"status", to_string(c.status)},
                          {"reason", c.reason},
+                         {"reason_code", to_string(c.reason_code)},
                          {"headline", nullptr},
                          {"ceiling", record::to_json(c.ceiling)},
                          {"other_ceilings", json::Value::array()},

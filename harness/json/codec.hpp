@@ -37,7 +37,7 @@ namespace assay::json {
 template <class T>
 concept Record = requires(T& t) { each_field([](const char*, auto&) {}, t); };
 
-/// A list that is not written where it is empty, and may be missing.
+/// A list, or an enumeration, that is not written where it is empty, or its first value, and may be missing.
 template <class T>
 inline constexpr bool is_sparse = false;
 
@@ -60,6 +60,14 @@ using Scalar = std::variant<std::int64_t, double, bool, std::string>;
 inline constexpr std::string_view scalar_words =
     "a string, a 64-bit integer, a number or a boolean";
 std::optional<Scalar> scalar_from(const Value& value);
+
+template <class T>
+bool is_empty(const T& member) {
+    if constexpr (std::is_enum_v<T>)
+        return member == T{};
+    else
+        return member.empty();
+}
 
 // --- to JSON ---------------------------------------------------------------------------------------
 
@@ -97,7 +105,7 @@ Value encode(const T& value) {
         each_field(
             [&](const char* key, const auto& member) {
                 if constexpr (is_sparse<std::decay_t<decltype(member)>>)
-                    if (member.empty()) return;
+                    if (is_empty(member)) return;
                 object[key] = encode(member);
             },
             value);

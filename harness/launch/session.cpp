@@ -21,6 +21,7 @@ namespace assay::harness {
 namespace {
 
 using namespace std::chrono_literals;
+using record::ReasonCode;
 using Steady = std::chrono::steady_clock;
 
 /// A worker sends tens of lines per case; one that sends this many is out of its mind.
@@ -43,6 +44,22 @@ std::uint64_t id_of(const message::FromWorker& message) {
     return facts == nullptr ? 0 : facts->id;
 }
 
+ReasonCode code_of(Fate fate) {
+    switch (fate) {
+    case Fate::crashed:
+        return ReasonCode::process_died;
+    case Fate::timed_out:
+        return ReasonCode::time_limit;
+    case Fate::broken:
+        return ReasonCode::no_worker;
+    case Fate::interrupted:
+        return ReasonCode::stopped;
+    case Fate::answered:
+        break;
+    }
+    return ReasonCode::none;
+}
+
 /// Enough of a build's id to tell two apart.
 std::string short_build(const std::string& build) {
     return build.empty() ? "unknown" : build.substr(0, 8);
@@ -61,8 +78,10 @@ struct Session::Waiting {
     std::optional<message::FromWorker> answer;
     std::vector<std::string> warnings;
     std::string other_reason; ///< the first that a rank beside 0 gave for not finishing
+    record::ReasonCode other_code = record::ReasonCode::none;
     std::optional<Fate> fate; ///< set: over
     std::string reason;
+    record::ReasonCode code = record::ReasonCode::none;
 
     bool complete() const { return answer.has_value() && others == 0; }
     /// Why others wait for rank 0, which has answered.
@@ -86,7 +105,11 @@ struct Session::Waiting {
         if (done.id != id || rank == 0) return;
         others = std::max(others - 1, 0);
         if (done.reason.empty()) return;
-        if (other_reason.empty()) other_reason = fmt::format("{}: {}", name, done.reason);
+        // A rank that only knows that another one gave up is heard until that one speaks.
+        if (other_reason.empty() || other_code == ReasonCode::another_rank) {
+            other_reason = fmt::format("{}: {}", name, done.reason);
+            other_code = done.reason_code;
+        }
         hurry();
     }
     void take(message::FromWorker message) {
@@ -160,8 +183,10 @@ Answer<message::Result> Session::measure(const message::Measure& request, const 
     const bool worth_telling =
         replica.status == record::Status::failed || replica.status == record::Status::skipped;
     if (answer.fate == Fate::answered && worth_telling && !waiting.other_reason.empty() &&
-        replica.reason.starts_with("another rank"))
+        replica.reason_code == ReasonCode::another_rank) {
         replica.reason = waiting.other_reason;
+        replica.reason_code = waiting.other_code;
+    }
     return answer;
 }
 
@@ -182,6 +207,7 @@ Answer<T> Session::ask(const message::ToWorker& request, Waiting& waiting) {
     run(waiting);
     Answer<T> answer{.fate = waiting.fate.value_or(Fate::broken),
                      .reason = std::move(waiting.reason),
+                     .code = waiting.code,
                      .warnings = std::move(waiting.warnings)};
     if (answer.fate != Fate::answered) return answer;
     auto* wanted = waiting.answer ? std::get_if<T>(&*waiting.answer) : nullptr;
@@ -192,6 +218,7 @@ Answer<T> Session::ask(const message::ToWorker& request, Waiting& waiting) {
     end(waiting, Fate::broken, "the worker answered something else than it was asked");
     answer.fate = Fate::broken;
     answer.reason = std::move(waiting.reason);
+    answer.code = waiting.code;
     return answer;
 }
 
@@ -205,11 +232,11 @@ void Session::run(Waiting& waiting) {
             waiting.fate = Fate::answered;
         } else if (!waiting.fate && Steady::now() >= waiting.deadline) {
             if (waiting.answer)
-                end(waiting, Fate::broken, waiting.given_up());
+                end(waiting, Fate::broken, waiting.given_up(), ReasonCode::another_rank);
             else if (waiting.other_reason.empty())
                 give_up_in_time(waiting);
             else
-                end(waiting, Fate::broken, waiting.other_reason);
+                end(waiting, Fate::broken, waiting.other_reason, waiting.other_code);
         } else if (!waiting.fate && !look_for_late_ranks(waiting)) {
             look_for_the_end(waiting);
         }
@@ -474,9 +501,10 @@ std::string Session::last_words(const Waiting& waiting) {
                        signal == SIGKILL ? ", perhaps for want of memory," : "", waiting.phase);
 }
 
-void Session::end(Waiting& waiting, Fate fate, std::string reason) {
+void Session::end(Waiting& waiting, Fate fate, std::string reason, ReasonCode code) {
     waiting.fate = fate;
     waiting.reason = std::move(reason);
+    waiting.code = code == ReasonCode::none ? code_of(fate) : code;
     alive_ = false;
     // Ranks on other hosts are nobody's that could be killed here: they end when nobody listens.
     if (!placement_.hosts.empty())

@@ -44,7 +44,8 @@ template <class T>
 struct Answer {
     Fate fate = Fate::crashed;
     std::string reason; ///< unless answered
-    T message;          ///< if answered
+    record::ReasonCode code = record::ReasonCode::none;
+    T message; ///< if answered
     std::vector<std::string> warnings;
 };
 
@@ -97,7 +98,9 @@ private:
     std::string silent_hosts() const;
     std::string name_of(int rank) const;
     void look_for_the_end(Waiting& waiting);
-    void end(Waiting& waiting, Fate fate, std::string reason);
+    /// `code`: of the reason; none: the one that goes with the fate.
+    void end(Waiting& waiting, Fate fate, std::string reason,
+             record::ReasonCode code = record::ReasonCode::none);
     std::string last_words(const Waiting& waiting);
 
     Listener listener_;

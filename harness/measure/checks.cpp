@@ -6,18 +6,19 @@
 
 namespace assay::measure {
 
-Result<record::Verification> check_before(TeamSubject& team) {
+Result<record::Verification> check_result(TeamSubject& team) {
     if (auto seconds = team.run(1); !seconds) return tl::unexpected<Error>{seconds.error()};
-    Result<record::Verification> sound = team.verify();
-    if (!sound || !sound->passed) return sound;
+    return team.verify();
+}
 
+Result<record::Verification> check_notices(TeamSubject& team, record::Verification sound) {
     if (auto spoiled = team.spoil(); !spoiled) return tl::unexpected<Error>{spoiled.error()};
     const Result<bool> objects = team.verify_objects();
     if (!objects) return tl::unexpected<Error>{objects.error()};
     if (!*objects) {
-        sound->passed = false;
-        sound->error.reset(); // the error of the sound result says nothing about the spoiled one
-        sound->detail = "verify() did not notice a spoiled result";
+        sound.passed = false;
+        sound.error.reset(); // the error of the sound result says nothing about the spoiled one
+        sound.detail = "verify() did not notice a spoiled result";
     }
     // Every batch rewinds before it runs, so nothing of the spoiled state is measured.
     return sound;

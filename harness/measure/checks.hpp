@@ -8,8 +8,11 @@
 
 namespace assay::measure {
 
-/// Run once, verify; spoil, and verify() must object. Not passed: `detail` says what was wrong.
-Result<record::Verification> check_before(TeamSubject& team);
+/// Run once, verify. Not passed: `detail` says what was wrong.
+Result<record::Verification> check_result(TeamSubject& team);
+
+/// Inject an error into the result, and verify() must object; `sound` is what it said of the result as it was.
+Result<record::Verification> check_notices(TeamSubject& team, record::Verification sound);
 
 /// Poison the whole output, run the timed code once more, verify: what is accepted was computed by
 /// that run and not left over. The run is an extra batch after the window, of as many calls as those

@@ -12,6 +12,8 @@
 namespace assay::measure {
 namespace {
 
+using record::ReasonCode;
+
 /// Tells the caller where the window begins and ends, whichever way it ends.
 class WindowHooks {
 public:
@@ -38,27 +40,33 @@ public:
           pulse_{clock, hooks}, begin_{clock.now()}, kept_{protocol.kept_values} {}
 
     Measurement measure() {
-        if (!check(check_before(team_))) return std::move(result_);
+        if (!check(check_result(team_), ReasonCode::wrong_result)) return std::move(result_);
+        if (!check(check_notices(team_, *result_.verification), ReasonCode::check_is_blind))
+            return std::move(result_);
         if (!warm_up()) return std::move(result_);
         if (!fill_window()) return std::move(result_);
-        if (!check(check_after(team_, calibration_.calls))) return std::move(result_);
+        if (!check(check_after(team_, calibration_.calls), ReasonCode::wrong_result))
+            return std::move(result_);
         conclude();
         return std::move(result_);
     }
 
 private:
-    bool end(record::Status status, std::string reason) {
+    bool end(record::Status status, ReasonCode code, std::string reason) {
         result_.status = result_.replica.status = status;
         result_.reason = result_.replica.reason = std::move(reason);
+        result_.replica.reason_code = code;
         return false;
     }
-    bool fail(const Error& error) { return end(record::Status::failed, error.message); }
+    bool fail(const Error& error) {
+        return end(record::Status::failed, record::reason_code(error), error.message);
+    }
 
-    bool check(Result<record::Verification> verification) {
+    bool check(Result<record::Verification> verification, ReasonCode code) {
         if (!verification) return fail(verification.error());
         result_.verification = std::move(*verification);
         if (result_.verification->passed) return true;
-        return end(record::Status::incorrect, describe(*result_.verification));
+        return end(record::Status::incorrect, code, describe(*result_.verification));
     }
 
     bool warm_up() {
@@ -122,7 +130,7 @@ private:
                 replica.high = judgement.interval.high;
             }
         }
-        end(judgement.status, std::move(judgement.reason));
+        end(judgement.status, judgement.code, std::move(judgement.reason));
     }
 
     const Protocol& protocol_;

@@ -31,7 +31,7 @@ Result<void> TeamSubject::agree(Result<void> outcome) {
     const int failed = any_rank(!outcome);
     if (failed == 0 || !outcome) return outcome;
     return fail(fmt::format("rank {} of {} failed; its log says why", failed - 1, crew_.size()),
-                Fault::benchmark);
+                Fault::another_rank);
 }
 
 Result<double> TeamSubject::run(std::uint64_t calls) {

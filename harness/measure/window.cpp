@@ -12,12 +12,17 @@
 namespace assay::measure {
 namespace {
 
+using record::ReasonCode;
+
 // Fewer kept values than this would leave batch means too few groups to find independent ones.
 constexpr std::uint64_t fewest_kept = 20;
 
-void add_reason(std::string& reasons, const std::string& reason) {
-    if (!reasons.empty()) reasons += "; ";
-    reasons += reason;
+void add_reason(Judgement& judgement, record::ReasonCode code, const std::string& reason) {
+    if (judgement.reason.empty())
+        judgement.code = code;
+    else
+        judgement.reason += "; ";
+    judgement.reason += reason;
 }
 
 void widen_to_resolution(stats::Interval& interval, double resolution) {
@@ -69,29 +74,30 @@ Judgement judge(const KeptValues& kept, const Protocol& protocol, double resolut
     stats::Interval& interval = judgement.interval;
     if (kept.values().empty() || interval.mean <= 0) {
         judgement.status = record::Status::failed;
-        judgement.reason = "the clock shows no time for a batch";
+        add_reason(judgement, ReasonCode::no_time, "the clock shows no time for a batch");
         return judgement;
     }
     widen_to_resolution(interval, resolution);
 
-    std::string& reasons = judgement.reason;
     if (kept.batches() < needed)
-        add_reason(reasons, fmt::format("{} batches of the {} that are needed fit in the time",
-                                        kept.batches(), needed));
+        add_reason(judgement, ReasonCode::too_few_batches,
+                   fmt::format("{} batches of the {} that are needed fit in the time",
+                               kept.batches(), needed));
     const stats::Drift drift = stats::half_drift(kept.values());
     if (drift.significant && std::abs(drift.relative()) > protocol.target)
-        add_reason(reasons, fmt::format("drift: first half {:.4g} s, second half {:.4g} s",
-                                        drift.first, drift.second));
+        add_reason(judgement, ReasonCode::drift,
+                   fmt::format("drift: first half {:.4g} s, second half {:.4g} s", drift.first,
+                               drift.second));
     const double half_width = interval.relative_half_width();
     if (std::isnan(half_width))
-        add_reason(reasons, "one batch gives no interval");
+        add_reason(judgement, ReasonCode::no_interval, "one batch gives no interval");
     else if (half_width > protocol.target)
         add_reason(
-            reasons,
+            judgement, ReasonCode::wide_interval,
             fmt::format("known to {:.2g}%, the target is {:.2g}%{}", 100 * half_width,
                         100 * protocol.target,
                         interval.decorrelated ? "" : " (neighbouring batches stay correlated)"));
-    if (reasons.empty()) judgement.status = record::Status::ok;
+    if (judgement.reason.empty()) judgement.status = record::Status::ok;
     return judgement;
 }
 

@@ -54,7 +54,8 @@ private:
 /// What the window has shown so far.
 struct Judgement {
     stats::Interval interval;
-    record::Status status = record::Status::unstable; ///< ok, unstable or failed
+    record::Status status = record::Status::unstable;   ///< ok, unstable or failed
+    record::ReasonCode code = record::ReasonCode::none; ///< of the first reason
     std::string reason;
 };
 /// `resolution`: of the clock, for one call, in seconds: no interval is narrower to either side.

@@ -21,6 +21,7 @@ record::Case empty_case(const PlannedCase& planned) {
     c.parameters = planned.parameters;
     c.headline = planned.benchmark->headline;
     c.status = record::Status::interrupted;
+    c.reason_code = record::ReasonCode::not_measured;
     c.reason = "not measured yet";
     return c;
 }

@@ -81,6 +81,7 @@ template <class Visit>
 void each_field(Visit&& visit, Maybe<Done> auto& m) {
     visit("id", m.id);
     visit("reason", m.reason);
+    visit("reason_code", m.reason_code);
 }
 
 } // namespace assay::harness::message

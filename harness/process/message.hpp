@@ -117,6 +117,7 @@ struct Done {
     static constexpr std::string_view type = "done";
     std::uint64_t id = 0;
     std::string reason;
+    record::ReasonCode reason_code = record::ReasonCode::none;
 };
 
 using FromWorker = std::variant<Hello, Progress, Log, Result, Facts, Done, Pong>;

@@ -189,6 +189,7 @@ void add_step(Case& into, Case step) {
     if (into.replicas.empty()) {
         into.status = step.status;
         into.reason = std::move(step.reason);
+        into.reason_code = step.reason_code;
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which keys a record has in JSON: one list for the writer, both readers and the test that holds them
-// against the schema; see json/codec.hpp. Tables, devices and other ceilings may be missing, because
-// files from before there were any have none, and empty ones are not written.
+// against the schema; see json/codec.hpp. Tables, devices, other ceilings and codes of
+// reasons may be missing, because files from before there were any have none, and empty ones are not written.
 
 #pragma once
 
@@ -119,6 +119,7 @@ void each_field(Visit&& visit, Maybe<Replica> auto& replica) {
     visit("started", replica.started);
     visit("status", replica.status);
     visit("reason", replica.reason);
+    visit("reason_code", replica.reason_code);
     visit("setup_seconds", replica.setup_seconds);
     visit("warmup_seconds", replica.warmup_seconds);
     visit("batches", replica.batches);
@@ -145,6 +146,7 @@ void each_field(Visit&& visit, Maybe<Case> auto& c) {
     visit("headline", c.headline);
     visit("status", c.status);
     visit("reason", c.reason);
+    visit("reason_code", c.reason_code);
     visit("verification", c.verification);
     visit("metrics", c.metrics);
     visit("tables", c.tables);
@@ -280,6 +282,8 @@ template <>
 inline constexpr bool is_sparse<std::vector<record::Ceiling>> = true;
 template <>
 inline constexpr bool is_sparse<std::vector<record::LeftOut>> = true;
+template <>
+inline constexpr bool is_sparse<record::ReasonCode> = true;
 
 /// A key of a place that is not known would be part of what identifies a series, and ignoring it would
 /// compare what is not comparable.

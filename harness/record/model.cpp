@@ -23,6 +23,30 @@ constexpr Names<Status, 8> status_names{{
     {Status::crashed, "crashed"},
     {Status::interrupted, "interrupted"},
 }};
+constexpr Names<ReasonCode, 22> reason_names{{
+    {ReasonCode::none, "none"},
+    {ReasonCode::other, "other"},
+    {ReasonCode::too_few_batches, "too_few_batches"},
+    {ReasonCode::drift, "drift"},
+    {ReasonCode::no_interval, "no_interval"},
+    {ReasonCode::wide_interval, "wide_interval"},
+    {ReasonCode::replicas_disagree, "replicas_disagree"},
+    {ReasonCode::wrong_result, "wrong_result"},
+    {ReasonCode::check_is_blind, "check_is_blind"},
+    {ReasonCode::path_contradicted, "path_contradicted"},
+    {ReasonCode::not_applicable, "not_applicable"},
+    {ReasonCode::missing_here, "missing_here"},
+    {ReasonCode::nothing_to_compare, "nothing_to_compare"},
+    {ReasonCode::benchmark_error, "benchmark_error"},
+    {ReasonCode::another_rank, "another_rank"},
+    {ReasonCode::no_time, "no_time"},
+    {ReasonCode::no_metric, "no_metric"},
+    {ReasonCode::no_worker, "no_worker"},
+    {ReasonCode::time_limit, "time_limit"},
+    {ReasonCode::process_died, "process_died"},
+    {ReasonCode::stopped, "stopped"},
+    {ReasonCode::not_measured, "not_measured"},
+}};
 constexpr Names<IntervalScope, 3> scope_names{{
     {IntervalScope::none, "none"},
     {IntervalScope::within_process, "within_process"},
@@ -54,6 +78,27 @@ std::string_view to_string(Status status) { return name_of(status_names, status)
 bool from_text(std::string_view text, Status& out) { return find_value(status_names, text, out); }
 std::string_view expected_text(Status /*status*/) {
     return "the status of a case (ok, unstable, ...)";
+}
+
+std::string_view to_string(ReasonCode code) { return name_of(reason_names, code); }
+bool from_text(std::string_view text, ReasonCode& out) {
+    // A code of a later version is no reason to refuse its file.
+    if (!find_value(reason_names, text, out)) out = ReasonCode::other;
+    return true;
+}
+std::string_view expected_text(ReasonCode /*code*/) { return "the code of a reason"; }
+
+ReasonCode reason_code(const Error& error) {
+    switch (error.fault) {
+    case Fault::environment:
+        return ReasonCode::missing_here;
+    case Fault::another_rank:
+        return ReasonCode::another_rank;
+    case Fault::usage:
+    case Fault::benchmark:
+        break;
+    }
+    return ReasonCode::benchmark_error;
 }
 
 std::string_view to_string(IntervalScope scope) { return name_of(scope_names, scope); }

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "base/result.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,6 +37,38 @@ bool from_text(std::string_view text, Status& out);
 std::string_view expected_text(Status status);
 /// ok, unstable, incorrect and skipped are final; the rest is tried again by --resume.
 bool is_finished(Status status);
+
+/// Why a case is not ok, for programs; the reason beside it says it to people, with figures. `none` is ok, and of
+/// files from before there were codes. The schema says what each means.
+enum class ReasonCode : std::uint8_t {
+    none,
+    other,
+    too_few_batches,
+    drift,
+    no_interval,
+    wide_interval,
+    replicas_disagree,
+    wrong_result,
+    check_is_blind,
+    path_contradicted,
+    not_applicable,
+    missing_here,
+    nothing_to_compare,
+    benchmark_error,
+    another_rank,
+    no_time,
+    no_metric,
+    no_worker,
+    time_limit,
+    process_died,
+    stopped,
+    not_measured,
+};
+std::string_view to_string(ReasonCode code);
+bool from_text(std::string_view text, ReasonCode& out);
+std::string_view expected_text(ReasonCode code);
+/// The code of a case that ends with this error.
+ReasonCode reason_code(const Error& error);
 
 /// A parameter's or setting's value, with the type it has in JSON.
 using Value = std::variant<std::int64_t, double, bool, std::string>;
@@ -175,6 +209,7 @@ struct Replica {
     std::string started; ///< UTC, ISO 8601
     Status status = Status::failed;
     std::string reason;
+    ReasonCode reason_code = ReasonCode::none;
     // Always known of our own runs; other tools' results, imported, may not say.
     std::optional<double> setup_seconds;
     std::optional<double> warmup_seconds;
@@ -203,6 +238,7 @@ struct Case {
     std::string headline; ///< name of the metric that comes first
     Status status = Status::interrupted;
     std::string reason;
+    ReasonCode reason_code = ReasonCode::none;
     std::optional<Verification> verification;
     std::vector<Metric> metrics; ///< empty unless ok or unstable
     std::vector<Table> tables;   ///< medians over the replicas; empty unless ok or unstable

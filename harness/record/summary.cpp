@@ -302,8 +302,15 @@ const Replica* first_with(const Case& c, Status status) {
 
 struct Verdict {
     Status status;
+    ReasonCode code;
     std::string reason;
 };
+
+Verdict verdict_of(Status status, const Replica& replica, int planned) {
+    return {.status = status,
+            .code = replica.reason_code,
+            .reason = about(replica, planned, replica.reason)};
+}
 
 /// Slowest over fastest. Processes on a quiet machine differ by up to about 10% in the noisiest
 /// benchmarks we know (small all-reduces); a factor of 1.25 means they did not measure the same thing.
@@ -322,39 +329,44 @@ std::optional<std::string> disagreement(const Case& c) {
 /// The first replica, or the case itself, that decides; nothing when all is well so far.
 std::optional<Verdict> bad_end(const Case& c, int planned) {
     if (const Replica* wrong = first_with(c, Status::incorrect))
-        return Verdict{.status = Status::incorrect,
-                       .reason = about(*wrong, planned, wrong->reason)};
+        return verdict_of(Status::incorrect, *wrong, planned);
     if (c.verification && !c.verification->passed) {
         const std::string& detail = c.verification->detail;
         return Verdict{.status = Status::incorrect,
+                       .code = ReasonCode::wrong_result,
                        .reason = detail.empty() ? "the verification failed" : detail};
     }
     for (const Status bad : bad_ends)
-        if (const Replica* replica = first_with(c, bad))
-            return Verdict{.status = bad, .reason = about(*replica, planned, replica->reason)};
+        if (const Replica* replica = first_with(c, bad)) return verdict_of(bad, *replica, planned);
     const auto timeless = std::ranges::find_if(
         c.replicas, [&](const Replica& replica) { return std::isnan(cost_of(c, replica)); });
     if (timeless == c.replicas.end()) return {};
     return Verdict{.status = Status::failed,
+                   .code = ReasonCode::no_time,
                    .reason = about(*timeless, planned, "reports no positive time per call")};
 }
 
 Verdict verdict(const Case& c, int planned) {
     if (c.replicas.empty()) {
         if (c.status == Status::ok || c.status == Status::unstable)
-            return {.status = Status::interrupted, .reason = "no replica was measured"};
-        return {.status = c.status, .reason = c.reason};
+            return {.status = Status::interrupted,
+                    .code = ReasonCode::not_measured,
+                    .reason = "no replica was measured"};
+        return {.status = c.status, .code = c.reason_code, .reason = c.reason};
     }
     if (auto bad = bad_end(c, planned)) return *std::move(bad);
     if (std::cmp_less(c.replicas.size(), planned))
         return {.status = Status::interrupted,
+                .code = ReasonCode::not_measured,
                 .reason =
                     fmt::format("{} of {} replicas were measured", c.replicas.size(), planned)};
     if (const Replica* noisy = first_with(c, Status::unstable))
-        return {.status = Status::unstable, .reason = about(*noisy, planned, noisy->reason)};
+        return verdict_of(Status::unstable, *noisy, planned);
     if (auto reason = disagreement(c))
-        return {.status = Status::unstable, .reason = *std::move(reason)};
-    return {.status = Status::ok, .reason = {}};
+        return {.status = Status::unstable,
+                .code = ReasonCode::replicas_disagree,
+                .reason = *std::move(reason)};
+    return {.status = Status::ok, .code = ReasonCode::none, .reason = {}};
 }
 
 template <class T>
@@ -428,6 +440,7 @@ void summarise(Case& c) {
 void conclude(Case& c, int planned_replicas) {
     Verdict found = verdict(c, planned_replicas);
     c.status = found.status;
+    c.reason_code = found.code;
     c.reason = std::move(found.reason);
     c.telemetry = worst_telemetry(c.replicas);
     choose_headline(c);
@@ -435,6 +448,7 @@ void conclude(Case& c, int planned_replicas) {
     const bool shows = c.status == Status::ok || c.status == Status::unstable;
     if (!shows || (!c.metrics.empty() && c.metrics.front().name == c.headline)) return;
     c.status = Status::failed;
+    c.reason_code = ReasonCode::no_metric;
     c.reason = fmt::format("its headline `{}` cannot be computed from what it reports", c.headline);
     c.metrics.clear();
 }

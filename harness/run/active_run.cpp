@@ -90,6 +90,8 @@ Attempt ActiveRun::attempt(std::size_t index, int replica, const Result<void>& p
     }
     Attempt none{.result = empty_case(planned), .samples = {}};
     none.result.status = problem ? record::Status::skipped : record::Status::failed;
+    none.result.reason_code =
+        problem ? record::ReasonCode::nothing_to_compare : record::reason_code(problem.error());
     none.result.reason = problem ? planned.skip_reason : problem.error().message;
     return none;
 }

@@ -39,9 +39,10 @@ Status status_of(Fate fate) {
 }
 
 /// A case that does not apply has no replicas; its reason is its own.
-void skip(Attempt& attempt, std::string reason, Status status = Status::skipped) {
+void skip(Attempt& attempt, Status status, record::ReasonCode code, std::string reason) {
     attempt.result.replicas.clear();
     attempt.result.status = status;
+    attempt.result.reason_code = code;
     attempt.result.reason = std::move(reason);
 }
 
@@ -195,7 +196,8 @@ Attempt Dispatcher::attempt(const PlannedCase& planned, const measure::Protocol&
     Attempt attempt{.result = empty_case(planned)};
     const auto give_up = [&](const Error& error) {
         const bool missing = error.fault == Fault::environment;
-        skip(attempt, error.message, missing ? Status::skipped : Status::failed);
+        skip(attempt, missing ? Status::skipped : Status::failed, record::reason_code(error),
+             error.message);
     };
     const auto placement = place(
         planned, machine_, variables,
@@ -252,12 +254,13 @@ void Dispatcher::take_answer(Answer<message::Result> answer, const fs::path& log
     c.warnings = std::move(answer.warnings);
     if (answer.fate == Fate::interrupted) {
         interrupted_ = attempt.interrupted = true;
-        skip(attempt, answer.reason, Status::interrupted);
+        skip(attempt, Status::interrupted, answer.code, answer.reason);
         return;
     }
     if (answer.fate != Fate::answered) {
         auto& replica = c.replicas.front();
         replica.status = status_of(answer.fate);
+        replica.reason_code = answer.code;
         replica.reason = std::move(answer.reason);
         if (const auto words = complaint_in(log); !words.empty()) replica.reason += ": " + words;
         if (const auto last = last_line_of(log); !last.empty())
@@ -268,7 +271,8 @@ void Dispatcher::take_answer(Answer<message::Result> answer, const fs::path& log
     auto& message = answer.message;
     c.settings = std::move(message.settings);
     if (message.replica.status == Status::skipped) {
-        skip(attempt, std::move(message.replica.reason));
+        skip(attempt, Status::skipped, message.replica.reason_code,
+             std::move(message.replica.reason));
         return;
     }
     const int index = c.replicas.front().index;

@@ -20,6 +20,7 @@
 namespace assay::harness {
 namespace {
 
+using record::ReasonCode;
 using record::Status;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -63,6 +64,12 @@ private:
 
 std::string text_of(const std::array<char, 1024>& text, const char* fallback) {
     return text[0] == '\0' ? fallback : text.data();
+}
+
+void end(message::Result& result, Status status, ReasonCode code, std::string reason) {
+    result.replica.status = status;
+    result.replica.reason_code = code;
+    result.replica.reason = std::move(reason);
 }
 
 /// From harmless to final, for ranks that end a case differently.
@@ -161,17 +168,15 @@ message::Result CaseWorker::measure(const message::Measure& request) {
     return result;
 }
 
-bool CaseWorker::all_agree(Status mine, std::string reason, message::Result& result) {
+bool CaseWorker::all_agree(Status mine, ReasonCode code, std::string reason,
+                           message::Result& result) {
     const int worst = static_cast<int>(crew().max(weight(mine)));
     if (worst == 0) return true;
-    if (worst == weight(mine)) {
-        result.replica.status = mine;
-        result.replica.reason = std::move(reason);
-    } else {
-        // The rank that met it tells; the parent puts its words in place of these.
-        result.replica.status = worst == weight(Status::skipped) ? Status::skipped : Status::failed;
-        result.replica.reason = "another rank could not take part";
-    }
+    if (worst == weight(mine))
+        end(result, mine, code, std::move(reason));
+    else // the rank that met it tells; the parent puts its words in place of these
+        end(result, worst == weight(Status::skipped) ? Status::skipped : Status::failed,
+            ReasonCode::another_rank, "another rank could not take part");
     return false;
 }
 
@@ -179,8 +184,8 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
     const auto give_up = [&](const Error& error) {
         // A library that is missing is no fault of the benchmark: it does not apply here.
         const bool missing = error.fault == Fault::environment;
-        result.replica.status = missing ? Status::skipped : Status::failed;
-        result.replica.reason = error.message;
+        end(result, missing ? Status::skipped : Status::failed, record::reason_code(error),
+            error.message);
     };
     reports_.progress({.id = request.id, .phase = "loading the module"});
     const auto module = load(request.module);
@@ -199,21 +204,19 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
                        }};
     // Where the case does not apply, there may be no team to join.
     auto misfit = subject.misfit();
-    if (!misfit.empty() && leave_ == nullptr) {
-        result.replica.status = Status::skipped;
-        result.replica.reason = std::move(misfit);
-        return;
-    }
+    if (!misfit.empty() && leave_ == nullptr)
+        return end(result, Status::skipped, ReasonCode::not_applicable, std::move(misfit));
     if (const auto joined = join(**module, *benchmark); !joined) return give_up(joined.error());
     const auto fits = misfit.empty() ? Status::ok : Status::skipped;
-    if (!all_agree(fits, std::move(misfit), result)) return;
+    if (!all_agree(fits, ReasonCode::not_applicable, std::move(misfit), result)) return;
 
     reports_.progress({.id = request.id, .phase = "setting up"});
     const auto start = std::chrono::steady_clock::now();
     const auto created = subject.create();
     result.replica.setup_seconds = seconds_since(start);
-    if (!all_agree(created ? Status::ok : Status::failed,
-                   created ? std::string{} : created.error().message, result))
+    const auto problem = created ? Error{} : created.error();
+    if (!all_agree(created ? Status::ok : Status::failed, record::reason_code(problem),
+                   problem.message, result))
         return;
     run_engine(request, subject, clock, result);
 }
@@ -276,8 +279,7 @@ void CaseWorker::prove_path(const Counts& counted, std::uint64_t calls, message:
     if (proof.contradiction.empty() || !result.verification) return;
     result.verification->passed = false;
     result.verification->detail = proof.contradiction;
-    replica.status = Status::incorrect;
-    replica.reason = std::move(proof.contradiction);
+    end(result, Status::incorrect, ReasonCode::path_contradicted, std::move(proof.contradiction));
 }
 
 /// The windows of a case: of the machine, of a device, and of links between several.
@@ -326,8 +328,6 @@ void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject
     measured.replica.started = std::move(result.replica.started);
     measured.replica.setup_seconds = result.replica.setup_seconds;
     measured.replica.telemetry = std::move(seen.telemetry);
-    measured.replica.status = measured.status;
-    measured.replica.reason = std::move(measured.reason);
     result.replica = std::move(measured.replica);
     result.verification = std::move(measured.verification);
     result.samples = std::move(measured.samples);
@@ -350,8 +350,8 @@ void CaseWorker::add_work(LoadedCase& subject, message::Result& result) {
         result.work = std::move(*work);
         return;
     }
-    result.replica.status = Status::failed;
-    result.replica.reason = work ? reported.error().message : work.error().message;
+    const auto& problem = work ? reported.error() : work.error();
+    end(result, Status::failed, record::reason_code(problem), problem.message);
 }
 
 } // namespace assay::harness

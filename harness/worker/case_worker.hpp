@@ -61,7 +61,8 @@ private:
     measure::Crew& crew();
     measure::Hooks hooks(std::uint64_t id, const record::Place& place, telemetry::Window& window);
     /// Ends the case the same way on every rank: the worst of what they met.
-    bool all_agree(record::Status mine, std::string reason, message::Result& result);
+    bool all_agree(record::Status mine, record::ReasonCode code, std::string reason,
+                   message::Result& result);
 
     record::Machine machine_;
     Reports reports_;

@@ -209,7 +209,9 @@ private:
         if (rank_ == 0)
             outbox_.send(std::move(result));
         else
-            outbox_.send(message::Done{.id = request.id, .reason = result.replica.reason});
+            outbox_.send(message::Done{.id = request.id,
+                                       .reason = result.replica.reason,
+                                       .reason_code = result.replica.reason_code});
         return true;
     }
 

@@ -89,7 +89,7 @@ void add_notes(const Case& c, Row& row) {
         row.notes.push_back(detail.empty() ? say<text::check::no_rate>()
                                            : say<text::check::no_rate_because>(detail));
     }
-    if (!c.reason.empty()) row.notes.push_back(c.reason);
+    if (!c.reason.empty()) row.notes.push_back(reason_in_words(c));
     if (c.version > 1 && headline(c) != nullptr)
         row.notes.push_back(say<text::check::newer_version>(c.version));
     for (const auto& warning : c.warnings) row.notes.push_back(warning);
@@ -208,9 +208,9 @@ void add_missing(const Run& run, Report& report) {
     for (const auto& c : run.cases) {
         if (headline(c) != nullptr || c.status == Status::incorrect) continue;
         if (c.verification && !c.verification->passed) continue;
-        const auto [entry, is_new] =
-            groups.try_emplace({c.status, c.reason}, report.missing.size());
-        if (is_new) report.missing.push_back({.status = c.status, .reason = c.reason});
+        auto reason = reason_in_words(c);
+        const auto [entry, is_new] = groups.try_emplace({c.status, reason}, report.missing.size());
+        if (is_new) report.missing.push_back({.status = c.status, .reason = std::move(reason)});
         report.missing[entry->second].cases.push_back(record::identity(c));
     }
     // The commonest reason first.

@@ -178,4 +178,10 @@ std::string_view status_in_words(record::Status status) {
     return find_text("status", record::to_string(status)).value_or("");
 }
 
+std::string reason_in_words(const record::Case& c) {
+    const auto meaning = find_text("reason", record::to_string(c.reason_code));
+    if (!meaning || language_in_use() == Language::en) return c.reason;
+    return say<text::words::labelled>(*meaning, c.reason);
+}
+
 } // namespace assay::report

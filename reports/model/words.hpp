@@ -54,4 +54,7 @@ const record::Metric* headline(const record::Case& c);
 /// "not measured", "wrong result", ...: a status as people say it.
 std::string_view status_in_words(record::Status status);
 
+/// Why a case is not ok: the harness's English sentence, after what its code means where another language is in use.
+std::string reason_in_words(const record::Case& c);
+
 } // namespace assay::report

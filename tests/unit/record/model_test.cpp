@@ -25,6 +25,14 @@ TEST(Model, NamesGoBothWays) {
     expect_names<CeilingKind>(3);
 }
 
+TEST(Model, AReasonOfALaterVersionIsAnother) {
+    ReasonCode code = ReasonCode::none;
+    EXPECT_TRUE(from_text("time_limit", code));
+    EXPECT_EQ(code, ReasonCode::time_limit);
+    EXPECT_TRUE(from_text("eaten_by_mice", code));
+    EXPECT_EQ(code, ReasonCode::other);
+}
+
 TEST(Model, FinishedMeansNotTriedAgain) {
     for (const auto status : {Status::ok, Status::unstable, Status::incorrect, Status::skipped})
         EXPECT_TRUE(is_finished(status)) << to_string(status);

@@ -57,6 +57,7 @@ public:
                 .headline = text(),
                 .status = static_cast<record::Status>(below(8)),
                 .reason = text(),
+                .reason_code = static_cast<record::ReasonCode>(below(22)),
                 .verification = maybe([&] {
                     return record::Verification{.passed = flag(),
                                                 .method = text(),
@@ -202,6 +203,7 @@ private:
                 .started = text(),
                 .status = static_cast<record::Status>(below(8)),
                 .reason = text(),
+                .reason_code = static_cast<record::ReasonCode>(below(22)),
                 .setup_seconds = maybe([&] { return real(); }),
                 .warmup_seconds = real(),
                 .batches = count(),

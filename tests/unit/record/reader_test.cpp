@@ -322,6 +322,21 @@ TEST(Schema, DescribesExactlyTheKeysThatAreWritten) {
     expect_same_keys<record::Run>(definitions["run"]);
 }
 
+TEST(Schema, ListsEveryCodeOfAReason) {
+    const auto schema = json::read_file(ASSAY_SCHEMA_FILE);
+    ASSERT_TRUE(schema) << schema.error().message;
+    const json::Value& definition = (*schema)["definitions"]["reason_code"];
+    const auto description = definition["description"].get<std::string>();
+    std::size_t count = 0;
+    for (const auto& code : definition["enum"]) {
+        const auto name = code.get<std::string>();
+        const auto expected = static_cast<ReasonCode>(++count); // `none` is not written
+        EXPECT_EQ(name, to_string(expected));
+        EXPECT_NE(description.find(name + ": "), description.npos) << name;
+    }
+    EXPECT_EQ(to_string(static_cast<ReasonCode>(count + 1)), "?");
+}
+
 TEST(Schema, AcceptsTheSample) {
     const auto schema = json::read_file(ASSAY_SCHEMA_FILE);
     ASSERT_TRUE(schema);
