@@ -46,7 +46,7 @@ TEST(Variants, WhatCannotBeMeantIsNamed) {
         {"old", "ends with a colon"},
         {":", "label"},
         {" : A=1", "label"},
-        {std::string(65, 'x') + ":", "label"},
+        {std::string(65, 'x').append(":"), "label"},
         {"a=b:", "label"},
         {"a/b:", "label"},
         {"a: X", "not KEY=VALUE"},
