@@ -1,37 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "outcomes.hpp"
 
-#include "record/convert.hpp"
 #include "record/format.hpp"
 #include "record/summary.hpp"
 #include "stats/interval.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
-#include <cmath>
 #include <limits>
+#include <optional>
+#include <sstream>
 
 namespace assay::gpu {
 namespace {
 
-std::string text_at(const json::Value& object, const char* key) {
-    if (!object.is_object()) return {};
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
+std::string shortened(std::string text) {
+    constexpr std::size_t longest = 300;
+    return text.size() > longest ? text.substr(0, longest) + "..." : text;
 }
 
-const json::Value& list_at(const json::Value& object, const char* key) {
-    static const json::Value none = json::Value::array();
-    if (!object.is_object()) return none;
-    const auto found = object.find(key);
-    return found != object.end() && found->is_array() ? *found : none;
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream{text};
+    for (std::string line; std::getline(stream, line);)
+        if (!line.empty()) lines.push_back(line);
+    return lines;
+}
+
+std::string last_line_of(const std::string& text) {
+    const auto lines = lines_of(text);
+    return lines.empty() ? std::string{} : shortened(lines.back());
+}
+
+/// Why it is not done, where nothing else can be said of it.
+Verdict unfinished(const Said& said, const std::string& words) {
+    const auto outcome = said.cut_off ? Outcome::cut_off : Outcome::failed;
+    if (words.empty()) return {outcome, said.ending};
+    return {outcome, shortened(fmt::format("{}: {}", said.ending, words))};
 }
 
 /// Only these run the benchmark; the others look at its table.
 bool measures(std::string_view test) {
-    return test.find("SaysWhatFits") != test.npos || test.find("CanBePrepared") != test.npos;
+    constexpr std::array running{"ComputesAndIsChecked", "RunsMoreThanOnce", "SaysHowMuchItDoes",
+                                 "CanBePreparedAgain"};
+    return std::ranges::any_of(running, [&](const char* name) { return test.starts_with(name); });
+}
+
+/// What GoogleTest printed: "[ RUN      ] Suite.Test/of", what the test says, "[       OK ] ... (3 ms)".
+struct Tests {
+    int passed = 0;        ///< of those that measure
+    std::string going_on;  ///< begun, not ended
+    std::string failed;    ///< the first that failed
+    std::string complaint; ///< of that one
+    std::string why;       ///< the first that was skipped gave this reason
+};
+
+Tests read_tests(const std::string& log) {
+    constexpr std::size_t mark = 13; // "[ RUN      ] "
+    Tests tests;
+    std::string said;
+    for (const auto& line : lines_of(log)) {
+        if (line.starts_with("[ RUN      ]") && line.size() > mark) {
+            tests.going_on = line.substr(line.rfind('.') + 1);
+            said.clear();
+        } else if (tests.going_on.empty()) {
+            continue; // before the first test, or GoogleTest's summary
+        } else if (line.starts_with("[       OK ]")) {
+            tests.passed += measures(tests.going_on) ? 1 : 0;
+            tests.going_on.clear();
+        } else if (line.starts_with("[  SKIPPED ]")) {
+            if (tests.why.empty()) tests.why = said;
+            tests.going_on.clear();
+        } else if (line.starts_with("[  FAILED  ]")) {
+            if (tests.failed.empty()) {
+                tests.failed = tests.going_on;
+                tests.complaint = said;
+            }
+            tests.going_on.clear();
+        } else if (!line.starts_with("=========") && !line.ends_with(": Failure") &&
+                   !line.ends_with(": Skipped")) {
+            said += (said.empty() ? "" : " ") + line;
+        }
+    }
+    return tests;
 }
 
 std::optional<long> number_after(std::string_view text, std::string_view words) {
@@ -45,37 +100,12 @@ std::optional<long> number_after(std::string_view text, std::string_view words) 
     return value;
 }
 
-/// The first line, shortened.
-std::string shortened(std::string text) {
-    constexpr std::size_t longest = 300;
-    text = text.substr(0, text.find('\n'));
-    return text.size() > longest ? text.substr(0, longest) + "..." : text;
-}
-
-json::Value to_json(const Verdict& verdict) {
-    return {{"outcome", to_string(verdict.outcome)}, {"words", verdict.words}};
-}
-
-std::string case_words(const record::Case& c) {
-    if (c.metrics.empty() || !c.metrics.front().value)
-        return fmt::format("{}: {}", record::to_string(c.status), c.reason);
-    const auto& metric = c.metrics.front();
-    std::string words = record::human(*metric.value, metric.unit);
-    if (const auto share = record::share_of_ceiling(c))
-        words += fmt::format(" ({:.0f}% of its ceiling)", 100 * *share);
-    return words;
-}
-
-std::string parameter_words(const record::Case& c) {
-    std::string words;
-    for (const auto& [name, value] : c.parameters)
-        words += fmt::format("{}{}={}", words.empty() ? "" : " ", name, record::to_string(value));
-    return words;
-}
-
-bool is_bad(const record::Case& c) {
-    return c.status != record::Status::ok && c.status != record::Status::unstable &&
-           c.status != record::Status::skipped;
+std::string table_of(const std::vector<Row>& rows, Outcome outcome) {
+    std::string out;
+    for (const auto& row : rows)
+        if (row.verdict.outcome == outcome)
+            out += fmt::format("  {:<10} {:<60} {}\n", row.part, row.name, row.verdict.words);
+    return out;
 }
 
 } // namespace
@@ -89,169 +119,192 @@ std::string_view to_string(Outcome outcome) {
     case Outcome::skipped:
         return "skipped";
     case Outcome::missing:
+        return "missing";
+    case Outcome::cut_off:
+        return "cut_off";
+    case Outcome::not_started:
         break;
     }
-    return "missing";
+    return "not_started";
 }
 
-Verdict read_contract(std::string_view text) {
-    const auto parsed = json::parse(text, "the contract tests");
-    if (!parsed) return {Outcome::failed, "the tests did not get to their end"};
-    int ran = 0;
-    int skipped = 0;
-    for (const auto& suite : list_at(*parsed, "testsuites"))
-        for (const auto& test : list_at(suite, "testsuite")) {
-            const auto& failures = list_at(test, "failures");
-            const auto name = text_at(test, "name");
-            if (!failures.empty())
-                return {Outcome::failed,
-                        shortened(fmt::format("{}: {}", name, text_at(failures[0], "failure")))};
-            if (!measures(name)) continue;
-            ++ran;
-            skipped += text_at(test, "result") == "SKIPPED" ? 1 : 0;
-        }
-    if (ran == 0) return {Outcome::failed, "no test ran"};
-    if (ran == skipped) return {Outcome::skipped, "does not apply here"};
+Verdict read_fact(const Said& said) {
+    const auto words = last_line_of(said.log);
+    return said.ending.empty() ? Verdict{Outcome::passed, words} : unfinished(said, words);
+}
+
+Verdict read_users(const Said& said) {
+    if (!said.ending.empty()) return unfinished(said, last_line_of(said.log));
+    const auto users = lines_of(said.log);
+    if (users.empty()) return {Outcome::passed, "none"};
+    return {Outcome::failed,
+            shortened(fmt::format("others use the device: {}", fmt::join(users, "; ")))};
+}
+
+Verdict read_libraries(const Said& said) {
+    if (!said.ending.empty()) return unfinished(said, last_line_of(said.log));
+    std::vector<std::string> lost;
+    for (const auto& line : lines_of(said.log))
+        if (line.ends_with("not found")) lost.push_back(line.substr(line.find_first_not_of(" \t")));
+    if (lost.empty()) return {Outcome::passed, ""};
+    return {Outcome::missing, shortened(fmt::format("{}", fmt::join(lost, "; ")))};
+}
+
+Verdict read_contract(const Said& said) {
+    const auto tests = read_tests(said.log);
+    if (!tests.failed.empty()) {
+        // A module that cannot be loaded has one test of its own name in place of its benchmarks'.
+        const bool is_loaded = tests.failed.ends_with("/" + said.test);
+        return {is_loaded ? Outcome::failed : Outcome::missing,
+                shortened(is_loaded ? fmt::format("{}: {}", tests.failed, tests.complaint)
+                                    : tests.complaint)};
+    }
+    if (said.cut_off || !tests.going_on.empty())
+        return unfinished(
+            said, fmt::format("{}, {} tests had passed",
+                              tests.going_on.empty() ? "between tests" : "in " + tests.going_on,
+                              tests.passed));
+    if (!said.ending.empty()) return unfinished(said, last_line_of(said.log));
+    if (tests.passed > 0) return {Outcome::passed, ""};
+    if (!tests.why.empty()) return {Outcome::skipped, shortened(tests.why)};
+    return {Outcome::failed, "no test ran"};
+}
+
+Verdict read_sanitizer(const Said& said) {
+    auto count = number_after(said.log, "ERROR SUMMARY:");
+    if (!count) count = number_after(said.log, "RACECHECK SUMMARY:");
+    if (count.value_or(0) > 0) return {Outcome::failed, fmt::format("{} errors", *count)};
+    if (auto tests = read_contract(said); tests.outcome != Outcome::passed) return tests;
+    if (!count) return {Outcome::failed, "it did not get to its summary"};
     return {Outcome::passed, ""};
 }
 
-Verdict read_sanitizer(std::string_view log) {
-    auto count = number_after(log, "ERROR SUMMARY:");
-    if (!count) count = number_after(log, "RACECHECK SUMMARY:");
-    if (!count) return {Outcome::failed, "it did not get to its summary"};
-    if (*count == 0) return {Outcome::passed, ""};
-    return {Outcome::failed, fmt::format("{} errors", *count)};
+Verdict read_measurement(const Said& said) { return read_fact(said); }
+
+Verdict read_profile(const Said& said) {
+    if (auto measured = read_fact(said); measured.outcome != Outcome::passed) return measured;
+    if (said.log.find("==PROF== Profiling") == said.log.npos)
+        return {Outcome::failed, "no kernel was profiled: " + last_line_of(said.log)};
+    return {Outcome::passed, ""};
 }
 
-PeerRate read_peer(std::string_view line) {
+Verdict verdict_of(const record::Case& c) {
+    using record::Status;
+    if (c.status == Status::skipped) return {Outcome::skipped, c.reason};
+    const bool measured = c.status == Status::ok || c.status == Status::unstable;
+    if (!measured || c.metrics.empty() || !c.metrics.front().value)
+        return {c.status == Status::interrupted ? Outcome::cut_off : Outcome::failed,
+                shortened(fmt::format("{}: {}", record::to_string(c.status), c.reason))};
+    const auto& metric = c.metrics.front();
+    auto words = record::human(*metric.value, metric.unit);
+    if (const auto share = record::share_of_ceiling(c))
+        words += fmt::format(" ({:.0f}% of its ceiling)", 100 * *share);
+    if (c.verification && c.verification->error)
+        words += fmt::format(", error {:.2g}", *c.verification->error);
+    if (c.status == Status::unstable) words += fmt::format(", unstable: {}", c.reason);
+    return {Outcome::passed, words};
+}
+
+std::string name_of(const record::Case& c) {
+    auto name = fmt::format("{}[{}]", c.benchmark, c.library);
+    for (const auto& parameter : c.parameters)
+        name += fmt::format(" {}={}", parameter.name, record::to_string(parameter.value));
+    return name;
+}
+
+PeerTime read_peer(std::string_view line) {
     const auto parsed = json::parse(line, "the peer");
-    if (!parsed) return {.problem = "the peer said nothing that can be read"};
-    PeerRate rate{.version = text_at(*parsed, "torch"), .problem = text_at(*parsed, "problem")};
-    if (!rate.problem.empty()) return rate;
-    const auto found = parsed->is_object() ? parsed->find("flop_rate") : parsed->end();
+    if (!parsed || !parsed->is_object())
+        return {.problem = "the peer said nothing that can be read"};
+    PeerTime time{.problem = parsed->value("problem", json::Value{}).is_string()
+                                 ? (*parsed)["problem"].get<std::string>()
+                                 : std::string{}};
+    if (!time.problem.empty()) return time;
+    const auto found = parsed->find("seconds");
     if (found == parsed->end() || !found->is_number() || !(found->get<double>() > 0))
-        rate.problem = "the peer gave no rate";
+        time.problem = "the peer gave no time";
     else
-        rate.flop_rate = found->get<double>();
-    return rate;
+        time.seconds = found->get<double>();
+    return time;
 }
 
-Ratio ratio_of(std::string precision, const std::vector<double>& ours,
-               const std::vector<double>& peer) {
-    Ratio ratio{.precision = std::move(precision), .problem = {}};
-    const auto pairs = std::min(ours.size(), peer.size());
+Verdict verdict_of(const Ratio& ratio) {
+    const auto pairs = std::min(ratio.ours.size(), ratio.theirs.size());
     constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-    std::vector<stats::Estimate> own;
-    std::vector<stats::Estimate> other;
+    std::vector<stats::Estimate> ours;
+    std::vector<stats::Estimate> theirs;
     std::vector<stats::Estimate> both;
     for (std::size_t i = 0; i < pairs; ++i) {
-        own.push_back({ours[i], unknown, unknown});
-        other.push_back({peer[i], unknown, unknown});
-        both.push_back({ours[i] / peer[i], unknown, unknown});
+        ours.push_back({ratio.ours[i], unknown, unknown});
+        theirs.push_back({ratio.theirs[i], unknown, unknown});
+        both.push_back({ratio.ours[i] / ratio.theirs[i], unknown, unknown});
     }
     const auto combined = stats::combine_replicas(both);
-    ratio.ours = stats::combine_replicas(own).value;
-    ratio.peer = stats::combine_replicas(other).value;
-    ratio.value = combined.value;
-    ratio.low = combined.low;
-    ratio.high = combined.high;
-    if (!(ratio.value > 0)) ratio.problem = "there was nothing to compare";
-    return ratio;
+    if (!(combined.value > 0)) return {Outcome::failed, "there was nothing to compare"};
+    const auto interval = combined.low > 0 && combined.high > 0 // not of one pair
+                              ? fmt::format(" [{:.3f}, {:.3f}]", combined.low, combined.high)
+                              : std::string{};
+    return {Outcome::passed,
+            fmt::format("{:.3f}{}: {} against {}, {} pairs", combined.value, interval,
+                        record::human(stats::combine_replicas(ours).value, ratio.unit),
+                        record::human(stats::combine_replicas(theirs).value, ratio.unit), pairs)};
 }
 
-bool is_good(const Report& report) {
-    bool any = false;
-    for (const auto& row : report.rows) {
-        for (const auto* verdict : {&row.contract, &row.memory, &row.races}) {
-            if (verdict->outcome == Outcome::failed) return false;
-            any = any || verdict->outcome == Outcome::passed;
-        }
-        if (std::ranges::any_of(row.cases, is_bad)) return false;
-    }
-    return any && report.quick_problem.empty();
+bool has(const Report& report, Outcome outcome) {
+    return std::ranges::any_of(report.rows,
+                               [&](const Row& row) { return row.verdict.outcome == outcome; });
 }
 
 json::Value to_json(const Report& report) {
     json::Value rows = json::Value::array();
-    for (const auto& row : report.rows) {
-        json::Value cases = json::Value::array();
-        for (const auto& c : row.cases) cases.push_back(record::to_json(c));
-        rows.push_back({{"benchmark", row.benchmark},
-                        {"contract", to_json(row.contract)},
-                        {"memcheck", to_json(row.memory)},
-                        {"racecheck", to_json(row.races)},
-                        {"cases", std::move(cases)}});
-    }
+    for (const auto& row : report.rows)
+        rows.push_back({{"part", row.part},
+                        {"name", row.name},
+                        {"outcome", to_string(row.verdict.outcome)},
+                        {"words", row.verdict.words},
+                        {"seconds", row.seconds}});
     json::Value ratios = json::Value::array();
     for (const auto& r : report.ratios)
-        ratios.push_back({{"precision", r.precision},
-                          {"assay_flop_rate", r.ours},
-                          {"torch_flop_rate", r.peer},
-                          {"ratio", r.value},
-                          {"low", r.low},
-                          {"high", r.high},
-                          {"problem", r.problem}});
-    record::Machine machine;
-    machine.devices = report.devices;
-    machine.software = report.software;
-    const auto described = record::to_json(machine);
-    const auto part = [&](const char* key, json::Value none) {
-        const auto found = described.find(key);
-        return found == described.end() ? std::move(none) : *found;
-    };
-    return {{"schema", "assay.gpu-check/1"},
-            {"date", report.date},
-            {"version", report.version},
-            {"devices", part("devices", json::Value::array())},
-            {"software", part("software", json::Value::object())},
-            {"good", is_good(report)},
-            {"quick_seconds",
-             report.quick_seconds ? json::Value(*report.quick_seconds) : json::Value(nullptr)},
-            {"quick_problem", report.quick_problem},
-            {"benchmarks", std::move(rows)},
-            {"pytorch", std::move(ratios)}};
+        ratios.push_back(
+            {{"name", r.name}, {"unit", r.unit}, {"assay", r.ours}, {"pytorch", r.theirs}});
+    return {{"schema", "assay.gpu-check/2"}, {"date", report.date},
+            {"version", report.version},     {"part", report.part},
+            {"state", report.state},         {"budget_seconds", report.budget},
+            {"seconds", report.seconds},     {"rows", std::move(rows)},
+            {"turns", std::move(ratios)},    {"left_out", report.left_out}};
 }
 
 std::string to_text(const Report& report) {
-    std::string out;
-    for (const auto& device : report.devices)
-        out += fmt::format("{} {} (compute capability {})\n", device.index, device.name,
-                           device.compute_capability);
-    out += fmt::format("\n{:<32} {:<9} {:<9} {:<9}\n", "BENCHMARK", "CONTRACT", "MEMCHECK",
-                       "RACECHECK");
-    for (const auto& row : report.rows) {
-        out += fmt::format("{:<32} {:<9} {:<9} {:<9}\n", row.benchmark,
-                           to_string(row.contract.outcome), to_string(row.memory.outcome),
-                           to_string(row.races.outcome));
-        for (const auto* verdict : {&row.contract, &row.memory, &row.races})
-            if (verdict->outcome == Outcome::failed) out += fmt::format("    {}\n", verdict->words);
-        for (const auto& c : row.cases)
-            out += fmt::format("    {:<50} {}\n", parameter_words(c), case_words(c));
-    }
-    if (report.quick_seconds)
-        out += fmt::format("\nquick on the device: {:.0f} s\n", *report.quick_seconds);
-    if (!report.quick_problem.empty()) out += fmt::format("\nquick: {}\n", report.quick_problem);
-    if (!report.ratios.empty()) out += "\ngemm.square[cublaslt] 8192 against PyTorch, by turns\n";
-    for (const auto& r : report.ratios)
-        out += r.problem.empty()
-                   ? fmt::format("    {:<6} {:.3f} [{:.3f}, {:.3f}]  {} against {}\n", r.precision,
-                                 r.value, r.low, r.high, record::human(r.ours, "FLOP/s"),
-                                 record::human(r.peer, "FLOP/s"))
-                   : fmt::format("    {:<6} {}\n", r.precision, r.problem);
+    auto out = fmt::format("gpu-check {} of {}: {} after {:.0f} s of {:.0f} s\n", report.part,
+                           report.date, report.state, report.seconds, report.budget);
+    for (const auto outcome : {Outcome::failed, Outcome::cut_off, Outcome::missing,
+                               Outcome::not_started, Outcome::skipped, Outcome::passed})
+        if (const auto table = table_of(report.rows, outcome); !table.empty())
+            out += fmt::format("\n{}\n{}", to_string(outcome), table);
+    if (!report.left_out.empty())
+        out += fmt::format("\nno room in the archive for: {}\n", fmt::join(report.left_out, ", "));
     return out;
 }
 
 std::string to_markdown(const Report& report) {
-    std::string out = "| benchmark | contract | memcheck | racecheck | on which chip, with what |\n"
-                      "| --- | --- | --- | --- | --- |\n";
-    const auto chip = report.devices.empty() ? std::string{"no device"} : report.devices[0].name;
+    const auto chip = std::ranges::find(report.rows, "driver", &Row::name);
+    std::string out = fmt::format("{}, {}\n\n| benchmark | what was tried |\n| --- | --- |\n",
+                                  chip == report.rows.end() ? "" : chip->verdict.words,
+                                  report.date.substr(0, report.date.find('T')));
+    std::vector<std::string> seen;
     for (const auto& row : report.rows) {
-        std::string figures;
-        for (const auto& c : row.cases)
-            figures += fmt::format("; {} {}", parameter_words(c), case_words(c));
-        out += fmt::format("| {} | {} | {} | {} | {}, {}{} |\n", row.benchmark,
-                           to_string(row.contract.outcome), to_string(row.memory.outcome),
-                           to_string(row.races.outcome), chip, report.date.substr(0, 10), figures);
+        const auto name = row.name.substr(0, row.name.find(' '));
+        if (!name.ends_with(']') || std::ranges::find(seen, name) != seen.end()) continue;
+        seen.push_back(name);
+        std::string tried;
+        for (const auto& other : report.rows)
+            if (other.name.substr(0, other.name.find(' ')) == name &&
+                other.verdict.outcome != Outcome::not_started)
+                tried +=
+                    fmt::format("{}{}{} {}{}{}", tried.empty() ? "" : "; ", other.part,
+                                other.name.substr(name.size()), to_string(other.verdict.outcome),
+                                other.verdict.words.empty() ? "" : ": ", other.verdict.words);
+        if (!tried.empty()) out += fmt::format("| {} | {} |\n", name, tried);
     }
     return out;
 }

@@ -1,78 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tools that scripts/gpu-check runs have said, read from what they wrote. Knows no process.
+// What the tools that scripts/gpu-check runs have said, read from what they printed. Knows no process.
 
 #pragma once
 
 #include "json/json.hpp"
 #include "record/model.hpp"
 
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace assay::gpu {
 
-enum class Outcome : std::uint8_t { passed, failed, skipped, missing };
+enum class Outcome : std::uint8_t {
+    not_started, // its turn did not come
+    passed,
+    failed,
+    skipped, // does not apply here
+    missing, // a tool, a library or PyTorch is not there
+    cut_off, // was not done when its time was over
+};
 std::string_view to_string(Outcome outcome);
 
 struct Verdict {
-    Outcome outcome = Outcome::missing;
-    std::string words; ///< why, unless passed
+    Outcome outcome = Outcome::not_started;
+    std::string words; ///< why, or a figure
 };
 
-/// GoogleTest's --gtest_output=json. Skipped: every test that measures was skipped, which is how the contract
-/// tests say that a benchmark does not apply.
-Verdict read_contract(std::string_view json);
-
-/// The log of a tool of compute-sanitizer; without its summary it did not get to the end.
-Verdict read_sanitizer(std::string_view log);
-
-/// One line of torch_gemm.py: {"flop_rate": 7.7e14, "torch": "2.9.0", "device": "NVIDIA H200"}, or {"problem": "..."}.
-struct PeerRate {
-    double flop_rate = 0;
-    std::string version;
-    std::string problem; ///< not empty: there is no rate
+/// What a process left behind.
+struct Said {
+    std::string log;      ///< all that it printed
+    std::string ending;   ///< "ended with code 1", "SIGSEGV (Segmentation fault)"; empty: well
+    bool cut_off = false; ///< by us: its time was over
+    std::string test{};   ///< of the contract, where one was run: cuda_memory_stream
 };
-PeerRate read_peer(std::string_view line);
+using Reader = Verdict (*)(const Said&);
 
-/// Ours over the peer's, by turns.
+/// The last line is the fact.
+Verdict read_fact(const Said& said);
+/// nvidia-smi's list of processes that compute on the device: there should be none.
+Verdict read_users(const Said& said);
+/// ldd of a module.
+Verdict read_libraries(const Said& said);
+/// GoogleTest's lines. Passed: at least one test that runs the benchmark did run it, none failed.
+Verdict read_contract(const Said& said);
+/// The same lines under a tool of compute-sanitizer, and its summary.
+Verdict read_sanitizer(const Said& said);
+/// `assay run`; its cases are rows of their own.
+Verdict read_measurement(const Said& said);
+/// ncu around `assay run`: a profile of nothing has failed.
+Verdict read_profile(const Said& said);
+
+Verdict verdict_of(const record::Case& c);
+/// "memory.stream[cuda] kernel=triad": begins as the benchmark's other rows do.
+std::string name_of(const record::Case& c);
+
+/// One line of torch_turns.py: {"seconds": 1.4e-3}, or {"problem": "..."}.
+struct PeerTime {
+    double seconds = 0;  ///< of one operation
+    std::string problem; ///< not empty: there is no time
+};
+PeerTime read_peer(std::string_view line);
+
+/// Ours and the peer's, by turns.
 struct Ratio {
-    std::string precision;
-    double ours = 0; ///< FLOP/s, geometric means
-    double peer = 0;
-    double value = 0;
-    double low = 0;
-    double high = 0;
-    std::string problem;
+    std::string name; ///< gemm bf16 8192
+    std::string unit;
+    std::vector<double> ours;
+    std::vector<double> theirs;
 };
-Ratio ratio_of(std::string precision, const std::vector<double>& ours,
-               const std::vector<double>& peer);
+/// "1.003 [0.998, 1.008]: 785 TFLOP/s against 783 TFLOP/s, 4 pairs"; failed where a turn gave nothing.
+Verdict verdict_of(const Ratio& ratio);
 
 struct Row {
-    std::string benchmark; ///< memory.stream[cuda]
-    Verdict contract;
-    Verdict memory;                    ///< compute-sanitizer's memcheck
-    Verdict races;                     ///< its racecheck
-    std::vector<record::Case> cases{}; ///< of the quick suite
+    std::string part; ///< facts, contract, quick, ...
+    std::string name; ///< memory.stream[cuda]
+    Verdict verdict{};
+    double seconds = 0;
 };
 
 struct Report {
     std::string date;    ///< UTC, ISO 8601
     std::string version; ///< of assay
-    std::vector<record::Device> devices;
-    record::NamedList software;
-    std::vector<Row> rows;
-    std::vector<Ratio> ratios;
-    std::optional<double> quick_seconds;
-    std::string quick_problem;
+    std::string part;    ///< first, sanitizer, long
+    std::string state;   ///< running, done, SIGTERM
+    double budget = 0;   ///< seconds
+    double seconds = 0;  ///< so far
+    std::vector<Row> rows{};
+    std::vector<Ratio> ratios{};
+    std::vector<std::string> left_out{}; ///< files that the archive has no room for
 };
 json::Value to_json(const Report& report);
 std::string to_text(const Report& report);
-/// Rows for tests/gpu/status.md.
+/// Rows for tests/gpu/status.md, of the benchmarks that something was tried with.
 std::string to_markdown(const Report& report);
-/// Nothing failed and something passed.
-bool is_good(const Report& report);
+bool has(const Report& report, Outcome outcome);
 
 } // namespace assay::gpu

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// torch_turns.py, kept alive between its turns: it reads requests from a pipe with a name and answers into its log.
+
+#pragma once
+
+#include "process/process.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::gpu {
+
+class Peer {
+public:
+    /// `arguments`: the interpreter and the script; files go to `folder`.
+    static Result<Peer> start(std::vector<std::string> arguments,
+                              std::vector<std::string> environment,
+                              const std::filesystem::path& folder);
+    Peer(Peer&& other) noexcept;
+    Peer& operator=(Peer&&) = delete;
+    Peer(const Peer&) = delete;
+    Peer& operator=(const Peer&) = delete;
+    ~Peer();
+
+    /// Empty: only listens, for what it says first.
+    void ask(const std::string& request);
+    /// The next line of JSON; nothing when it ended without one, or `go_on` says no.
+    std::optional<std::string> answer(const std::function<bool()>& go_on);
+    const std::filesystem::path& log() const { return log_; }
+
+private:
+    Peer(harness::Process process, int requests, std::filesystem::path log)
+        : process_{std::move(process)}, requests_{requests}, log_{std::move(log)} {}
+
+    harness::Process process_;
+    int requests_ = -1;
+    std::filesystem::path log_;
+    std::size_t answers_ = 0; ///< that were read
+};
+
+} // namespace assay::gpu

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steps.hpp"
+
+#include "base/file.hpp"
+#include "json/json.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <span>
+#include <sstream>
+
+namespace assay::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// If these are wrong, no time of any other is worth anything.
+constexpr std::array prove_the_clock{"latency.kernel", "memory.stream", "peak.fma"};
+/// Their kernels work in shared memory.
+constexpr std::array have_shared_memory{"memory.stream",  "memory.latency",   "memory.matrix",
+                                        "memory.banks",   "md.lennard_jones", "peak.atomic",
+                                        "latency.atomic", "stencil.window"};
+
+bool is_among(std::string_view id, std::span<const char* const> ids) {
+    return std::ranges::find(ids, id) != ids.end();
+}
+
+Step contract_of(const std::string& part, const Tried& tried, const Tree& tree, double seconds) {
+    // The module's own test is there when it cannot be loaded, instead of its benchmarks'.
+    return {.part = part,
+            .name = tried.name(),
+            .arguments = {tree.contract.string(),
+                          fmt::format("--gtest_filter=*/{}:*/{}", tried.test(), tried.module)},
+            .read = read_contract,
+            .seconds = seconds,
+            .variables = {"ASSAY_CONTRACT_MODULE=" + tried.module, "ASSAY_CONTRACT_CASES=few"},
+            .test = tried.test()};
+}
+
+Step measurement(const std::string& part, const std::string& name, const Tree& tree,
+                 const std::vector<std::string>& what, const std::string& device, double seconds) {
+    Step step{.part = part,
+              .name = name,
+              .arguments = {tree.assay.string(), "run"},
+              .read = read_measurement,
+              .seconds = seconds,
+              .measures = true};
+    step.arguments.insert(step.arguments.end(), what.begin(), what.end());
+    step.arguments.insert(step.arguments.end(), {"--device", device});
+    return step;
+}
+
+Step suite(const std::string& part, const Tree& tree, const std::string& device, double seconds) {
+    return measurement(part, part + ".json", tree,
+                       {(tree.data / (part + ".json")).string(), "--replicas", "1"}, device,
+                       seconds);
+}
+
+std::string modules_of(const std::vector<Tried>& tried) {
+    std::set<std::string> names;
+    for (const auto& t : tried) names.insert(t.module);
+    return fmt::format("{}", fmt::join(names, ","));
+}
+
+void add_facts(Plan& plan, const Tree& tree, const std::vector<Tried>& tried,
+               const std::string& device) {
+    const auto fact = [&](std::string name, std::vector<std::string> arguments,
+                          Reader read = read_fact) {
+        constexpr double seconds = 8; // a driver that hangs shall not take all 20
+        plan.steps.push_back({.part = "facts",
+                              .name = std::move(name),
+                              .arguments = std::move(arguments),
+                              .read = read,
+                              .seconds = seconds});
+    };
+    fact("driver", {"nvidia-smi",
+                    "--query-gpu=name,driver_version,memory.total,memory.used,clocks.max.sm,power."
+                    "limit,compute_mode,mig.mode.current,ecc.mode.current",
+                    "--format=csv,noheader", "-i", device});
+    fact("other processes",
+         {"nvidia-smi", "--query-compute-apps=pid,process_name,used_memory",
+          "--format=csv,noheader", "-i", device},
+         read_users);
+    fact("doctor", {tree.assay.string(), "doctor", "--json"});
+    fact("PyTorch", {"python3", (tree.data / "torch_turns.py").string(), "--facts"});
+    std::set<std::string> seen;
+    for (const auto& t : tried)
+        if (seen.insert(t.module).second)
+            fact("libraries of " + t.module, {"ldd", (tree.modules / (t.module + ".so")).string()},
+                 read_libraries);
+    fact("nvcc", {"nvcc", "--version"});
+    fact("compute-sanitizer", {"compute-sanitizer", "--version"});
+    fact("ncu", {"ncu", "--version"});
+    fact("all of nvidia-smi", {"nvidia-smi", "-q", "-i", device});
+}
+
+Plan first(const Tree& tree, std::vector<Tried> tried, const std::string& device) {
+    Plan plan{.parts = {{"facts", 0.1, 20},
+                        {"contract", 0.3},
+                        {"quick", 0.48},
+                        {turns_part, 0.68},
+                        {"device", 0.87},
+                        {"precisions", 1}},
+              .steps = {}};
+    std::ranges::stable_partition(tried, [](const Tried& t) {
+        return is_among(t.id, prove_the_clock) && t.module == "cuda";
+    });
+    add_facts(plan, tree, tried, device);
+    for (const auto& t : tried) plan.steps.push_back(contract_of("contract", t, tree, 20));
+    plan.steps.push_back(measurement("quick", "quick", tree,
+                                     {"quick", "--only", modules_of(tried), "--replicas", "1"},
+                                     device, 150));
+    plan.steps.push_back(suite("device", tree, device, 200));
+    plan.steps.push_back(suite("precisions", tree, device, 200));
+    return plan;
+}
+
+Plan sanitizer(const Tree& tree, const std::vector<Tried>& tried) {
+    Plan plan{.parts = {{"memcheck", 0.7}, {"racecheck", 1}}, .steps = {}};
+    for (const std::string check : {"memcheck", "racecheck"})
+        for (const auto& t : tried) {
+            if (check == "racecheck" && !(t.module == "cuda" && is_among(t.id, have_shared_memory)))
+                continue;
+            auto step = contract_of(check, t, tree, 60);
+            step.arguments = {
+                "compute-sanitizer", "--tool", check, tree.contract.string(),
+                fmt::format("--gtest_filter=*ComputesAndIsChecked/{}:*/{}", t.test(), t.module)};
+            step.read = read_sanitizer;
+            // It runs one kernel at a time: one that waits for the next to be queued would wait for ever.
+            step.variables.emplace_back("ASSAY_HOLD_STREAMS=0");
+            plan.steps.push_back(std::move(step));
+        }
+    return plan;
+}
+
+Step profile(const Tree& tree, const std::string& device, const std::string& kernels,
+             const std::string& what, const std::vector<std::string>& settings) {
+    auto arguments = settings;
+    arguments.insert(arguments.begin(), {what, "--replicas", "1", "--budget", "2s"});
+    auto step = measurement("profile", what, tree, arguments, device, 90);
+    // The clocks stay as they are; launches after warming up; reports of one kernel are some pages.
+    const std::array around{"ncu",    "--target-processes",
+                            "all",    "--clock-control",
+                            "none",   "--kernel-name",
+                            "",       "--launch-skip",
+                            "20",     "--launch-count",
+                            "3",      "--set",
+                            "full",   "--page",
+                            "details"};
+    std::vector<std::string> front(around.begin(), around.end());
+    front[6] = "regex:" + kernels;
+    step.arguments.insert(step.arguments.begin(), front.begin(), front.end());
+    step.read = read_profile;
+    step.variables = {"ASSAY_HOLD_STREAMS=0"}; // kernels are run again and again, one at a time
+    return step;
+}
+
+Plan longer(const Tree& tree, const std::vector<Tried>& tried, const std::string& device) {
+    Plan plan{.parts = {{"replicas", 0.35}, {"contract", 0.6}, {"long", 0.8}, {"profile", 1}},
+              .steps = {}};
+    plan.steps.push_back(measurement("replicas", "quick, three replicas", tree,
+                                     {"quick", "--only", modules_of(tried), "--replicas", "3"},
+                                     device, 300));
+    for (const auto& t : tried)
+        if (t.id.starts_with("fft.") || t.id.starts_with("gemm.")) {
+            auto step = contract_of("contract", t, tree, 180);
+            step.variables.pop_back(); // every combination
+            plan.steps.push_back(std::move(step));
+        }
+    plan.steps.push_back(suite("long", tree, device, 200));
+    plan.steps.push_back(profile(
+        tree, device, "march_kernel", "stencil.heat3d[cuda]",
+        {"--set", "stencil.heat3d.stencil=7_point", "--set", "stencil.heat3d.precision=fp64"}));
+    plan.steps.push_back(profile(
+        tree, device, "forces_kernel|each_kernel", "md.lennard_jones[cuda]",
+        {"--set", "md.lennard_jones.atoms=256000", "--set", "md.lennard_jones.precision=fp32"}));
+    plan.steps.push_back(profile(tree, device, "moving|direct", "stencil.window[cuda]",
+                                 {"--set", "stencil.window.precision=fp32"}));
+    return plan;
+}
+
+} // namespace
+
+std::string Tried::test() const {
+    auto text = module + '_' + id;
+    std::ranges::replace(text, '.', '_');
+    return text;
+}
+
+std::vector<Tried> tried_of(const fs::path& modules) {
+    std::vector<fs::path> manifests;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator{modules, error})
+        if (entry.path().extension() == ".json") manifests.push_back(entry.path());
+    std::ranges::sort(manifests);
+    std::vector<Tried> tried;
+    for (const auto& path : manifests) {
+        constexpr std::size_t most = std::size_t{4} << 20U;
+        const auto manifest = json::parse(read_whole(path, most).value_or(""), path.string());
+        if (!manifest || !manifest->is_object() || !manifest->contains("benchmarks")) continue;
+        for (const auto& b : manifest->at("benchmarks"))
+            if (b.is_object() && b.value("place", "host") != "host")
+                tried.push_back({.id = b.value("id", ""), .module = path.stem().string()});
+    }
+    return tried;
+}
+
+std::vector<Turn> turns() {
+    constexpr double gemm = 2.0 * 8192 * 8192 * 8192; // multiplications and additions
+    constexpr double copied = 2.0 * (2UL << 30U);     // read and written
+    constexpr double fft = 2.0 * 256 * 256 * 256 * 8; // in and out, complex fp32
+    const std::string square = "size=8192 load=sustained cache=hot data=normal precision=";
+    return {
+        {"gemm bf16 8192", gemm, "FLOP/s", "gemm.square[cublaslt]", square + "bf16"},
+        {"gemm fp8_e4m3 8192", gemm, "FLOP/s", "gemm.square[cublaslt]",
+         square + "fp8_e4m3 accumulation=fast"},
+        {"copy 2147483648", copied, "B/s", "memory.stream[cuda]", "kernel=copy footprint=4GiB"},
+        {"fft 256", fft, "B/s", "fft.transform[cufft]",
+         "dimensions=3d points=256 type=c2c precision=fp32"},
+        {"gemm fp64 8192", gemm, "FLOP/s", "gemm.square[cublaslt]", square + "fp64"},
+    };
+}
+
+Step step_of(const Turn& turn, const Tree& tree, const std::string& device) {
+    std::vector<std::string> what{turn.ours, "--replicas", "1", "--budget", "2s"};
+    const auto id = turn.ours.substr(0, turn.ours.find('['));
+    std::istringstream settings{turn.setting};
+    for (std::string one; settings >> one;)
+        what.insert(what.end(), {"--set", fmt::format("{}.{}", id, one)});
+    return measurement(std::string{turns_part}, turn.name, tree, what, device, 40);
+}
+
+Plan plan_of(std::string_view name, const Tree& tree, const std::vector<Tried>& tried,
+             const std::string& device) {
+    if (name == first_part) return first(tree, tried, device);
+    if (name == "sanitizer") return sanitizer(tree, tried);
+    if (name == "long") return longer(tree, tried, device);
+    return {};
+}
+
+} // namespace assay::gpu
