@@ -65,7 +65,7 @@ function(assay_program name)
     add_executable(${name} ${PROGRAM_SOURCES})
     target_link_libraries(${name} PRIVATE assay_warnings assay_sanitizers ${PROGRAM_LINK})
     if(NOT name STREQUAL "assay") # that one is part of the package: AssayPackage.cmake
-        install(TARGETS ${name} RUNTIME DESTINATION bin)
+        install(TARGETS ${name} RUNTIME DESTINATION bin COMPONENT reports)
     endif()
 endfunction()
 

@@ -15,6 +15,16 @@ ASSAY_BUILD=$build "$project/scripts/package" --out "$folder/made" 2>"$folder/sa
 [ $code -eq 2 ] || fail "it wrote over a folder, exit code $code"
 grep -q 'is there already' "$folder/said" || fail "no word on the folder: $(cat "$folder/said")"
 
+# The small one is of one architecture: of a build for another it is refused.
+code=0
+ASSAY_BUILD=$build "$project/scripts/package" --gpu-only --arch 9.0 --out "$folder/small" 2>"$folder/said" || code=$?
+if grep -q '^ASSAY_CUDA_ARCHITECTURES:STRING=90$' "$build/CMakeCache.txt"; then
+    [ $code -eq 0 ] || fail "--gpu-only: exit code $code: $(cat "$folder/said")"
+    [ -x "$folder/small/source/rebuild" ] && [ -e "$folder/small/lib/assay/cuda.so" ] || fail "--gpu-only lacks its parts"
+    while read -r source; do [ -e "$folder/small/source/$source" ] || fail "no $source"; done <"$folder/small/source/sources"
+else
+    [ $code -eq 2 ] && grep -q 'other device code' "$folder/said" || fail "--gpu-only: exit code $code: $(cat "$folder/said")"
+fi
 mv "$folder/made" "$folder/moved elsewhere"
 tree="$folder/moved elsewhere"
 # Nothing of our environment: what it needs, it has.
