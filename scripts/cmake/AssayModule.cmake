@@ -69,6 +69,9 @@ function(assay_finish_module name)
     endif()
     set(catalogue "${CMAKE_CURRENT_BINARY_DIR}/catalogue_${name}.cpp")
     configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/catalogue.cpp.in" "${catalogue}" @ONLY)
+    if(COMMAND assay_compile_together)
+        assay_compile_together(assay_module_${name} 8)
+    endif()
     target_sources(assay_module_${name} PRIVATE "${catalogue}")
     add_custom_command(TARGET assay_module_${name} POST_BUILD
         COMMAND $<TARGET_FILE:assay::assay> manifest "$<TARGET_FILE:assay_module_${name}>"

@@ -4,10 +4,15 @@
 
 find_package(Threads REQUIRED)
 
+# Compiled together, a helper of one file is no shadow in the next, and anonymous types belong to no other file.
+set(assay_alone -Wshadow)
+if(ASSAY_UNITY)
+    set(assay_alone $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 add_library(assay_warnings INTERFACE)
 target_compile_options(assay_warnings INTERFACE
     # Designated initialisers leave out members on purpose.
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Werror;-Wno-missing-field-initializers>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;${assay_alone};-Werror;-Wno-missing-field-initializers>
     # Clang sees libstdc++ 12 use a deprecated function in its own stable_sort.
     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations>)
 
@@ -39,6 +44,51 @@ function(assay_shared_headers name) # one library whose only purpose is its prec
 endfunction()
 assay_shared_headers(assay_room_headers <nlohmann/json.hpp> <string> <vector>)
 
+# The sources of a target in a few compilations (ASSAY_UNITY): most of the time of a small file goes to the headers and
+# templates that it shares with its neighbours. Two that define the same name at the left edge, as helpers in anonymous
+# namespaces do, go into different groups; presets `tidy` and `fuzz` compile each file by itself.
+function(assay_compile_together target size)
+    get_target_property(apart ${target} ASSAY_APART)
+    if(NOT ASSAY_UNITY OR apart)
+        return()
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    get_target_property(sources ${target} SOURCES)
+    set(last -1)
+    foreach(source IN LISTS sources)
+        if(NOT source MATCHES "\\.cpp$")
+            continue()
+        endif()
+        file(READ "${source}" text)
+        if(text MATCHES "HWY_TARGET_INCLUDE|\nusing namespace assay(;|::harness)")
+            continue() # it includes itself, or opens our namespaces to all that follow
+        endif()
+        string(REGEX MATCHALL "\n(struct|class|enum|enum class|concept) [A-Za-z_]+|\n[A-Za-z][A-Za-z0-9_:<>,*& ]* [*&]*[a-z_0-9]+( =|{|\\()"
+            found "${text}")
+        list(TRANSFORM found REPLACE "( =|{|\\()$" "")
+        list(TRANSFORM found REPLACE ".*[ *&]" "")
+        list(REMOVE_DUPLICATES found)
+        set(group 0)
+        while(group LESS_EQUAL last)
+            set(both ${names_${group}} ${found})
+            list(LENGTH both length)
+            list(REMOVE_DUPLICATES both)
+            list(LENGTH both distinct)
+            list(LENGTH group_${group} members)
+            if(length EQUAL distinct AND members LESS size)
+                break()
+            endif()
+            math(EXPR group "${group} + 1")
+        endwhile()
+        if(group GREATER last)
+            set(last ${group})
+        endif()
+        list(APPEND names_${group} ${found})
+        list(APPEND group_${group} "${source}")
+        set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${target}_${group}")
+    endforeach()
+endfunction()
+
 function(assay_room name)
     cmake_parse_arguments(ROOM "" "" "SOURCES;LINK" ${ARGN})
     if(ROOM_SOURCES)
@@ -57,6 +107,9 @@ function(assay_room name)
     if(ROOM_SOURCES AND assay_json IN_LIST ROOM_LINK)
         target_precompile_headers(assay_${name} REUSE_FROM assay_room_headers)
     endif()
+    if(ROOM_SOURCES)
+        assay_compile_together(assay_${name} 10)
+    endif()
 endfunction()
 
 # assay_program(<name> SOURCES ... LINK ...)
@@ -64,6 +117,7 @@ function(assay_program name)
     cmake_parse_arguments(PROGRAM "" "" "SOURCES;LINK" ${ARGN})
     add_executable(${name} ${PROGRAM_SOURCES})
     target_link_libraries(${name} PRIVATE assay_warnings assay_sanitizers ${PROGRAM_LINK})
+    assay_compile_together(${name} 10)
     if(NOT name STREQUAL "assay") # that one is part of the package: AssayPackage.cmake
         install(TARGETS ${name} RUNTIME DESTINATION bin COMPONENT reports)
     endif()
@@ -78,8 +132,9 @@ function(assay_test_headers)
     target_link_libraries(assay_test_headers PRIVATE GTest::gmock)
 endfunction()
 
-# assay_test(<name> SOURCES ... LINK ... [LABELS ...] [SERIAL]) is one GoogleTest program and one ctest
-# entry for each of its tests; SERIAL ones have the machine to themselves.
+# assay_test(<name> SOURCES ... LINK ... [LABELS ...] [SERIAL]) is one GoogleTest program, run in four parts that
+# take every fourth test each: a process for each test would take longer to start than most tests run. SERIAL
+# ones are run whole and have the machine to themselves. scripts/test counts the tests themselves.
 function(assay_test name)
     cmake_parse_arguments(TEST "SERIAL" "" "SOURCES;LINK;LABELS" ${ARGN})
     add_executable(${name} ${TEST_SOURCES})
@@ -90,10 +145,16 @@ function(assay_test name)
     if(NOT TEST_LINK MATCHES "OpenMP") # other options of the compiler, other headers
         target_precompile_headers(${name} REUSE_FROM assay_test_headers)
     endif()
+    assay_compile_together(${name} 8)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-    set(serial "")
     if(TEST_SERIAL)
-        set(serial RUN_SERIAL ON)
+        add_test(NAME ${name} COMMAND ${name})
+        set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${TEST_LABELS}" RUN_SERIAL ON)
+        return()
     endif()
-    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 120 LABELS "${TEST_LABELS}" ${serial})
+    foreach(part RANGE 3)
+        add_test(NAME ${name}.${part} COMMAND ${name})
+        set_tests_properties(${name}.${part} PROPERTIES TIMEOUT 300 LABELS "${TEST_LABELS}"
+            ENVIRONMENT "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=${part}")
+    endforeach()
 endfunction()
