@@ -92,6 +92,26 @@ build() { # preset, [targets...]
         }
         rm -f "/tmp/assay-configure.$$"
     fi
-    # ninja's own line of progress on a terminal, only failures elsewhere.
-    if [ -t 2 ]; then ninja -C "build/$preset" "$@" >&2; else ninja -C "build/$preset" --quiet "$@" >&2; fi
+    if [ -t 2 ]; then
+        ninja -C "build/$preset" "$@" >&2
+    else
+        NINJA_STATUS='[%f/%t %e] ' ninja -C "build/$preset" "$@" 2>&1 | ten_lines
+        return "${PIPESTATUS[0]}"
+    fi
+}
+# ninja's progress where no terminal overwrites it: a line for every tenth of the steps, unless it took less than five
+# seconds. What is not progress passes.
+ten_lines() {
+    local line part seconds next=10 shown=0
+    while IFS= read -r line; do
+        if [[ $line =~ ^\[([0-9]+)/([0-9]+)\ ([0-9]+) ]]; then
+            part=$((100 * BASH_REMATCH[1] / BASH_REMATCH[2])) seconds=${BASH_REMATCH[3]}
+            if [ "$part" -ge "$next" ] && [ "$seconds" -ge $((shown + 5)) ]; then
+                say "  built $part% in $seconds s, about $((seconds * (100 - part) / part)) s more"
+                next=$((part / 10 * 10 + 10)) shown=$seconds
+            fi
+        elif [[ $line != 'ninja: Entering'* && $line != 'ninja: no work'* ]]; then
+            say "$line"
+        fi
+    done
 }
