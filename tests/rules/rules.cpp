@@ -159,30 +159,6 @@ TEST(Rules, EveryBuildOptionIsSwitchedOnInAPreset) {
     }
 }
 
-// Two types of one name are one type to the linker, which keeps one of their destructors.
-TEST(Rules, ATypeHasItsNameAlone) {
-    static const std::regex space{R"(^namespace ([a-z_:]+) \{)"};
-    static const std::regex type{R"(^(struct|class) ([A-Z][A-Za-z0-9]*)( final)?( :[^;]*)? ?\{)"};
-    std::map<std::string, std::string> homes;
-    std::vector<std::string> broken;
-    auto files = files_below("harness");
-    std::ranges::move(files_below("reports"), std::back_inserter(files));
-    for (const auto& file : files) {
-        if (file.extension() != ".hpp") continue;
-        std::string inside;
-        for (const auto& line : lines_of(file)) {
-            std::smatch match;
-            if (std::regex_search(line.text, match, space)) inside = match[1];
-            if (!std::regex_search(line.text, match, type)) continue;
-            const auto name = inside + "::" + match[2].str();
-            const auto [home, is_new] = homes.try_emplace(name, file.string());
-            if (!is_new) broken.push_back(name + ": " + home->second + " and " + file.string());
-        }
-    }
-    EXPECT_GT(homes.size(), 200U) << "a rule that reads nothing passes for ever";
-    EXPECT_THAT(broken, IsEmpty());
-}
-
 TEST(Rules, TheRulesSeeTheTree) {
     // A rule that reads nothing passes for ever.
     EXPECT_GT(source_lines({"harness"}).size(), 1000U);
