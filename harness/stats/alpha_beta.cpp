@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
+#include <numbers>
 
 namespace assay::stats {
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 // A segment has more sizes than a line has parameters, or it fits anything.
 constexpr std::size_t fewest_sizes = 3;
@@ -69,15 +68,19 @@ private:
     std::vector<double> squares_;
 };
 
+void add(std::vector<Normal>& sums, std::span<const CostPoint> points) {
+    for (const CostPoint& point : points)
+        for (std::size_t m = 0; m < sums.size(); ++m)
+            sums[m].add(point.terms[m], point.seconds, point.seconds);
+}
+
 Table squares_of_pieces(const Sorted& sorted) {
     const std::size_t sizes = sorted.ends.size();
     Table table{sizes};
     for (std::size_t first = 0; first < sizes; ++first) {
         std::vector<Normal> sums(sorted.models);
         for (std::size_t last = first + 1; last <= sizes; ++last) {
-            for (const CostPoint& point : sorted.of(last - 1, last))
-                for (std::size_t m = 0; m < sorted.models; ++m)
-                    sums[m].add(point.terms[m], point.seconds, point.seconds);
+            add(sums, sorted.of(last - 1, last));
             if (last - first < fewest_sizes) continue;
             double& least = table.at(first, last);
             for (const Normal& sum : sums) least = std::min(least, solve_not_negative(sum).squares);
@@ -92,29 +95,34 @@ double badness(double squares, std::size_t points) {
     return count * std::log(std::max(squares / count, smallest_spread * smallest_spread));
 }
 
+// Of the first i sizes in so many segments, and where the last of these begins.
+struct Best {
+    double squares = infinite;
+    std::size_t first = 0;
+};
+
+std::vector<Best> with_one_more(const std::vector<Best>& segments, const Table& table) {
+    std::vector<Best> next(segments.size());
+    for (std::size_t last = 1; last < segments.size(); ++last)
+        for (std::size_t first = 1; first < last; ++first) {
+            const double squares = segments[first].squares + table.at(first, last);
+            if (squares < next[last].squares) next[last] = {squares, first};
+        }
+    return next;
+}
+
 /// Where segments begin, by size: the cut whose gain is worth its breaks. Exact, by dynamic programming.
 std::vector<std::size_t> cut(const Sorted& sorted, std::size_t most_segments) {
     const std::size_t sizes = sorted.ends.size();
     if (most_segments < 2 || sizes < 2 * fewest_sizes || sizes > most_sizes) return {0};
     const Table table = squares_of_pieces(sorted);
-    // Of the first i sizes in so many segments, and where the last of these begins.
-    struct Best {
-        double squares = infinite;
-        std::size_t first = 0;
-    };
     std::vector<std::vector<Best>> best{std::vector<Best>(sizes + 1)};
     for (std::size_t last = 1; last <= sizes; ++last) best[0][last] = {table.at(0, last), 0};
     const double cost = cost_of_break * std::log(static_cast<double>(sorted.points.size()));
     double least = badness(best[0][sizes].squares, sorted.points.size());
     std::size_t chosen = 0;
     for (std::size_t breaks = 1; breaks < most_segments; ++breaks) {
-        std::vector<Best> next(sizes + 1);
-        for (std::size_t last = 1; last <= sizes; ++last)
-            for (std::size_t first = 1; first < last; ++first) {
-                const double squares = best[breaks - 1][first].squares + table.at(first, last);
-                if (squares < next[last].squares) next[last] = {squares, first};
-            }
-        best.push_back(std::move(next));
+        best.push_back(with_one_more(best.back(), table));
         const double now = badness(best[breaks][sizes].squares, sorted.points.size()) +
                            cost * static_cast<double>(breaks);
         if (now < least) {
@@ -249,7 +257,7 @@ Estimate predict(const CostFit& fit, const CostModel& model, const Terms& terms)
     const double own = std::max(0.0, product(terms, product(model.covariance, terms)));
     // On logarithms, so that the lower end stays a time.
     // What a run has in common counts twice: for those that were measured and for the one to come.
-    const double shared = std::sqrt(2.0) * fit.shared;
+    const double shared = std::numbers::sqrt2 * fit.shared;
     const double error = std::hypot(fit.spread * std::sqrt(own) / seconds, fit.spread, shared);
     const double factor = std::exp(student_factor(fit.degrees) * error);
     return {.value = seconds, .low = seconds / factor, .high = seconds * factor};

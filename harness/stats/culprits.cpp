@@ -8,12 +8,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numbers>
 
 namespace assay::stats {
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 // Huber's constant: 95% as good as plain least squares where errors are normal.
 constexpr double huber = 1.345;
 // The median of absolute normal errors is 0.6745 of their standard deviation.
@@ -67,6 +66,7 @@ public:
         effects_.node.assign(nodes, 0);
         effects_.weight.assign(nodes, 0);
         std::vector<double> logs;
+        logs.reserve(pairs_.size());
         for (const Pair& pair : pairs_) logs.push_back(pair.log);
         effects_.common = median_of(logs);
     }
@@ -92,7 +92,7 @@ private:
     /// One node after the other, given the others (Gauss-Seidel); says how far the furthest moved.
     double improve() {
         std::vector<double> sums(effects_.node.size(), 0);
-        std::fill(effects_.weight.begin(), effects_.weight.end(), 0);
+        std::ranges::fill(effects_.weight, 0);
         for (const Pair& pair : pairs_) {
             effects_.weight[pair.a] += pair.weight;
             effects_.weight[pair.b] += pair.weight;
@@ -125,6 +125,7 @@ private:
     }
     void weigh() {
         std::vector<double> sizes;
+        sizes.reserve(pairs_.size());
         for (const Pair& pair : pairs_) sizes.push_back(std::fabs(pair.left));
         const auto count = static_cast<double>(pairs_.size());
         // The effects took up some of the scatter.
@@ -225,9 +226,10 @@ private:
         }
         const auto degrees = static_cast<double>(logs.size()) - 1;
         if (degrees < fewest_degrees) return;
-        const double noise =
-            std::max({median_of(logs) / normal_median, std::sqrt(2.0) * matrix_.log_noise, quiet});
+        const double noise = std::max(
+            {median_of(logs) / normal_median, std::numbers::sqrt2 * matrix_.log_noise, quiet});
         std::vector<double> p;
+        p.reserve(logs.size());
         for (const double log : logs)
             p.push_back(std::min(1.0, 2 * one_sided(log / noise, degrees)));
         const auto sure = adjusted(p);

@@ -5,12 +5,9 @@
 #include <boost/math/distributions/students_t.hpp>
 
 #include <cmath>
-#include <limits>
 
 namespace assay::stats {
 namespace {
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 double sum_of_squares(Values values) {
     return values.size() < 2 ? 0 : variance(values) * static_cast<double>(values.size() - 1);

@@ -5,13 +5,10 @@
 #include <boost/math/distributions/students_t.hpp>
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace assay::stats {
 namespace {
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 // Neighbours correlated by 0.2 make Student's interval too narrow by sqrt(1.2 / 0.8), a fifth.
 constexpr double independent_enough = 0.2;

@@ -13,6 +13,13 @@ constexpr double nothing_left = 1e-9;
 
 bool has(unsigned choice, std::size_t term) { return (choice >> term & 1U) != 0; }
 
+TermMatrix scaled(const TermMatrix& matrix, const Terms& scale) {
+    TermMatrix out{};
+    for (std::size_t i = 0; i < most_terms; ++i)
+        for (std::size_t j = 0; j < most_terms; ++j) out[i][j] = matrix[i][j] * scale[i] * scale[j];
+    return out;
+}
+
 /// Takes the pivot's row off the others, in both matrices.
 void eliminate(TermMatrix& work, TermMatrix& inverse, std::size_t pivot, unsigned kept) {
     const double factor = 1 / work[pivot][pivot];
@@ -56,13 +63,9 @@ TermMatrix inverse_of(const TermMatrix& matrix, unsigned& kept) {
     Terms scale{};
     for (std::size_t i = 0; i < most_terms; ++i)
         scale[i] = matrix[i][i] > 0 ? 1 / std::sqrt(matrix[i][i]) : 0;
-    TermMatrix work{};
+    TermMatrix work = scaled(matrix, scale);
     TermMatrix inverse{};
-    for (std::size_t i = 0; i < most_terms; ++i) {
-        inverse[i][i] = 1;
-        for (std::size_t j = 0; j < most_terms; ++j)
-            work[i][j] = matrix[i][j] * scale[i] * scale[j];
-    }
+    for (std::size_t i = 0; i < most_terms; ++i) inverse[i][i] = 1;
     for (std::size_t pivot = 0; pivot < most_terms; ++pivot) {
         if (!has(kept, pivot)) continue;
         if (work[pivot][pivot] > nothing_left)
@@ -71,9 +74,8 @@ TermMatrix inverse_of(const TermMatrix& matrix, unsigned& kept) {
             kept &= ~(1U << pivot);
     }
     for (std::size_t i = 0; i < most_terms; ++i)
-        for (std::size_t j = 0; j < most_terms; ++j)
-            inverse[i][j] = has(kept, i) && has(kept, j) ? inverse[i][j] * scale[i] * scale[j] : 0;
-    return inverse;
+        if (!has(kept, i)) scale[i] = 0;
+    return scaled(inverse, scale);
 }
 
 Solution solve_not_negative(const Normal& sums) {

@@ -13,8 +13,6 @@
 namespace assay::stats {
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-
 /// Newton's steps on 1 / trigamma, which is convex and nearly linear, so that they converge from the
 /// left without overshooting (appendix of Smyth 2004). Outside 1e-6..1e7 the first term of the series
 /// is exact to eight digits.

@@ -6,13 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace assay::stats {
 namespace {
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 struct Point {
     double x;
@@ -85,7 +82,8 @@ Slope theil_sen(Values x, Values y, double confidence) {
         for (std::size_t k = i + 1; k < points.size(); ++k)
             if (points[k].x > points[i].x)
                 slopes.push_back((points[k].y - points[i].y) / (points[k].x - points[i].x));
-    if (different_x(points) < 3 || !(confidence > 0 && confidence < 1)) return none;
+    const bool is_share = confidence > 0 && confidence < 1;
+    if (different_x(points) < 3 || !is_share) return none;
     std::ranges::sort(slopes);
     // The slopes that Kendall's test of no trend would not refuse: a range of ranks about the middle.
     const double reach =

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 namespace assay::stats {
@@ -21,7 +22,7 @@ double noise_of(Values values) {
         differences.begin() + static_cast<std::ptrdiff_t>((differences.size() - 1) / 2);
     std::nth_element(differences.begin(), middle, differences.end());
     constexpr double median_of_normal = 0.6745; // of absolute values, in standard deviations
-    return *middle / median_of_normal / std::sqrt(2.0);
+    return *middle / median_of_normal / std::numbers::sqrt2;
 }
 
 /// A value far outside what its neighbours span (the two nearest, at the ends) is pulled towards them:
@@ -59,14 +60,15 @@ struct Split {
 /// many the whole has, and looking at all costs n log n.
 std::vector<Range> seeded_ranges(std::size_t count, std::size_t fewest) {
     std::vector<Range> ranges;
-    for (double length = static_cast<double>(count) / std::sqrt(2.0);
-         length >= static_cast<double>(fewest); length /= std::sqrt(2.0)) {
+    double length = static_cast<double>(count) / std::numbers::sqrt2;
+    while (length >= static_cast<double>(fewest)) {
         const auto size = static_cast<std::size_t>(length);
         const std::size_t shifts = (2 * (count - size) + size - 1) / size;
         for (std::size_t i = 0; i <= shifts; ++i) {
             const std::size_t from = (count - size) * i / shifts;
             ranges.push_back({from, from + size});
         }
+        length /= std::numbers::sqrt2;
     }
     return ranges;
 }
@@ -144,6 +146,7 @@ private:
 
     std::vector<Step> levels() const {
         std::vector<Step> steps;
+        steps.reserve(splits_.size());
         for (const Split& split : splits_) {
             steps.push_back(
                 {.index = split.index,
@@ -212,7 +215,7 @@ private:
         if (noise <= 1e-24 * scale * scale) return 0;
         const double t = std::sqrt(explained / noise / inflation(split));
         // The normal distribution's tail is shorter, and a hundred times as quick to work out.
-        if (places * std::erfc(t / std::sqrt(2.0)) > alpha_) return 1;
+        if (places * std::erfc(t / std::numbers::sqrt2) > alpha_) return 1;
         const boost::math::students_t distribution{degrees};
         return std::min(1.0, places * 2 * cdf(complement(distribution, t)));
     }

@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <vector>
 
 namespace assay::stats {
 namespace {
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 bool has_nan(Values values) {
     return std::ranges::any_of(values, [](double value) { return std::isnan(value); });

@@ -5,11 +5,14 @@
 
 #pragma once
 
+#include <limits>
 #include <span>
 
 namespace assay::stats {
 
 using Values = std::span<const double>;
+
+inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 double mean(Values values);
 /// Of the sample, divided by n - 1; NaN for fewer than two values.

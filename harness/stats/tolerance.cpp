@@ -7,12 +7,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 namespace assay::stats {
 namespace {
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 bool is_share(double value) { return value > 0 && value < 1; }
 } // namespace
 

@@ -6,12 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace assay::stats {
-namespace {
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-}
 
 Verdict classify(const Difference& difference, double p, const VerdictRule& rule) {
     const double minimum = std::log1p(rule.minimum_effect);
