@@ -33,8 +33,8 @@ TEST(CaseWorker, ACaseThatIsSustainedHasLongBatchesAfterALoad) {
     const auto result = Worker{}.measure(true, "host");
     ASSERT_TRUE(result.replica.seconds) << result.replica.reason;
     EXPECT_GE(*result.replica.warmup_seconds, 1);
-    // Of 5 ms; while it was calibrated a call may have been slower than later.
-    EXPECT_GE(static_cast<double>(*result.replica.calls) * *result.replica.seconds, 0.002);
+    // 5 ms are asked for, 0.1 ms is usual; a busy machine may have made calls look slower while they were calibrated.
+    EXPECT_GE(static_cast<double>(*result.replica.calls) * *result.replica.seconds, 0.0004);
     EXPECT_EQ(device_at_start(result), "");
 }
 
