@@ -108,6 +108,7 @@ Result<Journal> Journal::create(const std::filesystem::path& path, const Journal
     if (::ftruncate(*fd, 0) != 0) return system_error("write", path);
     json::Value first{{"schema", journal_schema_name}};
     first.update(json::encode(header));
+    if (!header.pairing) first.erase("pairing");
     if (auto written = journal.append(json::to_line(first)); !written)
         return tl::unexpected{std::move(written).error()};
     flush_folder(path.parent_path());
