@@ -44,22 +44,6 @@ std::uint64_t id_of(const message::FromWorker& message) {
     return facts == nullptr ? 0 : facts->id;
 }
 
-ReasonCode code_of(Fate fate) {
-    switch (fate) {
-    case Fate::crashed:
-        return ReasonCode::process_died;
-    case Fate::timed_out:
-        return ReasonCode::time_limit;
-    case Fate::broken:
-        return ReasonCode::no_worker;
-    case Fate::interrupted:
-        return ReasonCode::stopped;
-    case Fate::answered:
-        break;
-    }
-    return ReasonCode::none;
-}
-
 /// Enough of a build's id to tell two apart.
 std::string short_build(const std::string& build) {
     return build.empty() ? "unknown" : build.substr(0, 8);
@@ -504,7 +488,7 @@ std::string Session::last_words(const Waiting& waiting) {
 void Session::end(Waiting& waiting, Fate fate, std::string reason, ReasonCode code) {
     waiting.fate = fate;
     waiting.reason = std::move(reason);
-    waiting.code = code == ReasonCode::none ? code_of(fate) : code;
+    waiting.code = code == ReasonCode::none ? case_end(fate).code : code;
     alive_ = false;
     // Ranks on other hosts are nobody's that could be killed here: they end when nobody listens.
     if (!placement_.hosts.empty())

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "launch/fate.hpp"
 #include "launch/launcher.hpp"
 #include "launch/placement.hpp"
 #include "process/channel.hpp"
@@ -29,15 +30,6 @@ struct Watch {
     std::function<void(const message::Progress&)> progress;
     std::function<void()> tick; ///< twice a second
     int signal_descriptor = -1; ///< becomes readable when the run shall stop
-};
-
-/// What became of a request.
-enum class Fate : std::uint8_t {
-    answered,
-    crashed,     ///< a process ended in the middle
-    timed_out,   ///< ended by us, at the limit
-    broken,      ///< sent what is no message
-    interrupted, ///< ended by us, because the run shall stop
 };
 
 template <class T>

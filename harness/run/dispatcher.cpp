@@ -23,21 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 using record::Status;
 
-Status status_of(Fate fate) {
-    switch (fate) {
-    case Fate::crashed:
-        return Status::crashed;
-    case Fate::timed_out:
-        return Status::timed_out;
-    case Fate::interrupted:
-        return Status::interrupted;
-    case Fate::answered:
-    case Fate::broken:
-        break;
-    }
-    return Status::failed;
-}
-
 /// A case that does not apply has no replicas; its reason is its own.
 void skip(Attempt& attempt, Status status, record::ReasonCode code, std::string reason) {
     attempt.result.replicas.clear();
@@ -259,7 +244,7 @@ void Dispatcher::take_answer(Answer<message::Result> answer, const fs::path& log
     }
     if (answer.fate != Fate::answered) {
         auto& replica = c.replicas.front();
-        replica.status = status_of(answer.fate);
+        replica.status = case_end(answer.fate).status;
         replica.reason_code = answer.code;
         replica.reason = std::move(answer.reason);
         if (const auto words = complaint_in(log); !words.empty()) replica.reason += ": " + words;
