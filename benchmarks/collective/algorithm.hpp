@@ -80,7 +80,7 @@ void join_algorithm(Algorithm algorithm, Context& context) {
     const auto told = mpi::control(
         std::string{std::string_view{Operation::algorithm_variable}.substr(prefix.size())}.c_str());
     if (told != wanted)
-        throw std::runtime_error{"asked for the algorithm " + wanted + ", but Open MPI uses " +
+        throw std::runtime_error{"requested the algorithm " + wanted + ", but Open MPI uses " +
                                  (told.empty() ? "its own choice" : told)};
     context.setting("mpi.algorithm", told);
 }

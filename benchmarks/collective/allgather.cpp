@@ -8,17 +8,11 @@ namespace {
 struct Allgather {
     static constexpr const char* name = "MPI_Allgather";
     static constexpr Kind kind = Kind::allgather;
-    static constexpr Info info{
-        .id = "collective.allgather",
-        .version = 1,
-        .question =
-            "How fast do several processes collect the data of all, so that each has it all?",
-        .method = "MPI_Allgather, calls back to back; the slowest rank counts. The message size is "
-                  "that of the collected whole. Bus bandwidth is message bytes per second times "
-                  "(n-1) / n: what must reach each rank.",
-        .caveats = caveats,
-        .headline = "bus_bandwidth",
-    };
+    static constexpr Info info = mpi_info(
+        "collective.allgather", "How fast do several processes gather the data of all on each?",
+        "MPI_Allgather, calls back to back, timed by the slowest rank. The message size is that of "
+        "the gathered whole. Bus bandwidth is message bytes per second times (n-1) / n: what must "
+        "reach each rank.");
     static constexpr auto algorithms = collective::algorithms(
         {"linear", "bruck", "recursive_doubling", "ring", "neighbor", "two_proc"});
     static constexpr const char* algorithm_variable = "OMPI_MCA_coll_tuned_allgather_algorithm";

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algorithm.hpp"
+#include "calls.hpp"
 #include "growth.hpp"
 #include "kind.hpp"
-#include "ranks.hpp"
-#include "transport.hpp"
 #include "values.hpp"
-#include "world.hpp"
 
 #include <assay/define.hpp>
 #include <assay/host.hpp>
@@ -15,10 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <memory>
-#include <string>
 #include <tuple>
-#include <variant>
 
 namespace assay::collective {
 
@@ -30,9 +25,10 @@ using namespace assay::units;
 template <class T>
 class Reduction {
 public:
-    Reduction(std::int64_t bytes, bool in_place, int rank, int ranks)
-        : values_{ranks}, input_{static_cast<std::size_t>(bytes) / sizeof(T)},
-          output_{input_.size()}, rank_{rank}, ranks_{ranks}, in_place_{in_place},
+    template <class Params>
+    Reduction(const Params& p, int rank, int ranks)
+        : values_{ranks}, input_{static_cast<std::size_t>(p.bytes) / sizeof(T)},
+          output_{input_.size()}, rank_{rank}, ranks_{ranks}, in_place_{p.in_place},
           most_calls_{finite_calls<T>(ranks, largest_sum())} {
         for (std::size_t i = 0; i < input_.size(); ++i)
             input_[i] = static_cast<T>(values_.at(rank, i));
@@ -40,16 +36,22 @@ public:
         if (!in_place_) poison();
     }
 
-    int run() noexcept {
+    void run() noexcept {
         const void* const from = in_place_ ? MPI_IN_PLACE : input_.data();
         // Only in batches of tiny messages: a copy every hundred calls, before the sums overflow.
         if (in_place_ && calls_ == most_calls_) rewind();
         ++calls_;
-        return MPI_Allreduce(from, output_.data(), static_cast<int>(input_.size()), mpi_type<T>(),
-                             MPI_SUM, mpi::communicator());
+        all_calls_.note(MPI_Allreduce(from, output_.data(), static_cast<int>(input_.size()),
+                                      mpi_type<T>(), MPI_SUM, mpi::communicator()));
     }
+    Work work() const {
+        return {.algorithm_bytes = bytes(),
+                .bus_bytes = bytes() * bus_factor(Kind::allreduce, ranks_)};
+    }
+    double moved() const { return all_calls_.count() * least_moved(bytes(), ranks_); }
 
-    Check check() const {
+    Check verify() const {
+        all_calls_.check("MPI_Allreduce");
         // Out of place every call makes the first sum again.
         const std::uint64_t calls = in_place_ ? std::max<std::uint64_t>(calls_, 1) : 1;
         const double factor = growth(ranks_, calls);
@@ -91,9 +93,10 @@ private:
     bool in_place_;
     std::uint64_t most_calls_;
     std::uint64_t calls_ = 0; // since the inputs were fresh
+    Calls all_calls_;
 };
 
-class Allreduce {
+class Allreduce : public OverTransport<Reduction<float>, Reduction<double>> {
 public:
     struct Params {
         Symbolic ranks;
@@ -110,22 +113,17 @@ public:
     static constexpr Info info{
         .id = "collective.allreduce",
         .version = 1,
-        .question = "How fast do several processes add up their data, so that all have the sum?",
-        .method =
-            "MPI_Allreduce with MPI_SUM, calls back to back; the slowest rank counts. Bus "
-            "bandwidth "
-            "is message bytes per second times 2 (n-1) / n: what an ideal algorithm moves per "
-            "rank. "
-            "Every rank sends other random small integers, and checks every element of the sum "
-            "exactly. In place, sums of sums grow by n per call, so inputs are restored before "
-            "each "
-            "batch, and within a batch of small messages every time before the type overflows "
-            "(fp32, 2 ranks: every 120 calls).",
+        .question = "How fast do several processes sum their data so that all have the result?",
+        .method = "MPI_Allreduce with MPI_SUM, calls back to back, timed by the slowest rank. Bus "
+                  "bandwidth is message bytes per second times 2 (n-1) / n: what an ideal "
+                  "algorithm moves per rank. Every rank sends different small random integers and "
+                  "checks every element of the sum exactly. In place, sums grow by n per call, so "
+                  "inputs are restored before each batch, and within a batch of small messages "
+                  "before the type overflows (fp32, 2 ranks: every 120 calls).",
         .caveats =
-            "The library chooses algorithm and transport unless told otherwise. Calls follow each "
-            "other without computation in "
-            "between, which hides imbalance that real programs have. Ranks on one machine use its "
-            "memory, not a network; the settings `machines` and `path` say what was used.",
+            "The library chooses algorithm and transport by default. Calls follow each other "
+            "without computation, which hides the imbalance of real programs. Ranks on one machine "
+            "use its memory, not a network; the settings `machines` and `path` say what was used.",
         .headline = "bus_bandwidth",
     };
     static constexpr bool team = true;
@@ -134,13 +132,11 @@ public:
 
     static constexpr std::tuple axes{
         ranks_axis<Params>(),
-        integer<Params>("bytes", "message size of one rank", "B", &Params::bytes,
-                        {8, 1_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB}, {8, 1_GiB}),
-        choice<Params>("type", "type of the numbers", &Params::type,
-                       {Name<Type>{"fp32", Type::fp32}, {"fp64", Type::fp64}},
-                       {Type::fp32, Type::fp64}),
-        boolean<Params>("in_place", "result over the input (MPI_IN_PLACE)", &Params::in_place,
-                        {false}),
+        integer("bytes", "message size of one rank", "B", &Params::bytes,
+                {8, 1_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB}, {8, 1_GiB}),
+        choice("type", "type of the numbers", &Params::type,
+               {{"fp32", Type::fp32}, {"fp64", Type::fp64}}),
+        boolean("in_place", "result over the input (MPI_IN_PLACE)", &Params::in_place, {false}),
         transport_axis<Params>(),
         algorithm_axis<Params, Allreduce>(),
     };
@@ -148,8 +144,7 @@ public:
     static Fit fit(const Params& params, const Machine& machine) {
         const std::int64_t element = params.type == Type::fp64 ? 8 : 4;
         if (params.bytes % element != 0)
-            return Fit::no("needs a message of whole numbers: a multiple of " +
-                           std::to_string(element) + " bytes");
+            return Fit::no("needs a message of whole numbers: a multiple of ", element, " bytes");
         if (auto fit = fit_ranks(params.ranks, 2 * params.bytes, machine); !fit) return fit;
         if (auto fit =
                 fit_algorithm<Allreduce>(params.algorithm, rank_count(params.ranks, machine));
@@ -158,59 +153,9 @@ public:
         return fit_transport(params.transport, machine);
     }
 
-    Allreduce(const Params& params, Context& context)
-        : ranks_{join_ranks(params.ranks, context)}, reduction_{make(params, context.team())},
-          path_{params.transport, context, mpi::machine_count()} {
+    Allreduce(const Params& params, Context& context) : OverTransport{params, context} {
         join_algorithm<Allreduce>(params.algorithm, context);
     }
-
-    void run() noexcept {
-        int code = MPI_SUCCESS;
-        if (auto* fp32 = std::get_if<Reduction<float>>(&reduction_))
-            code = fp32->run();
-        else if (auto* fp64 = std::get_if<Reduction<double>>(&reduction_))
-            code = fp64->run();
-        if (code != MPI_SUCCESS) code_ = code;
-        ++calls_;
-    }
-    Work work() const {
-        return {.algorithm_bytes = bytes(),
-                .bus_bytes = bytes() * bus_factor(Kind::allreduce, ranks_)};
-    }
-    Check verify() const {
-        mpi::check(code_, "MPI_Allreduce");
-        return path_.prove(std::visit([](const auto& r) { return r.check(); }, reduction_),
-                           static_cast<double>(calls_) * least_moved(bytes(), ranks_));
-    }
-    void poison() {
-        std::visit([](auto& r) { r.poison(); }, reduction_);
-    }
-    void spoil() {
-        std::visit([](auto& r) { r.spoil(); }, reduction_);
-    }
-    void rewind() {
-        std::visit([](auto& r) { r.rewind(); }, reduction_);
-    }
-
-private:
-    using Any = std::variant<Reduction<float>, Reduction<double>>;
-
-    double bytes() const {
-        return std::visit([](const auto& r) { return r.bytes(); }, reduction_);
-    }
-    static Any make(const Params& params, Team members) {
-        if (params.type == Type::fp64)
-            return Any{std::in_place_type<Reduction<double>>, params.bytes, params.in_place,
-                       members.rank(), members.size()};
-        return Any{std::in_place_type<Reduction<float>>, params.bytes, params.in_place,
-                   members.rank(), members.size()};
-    }
-
-    int ranks_;
-    Any reduction_;
-    Path path_;
-    std::uint64_t calls_ = 0;
-    int code_ = MPI_SUCCESS;
 };
 
 } // namespace

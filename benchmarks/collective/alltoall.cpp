@@ -8,17 +8,12 @@ namespace {
 struct Alltoall {
     static constexpr const char* name = "MPI_Alltoall";
     static constexpr Kind kind = Kind::alltoall;
-    static constexpr Info info{
-        .id = "collective.alltoall",
-        .version = 1,
-        .question =
-            "How fast does each of several processes hand every other one a piece of its own?",
-        .method = "MPI_Alltoall, calls back to back; the slowest rank counts. The message size is "
-                  "what each rank sends in all. Bus bandwidth is message bytes per second times "
-                  "(n-1) / n: what must leave each rank.",
-        .caveats = caveats,
-        .headline = "bus_bandwidth",
-    };
+    static constexpr Info info =
+        mpi_info("collective.alltoall",
+                 "How fast does each of several processes send a different block to every other?",
+                 "MPI_Alltoall, calls back to back, timed by the slowest rank. The message size is "
+                 "what each rank sends in all. Bus bandwidth is message bytes per second times "
+                 "(n-1) / n: what must leave each rank.");
     static constexpr auto algorithms =
         collective::algorithms({"linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"});
     static constexpr const char* algorithm_variable = "OMPI_MCA_coll_tuned_alltoall_algorithm";

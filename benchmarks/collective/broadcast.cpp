@@ -8,20 +8,13 @@ namespace {
 struct Broadcast {
     static constexpr const char* name = "MPI_Bcast";
     static constexpr Kind kind = Kind::broadcast;
-    static constexpr Info info{
-        .id = "collective.broadcast",
-        .version = 1,
-        .question = "How fast does one process hand its data to all others?",
-        .method =
-            "MPI_Bcast from rank 0, calls back to back; the slowest rank counts. Bus bandwidth "
-            "is message bytes per second: each rank but the first must receive them once.",
-        .caveats =
-            "The first rank may run ahead: of small messages the next call begins before the "
-            "others have the last, so the time is that of a stream of broadcasts. Otherwise as "
-            "the other collectives: the library chooses the algorithm, and ranks on one "
-            "machine use its memory, not a network.",
-        .headline = "bus_bandwidth",
-    };
+    static constexpr Info info =
+        mpi_info("collective.broadcast", "How fast does one process send its data to all others?",
+                 "MPI_Bcast from rank 0, calls back to back, timed by the slowest rank. Bus "
+                 "bandwidth is message bytes per second: every other rank must receive them once.",
+                 "The root may run ahead: with small messages the next call starts before the "
+                 "others have the last, so the time is that of a stream of broadcasts. The library "
+                 "chooses the algorithm, and ranks on one machine use its memory, not a network.");
     static constexpr auto algorithms = collective::algorithms(
         {"basic_linear", "chain", "pipeline", "split_binary_tree", "binary_tree", "binomial",
          "knomial", "scatter_allgather", "scatter_allgather_ring"});

@@ -12,11 +12,9 @@
 #pragma once
 
 #include "algorithm.hpp"
+#include "calls.hpp"
 #include "kind.hpp"
-#include "ranks.hpp"
-#include "transport.hpp"
 #include "values.hpp"
-#include "world.hpp"
 
 #include <assay/define.hpp>
 #include <assay/host.hpp>
@@ -28,9 +26,23 @@
 #include <cstdint>
 #include <limits>
 #include <tuple>
-#include <variant>
 
 namespace assay::collective {
+
+inline constexpr const char* caveats =
+    "The library chooses algorithm and transport by default. Calls follow each other without "
+    "computation, which hides the imbalance of real programs. Ranks on one machine use its memory, "
+    "not a network; the settings `machines` and `path` say what was used.";
+
+constexpr Info mpi_info(const char* id, const char* question, const char* method,
+                        const char* caveats_of = caveats) {
+    return {.id = id,
+            .version = 1,
+            .question = question,
+            .method = method,
+            .caveats = caveats_of,
+            .headline = "bus_bandwidth"};
+}
 
 /// Does this rank get a result? The root of a broadcast does not.
 constexpr bool receives(Kind kind, int rank) { return kind != Kind::broadcast || rank != 0; }
@@ -39,8 +51,9 @@ constexpr bool receives(Kind kind, int rank) { return kind != Kind::broadcast ||
 template <class Operation, class T>
 class Buffers {
 public:
-    Buffers(std::int64_t bytes, int rank, int ranks)
-        : count_{count_of(kind, sizeof(T), bytes, ranks)}, rank_{rank}, ranks_{ranks},
+    template <class Params>
+    Buffers(const Params& p, int rank, int ranks)
+        : count_{count_of(kind, sizeof(T), p.bytes, ranks)}, rank_{rank}, ranks_{ranks},
           values_{ranks}, input_{sent(kind, count_, ranks)},
           output_{receives(kind, rank) ? received(kind, count_, ranks) : 0} {
         for (std::size_t i = 0; i < input_.size(); ++i)
@@ -48,11 +61,16 @@ public:
         poison();
     }
 
-    int run() noexcept {
-        return Operation::call(input_.data(), output_.data(), static_cast<int>(count_),
-                               mpi_type<T>(), rank_, ranks_, mpi::communicator());
+    void run() noexcept {
+        calls_.note(Operation::call(input_.data(), output_.data(), static_cast<int>(count_),
+                                    mpi_type<T>(), rank_, ranks_, mpi::communicator()));
     }
-    Check check() const {
+    Work work() const {
+        return {.algorithm_bytes = bytes(), .bus_bytes = bytes() * bus_factor(kind, ranks_)};
+    }
+    double moved() const { return calls_.count() * least_moved(bytes(), ranks_); }
+    Check verify() const {
+        calls_.check(Operation::name);
         const auto& result = result_buffer();
         return check_each(
             result.size(),
@@ -96,10 +114,11 @@ private:
     Values values_;
     HostBuffer<T> input_;
     HostBuffer<T> output_;
+    Calls calls_;
 };
 
 template <class Operation>
-class Exchange {
+class Exchange : public OverTransport<Buffers<Operation, float>, Buffers<Operation, double>> {
 public:
     struct Params {
         Symbolic ranks;
@@ -115,20 +134,18 @@ public:
 
     static constexpr auto axes = [] {
         using namespace assay::units;
-        const auto common =
-            std::tuple{ranks_axis<Params>(),
-                       integer<Params>("bytes",
-                                       divided(Operation::kind)
-                                           ? "message size, of the blocks of all ranks together"
-                                           : "message size",
-                                       "B", &Params::bytes,
-                                       {8, 1_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB}, {8, 1_GiB}),
-                       transport_axis<Params>()};
+        const auto common = std::tuple{
+            ranks_axis<Params>(),
+            integer("bytes",
+                    divided(Operation::kind) ? "message size, of the blocks of all ranks together"
+                                             : "message size",
+                    "B", &Params::bytes, {8, 1_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB}, {8, 1_GiB}),
+            transport_axis<Params>()};
         const auto numbers = [] {
             if constexpr (reduces(Operation::kind))
-                return std::tuple{choice<Params>(
-                    "type", "type of the numbers", &Params::type,
-                    {Name<Type>{"fp32", Type::fp32}, {"fp64", Type::fp64}}, {Type::fp32})};
+                return std::tuple{choice("type", "type of the numbers", &Params::type,
+                                         {{"fp32", Type::fp32}, {"fp64", Type::fp64}},
+                                         {Type::fp32})};
             else
                 return std::tuple{};
         }();
@@ -151,66 +168,11 @@ public:
         return fit_transport(params.transport, machine);
     }
 
-    Exchange(const Params& params, Context& context)
-        : ranks_{join_ranks(params.ranks, context)}, buffers_{make(params, context.team())},
-          path_{params.transport, context, mpi::machine_count()} {
+    Exchange(const Params& params, Context& context) : Exchange::OverTransport{params, context} {
         if constexpr (HasAlgorithms<Operation>)
             join_algorithm<Operation>(params.algorithm, context);
-        context.setting("message_bytes", static_cast<std::int64_t>(bytes()));
+        context.setting("message_bytes", static_cast<std::int64_t>(this->work().algorithm_bytes));
     }
-
-    void run() noexcept {
-        int code = MPI_SUCCESS;
-        if (auto* fp32 = std::get_if<Buffers<Operation, float>>(&buffers_))
-            code = fp32->run();
-        else if (auto* fp64 = std::get_if<Buffers<Operation, double>>(&buffers_))
-            code = fp64->run();
-        if (code != MPI_SUCCESS) code_ = code;
-        ++calls_;
-    }
-    Work work() const {
-        return {.algorithm_bytes = bytes(),
-                .bus_bytes = bytes() * bus_factor(Operation::kind, ranks_)};
-    }
-    Check verify() const {
-        mpi::check(code_, Operation::name);
-        return path_.prove(std::visit([](const auto& b) { return b.check(); }, buffers_),
-                           static_cast<double>(calls_) * least_moved(bytes(), ranks_));
-    }
-    void poison() {
-        std::visit([](auto& b) { b.poison(); }, buffers_);
-    }
-    void spoil() {
-        std::visit([](auto& b) { b.spoil(); }, buffers_);
-    }
-    void rewind() {
-        std::visit([](auto& b) { b.rewind(); }, buffers_);
-    }
-
-private:
-    using Any = std::variant<Buffers<Operation, float>, Buffers<Operation, double>>;
-
-    double bytes() const {
-        return std::visit([](const auto& b) { return b.bytes(); }, buffers_);
-    }
-    static Any make(const Params& params, Team members) {
-        if (params.type == Type::fp64)
-            return Any{std::in_place_type<Buffers<Operation, double>>, params.bytes, members.rank(),
-                       members.size()};
-        return Any{std::in_place_type<Buffers<Operation, float>>, params.bytes, members.rank(),
-                   members.size()};
-    }
-
-    int ranks_;
-    Any buffers_;
-    Path path_;
-    std::uint64_t calls_ = 0;
-    int code_ = MPI_SUCCESS;
 };
-
-inline constexpr const char* caveats =
-    "The library chooses algorithm and transport unless told otherwise. Calls follow each other "
-    "without computation in between, which hides imbalance that real programs have. Ranks on one "
-    "machine use its memory, not a network; the settings `machines` and `path` say what was used.";
 
 } // namespace assay::collective

@@ -17,9 +17,4 @@ std::int32_t facts(const assay_services* services, assay_text* error) {
 } // namespace
 
 extern const assay::Module assay_module_hooks;
-const assay::Module assay_module_hooks{
-    .launcher = "mpirun",
-    .facts = facts,
-    .join = assay::mpi::join,
-    .leave = assay::mpi::leave,
-};
+const assay::Module assay_module_hooks = assay::mpi::module_of_job(facts);

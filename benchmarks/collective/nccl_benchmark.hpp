@@ -38,53 +38,51 @@ public:
     static constexpr auto axes = [] {
         using namespace assay::units;
         const auto common = std::tuple{
-            symbolic<Params>("ranks", "devices: all, or so many of the first", "", &Params::ranks,
-                             {Symbol::all}, {2, 4096}, {Symbol::all}),
-            integer<Params>(
-                "bytes",
-                divided(Operation::kind) ? "message size, of the blocks of all ranks together"
-                                         : "message size",
-                "B", &Params::bytes,
-                {8, 1_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB, 1_GiB, 8_GiB, 16_GiB}, {8, 64_GiB}),
-            choice<Params>("buffers",
-                           "plain (cudaMalloc), registered with NCCL (ncclMemAlloc, "
-                           "ncclCommRegister), or symmetric windows (ncclCommWindowRegister)",
-                           &Params::buffers,
-                           {Name<Allocation>{"plain", Allocation::plain},
-                            {"registered", Allocation::registered},
-                            {"symmetric", Allocation::symmetric}},
-                           {Allocation::plain}),
-            choice<Params>("transport", "the way that messages take; fastest: NCCL's choice",
-                           &Params::transport, way_names, {Way::fastest}, way_variables)};
+            symbolic("ranks", "devices: all, or so many of the first", "", &Params::ranks,
+                     {Symbol::all}, {2, 4096}, {Symbol::all}),
+            integer("bytes",
+                    divided(Operation::kind) ? "message size, of the blocks of all ranks together"
+                                             : "message size",
+                    "B", &Params::bytes,
+                    {8, 1_KiB, 64_KiB, 1_MiB, 16_MiB, 64_MiB, 1_GiB, 8_GiB, 16_GiB}, {8, 64_GiB}),
+            choice("buffers",
+                   "plain (cudaMalloc), registered with NCCL (ncclMemAlloc, ncclCommRegister), or "
+                   "symmetric windows (ncclCommWindowRegister)",
+                   &Params::buffers,
+                   {{"plain", Allocation::plain},
+                    {"registered", Allocation::registered},
+                    {"symmetric", Allocation::symmetric}},
+                   {Allocation::plain}),
+            choice("transport", "transport of the messages; fastest: NCCL's choice",
+                   &Params::transport, way_names, {Way::fastest}, way_variables)};
         const auto choices = [] {
             if constexpr (has_algorithms(Operation::kind))
-                return std::tuple{
-                    choice<Params>("algorithm", "as NCCL names them; default: its choice",
-                                   &Params::algorithm, algorithm_names, {NcclAlgorithm::own_choice},
-                                   algorithm_variables),
-                    choice<Params>("protocol", "as NCCL names them; default: its choice",
-                                   &Params::protocol, protocol_names, {NcclProtocol::own_choice},
-                                   protocol_variables)};
+                return std::tuple{choice("algorithm", "as NCCL names them; default: its choice",
+                                         &Params::algorithm, algorithm_names,
+                                         {NcclAlgorithm::own_choice}, algorithm_variables),
+                                  choice("protocol", "as NCCL names them; default: its choice",
+                                         &Params::protocol, protocol_names,
+                                         {NcclProtocol::own_choice}, protocol_variables)};
             else
                 return std::tuple{};
         }();
         const auto type = [] {
             if constexpr (reduces(Operation::kind))
-                return std::tuple{choice<Params>("type", "type of the numbers", &Params::type,
-                                                 {Name<Element>{"fp32", Element::fp32},
-                                                  {"fp64", Element::fp64},
-                                                  {"fp16", Element::fp16},
-                                                  {"bf16", Element::bf16},
-                                                  {"fp8_e4m3", Element::fp8_e4m3},
-                                                  {"fp8_e5m2", Element::fp8_e5m2}},
-                                                 {Element::fp32})};
+                return std::tuple{choice("type", "type of the numbers", &Params::type,
+                                         {{"fp32", Element::fp32},
+                                          {"fp64", Element::fp64},
+                                          {"fp16", Element::fp16},
+                                          {"bf16", Element::bf16},
+                                          {"fp8_e4m3", Element::fp8_e4m3},
+                                          {"fp8_e5m2", Element::fp8_e5m2}},
+                                         {Element::fp32})};
             else
                 return std::tuple{};
         }();
         const auto place = [] {
             if constexpr (has_in_place(Operation::kind))
-                return std::tuple{boolean<Params>("in_place", "result over the input",
-                                                  &Params::in_place, {false})};
+                return std::tuple{
+                    boolean("in_place", "result over the input", &Params::in_place, {false})};
             else
                 return std::tuple{};
         }();
@@ -122,11 +120,21 @@ private:
 };
 
 inline constexpr const char* nccl_caveats =
-    "Every call uses the same buffers: what fits the second level cache is read from "
+    "Every call uses the same buffers: what fits in the second-level cache is read from "
     "there. " ASSAY_NCCL_CAVEAT
-    "Bus bandwidth above what a link carries is no error where the switch adds up (setting "
-    "nccl.algorithm NVLS, or a kernel for symmetric buffers). The log says which way connections "
-    "were made, not how many bytes went there; where the driver counts what NVLink carried "
-    "(setting nvlink.proof), a count that contradicts the label makes the row incorrect.";
+    "Bus bandwidth above that of a link is correct where the switch reduces (setting "
+    "nccl.algorithm NVLS, or a kernel for symmetric buffers). The log says how connections were "
+    "made, not how many bytes each carried; where the driver counts NVLink traffic (setting "
+    "nvlink.proof), a contradiction makes the case incorrect.";
+
+constexpr Info nccl_info(const char* id, const char* question, const char* method) {
+    return {.id = id,
+            .version = 1,
+            .question = question,
+            .method = method,
+            .caveats = nccl_caveats,
+            .headline = "bus_bandwidth",
+            .place = "cuda"};
+}
 
 } // namespace assay::collective

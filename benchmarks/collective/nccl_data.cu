@@ -92,9 +92,9 @@ Check check_values(const device::Stream& stream, const void* from, Element eleme
     return device::check_each(
         stream, count, Error{{const_cast<void*>(from), element}, expected}, bound,
         reduces(expected.kind)
-            ? "every element on every device, exactly: sums of small random integers, made again "
+            ? "every element on every device, exactly: sums of small random integers, recomputed "
               "there (repeated sums in place that outgrow the type: n k u)"
-            : "every element on every device, exactly: random integers, made again there");
+            : "every element on every device, exactly: random integers, recomputed there");
 }
 
 void spoil_value(const device::Stream& stream, void* at, Element element, std::uint64_t index,

@@ -9,8 +9,6 @@
 
 #include <assay/define.hpp>
 
-#include <string>
-
 namespace assay::collective {
 
 /// Of the library that is loaded, which need not be that of the header: 22809 is 2.28.9.
@@ -23,9 +21,8 @@ inline int nccl_version() {
 inline std::int32_t report_nccl(const assay_services* services, assay_text* error) {
     const std::int32_t failed = detail::guarded(error, [&] {
         const int version = nccl_version();
-        Context{services}.setting("nccl", std::to_string(version / 10000) + '.' +
-                                              std::to_string(version % 10000 / 100) + '.' +
-                                              std::to_string(version % 100));
+        Context{services}.setting(
+            "nccl", joined(version / 10000, '.', version % 10000 / 100, '.', version % 100));
     });
     return failed != 0 ? failed : device::report_versions(services, error);
 }

@@ -6,8 +6,6 @@
 #include "device/footprint.hpp"
 #include "device/properties.hpp"
 
-#include <string>
-
 namespace assay::collective {
 namespace {
 
@@ -28,12 +26,11 @@ int capability_of(int device) {
 
 Fit fits_type(const NcclGroup::Plan& plan, int ranks, int here) {
     if (plan.in_place && reduces(plan.kind) && bytes_of(plan.element) < 4)
-        return Fit::no("not applicable: sums taken in place again and again leave the range of a "
-                       "type this narrow");
+        return Fit::no("not applicable: repeated sums in place overflow a type this narrow");
     if (is_fp8(plan.element) && NCCL_VERSION_CODE < fp8_since)
         return Fit::no("not applicable: needs NCCL 2.24 or later for fp8");
     if (reduces(plan.kind) && largest_value(plan.element, ranks) == 0)
-        return Fit::no("not applicable: no sum over " + std::to_string(ranks) +
+        return Fit::no("not applicable: no sum over ", ranks,
                        " ranks is exact in this type, so it could not be checked");
     if (is_fp8(plan.element) && reduces(plan.kind))
         for (int device = 0; device < here; ++device)
@@ -51,8 +48,8 @@ Fit fits_way(Way way, int ranks) {
         int can = 0;
         check(cudaDeviceCanAccessPeer(&can, device, next));
         if (can == 0)
-            return Fit::no("not applicable: device " + std::to_string(device) +
-                           " does not reach the memory of device " + std::to_string(next));
+            return Fit::no("not applicable: device ", device,
+                           " does not reach the memory of device ", next);
     }
     return Fit::yes();
 }
@@ -103,10 +100,9 @@ Fit fits_memory(std::int64_t bytes, int here, bool shares_devices) {
             use(number);
             check(cudaMemGetInfo(&available, &total));
         }
-        fit = Fit::needs(needed <= static_cast<std::int64_t>(available),
-                         std::to_string(needed) + " bytes of " + (shares_devices ? "" : "free ") +
-                             "memory on device " + std::to_string(number) + ", there are " +
-                             std::to_string(available));
+        fit = Fit::needs(needed <= static_cast<std::int64_t>(available), needed, " bytes of ",
+                         shares_devices ? "" : "free ", "memory on device ", number, ", there are ",
+                         available);
     }
     if (!shares_devices) use(0);
     return fit;
@@ -122,9 +118,8 @@ Fit NcclGroup::fits(const Plan& plan, const Machine& machine) {
     // Hosts are taken to be alike, and to share the ranks evenly.
     const int here = (crowd.ranks + crowd.hosts - 1) / crowd.hosts;
     if (here > count)
-        return Fit::no("not applicable: needs " + std::to_string(here) + " devices" +
-                       (crowd.hosts > 1 ? " on a host" : "") + ", there are " +
-                       std::to_string(count));
+        return Fit::no("not applicable: needs ", here, " devices",
+                       crowd.hosts > 1 ? " on a host" : "", ", there are ", count);
     if (auto fit = fits_choice(plan, crowd, here); !fit) return fit;
     if (auto fit = fits_type(plan, crowd.ranks, here); !fit) return fit;
     if (auto fit = fits_way(plan.choice.way, here); !fit) return fit;

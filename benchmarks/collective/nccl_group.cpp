@@ -9,7 +9,6 @@
 #include "collective/nccl_processes.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
@@ -70,8 +69,7 @@ void NcclGroup::enroll() {
             if (!one->is_known())
                 throw device::Error{
                     "NCCL takes no buffers of this kind here: it needs virtual memory of the "
-                    "driver "
-                    "(NCCL_CUMEM_ENABLE) and, for windows, peer access between all devices"};
+                    "driver (NCCL_CUMEM_ENABLE) and, for windows, peer access between all devices"};
 }
 
 /// Where a call that names no device goes.
@@ -257,8 +255,7 @@ Check NcclGroup::verify() const {
             check_values(device->stream, device->receive, plan_.element,
                          received(plan_.kind, count_, ranks_), expected(device->rank), bound());
         if (!check.passed)
-            check.detail = (is_team ? "rank " : "device ") + std::to_string(device->rank) + ": " +
-                           check.detail;
+            check.detail = joined(is_team ? "rank " : "device ", device->rank, ": ", check.detail);
         if (!any || (first.passed && !check.passed)) first = std::move(check);
         any = true;
     }
@@ -284,7 +281,7 @@ Check NcclGroup::prove(Check check) const {
     const std::string wrong = contradiction(plan_.choice, *seen_);
     if (wrong.empty() || !check.passed) return check;
     check.passed = false;
-    check.detail = "not what was asked for: " + wrong;
+    check.detail = "not as requested: " + wrong;
     return check;
 }
 

@@ -7,8 +7,6 @@
 #include "collective/world.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <string>
 
 namespace assay::collective {
 namespace {
@@ -32,8 +30,7 @@ Members join_members(Symbolic wanted, int devices, const Context& context) {
     if (size < 2 || mpi::communicator() == MPI_COMM_NULL)
         throw device::Error{"this process is alone: it takes a job with a rank for each device"};
     if (const int asked = crowd_of(wanted, devices, context.machine()).ranks; size != asked)
-        throw device::Error{"started with " + std::to_string(size) + " ranks, asked for " +
-                            std::to_string(asked)};
+        throw device::Error{joined("started with ", size, " ranks, asked for ", asked)};
     const auto machine_of = mpi::machine_of_ranks();
     const auto own = machine_of.begin() + rank;
     Members members{.ranks = size,
@@ -46,9 +43,9 @@ Members join_members(Symbolic wanted, int devices, const Context& context) {
     agreed(context, [&] {
         if (members.device >= devices)
             throw device::Error{
-                "rank " + std::to_string(rank) + " finds no device of its own: its host has " +
-                std::to_string(devices) + ", and at least " + std::to_string(members.device + 1) +
-                " ranks; give hosts as many slots as they have devices (host:n)"};
+                joined("rank ", rank, " finds no device of its own: its host has ", devices,
+                       ", and at least ", members.device + 1,
+                       " ranks; give hosts as many slots as they have devices (host:n)")};
     });
     return members;
 }

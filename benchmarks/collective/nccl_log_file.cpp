@@ -2,6 +2,8 @@
 
 #include "collective/nccl_log_file.hpp"
 
+#include <assay/text.hpp>
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -18,7 +20,7 @@ namespace {
 int open_log() {
     const int file = ::memfd_create("nccl-log", MFD_CLOEXEC);
     if (file < 0) return file;
-    const std::string path = "/proc/self/fd/" + std::to_string(file);
+    const std::string path = joined("/proc/self/fd/", file);
     constexpr int replace = 1;
     // NOLINTBEGIN(concurrency-mt-unsafe): before the first thread of NCCL
     ::setenv("NCCL_DEBUG", "INFO", replace);

@@ -12,6 +12,7 @@
 #include <assay/random.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,36 +20,19 @@ namespace assay::collective {
 
 enum class Element : std::uint8_t { fp32, fp64, fp16, bf16, fp8_e4m3, fp8_e5m2 };
 
+/// Of each type, in the order of the enumeration: its bytes and its significant bits.
+inline constexpr std::array<std::array<int, 2>, 6> element_sizes{
+    {{4, 24}, {8, 53}, {2, 11}, {2, 8}, {1, 4}, {1, 3}}};
+
 constexpr std::int64_t bytes_of(Element element) {
-    switch (element) {
-    case Element::fp64:
-        return 8;
-    case Element::fp32:
-        return 4;
-    case Element::fp16:
-    case Element::bf16:
-        return 2;
-    default:
-        return 1;
-    }
+    return element_sizes[static_cast<std::size_t>(element)][0];
 }
+
 /// Up to this, every integer is a number of the type: 2 to the power of its significant bits.
 constexpr std::int64_t exact_integers(Element element) {
-    switch (element) {
-    case Element::fp64:
-        return std::int64_t{1} << 53U;
-    case Element::fp32:
-        return std::int64_t{1} << 24U;
-    case Element::fp16:
-        return std::int64_t{1} << 11U;
-    case Element::bf16:
-        return std::int64_t{1} << 8U;
-    case Element::fp8_e4m3:
-        return std::int64_t{1} << 4U;
-    default:
-        return std::int64_t{1} << 3U;
-    }
+    return std::int64_t{1} << element_sizes[static_cast<std::size_t>(element)][1];
 }
+
 /// The largest value of one rank when so many are added; 0: no sum of so many would be exact.
 constexpr std::int64_t largest_value(Element element, int summands) {
     return std::min<std::int64_t>(125, exact_integers(element) / summands);

@@ -39,25 +39,18 @@ public:
     static constexpr Info info{
         .id = "collective.pairs",
         .version = 2,
-        .question = "How fast is the way between every two of the processes, and which is slow?",
-        .method =
-            "Every pair of ranks in turn: 8 bytes to and fro eleven times, of which the first does "
-            "not "
-            "count, then two messages back to back one way and two the other, each way "
-            "acknowledged. A pair that is so slow that a call would last more than a second "
-            "exchanges "
-            "less (down to 64 KiB, and fewer round trips), as a trial of each pair at the start "
-            "shows. "
-            "The matrices hold the median over all calls: bandwidth from row to column, and half a "
-            "round trip. A rank keeps the last message of every other one, and checks every "
-            "element.",
+        .question = "How fast is the link between every two processes, and which one is slow?",
+        .method = "Every pair of ranks in turn: eleven round trips of 8 bytes, the first untimed, "
+                  "then two messages back to back each way, each acknowledged. A pair so slow that "
+                  "a call would exceed a second exchanges less (down to 64 KiB, and fewer round "
+                  "trips), based on a trial at the start. The matrices hold the median over all "
+                  "calls: bandwidth from row to column, and half a round trip. Every rank checks "
+                  "every element of the last message from every other.",
         .caveats =
-            "The headline is all messages over all time, small ones and changes of pairs included; "
-            "read the matrices. One pair plays at a time, so a fabric that is too narrow for all "
-            "at "
-            "once does not show, unless `together` is set: then disjoint pairs play at the same "
-            "time. "
-            "Ranks of one machine measure its memory, those of one network card share it.",
+            "The primary metric is all messages by total time, small ones and changes of pairs "
+            "included; read the matrices. One pair runs at a time, so an oversubscribed fabric "
+            "does not show unless `together` is set: then disjoint pairs run at once. Ranks on one "
+            "machine measure its memory; those on one network card share it.",
         .headline = "bandwidth",
     };
     static constexpr bool team = true;
@@ -65,17 +58,16 @@ public:
 
     static constexpr std::tuple axes{
         ranks_axis<Params>(),
-        integer<Params>("bytes", "size of the large messages", "B", &Params::bytes, {1_MiB},
-                        {1_KiB, 256_MiB}),
-        boolean<Params>("together", "disjoint pairs at the same time", &Params::together, {false}),
+        integer("bytes", "size of the large messages", "B", &Params::bytes, {1_MiB},
+                {1_KiB, 256_MiB}),
+        boolean("together", "disjoint pairs at the same time", &Params::together, {false}),
         transport_axis<Params>(),
     };
 
     static Fit fit(const Params& params, const Machine& machine) {
         const std::int64_t ranks = rank_count(params.ranks, machine);
         constexpr std::int64_t most_ranks = 512; // a matrix of more is not kept
-        if (ranks > most_ranks)
-            return Fit::no("takes " + std::to_string(most_ranks) + " ranks at most: set ranks");
+        if (ranks > most_ranks) return Fit::no("takes ", most_ranks, " ranks at most: set ranks");
         if (auto fit = fit_ranks(params.ranks, (ranks + 1) * params.bytes, machine); !fit)
             return fit;
         return fit_transport(params.transport, machine);
@@ -93,9 +85,9 @@ public:
         kept_.reserve(most_kept * matrix_size());
         choose_paces();
         context.setting("pairs", static_cast<double>(ranks_) * (ranks_ - 1) / 2);
-        context.setting("rounds", static_cast<double>(rounds_.size()));
+        context.setting("rounds", rounds_.size());
         const auto least = std::ranges::min(paces_, {}, &Pace::numbers);
-        context.setting("least_bytes", static_cast<double>(least.numbers * sizeof(float)));
+        context.setting("least_bytes", least.numbers * sizeof(float));
     }
 
     void run() noexcept {
@@ -251,8 +243,8 @@ private:
         const int machine_count = 1 + *std::ranges::max_element(machines);
         std::vector<std::string> labels;
         for (int rank = 0; rank < ranks_; ++rank) {
-            const auto node = "node" + std::to_string(machines[static_cast<std::size_t>(rank)]);
-            const auto number = "rank " + std::to_string(rank);
+            const auto node = joined("node", machines[static_cast<std::size_t>(rank)]);
+            const auto number = joined("rank ", rank);
             if (machine_count == 1)
                 labels.push_back(number);
             else

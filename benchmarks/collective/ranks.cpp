@@ -4,7 +4,6 @@
 #include "world.hpp"
 
 #include <stdexcept>
-#include <string>
 
 namespace assay::collective {
 
@@ -15,16 +14,15 @@ std::int64_t rank_count(Symbolic wanted, const Machine& machine) {
 
 Fit fit_ranks(Symbolic ranks, std::int64_t bytes_per_rank, const Machine& machine) {
     const std::int64_t count = rank_count(ranks, machine);
-    if (count < 2) return Fit::no("not applicable: a single rank has nobody to exchange data with");
+    if (count < 2) return Fit::no("not applicable: a single rank has no partner");
     // On several hosts their slots decide, which the user has given.
     const bool here = machine.count("job.hosts") == 0;
     if (here && count > machine.cores())
-        return Fit::no("needs " + std::to_string(count) + " cores, one per rank; " +
-                       std::to_string(machine.cores()) + " can be used");
+        return Fit::no("needs ", count, " cores, one per rank; ", machine.cores(), " can be used");
     const std::int64_t needed = here ? bytes_per_rank * count : bytes_per_rank;
     if (machine.memory_available() != 0 && needed > machine.memory_available())
-        return Fit::no("needs " + std::to_string(needed >> 20U) + " MiB of memory, " +
-                       std::to_string(machine.memory_available() >> 20U) + " MiB are available");
+        return Fit::no("needs ", needed >> 20U, " MiB of memory, ",
+                       machine.memory_available() >> 20U, " MiB are available");
     return Fit::yes();
 }
 
@@ -35,8 +33,7 @@ int join_ranks(Symbolic ranks, Context& context) {
             "this process is alone: collectives run in a team, started by mpirun"};
     const std::int64_t wanted = rank_count(ranks, context.machine());
     if (count != wanted)
-        throw std::runtime_error{"started with " + std::to_string(count) + " ranks, asked for " +
-                                 std::to_string(wanted)};
+        throw std::runtime_error{joined("started with ", count, " ranks, asked for ", wanted)};
     mpi::check_library();
     context.setting("ranks", count);
     context.setting("machines", mpi::machine_count());

@@ -24,10 +24,9 @@ MPI_Datatype mpi_type() {
 
 template <class Params>
 consteval auto ranks_axis() {
-    return symbolic<Params>("ranks",
-                            "processes: one per core, per socket or per machine, or a number", "",
-                            &Params::ranks, {Symbol::all}, {2, 4096},
-                            {Symbol::all, Symbol::per_socket, Symbol::per_node});
+    return symbolic("ranks", "processes: one per core, per socket or per machine, or a number", "",
+                    &Params::ranks, {Symbol::all}, {2, 4096},
+                    {Symbol::all, Symbol::per_socket, Symbol::per_node});
 }
 
 /// Of a message of so many bytes, what every rank must send or receive at least, by whatever algorithm.

@@ -8,19 +8,12 @@ namespace {
 struct ReduceScatter {
     static constexpr const char* name = "MPI_Reduce_scatter_block";
     static constexpr Kind kind = Kind::reduce_scatter;
-    static constexpr Info info{
-        .id = "collective.reduce_scatter",
-        .version = 1,
-        .question =
-            "How fast do several processes add up their data, so that each has a part of the "
-            "sum?",
-        .method = "MPI_Reduce_scatter_block with MPI_SUM, calls back to back; the slowest rank "
-                  "counts. The message size is what each rank brings, the sum of which is shared "
-                  "out. Bus bandwidth is message bytes per second times (n-1) / n: what must leave "
-                  "each rank.",
-        .caveats = caveats,
-        .headline = "bus_bandwidth",
-    };
+    static constexpr Info info =
+        mpi_info("collective.reduce_scatter",
+                 "How fast do several processes sum their data, each keeping a part of the result?",
+                 "MPI_Reduce_scatter_block with MPI_SUM, calls back to back, timed by the slowest "
+                 "rank. The message size is what each rank contributes. Bus bandwidth is message "
+                 "bytes per second times (n-1) / n: what must leave each rank.");
     static constexpr auto algorithms = collective::algorithms(
         {"basic_linear", "recursive_doubling", "recursive_halving", "butterfly"});
     static constexpr const char* algorithm_variable =

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traffic.hpp"
 
+#include <assay/text.hpp>
+
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -102,8 +104,8 @@ std::string path_of(const Traffic& traffic, double least_bytes, int machines, in
 
 std::string contradiction(Transport asked, const Traffic& traffic, double least_bytes) {
     const auto carried = [&](const char* what, double bytes) {
-        return std::string{what} + " carried " + std::to_string(static_cast<std::int64_t>(bytes)) +
-               " of at least " + std::to_string(static_cast<std::int64_t>(least_bytes)) + " bytes";
+        return joined(what, " carried ", static_cast<std::int64_t>(bytes), " of at least ",
+                      static_cast<std::int64_t>(least_bytes), " bytes");
     };
     const double wanted = enough * least_bytes;
     const bool shows = least_bytes > 10 * chatter; // below, the launcher's chatter hides it

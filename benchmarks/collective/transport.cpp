@@ -4,7 +4,6 @@
 #include "world.hpp"
 
 #include <string>
-#include <utility>
 
 namespace assay::collective {
 namespace {

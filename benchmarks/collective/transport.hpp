@@ -35,7 +35,7 @@ inline constexpr std::array transport_variables{
 
 template <class Params>
 consteval auto transport_axis() {
-    return choice("transport", "the way that messages take; default: the library's choice",
+    return choice("transport", "transport of the messages; default: the library's choice",
                   &Params::transport, transport_names, {Transport::any}, transport_variables);
 }
 

@@ -65,9 +65,8 @@ void compare_libraries(World& w) {
     const auto machines = machine_of_ranks();
     for (std::size_t rank = 0; rank < machines.size() && w.unlike.empty(); ++rank)
         if (const std::string text{all.data() + rank * longest}; text != first)
-            w.unlike = "rank " + std::to_string(rank) + " (node" + std::to_string(machines[rank]) +
-                       ") has " + text + ", rank 0 has " + first +
-                       ": install the same MPI on every host";
+            w.unlike = joined("rank ", rank, " (node", machines[rank], ") has ", text,
+                              ", rank 0 has ", first, ": install the same MPI on every host");
 }
 
 void open_world() {
@@ -121,7 +120,7 @@ std::string error_text(int code) {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS)
-        return "MPI error " + std::to_string(code);
+        return joined("MPI error ", code);
     return {text.data(), static_cast<std::size_t>(length)};
 }
 

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include <assay/module.h>
+#include <assay/define.hpp>
 
 #include <mpi.h>
 
@@ -41,5 +41,10 @@ std::string control(const char* name);
 std::vector<int> machine_of_ranks();
 /// How many machines there are. Collective.
 int machine_count();
+
+/// A module whose ranks MPI brings together.
+constexpr Module module_of_job(decltype(Module::facts) facts) {
+    return {.launcher = "mpirun", .facts = facts, .join = join, .leave = leave};
+}
 
 } // namespace assay::mpi

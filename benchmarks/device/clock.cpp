@@ -79,7 +79,7 @@ double EventClock::queued(std::uint64_t calls, const std::function<void()>& queu
 
 void EventClock::check_background() const {
     if (options_.lane->end_.seconds_since(begin_) >= end_.seconds_since(begin_)) return;
-    throw Error{"the work in the background ended before what it should disturb"};
+    throw Error{"the background work ended before the timed work"};
 }
 
 double EventClock::timed(std::uint64_t calls, const std::function<void()>& queue) {

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include <assay/text.hpp>
+
 #include <cuda_runtime_api.h>
 
 #include <source_location>
@@ -21,7 +23,7 @@ public:
 /// "stream.cpp:42"
 inline std::string words_of(const std::source_location& from) {
     const std::string path = from.file_name();
-    return path.substr(path.find_last_of('/') + 1) + ':' + std::to_string(from.line());
+    return joined(path.substr(path.find_last_of('/') + 1), ':', from.line());
 }
 
 /// Throws unless the call went well. Asynchronous work fails later, at the next call that looks.

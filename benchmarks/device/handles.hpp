@@ -13,7 +13,6 @@
 #include <source_location>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace assay::device {
@@ -140,11 +139,27 @@ void to_device(std::span<const T> from, T* to, const Stream& stream) {
     stream.wait();
 }
 
+/// One element there and back.
+template <class T>
+T get(const T* from, const Stream& stream) {
+    return to_host(from, 1, stream).front();
+}
+template <class T>
+void put(const T& value, T* to, const Stream& stream) {
+    to_device(std::span<const T>{&value, 1}, to, stream);
+}
+
+/// Sets every byte, and waits: with 0xff every floating-point number is a NaN.
+template <class T>
+void set_bytes(const Buffer<T>& in, int byte, const Stream& stream) {
+    check(cudaMemsetAsync(in.data(), byte, in.bytes(), stream.get()));
+    stream.wait();
+}
+
 /// Damages one element by one bit; `pick` is random and says which.
 inline void flip_bit(const Buffer<std::uint32_t>& in, std::uint64_t pick, const Stream& stream) {
     std::uint32_t* const at = in.data() + (pick >> 8U) % in.size();
-    const std::uint32_t damaged = to_host(at, 1, stream).front() ^ (1U << (pick % 32));
-    to_device(std::span<const std::uint32_t>{&damaged, 1}, at, stream);
+    put(get(at, stream) ^ (1U << (pick % 32)), at, stream);
 }
 
 } // namespace assay::device

@@ -24,7 +24,7 @@ inline constexpr Name<Interval> interval_names[] = { // NOLINT(*-avoid-c-arrays)
 inline constexpr Interval every_interval[] = { // NOLINT(*-avoid-c-arrays)
     Interval::completion, Interval::queue, Interval::device};
 inline constexpr const char* interval_help =
-    "what is timed: completion, the host's time from the call until it knows that all is done; "
-    "queue, the host's time for the call alone; device, the device's time from one to the next";
+    "what is timed: completion, host time until the work is done; queue, host time of the call "
+    "alone; device, device time from one to the next";
 
 } // namespace assay::device

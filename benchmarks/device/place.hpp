@@ -19,4 +19,16 @@ struct Place {
     EventClock clock;
 };
 
+/// Inherit from it: a stream, and the clock of what is queued there.
+class OnDevice {
+public:
+    EventClock& clock() { return clock_; }
+
+protected:
+    explicit OnDevice(const EventClock::Options& options = {}) : clock_{stream_, options} {}
+
+    Stream stream_;
+    EventClock clock_;
+};
+
 } // namespace assay::device

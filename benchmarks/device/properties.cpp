@@ -17,9 +17,7 @@ int attribute(cudaDeviceAttr name) {
 }
 
 /// "13.0"
-std::string version_text(int version) {
-    return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
-}
+std::string version_text(int version) { return joined(version / 1000, '.', version % 1000 / 10); }
 
 /// Why the runtime sees no device, in words that say what would help.
 std::string why_none(cudaError_t status) {
@@ -75,13 +73,12 @@ Fit fits_device(std::int64_t bytes, int capability) {
     if (auto fit = fits_any_device(); !fit) return fit;
     const Properties found = properties();
     if (found.capability < capability)
-        return Fit::no("not applicable: needs compute capability " +
-                       std::to_string(capability / 10) + '.' + std::to_string(capability % 10) +
-                       ", " + found.name + " has " + std::to_string(found.capability / 10) + '.' +
-                       std::to_string(found.capability % 10));
-    return Fit::needs(bytes + reserve_bytes <= found.memory_available,
-                      std::to_string(bytes) + " bytes of free memory on " + found.name +
-                          ", there are " + std::to_string(found.memory_available));
+        return Fit::no("not applicable: needs compute capability ", capability / 10, '.',
+                       capability % 10, ", ", found.name, " has ", found.capability / 10, '.',
+                       found.capability % 10);
+    return Fit::needs(bytes + reserve_bytes <= found.memory_available, bytes,
+                      " bytes of free memory on ", found.name, ", there are ",
+                      found.memory_available);
 }
 
 std::int64_t footprint(Symbolic wanted, std::int64_t arrays, const Properties& properties) {

@@ -69,10 +69,9 @@ template <class ErrorAt>
 Check check_each(const Stream& stream, std::uint64_t count, const ErrorAt& error_at, double bound,
                  std::string method) {
     const auto worst = find_worst(stream, count, error_at);
-    return check_value(worst.error, bound, std::move(method),
-                       "element " + std::to_string(worst.index) + " is off by " +
-                           assay::detail::number_text(worst.error) + ", allowed is " +
-                           assay::detail::number_text(bound));
+    return check_value(
+        worst.error, bound, std::move(method),
+        joined("element ", worst.index, " is off by ", worst.error, ", allowed is ", bound));
 }
 
 } // namespace assay::device

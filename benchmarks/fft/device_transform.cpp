@@ -58,8 +58,8 @@ public:
         int version = 0;
         check(cufftGetVersion(&version));
         context.setting("cufft", version);
-        context.setting("operations", static_cast<double>(graph_->operations()));
-        context.setting("work_area", static_cast<double>(forward_->work_bytes()));
+        context.setting("operations", graph_->operations());
+        context.setting("work_area", forward_->work_bytes());
     }
 
     void run() { graph_->launch(place_.stream); }
@@ -77,7 +77,7 @@ public:
     /// One part of one bin, by twice the bound on the norm of all bins. In half precision that can be
     /// more than there is: infinity.
     void spoil() {
-        const std::uint64_t at = random_bits(spoil_seed, spoils_++) % bins_.size();
+        const std::uint64_t at = spoils_.next() % bins_.size();
         const auto transform = static_cast<std::int64_t>(at) / (2 * shape_.bins());
         const double damage = 2 * transform_bound<T>(shape_) *
                               norm_of_bins(shape_, points_, transform, place_.stream);
@@ -88,8 +88,6 @@ public:
     double planning_seconds() const { return planning_seconds_; }
 
 private:
-    static constexpr std::uint64_t spoil_seed = 10;
-
     void queue() const { forward_->queue(points_.data(), bins_.data(), CUFFT_FORWARD); }
 
     void make_plans(Planning planning) {
@@ -119,7 +117,7 @@ private:
     std::optional<CufftPlan> backward_;
     std::optional<device::Graph> graph_;
     double planning_seconds_ = 0;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{10};
 };
 
 using Double = Transforms<double, double, Precision::fp64>;
@@ -140,49 +138,42 @@ public:
     static constexpr Info info{
         .id = "fft.transform",
         .question = "How fast does this device compute Fourier transforms with cuFFT?",
-        .method =
-            "Forward transforms of uniform random numbers, out of place, in one, two or three "
-            "dimensions of equal length; a batch lies contiguously in memory and is one call, "
-            "cufftXtExec recorded as a graph. The rate counts 5 N log2(N) operations for N complex "
-            "points and half of that for real ones, as benchFFT does, and the bytes of input and "
-            "output once. Work memory is allocated before; planning_time is what the plan cost, "
-            "the loading of the library apart. Checked on the device: every transform by another "
-            "plan's way back (half precision in single), by Parseval's sum and by the symmetry of "
-            "real spectra, and four bins by the sum that defines them in fp64, all within "
-            "8 u sqrt(log2(N)+2) of the norm.",
+        .method = "Forward transforms of uniform random numbers, out of place, in one, two or "
+                  "three dimensions of equal length; a batch is contiguous in memory and one call, "
+                  "cufftXtExec captured in a graph. As in benchFFT, 5 N log2(N) FLOP count for N "
+                  "complex points and half of that for real ones; bytes are input and output once. "
+                  "Work memory is allocated before; planning_time excludes loading the library. "
+                  "Checked on the device: every transform by another plan's inverse (half "
+                  "precision in single), Parseval's theorem and the symmetry of real spectra, four "
+                  "bins by their definition in fp64, within 8 u sqrt(log2(N)+2) of the norm.",
         .caveats =
-            "The operations are those of the field's convention, not those that cuFFT executes. "
-            "Bytes are the least that must move: a large transform passes over memory once or more "
-            "for each dimension, so a third of memory.stream is a good 3-D transform; transforms "
-            "that fit into the second level cache can exceed memory.stream where cache=hot. "
-            "planning=patient lets cuFFT compile kernels for this very plan. Lengths with large "
-            "prime factors are computed as convolutions and are several times slower per point. "
-            "Half precision: powers of two, up to 2^26 points. Not normalised.",
+            "FLOP follow the convention, not what cuFFT executes. Bytes are the least traffic: a "
+            "large transform passes over memory once or more per dimension, so a third of "
+            "memory.stream is a good 3-D transform; transforms that fit in the second-level cache "
+            "can exceed memory.stream with cache=hot. planning=patient lets cuFFT compile kernels "
+            "for the plan. Lengths with large prime factors become convolutions, several times "
+            "slower per point. Half precision: powers of two, up to 2^26 points. Not normalised.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
         .place = "cuda",
     };
     static constexpr std::tuple axes{
         choice("dimensions", "of each transform", &Params::dimensions,
-               {Name{"1d", Dimensions::one}, Name{"2d", Dimensions::two},
-                Name{"3d", Dimensions::three}},
+               {{"1d", Dimensions::one}, {"2d", Dimensions::two}, {"3d", Dimensions::three}},
                {Dimensions::three}),
         integer("points", "length of each dimension; any number, primes too", "", &Params::points,
                 {128, 512}, {2, longest}),
         integer("batch", "transforms of one call", "", &Params::batch, {1}, {1, most_transforms}),
         choice("type", "complex to complex, or real to half of the complex bins", &Params::type,
-               {Name{"c2c", Type::c2c}, Name{"r2c", Type::r2c}}, {Type::c2c, Type::r2c}),
+               {{"c2c", Type::c2c}, {"r2c", Type::r2c}}),
         choice("precision", "of the numbers", &Params::precision,
                {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32},
-                Name{"fp16", Precision::fp16}},
-               {Precision::fp64, Precision::fp32, Precision::fp16}),
-        choice("planning", "as cuFFT does by itself, or with time for compiling kernels",
-               &Params::planning,
-               {Name{"default", Planning::standard}, Name{"patient", Planning::patient}},
+                Name{"fp16", Precision::fp16}}),
+        choice("planning", "cuFFT's default, or with kernels compiled for the plan",
+               &Params::planning, {{"default", Planning::standard}, {"patient", Planning::patient}},
                {Planning::standard}),
-        choice("cache", "what the call before left in the second level cache: kept, or flushed",
-               &Params::cache,
-               {Name{"hot", device::Caches::hot}, Name{"cold", device::Caches::cold}},
+        choice("cache", "second-level cache before each call: kept (hot) or flushed (cold)",
+               &Params::cache, {{"hot", device::Caches::hot}, {"cold", device::Caches::cold}},
                {device::Caches::hot}),
     };
 
@@ -238,7 +229,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark device_transform;
-constinit const assay_benchmark device_transform = define<DeviceTransform>();
+extern constinit const assay_benchmark device_transform = define<DeviceTransform>();
 
 } // namespace assay::fft

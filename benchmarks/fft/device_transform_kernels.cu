@@ -81,23 +81,21 @@ Check check_transforms(const Shape& shape, const device::Buffer<T>& points,
                     ErrorsOfTransform{shares, static_cast<double>(shape.volume()), squares.data(),
                                       errors.data(), norms.data()});
     const auto worst = device::find_worst(stream, errors.size(), ReadError{errors.data()});
-    Found found{worst.error, std::string{transform_errors.at(worst.index % 3)} + " of transform " +
-                                 std::to_string(worst.index / 3)};
+    Found found{worst.error,
+                joined(transform_errors.at(worst.index % 3), " of transform ", worst.index / 3)};
     for (std::uint64_t i = 0; i < bins_picked; ++i) {
         const BinPick pick = pick_bin(shape, i);
         const double norm = device::to_host(norms.data() + pick.transform, 1, stream).front();
         const double error =
             assay::detail::orderable(error_of_bin(shape, pick, points, bins, norm, stream));
-        if (error > found.error)
-            found = {error, "a bin of transform " + std::to_string(pick.transform)};
+        if (error > found.error) found = {error, joined("a bin of transform ", pick.transform)};
     }
     const double bound = transform_bound<T>(shape);
     return check_value(found.error, bound,
-                       "every transform: back again in at least single precision, Parseval's sum, "
-                       "symmetry where the points are real; four bins: the sum that defines them; "
-                       "relative to the norm, bound 8 u sqrt(log2(N)+2)",
-                       found.what + " is off by " + assay::detail::number_text(found.error) +
-                           ", allowed is " + assay::detail::number_text(bound));
+                       "every transform: inverse in at least single precision, Parseval's theorem, "
+                       "symmetry of real spectra; four bins by their definition; relative to the "
+                       "norm, bound 8 u sqrt(log2(N)+2)",
+                       joined(found.what, " is off by ", found.error, ", allowed is ", bound));
 }
 
 template void fill_points(const device::Buffer<double>&, const device::Stream&);

@@ -12,9 +12,6 @@
 
 #include <array>
 #include <cstddef>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
 #include <utility>
 
 namespace assay::fft {

@@ -10,8 +10,8 @@
 #include "wisdom_text.hpp"
 
 #include <assay/benchmark.hpp>
+#include <assay/host.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -30,10 +30,10 @@ inline constexpr double planning_limit = 1.0;
 template <class T>
 std::string plan_key(const Shape& s, int threads, Planning planning) {
     std::string key = std::string{"fft-"} + Fftw<T>::version; // fftw-3.3.10-sse2-avx
-    key += '-' + std::to_string(s.dimensions) + (s.type == Type::c2c ? "d-c2c-" : "d-r2c-");
-    key += std::to_string(s.points) + 'x' + std::to_string(s.batch);
+    key += joined('-', s.dimensions, s.type == Type::c2c ? "d-c2c-" : "d-r2c-");
+    key += joined(s.points, 'x', s.batch);
     key += sizeof(T) == sizeof(double) ? "-fp64-" : "-fp32-";
-    key += std::to_string(threads) + "threads-";
+    key += joined(threads, "threads-");
     key += planning == Planning::limited ? "limited" : "measured";
     return key;
 }
@@ -82,14 +82,14 @@ private:
                 problem = "is not understood by this FFTW";
             }
             if (!problem.empty())
-                context_.warn("kept plan ignored, " + wisdom_path(folder, key).string() + ' ' +
+                context_.warn("stored plan ignored, " + wisdom_path(folder, key).string() + ' ' +
                               problem);
         }
         Planned<T> fresh = measure(planning);
         if (folder.empty() || !fresh.plan) return fresh;
         if (const std::string problem = keep_wisdom(folder, key, wisdom_of(fresh));
             !problem.empty())
-            context_.warn("the plan could not be kept in " + folder + ": " + problem);
+            context_.warn("the plan could not be stored in " + folder + ": " + problem);
         return fresh;
     }
 
@@ -123,10 +123,9 @@ private:
     }
 
     double timed(unsigned flags, Plan<T>& plan) {
-        using Clock = std::chrono::steady_clock;
-        const auto start = Clock::now();
+        const Stopwatch watch;
         plan = make_(flags);
-        return std::chrono::duration<double>(Clock::now() - start).count();
+        return watch.seconds();
     }
 
     const Context& context_;

@@ -9,9 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace assay::fft {
 
@@ -81,21 +79,6 @@ inline Work work_of(const Shape& s, double real_size) {
     return {.flops = per_point * volume * std::log2(volume) * batch,
             .bytes = input_bytes(s, real_size) + output_bytes(s, real_size),
             .items = batch};
-}
-
-inline Fit fits(const Shape& s, double real_size, Symbolic threads, const Machine& machine) {
-    const std::int64_t cores = std::max(machine.cores(), machine.count("threads"));
-    if (machine.workers(threads) > cores)
-        return Fit::no("needs " + std::to_string(machine.workers(threads)) +
-                       " cores, this process may use " + std::to_string(cores));
-    constexpr double mebi = 1 << 20U;
-    constexpr double address_space = 0x1p46; // bytes; of most 64-bit systems, half of it
-    const auto available = static_cast<double>(machine.memory_available());
-    const double needed = needed_bytes(s, real_size);
-    if (needed <= (available == 0 ? address_space : available)) return Fit::yes();
-    return Fit::no("needs " + std::to_string(std::llround(std::min(needed / mebi, 0x1p62))) +
-                   " MiB of memory, " + std::to_string(std::llround(available / mebi)) +
-                   " MiB are available; fewer points or a smaller batch would do");
 }
 
 } // namespace assay::fft

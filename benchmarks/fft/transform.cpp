@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host/room.hpp"
 #include "planner.hpp"
 #include "shape.hpp"
 #include "transform_check.hpp"
@@ -34,7 +35,7 @@ public:
         Planner<T, Make> planner{context, Make{*this}};
         forward_ = planner.plan(planning, plan_key<T>(shape, threads, planning));
         backward_ = plan_backward<T>(shape, complex(returned_));
-        if (!backward_) throw std::runtime_error{"FFTW has no plan for the way back"};
+        if (!backward_) throw std::runtime_error{"FFTW has no plan for the inverse"};
         fill_uniform<T>(points_.view(), points_seed, -1, 1, threads); // planning wrote over them
         context.setting("planner", forward_.how);
         context.setting("wisdom", forward_.wisdom);
@@ -57,7 +58,7 @@ public:
     }
     /// One part of one bin, by twice the bound on the norm of all bins.
     void spoil() {
-        const std::uint64_t at = random_bits(spoil_seed, spoils_++) % bins_.size();
+        const std::uint64_t at = spoils_.next() % bins_.size();
         const auto transform = static_cast<std::int64_t>(at) / (2 * shape_.bins());
         bins_[at] +=
             static_cast<T>(2 * transform_bound<T>(shape_) * checker().norm_of_bins(transform));
@@ -82,7 +83,6 @@ private:
     }
 
     static constexpr std::uint64_t points_seed = 9;
-    static constexpr std::uint64_t spoil_seed = 10;
 
     Shape shape_;
     int threads_;
@@ -91,7 +91,7 @@ private:
     mutable HostBuffer<T> returned_; // scratch of verify()
     Planned<T> forward_;
     Plan<T> backward_;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{10};
 };
 
 class Transform : public OneOf<Transforms<double>, Transforms<float>> {
@@ -110,40 +110,35 @@ public:
         .question = "How fast does this machine compute Fourier transforms with FFTW?",
         .method =
             "Forward transforms of uniform random numbers, out of place, in one, two or three "
-            "dimensions of equal length; a batch lies contiguously in memory and is one call. The "
-            "rate counts 5 N log2(N) operations for N complex points and half of that for real "
-            "ones, as benchFFT does, and the bytes of input and output once. The plan is measured "
-            "before the timing (planning=measured), measured for at most a second "
-            "(planning=limited) or guessed (planning=estimate); it is kept on disk, so that later "
-            "runs measure the same plan, and planning_time is what it cost when it was made. Every "
-            "transform is checked: back again by an unmeasured plan, by Parseval's sum, and four "
-            "bins by the sum that defines them, all within 8 u sqrt(log2(N)+2) of the norm.",
+            "dimensions of equal length; a batch is contiguous in memory and one call. As in "
+            "benchFFT, 5 N log2(N) FLOP count for N complex points and half of that for real ones; "
+            "bytes are input and output once. The plan is measured before timing "
+            "(planning=measured), for at most a second (limited), or estimated; it is kept on disk "
+            "for later runs, and planning_time is what it originally took. Every transform is "
+            "checked by the inverse of an estimated plan and by Parseval's theorem, four bins by "
+            "their definition, within 8 u sqrt(log2(N)+2) of the norm.",
         .caveats =
-            "The operations are those of the field's convention, not those that FFTW executes: "
-            "rates compare machines and sizes, and a share of peak.fma is only a scale. An "
-            "estimated plan can be nine times slower than a measured one, so cases with different "
-            "planning never compare; the setting `planner` says when the limit cut measuring "
-            "short. Lengths with large prime factors are computed as convolutions (Rader, "
-            "Bluestein) and are several times slower per point; powers of two can suffer from "
-            "cache conflicts. Not normalised: the way back must divide by N.",
+            "FLOP follow the convention, not what FFTW executes: use the rate to compare machines "
+            "and sizes; the share of peak.fma is only a scale. An estimated plan can be nine times "
+            "slower than a measured one, so cases with different planning are not comparable; the "
+            "setting `planner` says when the limit cut measuring short. Lengths with large prime "
+            "factors become convolutions (Rader, Bluestein), several times slower per point; "
+            "powers of two can suffer cache conflicts. Not normalised.",
         .headline = "flop_rate",
         .ceiling = "peak.fma",
     };
     static constexpr std::tuple axes{
         choice("dimensions", "of each transform", &Params::dimensions,
-               {Name{"1d", Dimensions::one}, Name{"2d", Dimensions::two},
-                Name{"3d", Dimensions::three}},
+               {{"1d", Dimensions::one}, {"2d", Dimensions::two}, {"3d", Dimensions::three}},
                {Dimensions::three}),
         integer("points", "length of each dimension; any number, primes too", "", &Params::points,
                 {128}, {2, longest}),
         integer("batch", "transforms of one call", "", &Params::batch, {1}, {1, most_transforms}),
         choice("type", "complex to complex, or real to half of the complex bins", &Params::type,
-               {Name{"c2c", Type::c2c}, Name{"r2c", Type::r2c}}, {Type::c2c, Type::r2c}),
+               {{"c2c", Type::c2c}, {"r2c", Type::r2c}}),
         choice("precision", "of the numbers", &Params::precision,
-               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
-               {Precision::fp64, Precision::fp32}),
-        symbolic("threads", "cores used", "", &Params::threads, {Symbolic{Symbol::all}}, {1, 4096},
-                 {Symbol::one, Symbol::all}),
+               {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}),
+        threads_axis(&Params::threads, {Symbol::all}),
         choice("planning", "measured, measured for at most 1 s, or estimated", &Params::planning,
                {Name{"measured", Planning::measured}, Name{"limited", Planning::limited},
                 Name{"estimate", Planning::estimate}},
@@ -151,7 +146,7 @@ public:
     };
 
     static Fit fit(const Params& p, const Machine& m) {
-        return fits(shape_of(p), real_size(p), p.threads, m);
+        return host::fits(p.threads, needed_bytes(shape_of(p), real_size(p)), m);
     }
 
     Transform(const Params& p, const Context& context)
@@ -190,7 +185,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark transform;
-constinit const assay_benchmark transform = define<Transform>();
+extern constinit const assay_benchmark transform = define<Transform>();
 
 } // namespace assay::fft

@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
-#include <string>
 #include <vector>
 
 namespace assay::fft {
@@ -126,9 +125,9 @@ public:
 
     Check check() const {
         constexpr const char* method =
-            "every transform: back again by an unmeasured plan, Parseval's sum, symmetry where the "
-            "points are real; four bins: the sum that defines them; relative to the norm, bound "
-            "8 u sqrt(log2(N)+2)";
+            "every transform: inverse by an estimated plan, Parseval's theorem, symmetry of real "
+            "spectra; four bins by their definition; relative to the norm, bound 8 u "
+            "sqrt(log2(N)+2)";
         Worst worst = worst_transform();
         constexpr std::uint64_t bins_summed = 4;
         const Roots roots{s_.points};
@@ -137,10 +136,8 @@ public:
             if (bin.error > worst.error) worst = bin;
         }
         return check_value(worst.error, bound_, method,
-                           std::string{worst.what} + " of transform " +
-                               std::to_string(worst.transform) + " is off by " +
-                               assay::detail::number_text(worst.error) + ", allowed is " +
-                               assay::detail::number_text(bound_));
+                           joined(worst.what, " of transform ", worst.transform, " is off by ",
+                                  worst.error, ", allowed is ", bound_));
     }
 
     /// Euclidean norm of one transform's bins, as the points have it.
@@ -189,9 +186,9 @@ private:
         const double norm = energy(transform, threads);
         const auto [spectrum, back] = energies(transform, threads);
         const std::array<Worst, 3> all{
-            Worst{.error = off(std::sqrt(back / norm)), .what = "the way back"},
+            Worst{.error = off(std::sqrt(back / norm)), .what = "the inverse"},
             // The norm's error, not that of its square.
-            Worst{.error = off((spectrum / norm / points - 1) / 2), .what = "Parseval's sum"},
+            Worst{.error = off((spectrum / norm / points - 1) / 2), .what = "Parseval's theorem"},
             Worst{.error = off(std::sqrt(asymmetry(transform, threads) / norm / points)),
                   .what = "the symmetry"}};
         Worst worst = *std::ranges::max_element(all, {}, &Worst::error);

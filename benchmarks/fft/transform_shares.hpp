@@ -153,7 +153,7 @@ struct ShareOfNorm {
     }
 };
 
-inline constexpr std::array<const char*, 3> transform_errors{"the way back", "Parseval's sum",
+inline constexpr std::array<const char*, 3> transform_errors{"the inverse", "Parseval's theorem",
                                                              "the symmetry"};
 
 /// Errors of one transform, relative to its norm, in the order of transform_errors.

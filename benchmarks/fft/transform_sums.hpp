@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums that carry their rounding errors along, and the error that a transform may have: for hosts and devices.
+// The error that a transform may have.
 //
 // The bound. Each of the log2(N) stages adds rounding errors that are independent of each other, so
 // the relative error in the Euclidean norm grows as u sqrt(log2 N) on average (Schatzman, SIAM J.
@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include "device/compensated_sum.hpp"
 #include "half.hpp"
 #include "shape.hpp"
 
@@ -32,24 +33,6 @@ double transform_bound(const Shape& shape) {
     return 8 * roundoff<T> * std::sqrt(std::log2(static_cast<double>(shape.volume())) + 2);
 }
 
-/// A sum that carries its rounding errors along (Neumaier, 1974): as exact as its terms, where a
-/// plain sum over a million of them would lose ten bits.
-class Sum {
-public:
-    ASSAY_HOST_DEVICE void add(double term) {
-        const double next = sum_ + term;
-        error_ += std::fabs(sum_) >= std::fabs(term) ? (sum_ - next) + term : (term - next) + sum_;
-        sum_ = next;
-    }
-    ASSAY_HOST_DEVICE void add(const Sum& other) {
-        add(other.sum_);
-        add(other.error_);
-    }
-    ASSAY_HOST_DEVICE double value() const { return sum_ + error_; }
-
-private:
-    double sum_ = 0;
-    double error_ = 0;
-};
+using Sum = CompensatedSum;
 
 } // namespace assay::fft

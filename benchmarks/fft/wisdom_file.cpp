@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wisdom_file.hpp"
 
+#include <assay/text.hpp>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,15 +44,8 @@ std::string hexadecimal(std::uint64_t value) {
     return {digits.data(), end};
 }
 
-std::string shortest(double value) {
-    std::array<char, 32> digits{}; // the longest shortest-form double has 24 characters
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    return {digits.data(), end};
-}
-
 std::string checked_part(const std::string& key, const Wisdom& wisdom) {
-    return key + '\n' + shortest(wisdom.planning_seconds) + '\n' +
-           std::to_string(wisdom.text.size()) + '\n';
+    return joined(key, '\n', wisdom.planning_seconds, '\n', wisdom.text.size(), '\n');
 }
 
 /// The file's bytes, or why not; nothing at all where there is no file.
@@ -170,7 +165,7 @@ std::string keep_wisdom(const std::filesystem::path& folder, const std::string& 
                              wisdom.text;
 
     const auto path = wisdom_path(folder, key);
-    const auto unfinished = path.string() + '.' + std::to_string(::getpid());
+    const auto unfinished = joined(path.string(), '.', ::getpid());
     ::unlink(unfinished.c_str()); // left by a process of that number that died here
     {
         constexpr mode_t readable = 0644;

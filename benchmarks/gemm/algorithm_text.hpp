@@ -4,6 +4,8 @@
 
 #pragma once
 
+#include <assay/text.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,7 +27,7 @@ struct AlgorithmConfig {
 };
 
 inline std::string text_of(const AlgorithmConfig& config) {
-    std::string text = "id " + std::to_string(config.id);
+    std::string text = joined("id ", config.id);
     const auto add = [&](const char* name, const std::string& value) {
         text += ", ";
         text += name;
@@ -54,7 +56,7 @@ struct Named {
 inline std::string name_in(std::span<const Named> names, std::int64_t value) {
     for (const Named& known : names)
         if (known.value == value) return known.name;
-    return value == 0 ? "auto" : "number " + std::to_string(value);
+    return value == 0 ? "auto" : joined("number ", value);
 }
 
 /// The names of all bits that are set, blank-separated.

@@ -13,11 +13,11 @@ namespace assay::gemm {
 template <class Params>
 consteval auto precision_axis() {
     using enum DevicePrecision;
-    return choice<Params>(
+    return choice(
         "precision",
         "type of A and B; e5m2 is multiplied by e4m3; emulated: fp64 out of int8, fp32 out of bf16",
         &Params::precision,
-        {Name<DevicePrecision>{"fp64", fp64},
+        {{"fp64", fp64},
          {"fp32", fp32},
          {"tf32", tf32},
          {"fp16", fp16},
@@ -28,30 +28,25 @@ consteval auto precision_axis() {
          {"mxfp8", mxfp8},
          {"nvfp4", nvfp4},
          {"fp64_emulated", fp64_emulated},
-         {"fp32_emulated", fp32_emulated}},
-        {fp64, fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2, int8, mxfp8, nvfp4, fp64_emulated,
-         fp32_emulated});
+         {"fp32_emulated", fp32_emulated}});
 }
 
 template <class Params>
 consteval auto accumulation_axis() {
-    return choice<Params>(
-        "accumulation", "sums of fp8 products: as exact as the chip can, or fast",
-        &Params::accumulation,
-        {Name<Accumulation>{"exact", Accumulation::exact}, {"fast", Accumulation::fast}},
+    return choice(
+        "accumulation", "accumulation of fp8 products: as exact as the chip allows, or fast",
+        &Params::accumulation, {{"exact", Accumulation::exact}, {"fast", Accumulation::fast}},
         {Accumulation::exact});
 }
 
 template <class Params>
 consteval auto load_axis() {
-    return choice<Params>(
-        "load",
-        "sustained: 2 s at load before the window, then batches of at least 20 ms; or bursts of 20 "
-        "ms "
-        "with pauses in which the chip cools",
-        &Params::load,
-        {Name<device::Load>{"sustained", device::Load::sustained}, {"burst", device::Load::burst}},
-        {device::Load::sustained});
+    return choice("load",
+                  "sustained: 2 s at load before the window, then batches of at least 20 ms; or "
+                  "bursts of 20 ms with pauses to cool",
+                  &Params::load,
+                  {{"sustained", device::Load::sustained}, {"burst", device::Load::burst}},
+                  {device::Load::sustained});
 }
 
 } // namespace assay::gemm

@@ -8,7 +8,6 @@
 
 #include <cublasLt.h>
 
-#include <cstddef>
 #include <memory>
 #include <source_location>
 #include <string>

@@ -17,9 +17,8 @@ std::int32_t facts(const assay_services* services, assay_text* error) {
         return 1;
     }
     const std::size_t version = cublasLtGetVersion();
-    const std::string text = std::to_string(version / 10000) + '.' +
-                             std::to_string(version / 100 % 100) + '.' +
-                             std::to_string(version % 100);
+    const std::string text =
+        assay::joined(version / 10000, '.', version / 100 % 100, '.', version % 100);
     services->setting_text(services->context, "cublaslt.version", text.c_str());
     return assay::device::report_versions(services, error);
 }

@@ -24,17 +24,14 @@ public:
     static constexpr Info info{
         .id = "gemm.shapes",
         .version = 2, // 1: "sustained" rested after every call
-        .question = "How fast is this device's fastest matrix product, whatever its shape?",
-        .method =
-            "C = A B^T by cuBLASLt for about a hundred shapes m x n x k: sides of 4096, 8192 and "
-            "16384, and sides that fill the chip's processors with whole waves of tiles. Each is "
-            "timed with the algorithm that the library thinks best, the fastest four with the up "
-            "to "
-            "16 that it offers, and the fastest of all is measured. Data and check as of "
-            "gemm.square. "
-            "Slow precisions end the search after 20 s, the smallest shapes first.",
-        .caveats = "The best of many, as maximum achievable FLOP/s are understood: compare it with "
-                   "other best figures, and 8192 cubed of gemm.square with 8192 cubed.",
+        .question = "What is the highest matrix-product rate of this device, over all shapes?",
+        .method = "C = A B^T by cuBLASLt for about a hundred shapes m x n x k: sides of 4096, 8192 "
+                  "and 16384, and sides that fill the multiprocessors with whole waves of tiles. "
+                  "Each is timed with the library's first algorithm, the fastest four with up to "
+                  "16, and the fastest of all is measured. Data and check as in gemm.square. For "
+                  "slow precisions the search, smallest shapes first, ends after 20 s.",
+        .caveats = "The best of many shapes, as in maximum achievable FLOP/s: compare with other "
+                   "best rates, and 8192 cubed of gemm.square with 8192 cubed.",
         .headline = "flop_rate",
         .ceiling = "peak.fma peak.tensor",
         .place = "cuda",
@@ -58,8 +55,8 @@ public:
         planning_ = seconds_since(begin);
         product_.describe(context, trial);
         context.setting("shape", shape_text(best_));
-        context.setting("shapes_tried", static_cast<double>(tried_.size()));
-        context.setting("shapes", static_cast<double>(shapes_.size()));
+        context.setting("shapes_tried", tried_.size());
+        context.setting("shapes", shapes_.size());
     }
 
     device::EventClock& clock() { return product_.clock(); }
@@ -133,7 +130,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark cublaslt_shapes;
-constinit const assay_benchmark cublaslt_shapes = define<CublasltShapes>();
+extern constinit const assay_benchmark cublaslt_shapes = define<CublasltShapes>();
 
 } // namespace assay::gemm

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <chrono>
-#include <span>
 #include <tuple>
 
 namespace assay::gemm {
@@ -27,42 +26,33 @@ public:
         .id = "gemm.square",
         .version = 2, // 1: "sustained" rested after every call
         .question =
-            "How fast does this machine multiply two large square matrices with a given library?",
+            "How fast does a given library multiply two large square matrices on this machine?",
         .method =
-            "C = A B^T by cuBLASLt for n x n matrices in the device's memory, A and B normal "
-            "random "
-            "numbers rounded to the type (int8: a quarter of the range is one standard deviation). "
-            "Sums in fp32 for all narrow types, C in the type of A, in bf16 for fp8 and fp4, in "
-            "int32 for int8. fp32 without TF32. mxfp8 and nvfp4 with block scales from the data. "
-            "The "
-            "up to 16 algorithms that the library offers are timed in turns, and the fastest is "
-            "measured. An element of every tile of C is held against its sum in fp64, to the "
-            "rounding of C and of the sums, and every row by Freivalds' test; int8 exactly.",
-        .caveats =
-            "A library's figure: another version may be faster. Under sustained load the power "
-            "limit "
-            "sets the clock, and with data of zeros it does not. Emulated precisions are rows of "
-            "their own; that fp64 was emulated is read back from the library. Quantising and "
-            "scaling "
-            "of inputs is not in the time.",
+            "C = A B^T by cuBLASLt for n x n matrices in device memory, A and B standard normal "
+            "numbers rounded to the type (int8: one standard deviation is a quarter of the range). "
+            "Narrow types accumulate in fp32; C has the type of A, bf16 for fp8 and fp4, int32 for "
+            "int8. fp32 is without TF32; mxfp8 and nvfp4 have block scales from the data. The up "
+            "to 16 algorithms the library offers are timed in turns, and the fastest is measured. "
+            "An element of every tile of C is compared with its fp64 sum, to the rounding of C and "
+            "of the sums, and every row is checked by Freivalds' test; int8 exactly.",
+        .caveats = "The rate of a library: another version may be faster. Under sustained load the "
+                   "power limit sets the clock, with zero data it does not. Emulated precisions "
+                   "are rows of their own; the library reports that fp64 was emulated. Quantising "
+                   "and scaling of inputs are not timed.",
         .headline = "flop_rate",
         .ceiling = "peak.fma peak.tensor",
         .place = "cuda",
     };
     static constexpr std::tuple axes{
         precision_axis<Params>(),
-        integer<Params>("size", "rows and columns of the matrices", "", &Params::size, {8192},
-                        {16, 65536}),
+        integer("size", "rows and columns of the matrices", "", &Params::size, {8192}, {16, 65536}),
         accumulation_axis<Params>(),
-        choice<Params>(
-            "cache", "whether a call may find the matrices in the second level cache",
-            &Params::caches,
-            {Name<device::Caches>{"hot", device::Caches::hot}, {"cold", device::Caches::cold}},
-            {device::Caches::hot}),
+        choice("cache", "second-level cache before each call: kept (hot) or flushed (cold)",
+               &Params::caches, {{"hot", device::Caches::hot}, {"cold", device::Caches::cold}},
+               {device::Caches::hot}),
         load_axis<Params>(),
-        choice<Params>("data", "normal random numbers, or zeros, which chips run faster",
-                       &Params::data, {Name<Data>{"normal", Data::normal}, {"zeros", Data::zeros}},
-                       {Data::normal}),
+        choice("data", "normal random numbers, or zeros, which run faster", &Params::data,
+               {{"normal", Data::normal}, {"zeros", Data::zeros}}, {Data::normal}),
     };
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {
@@ -102,7 +92,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark cublaslt_square;
-constinit const assay_benchmark cublaslt_square = define<CublasltSquare>();
+extern constinit const assay_benchmark cublaslt_square = define<CublasltSquare>();
 
 } // namespace assay::gemm

@@ -128,8 +128,8 @@ Trial TunedProduct::tune(std::size_t most, const TrialLimits& limits) {
         limits);
     if (!trial.fastest) {
         stream_.wait(); // where the device is lost, that is the reason
-        throw LibraryError{"none of the " + std::to_string(count) +
-                           " algorithms that cuBLASLt offers for " + shape_text(shape_) + " works"};
+        throw LibraryError{joined("none of the ", count, " algorithms that cuBLASLt offers for ",
+                                  shape_text(shape_), " works")};
     }
     algorithm_ = *trial.fastest;
     return trial;
@@ -173,9 +173,9 @@ void TunedProduct::describe(const Context& context, const Trial& trial) const {
     context.setting("algorithm", text_of(product_->config(algorithm_)));
     const std::string arithmetic = product_->arithmetic(algorithm_);
     if (!arithmetic.empty()) context.setting("arithmetic", arithmetic);
-    context.setting("algorithms_tried", static_cast<double>(trial.seconds.size()));
-    context.setting("algorithm_place", static_cast<double>(algorithm_ + 1));
-    context.setting("workspace_bytes", static_cast<double>(workspace_.bytes()));
+    context.setting("algorithms_tried", trial.seconds.size());
+    context.setting("algorithm_place", algorithm_ + 1);
+    context.setting("workspace_bytes", workspace_.bytes());
     if (conditions_.precision == DevicePrecision::fp64_emulated)
         context.setting("mantissa_bits", mantissa_bits());
 }

@@ -16,8 +16,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string>
-#include <utility>
 
 namespace assay::gemm {
 
@@ -103,10 +101,9 @@ inline Check check_entries(std::span<const Entry> entries, const Tolerance& tole
                                     allowed_error(entry, tolerance, k));
         },
         1.0,
-        "an element of every tile of C against its sum in fp64, in units of " +
-            assay::detail::number_text(tolerance.relative) + " of the element and " +
-            assay::detail::number_text(tolerance.absolute) +
-            " of the rms of such sums; every row of C against A (B r) for 3 random vectors");
+        joined("an element of every tile of C against its sum in fp64, in units of ",
+               tolerance.relative, " of the element and ", tolerance.absolute,
+               " of the rms of such sums; every row of C against A (B r) for 3 random vectors"));
 }
 
 // --- rows -----------------------------------------------------------------------------------------

@@ -90,42 +90,38 @@ ASSAY_HOST_DEVICE inline double clamped_int8(double value) {
     return rounded > 127 ? 127 : rounded < -127 ? -127 : rounded;
 }
 
+namespace detail {
+
+template <class T, class Value>
+ASSAY_HOST_DEVICE void put(const Operand& to, std::uint64_t at, Value value) {
+    static_cast<T*>(to.data)[at] = static_cast<T>(value);
+}
+
+} // namespace detail
+
 /// The number at `at`, for every storage without blocks.
 ASSAY_HOST_DEVICE inline void store(const Operand& to, std::uint64_t at, double value) {
     switch (to.storage) {
     case Storage::fp64:
-        static_cast<double*>(to.data)[at] = value;
-        return;
+        return detail::put<double>(to, at, value);
     case Storage::fp32:
-        static_cast<float*>(to.data)[at] = static_cast<float>(value);
-        return;
+        return detail::put<float>(to, at, value);
     case Storage::tf32:
-        static_cast<float*>(to.data)[at] = static_cast<float>(
+        return detail::put<float>(
+            to, at,
             device::decode(device::tf32_format(), device::encode(device::tf32_format(), value)));
-        return;
     case Storage::fp16:
-        static_cast<std::uint16_t*>(to.data)[at] =
-            static_cast<std::uint16_t>(device::encode(device::fp16_format(), value));
-        return;
+        return detail::put<std::uint16_t>(to, at, device::encode(device::fp16_format(), value));
     case Storage::bf16:
-        static_cast<std::uint16_t*>(to.data)[at] =
-            static_cast<std::uint16_t>(device::encode(device::bf16_format(), value));
-        return;
+        return detail::put<std::uint16_t>(to, at, device::encode(device::bf16_format(), value));
     case Storage::e4m3:
-        static_cast<std::uint8_t*>(to.data)[at] =
-            static_cast<std::uint8_t>(device::encode(device::e4m3_format(), value));
-        return;
+        return detail::put<std::uint8_t>(to, at, device::encode(device::e4m3_format(), value));
     case Storage::e5m2:
-        static_cast<std::uint8_t*>(to.data)[at] =
-            static_cast<std::uint8_t>(device::encode(device::e5m2_format(), value));
-        return;
+        return detail::put<std::uint8_t>(to, at, device::encode(device::e5m2_format(), value));
     case Storage::int8:
-        static_cast<std::int8_t*>(to.data)[at] =
-            static_cast<std::int8_t>(clamped_int8(value * int8_deviation));
-        return;
+        return detail::put<std::int8_t>(to, at, clamped_int8(value * int8_deviation));
     case Storage::int32:
-        static_cast<std::int32_t*>(to.data)[at] = static_cast<std::int32_t>(value);
-        return;
+        return detail::put<std::int32_t>(to, at, value);
     case Storage::mx_e4m3:
     case Storage::nv_e2m1:
         return; // store_block()

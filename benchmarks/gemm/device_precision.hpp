@@ -90,7 +90,7 @@ constexpr bool is_fp8(DevicePrecision p) {
 
 /// "13.1", of CUBLAS_VERSION.
 inline std::string cublas_text(int version) {
-    return std::to_string(version / 10000) + '.' + std::to_string(version / 100 % 100);
+    return joined(version / 10000, '.', version / 100 % 100);
 }
 
 /// What a shape, a library or the two parameters together do not allow, whatever the device is.
@@ -104,8 +104,8 @@ inline Fit allowed(DevicePrecision precision, Accumulation accumulation, const S
                        ", this build has " + cublas_text(cublas));
     for (const std::int64_t length : {shape.m, shape.n, shape.k})
         if (length % spec.multiple_of != 0)
-            return Fit::no("not applicable: this precision needs sizes that are multiples of " +
-                           std::to_string(spec.multiple_of) + ", not " + std::to_string(length));
+            return Fit::no("not applicable: this precision needs sizes that are multiples of ",
+                           spec.multiple_of, ", not ", length);
     return Fit::yes();
 }
 

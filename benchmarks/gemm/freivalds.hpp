@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -144,8 +143,7 @@ Check check_product(const Product<A, B, C>& product, double u) {
         },
         freivalds_bound,
         "Freivalds, every row, 3 normal vectors: C r against A (B r) in fp64, in units of u "
-        "sqrt(k) "
-        "rms(C) sqrt(n); rounding gives at most 0.41 of them rms, 0.82 for fp64");
+        "sqrt(k) rms(C) sqrt(n); rounding gives at most 0.41 of them rms, 0.82 for fp64");
 }
 
 /// A product of integers, exact. Modulo 2^64 with uniform 64-bit vectors: a wrong row passes one
@@ -166,8 +164,7 @@ Check check_exact_product(const Product<A, B, C>& product) {
         },
         0.0,
         "Freivalds, every row, 2 vectors of random 64-bit integers: C r equals A (B r) modulo "
-        "2^64; "
-        "error 1 is a wrong row");
+        "2^64; error 1 is a wrong row");
 }
 
 } // namespace assay::gemm

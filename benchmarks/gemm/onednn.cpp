@@ -6,7 +6,6 @@
 #include <dnnl.hpp>
 
 #include <array>
-#include <memory>
 #include <string>
 #include <variant>
 
@@ -54,26 +53,19 @@ dnnl::matmul::primitive_desc plan_for(Precision precision, std::int64_t size, We
 }
 
 const char* isa_name(dnnl::cpu_isa isa) {
-    switch (isa) {
-    case dnnl::cpu_isa::sse41:
-        return "sse41";
-    case dnnl::cpu_isa::avx:
-        return "avx";
-    case dnnl::cpu_isa::avx2:
-        return "avx2";
-    case dnnl::cpu_isa::avx2_vnni:
-        return "avx2_vnni";
-    case dnnl::cpu_isa::avx512_core:
-        return "avx512_core";
-    case dnnl::cpu_isa::avx512_core_vnni:
-        return "avx512_core_vnni";
-    case dnnl::cpu_isa::avx512_core_bf16:
-        return "avx512_core_bf16";
-    case dnnl::cpu_isa::avx512_core_amx:
-        return "avx512_core_amx";
-    default:
-        return "other";
-    }
+    using enum dnnl::cpu_isa;
+    constexpr std::array<std::pair<dnnl::cpu_isa, const char*>, 8> names{
+        {{sse41, "sse41"},
+         {avx, "avx"},
+         {avx2, "avx2"},
+         {avx2_vnni, "avx2_vnni"},
+         {avx512_core, "avx512_core"},
+         {avx512_core_vnni, "avx512_core_vnni"},
+         {avx512_core_bf16, "avx512_core_bf16"},
+         {avx512_core_amx, "avx512_core_amx"}}};
+    for (const auto& [value, name] : names)
+        if (value == isa) return name;
+    return "other";
 }
 
 /// Bytes of one element of A, of B twice where it is also kept packed, and of C.
@@ -96,18 +88,14 @@ public:
     };
     static constexpr Info info = square_info;
     static constexpr std::tuple axes{
-        choice<Params>("precision", "type of the inputs; results are fp32, or int32 for int8",
-                       &Params::precision,
-                       {Name<Precision>{"fp32", Precision::fp32},
-                        {"bf16", Precision::bf16},
-                        {"int8", Precision::int8}},
-                       {Precision::fp32, Precision::bf16, Precision::int8}),
+        choice("precision", "type of the inputs; results are fp32, or int32 for int8",
+               &Params::precision,
+               {{"fp32", Precision::fp32}, {"bf16", Precision::bf16}, {"int8", Precision::int8}}),
         size_axis<Params>(),
-        threads_axis<Params>(),
-        choice<Params>(
-            "weights", "B in the order the kernel prefers (packed, not timed), or row by row",
-            &Params::weights, {Name<Weights>{"packed", Weights::packed}, {"plain", Weights::plain}},
-            {Weights::packed}),
+        threads_axis(&Params::threads, {Symbol::all}),
+        choice("weights", "B in the order the kernel prefers (packed, not timed), or row by row",
+               &Params::weights, {{"packed", Weights::packed}, {"plain", Weights::plain}},
+               {Weights::packed}),
     };
 
     static Fit fit(const Params& params, const Machine& machine) {
@@ -127,8 +115,9 @@ public:
     }
 
     OnednnSquare(const Params& params, Context& context)
-        : precision_{params.precision}, threads_{use_threads(context.machine(), params.threads)},
-          matrices_{make(params)}, engine_{cpu()}, stream_{engine_},
+        : precision_{params.precision},
+          threads_{host::use_threads(context.machine(), params.threads)}, matrices_{make(params)},
+          engine_{cpu()}, stream_{engine_},
           plan_{plan_for(params.precision, params.size, params.weights, engine_)},
           primitive_{plan_}, weights_{plan_.weights_desc(), engine_, DNNL_MEMORY_NONE} {
         std::visit([this](auto& m) { bind(m); }, matrices_);
@@ -138,9 +127,8 @@ public:
         const bool has_bf16 = context.machine().has("avx512_bf16") ||
                               context.machine().has("amx_bf16") || context.machine().has("bf16");
         if (precision_ == Precision::bf16 && !has_bf16)
-            context.warn(
-                "this CPU has no bf16 instructions: oneDNN converts to fp32 as it goes, so "
-                "the rate is one of fp32 arithmetic");
+            context.warn("this CPU has no bf16 instructions: oneDNN converts to fp32 as it goes, "
+                         "so the rate is one of fp32 arithmetic");
     }
 
     void run() noexcept {

@@ -13,9 +13,8 @@ namespace {
 std::int32_t facts(const assay_services* services, assay_text* error) {
     return assay::detail::guarded(error, [&] {
         const dnnl_version_t& version = *dnnl::version();
-        const std::string number = std::to_string(version.major) + '.' +
-                                   std::to_string(version.minor) + '.' +
-                                   std::to_string(version.patch);
+        const std::string number =
+            assay::joined(version.major, '.', version.minor, '.', version.patch);
         services->setting_text(services->context, "onednn.version", number.c_str());
     });
 }

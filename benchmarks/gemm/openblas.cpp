@@ -37,24 +37,22 @@ public:
     };
     static constexpr Info info = square_info;
     static constexpr std::tuple axes{
-        choice<Params>("precision", "type of the matrices", &Params::precision,
-                       {Name<Precision>{"fp64", Precision::fp64}, {"fp32", Precision::fp32}},
-                       {Precision::fp64, Precision::fp32}),
+        choice("precision", "type of the matrices", &Params::precision,
+               {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}),
         size_axis<Params>(),
-        threads_axis<Params>(),
+        threads_axis(&Params::threads, {Symbol::all}),
     };
 
     static Fit fit(const Params& params, const Machine& machine) {
         if (openblas_get_parallel() != OPENBLAS_OPENMP)
-            return Fit::no(
-                "needs the OpenMP build of OpenBLAS (libopenblas0-openmp); the loaded one "
-                "starts its own threads, which binding puts on one core");
+            return Fit::no("needs the OpenMP build of OpenBLAS (libopenblas0-openmp); the loaded "
+                           "one starts its own threads, which binding puts on one core");
         const std::int64_t element = params.precision == Precision::fp64 ? 8 : 4;
         return fits(machine, params.threads, params.size, 3 * element);
     }
 
     OpenblasSquare(const Params& params, Context& context)
-        : OpenblasSquare{params, context, use_threads(context.machine(), params.threads)} {}
+        : OpenblasSquare{params, context, host::use_threads(context.machine(), params.threads)} {}
 
     void run() noexcept {
         if (auto* fp64 = std::get_if<Double>(&matrices_))
@@ -99,8 +97,8 @@ private:
         const int used = openblas_get_num_threads();
         context.setting("threads", used);
         if (used < threads)
-            context.warn("this build of OpenBLAS uses at most " + std::to_string(used) +
-                         " threads, " + std::to_string(threads) + " cores are there");
+            context.warn(joined("this build of OpenBLAS uses at most ", used, " threads, ", threads,
+                                " cores are there"));
     }
 
     std::size_t size() const {

@@ -7,6 +7,8 @@
 
 #include "gemm/device_precision.hpp"
 
+#include <assay/text.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -62,8 +64,7 @@ inline std::vector<Shape> sweep_shapes(std::int64_t processors) {
 }
 
 inline std::string shape_text(const Shape& shape) {
-    return std::to_string(shape.m) + " x " + std::to_string(shape.n) + " x " +
-           std::to_string(shape.k);
+    return joined(shape.m, " x ", shape.n, " x ", shape.k);
 }
 
 /// A shape and how fast it was.
@@ -106,8 +107,7 @@ inline Table shape_table(const char* metric, const std::vector<ShapeRate>& tried
                 .columns = {},
                 .values = std::vector<double>(faces.size() * lengths.size(),
                                               std::numeric_limits<double>::quiet_NaN())};
-    for (const auto& [m, n] : faces)
-        table.rows.push_back(std::to_string(m) + " x " + std::to_string(n));
+    for (const auto& [m, n] : faces) table.rows.push_back(joined(m, " x ", n));
     for (const std::int64_t k : lengths) table.columns.push_back(std::to_string(k));
     for (const auto& [shape, rate] : tried) {
         const auto row = std::ranges::lower_bound(faces, std::pair{shape.m, shape.n});

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "../host/room.hpp"
 #include "bfloat16.hpp"
 #include "freivalds.hpp"
 
@@ -12,12 +13,10 @@
 #include <assay/host.hpp>
 #include <assay/random.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string>
 #include <type_traits>
 
 namespace assay::gemm {
@@ -28,22 +27,17 @@ enum class Precision : std::uint8_t { fp64, fp32, bf16, int8 };
 inline constexpr Info square_info{
     .id = "gemm.square",
     .version = 1,
-    .question =
-        "How fast does this machine multiply two large square matrices with a given library?",
-    .method =
-        "C = A B for row-major n x n matrices, all three outside the timing already in memory and "
-        "touched by the threads that use them. fp64, fp32: uniform in [-1, 1). bf16: the same, "
-        "rounded to bf16, products accumulated and stored in fp32. int8: A unsigned in 0..127, B "
-        "signed in -63..63, stored in int32. Every row is checked by Freivalds' test: against a "
-        "statistical rounding bound that inputs narrowed to bf16 exceed, or exactly for integers.",
+    .question = "How fast does a given library multiply two large square matrices on this machine?",
+    .method = "C = A B for row-major n x n matrices in memory, touched beforehand by the threads "
+              "that use them. fp64, fp32: uniform in [-1, 1). bf16: the same rounded to bf16, "
+              "accumulated and stored in fp32. int8: A unsigned in 0..127, B signed in -63..63, "
+              "stored in int32. Every row is checked by Freivalds' test: exactly for integers, "
+              "else to a statistical rounding bound that inputs narrowed to bf16 exceed.",
     .caveats =
-        "A library's figure, not the hardware's: compare libraries, and OpenBLAS core types, "
-        "before "
-        "judging a CPU. int8 leaves out the upper half of the values on purpose: instructions "
-        "before "
-        "VNNI add pairs of products in 16 bits and would saturate. bf16 without AVX-512 BF16 or "
-        "AMX "
-        "is converted in software. With packed weights the reordering of B is not in the time.",
+        "The rate of a library, not of the hardware: compare libraries and OpenBLAS core types "
+        "before judging a CPU. int8 leaves out the upper half of the values: instructions before "
+        "VNNI add pairs of products in 16 bits and would saturate. Without AVX-512 BF16 or AMX, "
+        "bf16 is converted in software. Packing of B is not timed.",
     .headline = "flop_rate",
     .ceiling = "peak.fma peak.dot",
 };
@@ -53,39 +47,14 @@ inline constexpr Range<std::int64_t> size_range{16, 65536};
 
 template <class Params>
 consteval auto size_axis() {
-    return integer<Params>("size", "rows and columns of the matrices", "", &Params::size, {2048},
-                           size_range);
-}
-
-template <class Params>
-consteval auto threads_axis() {
-    return symbolic<Params>("threads", "cores used", "", &Params::threads, {Symbol::all}, {1, 4096},
-                            {Symbol::one, Symbol::all});
-}
-
-/// The threads that `threads` stands for become the size of OpenMP's teams, the library's among them.
-inline int use_threads(const Machine& machine, Symbolic threads) {
-    const auto count = static_cast<int>(machine.workers(threads));
-#ifdef _OPENMP // the tests of this file need no threads
-    omp_set_num_threads(count);
-#endif
-    return count;
+    return integer("size", "rows and columns of the matrices", "", &Params::size, {2048},
+                   size_range);
 }
 
 /// Enough cores, and enough memory for matrices of `bytes_per_element` (all of them together) each?
 inline Fit fits(const Machine& machine, Symbolic threads, std::int64_t size,
                 std::int64_t bytes_per_element) {
-    const std::int64_t cores = std::max(machine.cores(), machine.count("threads"));
-    if (machine.workers(threads) > cores)
-        return Fit::no("needs " + std::to_string(machine.workers(threads)) +
-                       " cores, this process may use " + std::to_string(cores));
-    const std::int64_t available = machine.memory_available();
-    const std::int64_t needed = size * size * bytes_per_element;
-    if (available == 0 || needed <= available) return Fit::yes(); // 0: not known, so it may try
-    constexpr std::int64_t mebi = 1 << 20U;
-    return Fit::no("needs " + std::to_string(needed / mebi) + " MiB of memory, " +
-                   std::to_string(available / mebi) +
-                   " MiB are available; a smaller size would do");
+    return host::fits(threads, size * size * bytes_per_element, machine);
 }
 
 inline Work square_work(Precision precision, std::int64_t size) {

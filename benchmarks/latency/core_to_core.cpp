@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "host/room.hpp"
 #include "pairs.hpp"
 #include "spin.hpp"
 
@@ -11,7 +12,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 #include <string>
 #include <tuple>
@@ -27,34 +27,27 @@ public:
     };
     static constexpr Info info{
         .id = "latency.core_to_core",
-        .question = "How long does it take until one core sees what another one wrote?",
+        .question = "How long does a cache line take from one core to another?",
         .method =
-            "For every pair of cores in turn: both pass a counter to and fro in one cache line, "
-            "each waiting for the other's number before it writes the next. A way is half a round "
-            "trip. One call covers all pairs while the other cores wait; the matrix holds the "
-            "mean over all calls. Checked: the number that both cores of every pair saw last.",
-        .caveats =
-            "The headline is the mean over all pairs with the change from pair to pair, which "
-            "adds a few percent. Cores that share a cache are several times as near as cores of "
-            "different dies or sockets: read the matrix. In a virtual machine neighbouring "
-            "numbers need not be neighbouring cores, and the host may move them.",
+            "Every pair of cores in turn bounces a counter in one cache line; latency is half a "
+            "round trip. One call covers all pairs while the other cores wait; the matrix holds "
+            "the mean over all calls. Checked: the last number seen by both cores of every pair.",
+        .caveats = "The primary metric is the mean over all pairs, including the change from pair "
+                   "to pair (a few percent). Cores that share a cache are several times closer "
+                   "than cores of different dies or sockets: read the matrix. In a virtual machine "
+                   "adjacent numbers need not be adjacent cores, and the hypervisor may move them.",
         .headline = "latency",
     };
     static constexpr std::tuple axes{
         symbolic("threads", "cores used, each paired with each", "", &Params::threads,
-                 {Symbolic{Symbol::all}}, {2, 512}, {Symbol::all}),
+                 {Symbol::all}, {2, 512}, {Symbol::all}),
     };
 
     static Fit fit(const Params& p, const Machine& m) {
-        const std::int64_t threads = m.workers(p.threads);
-        const std::int64_t most = std::max(m.cores(), m.count("threads"));
-        if (!has_threads()) return Fit::no("needs a build with OpenMP");
-        if (threads < 2) return Fit::no("needs two cores, this process may use one");
-        if (threads > most_cores)
-            return Fit::no("takes " + std::to_string(most_cores) + " cores at most: set threads");
-        return Fit::needs(threads <= most, std::to_string(threads) +
-                                               " cores, this process may use " +
-                                               std::to_string(most));
+        if (Fit cores = host::fits_cores(p.threads, m, 2); !cores) return cores;
+        return m.workers(p.threads) <= most_cores
+                   ? Fit::yes()
+                   : Fit::no("takes ", most_cores, " cores at most: set threads");
     }
 
     CoreToCore(const Params& p, const Context& context)
@@ -68,8 +61,8 @@ public:
         if (std::set(cpus_.begin(), cpus_.end()).size() < cores_)
             context.warn("some threads share a core: their pairs show the scheduler");
         context.setting("threads", threads());
-        context.setting("pairs", static_cast<double>(pairs_.size()));
-        context.setting("round_trips", static_cast<double>(rounds_));
+        context.setting("pairs", pairs_.size());
+        context.setting("round_trips", rounds_);
     }
 
     void run() noexcept {
@@ -90,13 +83,13 @@ public:
                 const std::uint64_t wanted = i % 2 == 0 ? 2 * rounds_ : 2 * rounds_ - 1;
                 return seen == wanted ? 0.0 : 1.0;
             },
-            0, "the number that each core of each pair saw last");
+            0, "the last number seen by each core of each pair");
     }
     void poison() {
         for (Pair& pair : pairs_) pair.leader_saw = pair.follower_saw = 0;
     }
     void spoil() {
-        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        const std::uint64_t pick = spoils_.next();
         Pair& pair = pairs_[(pick >> 1U) % pairs_.size()];
         ++(pick % 2 == 0 ? pair.leader_saw : pair.follower_saw);
     }
@@ -132,7 +125,6 @@ private:
     // Each core's line is in a page that it touched first, with no neighbour that a prefetcher could
     // fetch together with it.
     static constexpr std::size_t words_of_page = 4096 / sizeof(std::uint64_t);
-    static constexpr std::uint64_t spoil_seed = 13;
 
     int threads() const { return static_cast<int>(cores_); }
 
@@ -155,16 +147,15 @@ private:
             }
     }
     void lead(std::uint64_t& line, std::uint64_t base, Pair& pair) const {
-        using Clock = std::chrono::steady_clock;
         Spin spin;
         publish(line, base + 1);
         std::uint64_t seen = spin.until(line, base + 2); // the partner has arrived
-        const auto start = Clock::now();
+        const Stopwatch watch;
         for (std::uint64_t round = 1; round < rounds_; ++round) {
             publish(line, seen + 1);
             seen = spin.until(line, seen + 2);
         }
-        pair.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+        pair.seconds += watch.seconds();
         pair.leader_saw = seen - base;
     }
     void follow(std::uint64_t& line, std::uint64_t base, Pair& pair) const {
@@ -184,12 +175,11 @@ private:
     std::vector<int> cpus_;
     Turn turn_;
     std::uint64_t calls_ = 0;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{13};
 };
 
 } // namespace
 
-extern constinit const assay_benchmark core_to_core;
-constinit const assay_benchmark core_to_core = define<CoreToCore>();
+extern constinit const assay_benchmark core_to_core = define<CoreToCore>();
 
 } // namespace assay::latency

@@ -6,13 +6,11 @@
 #include "device/properties.hpp"
 
 #include <assay/define.hpp>
-#include <assay/random.hpp>
 #include <assay/units.hpp>
 #include <assay/verify.hpp>
 
 #include <limits>
 #include <memory>
-#include <string>
 #include <tuple>
 
 namespace assay::latency {
@@ -65,20 +63,17 @@ public:
     };
     static constexpr Info info{
         .id = "latency.stream",
-        .question = "How long do the calls take that order and watch work on a device?",
+        .question = "How long do the calls take that order and observe work on a device?",
         .method =
-            "The host's clock over many calls in a row. synchronise and query: "
-            "cudaStreamSynchronize and cudaStreamQuery of a stream that has nothing to do. "
-            "event_record: cudaEventRecord, while the stream is held. event_query: cudaEventQuery "
-            "of an event that has happened. event_wait: cudaEventRecord and "
-            "cudaEventSynchronize, there and back. allocate: cudaMallocFromPoolAsync and "
-            "cudaFreeAsync "
-            "of 1 MiB, while the stream is held, from a pool that keeps its memory. Checked: the "
-            "answer to "
-            "every call; where each piece of memory lies; that the event has happened.",
-        .caveats = "One thread. Waiting for a kernel takes longer than for nothing: see "
-                   "latency.kernel. The first allocation from a pool, which is not in it, takes a "
-                   "thousand times as long.",
+            "Host time over many calls back to back. synchronise, query: cudaStreamSynchronize and "
+            "cudaStreamQuery of an idle stream. event_record: cudaEventRecord while the stream is "
+            "held. event_query: cudaEventQuery of a completed event. event_wait: cudaEventRecord "
+            "and cudaEventSynchronize. allocate: cudaMallocFromPoolAsync and cudaFreeAsync of 1 "
+            "MiB while the stream is held, from a pool that keeps its memory. Checked: the result "
+            "of every call, the address of every allocation, and that the event has completed.",
+        .caveats = "One thread. Waiting for a kernel takes longer than for an idle stream: see "
+                   "latency.kernel. The first allocation from a pool takes a thousand times as "
+                   "long and is not included.",
         .headline = "latency",
         .place = "cuda",
     };
@@ -90,9 +85,7 @@ public:
                {Name{"synchronise", Operation::synchronise}, Name{"query", Operation::query},
                 Name{"event_record", Operation::event_record},
                 Name{"event_query", Operation::event_query},
-                Name{"event_wait", Operation::event_wait}, Name{"allocate", Operation::allocate}},
-               {Operation::synchronise, Operation::query, Operation::event_record,
-                Operation::event_query, Operation::event_wait, Operation::allocate}),
+                Name{"event_wait", Operation::event_wait}, Name{"allocate", Operation::allocate}}),
     };
 
     static Fit fit(const Params& p, const Machine& /*m*/) {
@@ -119,9 +112,8 @@ public:
     Check verify() const {
         check(cudaEventQuery(event_.get())); // not ready is an error here: all work was waited for
         const bool is_right = asked_ > 0 && right_ == asked_;
-        return check_value(is_right ? 0 : 1, 0, "the answer to every call",
-                           std::to_string(right_) + " of " + std::to_string(asked_) +
-                               " answers are right");
+        return check_value(is_right ? 0 : 1, 0, "the result of every call",
+                           joined(right_, " of ", asked_, " calls succeeded"));
     }
     void poison() { asked_ = right_ = 0; }
     void spoil() { --right_; }
@@ -173,7 +165,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark device_calls;
-constinit const assay_benchmark device_calls = define<DeviceCalls>();
+extern constinit const assay_benchmark device_calls = define<DeviceCalls>();
 
 } // namespace assay::latency

@@ -2,8 +2,8 @@
 //
 // What it costs to start work on a device: one kernel, or a graph of many.
 
-#include "device/clock.hpp"
 #include "device/graph.hpp"
+#include "device/place.hpp"
 #include "device/properties.hpp"
 #include "latency/launch_count.hpp"
 
@@ -17,30 +17,24 @@ namespace {
 using device::EventClock;
 using device::Interval;
 
-class KernelLaunch {
+class KernelLaunch : public device::OnDevice {
 public:
     struct Params {
         Interval interval = Interval::completion;
     };
     static constexpr Info info{
         .id = "latency.kernel",
-        .question = "How long does it take to launch a kernel that does nothing?",
-        .method = "Kernels of one thread that only count themselves, on a stream of its own. "
-                  "completion: the host's clock from the launch until cudaStreamSynchronize "
-                  "returns. queue: the "
-                  "host's clock for the launch alone, while the stream is held by a kernel that "
-                  "waits, so "
-                  "that the queue is never empty and never full. device: the device's clock "
-                  "(events) from one "
-                  "kernel to the next that waits for it, launches hidden. Checked after every "
-                  "batch: the counter on the "
-                  "device.",
+        .question = "How long does it take to launch an empty kernel?",
+        .method =
+            "One-thread kernels that only increment a counter, on their own stream. completion: "
+            "host time from the launch until cudaStreamSynchronize returns. queue: host time of "
+            "the launch alone, while the stream is held by a waiting kernel, so that the queue is "
+            "neither empty nor full. device: time from one kernel to the next dependent one, by "
+            "CUDA events, launch overhead excluded. Checked after every batch: the counter.",
         .caveats =
-            "completion is what a program waits for an answer, device what a stream of dependent "
-            "kernels takes if the host is fast enough, queue the most that one thread can launch. "
-            "One "
-            "addition to a counter is in the time of the device. Tools that trace (profilers) make "
-            "all of them longer.",
+            "completion is what a program waits for a result, device what a stream of dependent "
+            "kernels takes if the host keeps up, queue the launch rate of one thread. Device time "
+            "includes one addition to a counter. Tracing tools (profilers) lengthen all of them.",
         .headline = "latency",
         .place = "cuda",
     };
@@ -52,10 +46,9 @@ public:
 
     static Fit fit(const Params& /*p*/, const Machine& /*m*/) { return device::fits_device(0); }
     KernelLaunch(const Params& p, const Context& context)
-        : clock_{stream_, {.interval = p.interval}}, count_{stream_} {
+        : OnDevice{{.interval = p.interval}}, count_{stream_} {
         context.setting("threads_launched", 1);
     }
-    EventClock& clock() { return clock_; }
     void run() {
         count_.queue();
         count_.launched(1);
@@ -67,12 +60,10 @@ public:
     void rewind() { count_.restart(); }
 
 private:
-    device::Stream stream_;
-    EventClock clock_;
     LaunchCount count_;
 };
 
-class GraphLaunch {
+class GraphLaunch : public device::OnDevice {
 public:
     struct Params {
         std::int64_t nodes = 1;
@@ -80,21 +71,15 @@ public:
     };
     static constexpr Info info{
         .id = "latency.graph",
-        .question = "How long does it take to launch a graph of kernels, for each of its nodes?",
-        .method =
-            "A graph of kernels of one thread, each waiting for the one before, captured from a "
-            "stream, "
-            "instantiated and uploaded beforehand; launched by cudaGraphLaunch. The time of a call "
-            "is that of "
-            "one launch, the latency that of one node. completion: the host's clock from the "
-            "launch until cudaStreamSynchronize returns. queue: the host's clock for the launch "
-            "alone, while the stream is held. device: the device's clock (events), from one launch "
-            "to "
-            "the next, launches hidden. Checked after every batch: every node adds one to a "
-            "counter on the device.",
-        .caveats = "Compare the latency with that of latency.kernel: what a node costs instead of "
-                   "a launch. "
-                   "Making the graph is not in it.",
+        .question = "How long does it take to launch a graph of kernels, per node?",
+        .method = "A chain of one-thread kernels captured from a stream, instantiated and uploaded "
+                  "beforehand, launched by cudaGraphLaunch. A call is one launch; latency is per "
+                  "node. completion: host time from the launch until cudaStreamSynchronize "
+                  "returns. queue: host time of the launch alone, while the stream is held. "
+                  "device: time from one launch to the next by CUDA events, launch overhead "
+                  "excluded. Checked after every batch: every node increments a counter.",
+        .caveats = "Compare with latency.kernel: what a node costs instead of a launch. Making the "
+                   "graph is not timed.",
         .headline = "latency",
         .place = "cuda",
     };
@@ -108,12 +93,10 @@ public:
 
     static Fit fit(const Params& /*p*/, const Machine& /*m*/) { return device::fits_device(0); }
     GraphLaunch(const Params& p, const Context& context)
-        : nodes_{p.nodes},
-          clock_{stream_, {.interval = p.interval, .operations = operations(p.nodes)}},
+        : OnDevice{{.interval = p.interval, .operations = operations(p.nodes)}}, nodes_{p.nodes},
           count_{stream_}, graph_{stream_, [this] { capture(); }} {
-        context.setting("nodes", static_cast<double>(nodes_));
+        context.setting("nodes", nodes_);
     }
-    EventClock& clock() { return clock_; }
     void run() {
         graph_.launch(stream_);
         count_.launched(static_cast<std::uint64_t>(nodes_));
@@ -132,17 +115,13 @@ private:
     }
 
     std::int64_t nodes_;
-    device::Stream stream_;
-    EventClock clock_;
     LaunchCount count_;
     device::Graph graph_;
 };
 
 } // namespace
 
-extern constinit const assay_benchmark kernel_launch;
-constinit const assay_benchmark kernel_launch = define<KernelLaunch>();
-extern constinit const assay_benchmark graph_launch;
-constinit const assay_benchmark graph_launch = define<GraphLaunch>();
+extern constinit const assay_benchmark kernel_launch = define<KernelLaunch>();
+extern constinit const assay_benchmark graph_launch = define<GraphLaunch>();
 
 } // namespace assay::latency

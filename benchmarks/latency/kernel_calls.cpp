@@ -2,7 +2,7 @@
 //
 // What a program asks of the system without another thread: the time, a call into the kernel, memory.
 
-#include "memory/pages.hpp"
+#include "memory/chase.hpp"
 
 #include <assay/define.hpp>
 #include <assay/host.hpp>
@@ -38,14 +38,12 @@ public:
     static constexpr Info info{
         .id = "latency.timer",
         .question = "How long does it take to read the clock?",
-        .method =
-            "clock_gettime() a thousand times in a row. Checked: no reading lies before the one "
-            "before it, and the last after the first.",
-        .caveats =
-            "A few tens of nanoseconds where the C library reads the processor's counter by "
-            "itself, hundreds where the system's clock source makes it a call into the kernel: "
-            "/sys/devices/system/clocksource/clocksource0/current_clocksource. realtime may be "
-            "set back while it is measured, which counts as wrong.",
+        .method = "1000 calls of clock_gettime() back to back. Checked: time never goes backwards, "
+                  "and the last reading is after the first.",
+        .caveats = "Tens of nanoseconds where the C library reads the processor's counter, "
+                   "hundreds where the clock source needs a system call: see "
+                   "/sys/devices/system/clocksource/clocksource0/current_clocksource. realtime may "
+                   "be set back during the measurement, which fails the check.",
         .headline = "latency",
     };
     static constexpr std::tuple axes{
@@ -75,15 +73,15 @@ public:
             backwards += nanoseconds(readings_[i]) < nanoseconds(readings_[i - 1]) ? 1 : 0;
         if (nanoseconds(readings_.back()) <= nanoseconds(readings_.front())) ++backwards;
         return check_value(static_cast<double>(backwards), 0,
-                           "every reading against the one before",
-                           std::to_string(backwards) + " readings lie before the one before them");
+                           "every reading against the previous one",
+                           joined(backwards, " readings are earlier than the previous one"));
     }
     void poison() {
         for (timespec& reading : readings_) reading = {};
     }
     /// A nanosecond backwards.
     void spoil() {
-        const std::size_t i = 1 + random_bits(spoil_seed, spoils_++) % (count - 1);
+        const std::size_t i = 1 + spoils_.next() % (count - 1);
         readings_[i] = readings_[i - 1];
         if (--readings_[i].tv_nsec >= 0) return;
         readings_[i].tv_nsec = 999'999'999;
@@ -92,7 +90,6 @@ public:
 
 private:
     static constexpr std::size_t count = 1000;
-    static constexpr std::uint64_t spoil_seed = 14;
 
     static clockid_t id_of(Source source) {
         if (source == Source::monotonic_raw) return CLOCK_MONOTONIC_RAW;
@@ -103,7 +100,7 @@ private:
     }
     clockid_t clock_;
     std::vector<timespec> readings_;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{14};
 };
 
 class SystemCall {
@@ -114,21 +111,18 @@ public:
     };
     static constexpr Info info{
         .id = "latency.syscall",
-        .question = "How long does a call into the kernel take that does next to nothing there?",
-        .method =
-            "A thousand calls in a row by syscall(2), so that no library answers from memory: "
-            "getppid, or read of one byte of /dev/zero, which also looks up a file. Checked: "
-            "every call returned the parent's number as /proc/self/status has it, or one byte "
-            "that is 0.",
-        .caveats =
-            "What kernels do against speculation (page table isolation, retpolines) is in it, as "
-            "are filters: a container's seccomp rules run before each call. See the mitigations "
-            "under /sys/devices/system/cpu/vulnerabilities.",
+        .question = "How long does a minimal system call take?",
+        .method = "1000 calls back to back through syscall(2): getppid, or read of one byte from "
+                  "/dev/zero, which also looks up a file. Checked: every call returned the "
+                  "parent's id as in /proc/self/status, or one zero byte.",
+        .caveats = "Mitigations against speculative execution (page table isolation, retpolines) "
+                   "are included, as are seccomp filters of containers. See "
+                   "/sys/devices/system/cpu/vulnerabilities.",
         .headline = "latency",
     };
     static constexpr std::tuple axes{
         choice("call", "getppid, or read of one byte of /dev/zero", &Params::call,
-               {Name{"getppid", Call::getppid}, Name{"read", Call::read}}, {Call::getppid}),
+               {{"getppid", Call::getppid}, {"read", Call::read}}, {Call::getppid}),
     };
 
     static Fit fit(const Params& /*p*/, const Machine& /*m*/) { return Fit::yes(); }
@@ -159,8 +153,8 @@ public:
     }
     Work work() const { return {.steps = count}; }
     Check verify() const {
-        return check_value(static_cast<double>(count - right_), 0, "the answer to every call",
-                           std::to_string(count - right_) + " answers are wrong");
+        return check_value(static_cast<double>(count - right_), 0, "the result of every call",
+                           joined(count - right_, " results are wrong"));
     }
     void poison() { right_ = -1; }
     void spoil() { --right_; }
@@ -187,38 +181,30 @@ public:
     };
     static constexpr Info info{
         .id = "latency.page_fault",
-        .question = "How long does the first touch of a page of memory take?",
-        .method =
-            "One word written to each page of 16 MiB of small pages, or 32 MiB of huge ones, that "
-            "were given back to the kernel before the call. Checked: all pages are there, of the "
-            "wanted kind, hold what was written and otherwise zeros.",
+        .question = "How long does the first touch of a page take?",
+        .method = "One word is written to each page of 16 MiB of small pages, or 32 MiB of huge "
+                  "ones, returned to the kernel before the call. Checked: all pages are resident, "
+                  "of the requested size, and hold what was written and zeros elsewhere.",
         .caveats =
-            "Zeroing the page is most of it: a huge page takes longer and is cheaper per byte. "
-            "Pages that were used a moment ago may still be in a cache. One thread: many that "
-            "touch at once wait for each other.",
+            "Mostly the zeroing of the page: a huge page takes longer but costs less per byte. "
+            "Recently used pages may still be in a cache. One thread; concurrent faults contend.",
         .headline = "latency",
     };
     static constexpr std::tuple axes{
         choice("pages", "small (the usual size, 4 KiB on most) or huge (2 MiB)", &Params::pages,
-               {Name{"small", Pages::small}, Name{"huge", Pages::huge}}, {Pages::small}),
+               {{"small", Pages::small}, {"huge", Pages::huge}}, {Pages::small}),
     };
 
     static Fit fit(const Params& p, const Machine& m) {
-        const auto bytes = static_cast<std::int64_t>(size_of(p.pages));
-        const std::int64_t available = m.memory_available();
-        if (available != 0 && bytes + bytes / 16 > available)
-            return Fit::no("needs " + std::to_string(bytes) + " bytes of free memory, there are " +
-                           std::to_string(available));
-        return Fit::needs(p.pages == Pages::small || memory::gives_huge_pages(),
-                          memory::huge_pages_words);
+        return memory::fits_memory(static_cast<std::int64_t>(size_of(p.pages)), p.pages, m);
     }
     PageFault(const Params& p, const Context& context)
         : pages_{p.pages},
           step_{p.pages == Pages::huge ? huge_page
                                        : static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))},
           memory_{size_of(p.pages), p.pages} {
-        context.setting("pages", static_cast<double>(count()));
-        context.setting("page_size", static_cast<double>(step_));
+        context.setting("pages", count());
+        context.setting("page_size", step_);
     }
     void run() noexcept {
         std::byte* const data = memory_.data();
@@ -227,15 +213,15 @@ public:
     }
     Work work() const { return {.steps = static_cast<double>(count())}; }
     Check verify() const {
-        const char* const method = "every word of every page, and what the kernel says of them";
+        const char* const method = "every word of every page, and the kernel's record of them";
         const memory::Resident there = memory_.resident();
         const bool right_kind = pages_ == Pages::small
                                     ? there.huge == 0 && there.bytes == memory_.size()
                                     : there.huge == memory_.size();
         if (!right_kind)
-            return check_value(1, 0, method,
-                               std::to_string(there.bytes) + " bytes are there, " +
-                                   std::to_string(there.huge) + " of them on huge pages");
+            return check_value(
+                1, 0, method,
+                joined(there.bytes, " bytes are there, ", there.huge, " of them on huge pages"));
         return check_each(
             memory_.size() / sizeof(std::uint64_t),
             [this](std::size_t word) {
@@ -249,14 +235,13 @@ public:
     /// rewind() gives all pages back, so that this does not outlast it.
     void poison() { std::fill_n(memory_.data(), memory_.size(), std::byte{0xa5}); }
     void spoil() {
-        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        const std::uint64_t pick = spoils_.next();
         memory_.data()[pick % memory_.size()] ^= std::byte{1};
     }
     void rewind() { memory_.give_back(); }
 
 private:
     static constexpr std::uint64_t token_seed = 15;
-    static constexpr std::uint64_t spoil_seed = 16;
 
     static constexpr std::size_t size_of(Pages pages) {
         return (pages == Pages::huge ? 16 : 8) * huge_page;
@@ -267,16 +252,13 @@ private:
     Pages pages_;
     std::size_t step_;
     Memory memory_;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{16};
 };
 
 } // namespace
 
-extern constinit const assay_benchmark timer;
-constinit const assay_benchmark timer = define<Timer>();
-extern constinit const assay_benchmark system_call;
-constinit const assay_benchmark system_call = define<SystemCall>();
-extern constinit const assay_benchmark page_fault;
-constinit const assay_benchmark page_fault = define<PageFault>();
+extern constinit const assay_benchmark timer = define<Timer>();
+extern constinit const assay_benchmark system_call = define<SystemCall>();
+extern constinit const assay_benchmark page_fault = define<PageFault>();
 
 } // namespace assay::latency

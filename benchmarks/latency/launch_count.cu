@@ -13,8 +13,7 @@ namespace {
 __global__ void count(unsigned long long* counter) { atomicAdd(counter, 1ULL); }
 
 std::string words_of(unsigned long long counted, std::uint64_t expected) {
-    return std::to_string(counted) + " of " + std::to_string(expected) +
-           " kernels counted themselves";
+    return joined(counted, " of ", expected, " kernels incremented the counter");
 }
 
 } // namespace
@@ -52,7 +51,7 @@ Check LaunchCount::verify() const {
     const unsigned long long found = counted();
     const bool is_right = found == expected_ && expected_ > 0;
     return check_value(is_right ? 0 : 1, 0,
-                       "a counter on the device: one for each kernel that ran, after every batch",
+                       "a counter on the device, one per kernel, after every batch",
                        words_of(found, expected_));
 }
 

@@ -18,11 +18,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <tuple>
-#include <vector>
 
 namespace assay::latency {
 namespace {
@@ -34,14 +32,12 @@ public:
     };
     static constexpr Info info{
         .id = "latency.thread_start",
-        .question = "How long does it take to start a thread and wait for its end?",
-        .method =
-            "pthread_create and pthread_join, 32 threads in a call, `at_once` of them started "
-            "before the first is joined. Checked: every thread ran once and left its number.",
+        .question = "How long does it take to start and join a thread?",
+        .method = "pthread_create and pthread_join, 32 threads per call, `at_once` of them started "
+                  "before the first join. Checked: every thread ran once and wrote its number.",
         .caveats =
-            "Threads inherit the core that the starting thread is bound to and run there when it "
-            "waits for them: two changes of thread are in it, a move to another core is not. "
-            "Stacks are kept by the C library and used again.",
+            "Threads inherit the core of the starting thread and run there while it waits: two "
+            "context switches are included, a migration is not. The C library caches stacks.",
         .headline = "latency",
     };
     static constexpr std::tuple axes{
@@ -52,7 +48,7 @@ public:
     static Fit fit(const Params& /*p*/, const Machine& /*m*/) { return Fit::yes(); }
     ThreadStart(const Params& p, const Context& context)
         : at_once_{static_cast<std::size_t>(p.at_once)} {
-        context.setting("threads_of_a_call", static_cast<double>(count));
+        context.setting("threads_of_a_call", count);
     }
     void run() noexcept {
         for (std::size_t first = 0; first < count; first += at_once_) {
@@ -72,17 +68,16 @@ public:
             [this](std::size_t i) {
                 return places_[i].found == random_bits(token_seed, i) ? 0.0 : 1.0;
             },
-            0, "what every thread left behind");
+            0, "what every thread wrote");
     }
     void poison() {
         for (Place& place : places_) place.found = 0;
     }
-    void spoil() { ++places_[random_bits(spoil_seed, spoils_++) % count].found; }
+    void spoil() { ++places_[spoils_.next() % count].found; }
 
 private:
     static constexpr std::size_t count = 32;
     static constexpr std::uint64_t token_seed = 17;
-    static constexpr std::uint64_t spoil_seed = 18;
 
     struct Place {
         std::uint64_t index = 0;
@@ -100,7 +95,7 @@ private:
     }
     std::size_t at_once_;
     std::array<Place, count> places_ = numbered();
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{18};
 };
 
 /// How often the calling thread left its core: because it had to wait, or because the kernel preferred
@@ -171,21 +166,19 @@ public:
     };
     static constexpr Info info{
         .id = "latency.context_switch",
-        .question = "How long does a core take to change from one thread to another?",
-        .method =
-            "Two threads bound to one core hand a turn to and fro, by a futex or through two "
-            "pipes; whoever gives it away sleeps, so that the core must change to the other. 500 "
-            "round trips, two changes each, in a call. Checked: both counted every turn, and the "
-            "kernel counted that the timed thread left the core as often.",
-        .caveats =
-            "The call that wakes the other and the one that sleeps are in it. Both threads belong "
-            "to one process and touch hardly any memory: processes also change address spaces, "
-            "and threads that compute find cold caches after the change.",
+        .question = "How long does a context switch between two threads take?",
+        .method = "Two threads bound to one core pass a token back and forth through a futex or "
+                  "two pipes and sleep while waiting, so that the core must switch. 500 round "
+                  "trips of two switches per call. Checked: both threads counted every turn, and "
+                  "the kernel counted as many switches.",
+        .caveats = "The wake-up and sleep calls are included. Both threads belong to one process "
+                   "and touch hardly any memory: processes also switch address spaces, and real "
+                   "threads find cold caches.",
         .headline = "latency",
     };
     static constexpr std::tuple axes{
         choice("via", "what the turn is handed over by", &Params::via,
-               {Name{"futex", Via::futex}, Name{"pipe", Via::pipe}}, {Via::futex}),
+               {{"futex", Via::futex}, {"pipe", Via::pipe}}, {Via::futex}),
     };
 
     static Fit fit(const Params& /*p*/, const Machine& /*m*/) { return Fit::yes(); }
@@ -226,10 +219,9 @@ public:
     Check verify() const {
         const bool counted = mine_ == rounds && theirs_ == rounds;
         return check_value(counted && switches_ >= rounds ? 0 : 1, 0,
-                           "the turns that both threads counted, and the kernel's switches",
-                           "turns " + std::to_string(mine_) + " and " + std::to_string(theirs_) +
-                               ", switches " + std::to_string(switches_) + ", of each " +
-                               std::to_string(rounds));
+                           "the turns counted by both threads, and the kernel's context switches",
+                           joined("turns ", mine_, " and ", theirs_, ", switches ", switches_,
+                                  ", of each ", rounds));
     }
     void poison() { mine_ = theirs_ = switches_ = 0; }
     void spoil() { --(spoils_++ % 2 == 0 ? mine_ : theirs_); }
@@ -258,9 +250,7 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark thread_start;
-constinit const assay_benchmark thread_start = define<ThreadStart>();
-extern constinit const assay_benchmark context_switch;
-constinit const assay_benchmark context_switch = define<ContextSwitch>();
+extern constinit const assay_benchmark thread_start = define<ThreadStart>();
+extern constinit const assay_benchmark context_switch = define<ContextSwitch>();
 
 } // namespace assay::latency

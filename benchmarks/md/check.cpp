@@ -23,8 +23,7 @@ struct Worst {
         const double ratio = std::abs(deviation) / bound;
         if (ratio <= error) return;
         error = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio;
-        what = name + " is off by " + detail::number_text(std::abs(deviation)) + ", allowed is " +
-               detail::number_text(bound);
+        what = joined(name, " is off by ", std::abs(deviation), ", allowed is ", bound);
     }
 };
 
@@ -51,7 +50,7 @@ void compare_forces(const Particles& particles, const std::vector<ForceReference
         }
     const ForceReference& reference = expected[at / 3];
     worst.take(particles.force[at / 3][at % 3] - reference.force[at % 3], reference.bound,
-               "a component of the force on atom " + std::to_string(at / 3));
+               joined("a component of the force on atom ", at / 3));
 }
 
 /// The cells of the reference might hide an atom from it, so a few atoms are compared with all others.
@@ -107,8 +106,7 @@ Check check_run(const Particles& start, const Totals& totals, const Particles& e
     const std::string method =
         "the force on every atom against its sum in fp64, by the error bound of each (that sum, "
         "for up to 256 atoms, over all others); energy per atom kept to 0.03/sqrt(atoms) + 2e-5 "
-        "and "
-        "momentum to " +
+        "and momentum to " +
         std::string{complete ? "2000 u sqrt(atoms)" : "(2000 u + 2.5e-4) sqrt(atoms)"} +
         "; atoms moved by 0.25 to 0.42; the error is the worst of these over its bound";
     if (!is_finite(end))

@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <tuple>
 
 namespace assay::md {
@@ -56,9 +55,9 @@ public:
         if (simulation_.has_overflown())
             return check_value(std::numeric_limits<double>::infinity(), 1,
                                "cells and lists had room for all atoms",
-                               "a cell held more than " + std::to_string(cell_capacity) +
-                                   " atoms, or an atom had more than " +
-                                   std::to_string(list_capacity) + " neighbours");
+                               joined("a cell held more than ", cell_capacity,
+                                      " atoms, or an atom had more than ", list_capacity,
+                                      " neighbours"));
         return check_run(start_, totals_, simulation_.state(), simulation_.reference(),
                          unit_roundoff<T>, is_mutual, 1);
     }
@@ -78,14 +77,14 @@ public:
     }
 
     void report(const Context& context) const {
-        context.setting("atoms", static_cast<double>(start_.size()));
+        context.setting("atoms", start_.size());
         context.setting("steps", run_steps);
         context.setting("rebuilds", run_steps / rebuild_interval);
         context.setting("list", "all neighbours of each atom");
         context.setting("list_pairs", simulation_.list_entries());
         context.setting("threads_per_atom", simulation_.lanes());
-        context.setting("cells", static_cast<double>(simulation_.box().cells()));
-        context.setting("operations", static_cast<double>(simulation_.operations()));
+        context.setting("cells", simulation_.box().cells());
+        context.setting("operations", simulation_.operations());
         context.setting("pairs", pairs_);
         context.setting("temperature", temperature(start_));
     }
@@ -115,25 +114,21 @@ public:
     };
     static constexpr Info info{
         .id = "md.lennard_jones",
-        .question = "How fast does this device simulate a liquid of atoms?",
-        .method =
-            "The Lennard-Jones liquid of LAMMPS's benchmark `melt`: a crystal of density 0.8442 "
-            "with velocities of temperature 1.44, melted for 300 steps before the timing. A call "
-            "is 100 steps of velocity Verlet (0.005) with forces up to a distance of 2.5, and five "
-            "rebuilds of the neighbour lists (up to 2.8), as one graph: nothing waits for the "
-            "host. Atoms are sorted by cells; every atom has all its neighbours on its list, one "
-            "to eight threads (the fastest by trial) share them, and nobody writes to another "
-            "one's atoms. Checked after the run: the force on every atom against a sum in fp64 "
-            "over the cells around it (for up to 256 atoms, on the host, over all others), energy "
-            "and momentum against the start, how far the atoms moved, and that cells and lists had "
-            "room.",
-        .caveats =
-            "One short-ranged potential, no charges, no bonds, no constraints: real molecular "
-            "dynamics adds those. The work is what the physics asks for (atoms times steps; pairs "
-            "within 2.5, counted once), though each pair is computed twice and lists hold pairs "
-            "beyond it. A fast atom may meet another one before the list knows, as in LAMMPS's "
-            "benchmark. Small systems are limited by the 2.4 kernels of a step, not by arithmetic. "
-            "fp32 rounds positions to about 1e-6 of a diameter.",
+        .question = "How fast does this device simulate a Lennard-Jones liquid?",
+        .method = "The liquid of LAMMPS's benchmark `melt`: a crystal of density 0.8442 at "
+                  "temperature 1.44, melted for 300 steps before timing. A call is 100 steps of "
+                  "velocity Verlet (dt 0.005) with cutoff 2.5 and five rebuilds of the neighbour "
+                  "lists (up to 2.8), as one graph without host synchronisation. Atoms are sorted "
+                  "by cells; every atom lists all its neighbours, shared by one to eight threads "
+                  "(the fastest in a trial), and only its own threads write to it. Checked after "
+                  "the run: every force against an fp64 sum over the neighbouring cells (up to 256 "
+                  "atoms: over all others, on the host), conservation of energy and momentum, that "
+                  "the atoms moved, and that cells and lists did not overflow.",
+        .caveats = "One short-range potential: no charges, bonds or constraints. Work is counted "
+                   "as the physics requires (atoms times steps; pairs within 2.5, once), though "
+                   "each pair is computed twice. As in LAMMPS, a fast atom may meet another before "
+                   "the list knows. Small systems are bound by the 2.4 kernels per step, not by "
+                   "arithmetic. fp32 rounds positions to about 1e-6 of a diameter.",
         .headline = "atom_step_rate",
         .place = "cuda",
     };
@@ -141,10 +136,9 @@ public:
         integer("atoms", "atoms; the nearest number that fills a cubic lattice, 4 k^3, is taken",
                 "", &Params::atoms, {32000, 256000, 2048000}, {256, 100'000'000}),
         choice("precision", "format of positions, velocities and forces", &Params::precision,
-               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
-               {Precision::fp64, Precision::fp32}),
-        choice("rebuild", "when lists are made anew: every 20 steps", &Params::rebuild,
-               {Name{"every_20", Rebuild::every_20}}, {Rebuild::every_20}),
+               {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}),
+        choice("rebuild", "when lists are rebuilt: every 20 steps", &Params::rebuild,
+               {{"every_20", Rebuild::every_20}}),
     };
     static constexpr bool single_call = true;
 
@@ -154,9 +148,8 @@ public:
         constexpr std::int64_t host_bytes = 500;
         const std::int64_t available = m.memory_available();
         if (available != 0 && host_bytes * atoms > available)
-            return Fit::no("needs " + std::to_string(host_bytes * atoms) +
-                           " bytes of the host's memory for its check, there are " +
-                           std::to_string(available));
+            return Fit::no("needs ", host_bytes * atoms,
+                           " bytes of the host's memory for its check, there are ", available);
         const std::int64_t size = p.precision == Precision::fp64 ? sizeof(double) : sizeof(float);
         return device::fits_device(liquid_bytes(atoms, size));
     }
@@ -180,7 +173,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark device_lennard_jones;
-constinit const assay_benchmark device_lennard_jones = define<DeviceLennardJones>();
+extern constinit const assay_benchmark device_lennard_jones = define<DeviceLennardJones>();
 
 } // namespace assay::md

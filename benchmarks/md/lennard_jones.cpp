@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "check.hpp"
+#include "host/room.hpp"
 #include "lattice.hpp"
 #include "simulation.hpp"
 
@@ -10,12 +11,10 @@
 #include <assay/verify.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <tuple>
 
 namespace assay::md {
@@ -82,15 +81,15 @@ public:
     }
 
     void report(const Context& context) const {
-        context.setting("atoms", static_cast<double>(start_.size()));
+        context.setting("atoms", start_.size());
         context.setting("steps", run_steps);
-        context.setting("rebuilds", static_cast<double>(rebuilds_));
+        context.setting("rebuilds", rebuilds_);
         context.setting("threads", threads_);
         context.setting("isa", isa_);
-        context.setting("list", "clusters of " + std::to_string(simulation_->clusters().width()) +
-                                    " atoms around each atom");
-        context.setting("list_pairs", static_cast<double>(simulation_->list_entries() *
-                                                          simulation_->clusters().width()));
+        context.setting("list", joined("clusters of ", simulation_->clusters().width(),
+                                       " atoms around each atom"));
+        context.setting("list_pairs",
+                        simulation_->list_entries() * simulation_->clusters().width());
         context.setting("pairs", pairs_);
         context.setting("temperature", temperature(start_));
     }
@@ -136,13 +135,12 @@ private:
     }
     /// Of the faster of two trials.
     double seconds_of(Simulation<T>& simulation) const {
-        using Clock = std::chrono::steady_clock;
         double best = std::numeric_limits<double>::infinity();
         for (int round = 0; round < 2; ++round) {
             simulation.load(start_);
-            const auto start = Clock::now();
+            const Stopwatch watch;
             simulation.run(trial_steps);
-            best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+            best = std::min(best, watch.seconds());
         }
         return best;
     }
@@ -177,56 +175,38 @@ public:
     };
     static constexpr Info info{
         .id = "md.lennard_jones",
-        .question = "How fast does this host simulate a liquid of atoms?",
-        .method =
-            "The Lennard-Jones liquid of LAMMPS's benchmark `melt`: a crystal of density 0.8442 "
-            "with "
-            "velocities of temperature 1.44, melted for 300 steps before the timing. A call is 100 "
-            "steps of velocity Verlet (0.005) with forces up to a distance of 2.5, neighbour lists "
-            "up to 2.8 and their rebuilds. Atoms are sorted into clusters of one vector's width; "
-            "each list holds the clusters around one atom; each pair counts once within a thread "
-            "and twice across threads. Checked after the run: the force on every atom against a "
-            "sum in fp64, energy and momentum against the start, and how far the atoms moved.",
+        .question = "How fast does this host simulate a Lennard-Jones liquid?",
+        .method = "The liquid of LAMMPS's benchmark `melt`: a crystal of density 0.8442 at "
+                  "temperature 1.44, melted for 300 steps before timing. A call is 100 steps of "
+                  "velocity Verlet (dt 0.005) with cutoff 2.5, neighbour lists up to 2.8 and their "
+                  "rebuilds. Atoms are sorted into clusters of one vector's width; a list holds "
+                  "the clusters around one atom; a pair is computed once within a thread and twice "
+                  "across threads. Checked after the run: every force against an fp64 sum, "
+                  "conservation of energy and momentum, and that the atoms moved.",
         .caveats =
-            "One short-ranged potential, no charges, no bonds, no constraints: real molecular "
-            "dynamics adds those. The work is what the physics asks for (atoms times steps; pairs "
-            "within 2.5, counted once), not what the lists hold beyond it. With rebuild=every_20, "
-            "as LAMMPS's benchmark has it, a fast atom may meet another one before the list knows; "
-            "rebuild=half_skin looks at every step and misses none. fp32 rounds positions to about "
-            "1e-6 of a diameter.",
+            "One short-range potential: no charges, bonds or constraints. Work is counted as the "
+            "physics requires (atoms times steps; pairs within 2.5, once). With rebuild=every_20, "
+            "as in LAMMPS, a fast atom may meet another before the list knows; rebuild=half_skin "
+            "checks every step and misses none. fp32 rounds positions to about 1e-6 of a diameter.",
         .headline = "atom_step_rate",
     };
     static constexpr std::tuple axes{
         integer("atoms", "atoms; the nearest number that fills a cubic lattice, 4 k^3, is taken",
                 "", &Params::atoms, {32000, 256000}, {256, 100'000'000}),
         choice("precision", "format of positions, velocities and forces", &Params::precision,
-               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
-               {Precision::fp64, Precision::fp32}),
-        choice("rebuild",
-               "when lists are made anew: every 20 steps, or when an atom has moved 0.15",
+               {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}),
+        choice("rebuild", "when lists are rebuilt: every 20 steps, or when an atom has moved 0.15",
                &Params::rebuild,
-               {Name{"every_20", Rebuild::every_20}, Name{"half_skin", Rebuild::half_skin}},
+               {{"every_20", Rebuild::every_20}, {"half_skin", Rebuild::half_skin}},
                {Rebuild::every_20}),
-        symbolic("threads", "cores used", "", &Params::threads,
-                 {Symbolic{Symbol::one}, Symbolic{Symbol::all}}, {1, 4096},
-                 {Symbol::one, Symbol::all}),
+        threads_axis(&Params::threads, {Symbol::one, Symbol::all}),
     };
     static constexpr bool single_call = true;
 
     static Fit fit(const Params& p, const Machine& m) {
-        const std::int64_t threads = m.workers(p.threads);
-        const std::int64_t most = std::max(m.cores(), m.count("threads"));
-        if (threads > most)
-            return Fit::no("needs " + std::to_string(threads) + " cores, this process may use " +
-                           std::to_string(most));
-        if (threads > 1 && !has_threads()) return Fit::no("needs a build with OpenMP");
         // Lists, two copies of the state, its start and what verify() computes beside it.
         constexpr std::int64_t bytes_per_atom = 1000;
-        const std::int64_t needed = bytes_per_atom * lattice_atoms(lattice_cells(p.atoms));
-        const std::int64_t available = m.memory_available();
-        return Fit::needs(available == 0 || needed <= available,
-                          std::to_string(needed) + " bytes of free memory, there are " +
-                              std::to_string(available));
+        return host::fits(p.threads, bytes_per_atom * lattice_atoms(lattice_cells(p.atoms)), m);
     }
 
     LennardJones(const Params& p, const Context& context)
@@ -245,7 +225,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark lennard_jones;
-constinit const assay_benchmark lennard_jones = define<LennardJones>();
+extern constinit const assay_benchmark lennard_jones = define<LennardJones>();
 
 } // namespace assay::md

@@ -6,12 +6,12 @@
 #pragma once
 
 #include "chain.hpp"
+#include "host/room.hpp"
 #include "pages.hpp"
 
 #include <assay/benchmark.hpp>
 
 #include <functional>
-#include <string>
 #include <vector>
 
 namespace assay::memory {
@@ -40,19 +40,18 @@ public:
         return end_ != nullptr && end_->rank == (from_->rank + steps_) % count_;
     }
     Check verify() const {
-        const char* const method = "every link of the chain, and the place where the walk ended";
+        const char* const method = "every link of the chain, and where the chase ended";
         if (end_ == nullptr) return check_value(1, 0, method, "the chain was not followed");
         Check check = check_chain(nodes());
         if (!check.passed) return check;
         return check_value(arrived() ? 0 : 1, 0, method,
-                           "the walk ended at node " + std::to_string(end_->rank) +
-                               " of the chain after " + std::to_string(steps_) +
-                               " steps from node " + std::to_string(from_->rank));
+                           joined("the chase ended at node ", end_->rank, " of the chain after ",
+                                  steps_, " steps from node ", from_->rank));
     }
     void poison() { end_ = nullptr; }
     /// One link leads one node too far, so that one line of all is never visited.
     void spoil() {
-        Node& node = nodes()[random_bits(spoil_seed, spoils_++) % count_];
+        Node& node = nodes()[spoils_.next() % count_];
         broken_.push_back({.node = &node, .next = node.next});
         node.next = node.next->next;
     }
@@ -66,15 +65,14 @@ public:
     /// Records what the parameters resolved to.
     void describe(const Context& context, Pages wanted) const {
         const Resident given = memory_.resident();
-        context.setting("footprint", static_cast<double>(memory_.size()));
+        context.setting("footprint", memory_.size());
         context.setting("pages", given.words());
         if (wanted == Pages::huge && given.huge < given.bytes)
-            context.warn("only " + std::to_string(given.huge) + " of " +
-                         std::to_string(given.bytes) + " bytes are on huge pages");
+            context.warn(
+                joined("only ", given.huge, " of ", given.bytes, " bytes are on huge pages"));
     }
 
 private:
-    static constexpr std::uint64_t spoil_seed = 8;
     struct Link {
         Node* node;
         Node* next;
@@ -100,17 +98,13 @@ private:
     const Node* start_ = nullptr; // of the next walk
     const Node* from_ = nullptr;  // start of the last walk
     const Node* end_ = nullptr;   // of the last walk: the result
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{8};
     std::vector<Link> broken_; // as they were
 };
 
-/// Is there room for so many bytes on such pages? A sixteenth more is for the page tables and everything
-/// else that is alive.
+/// Is there room for so many bytes on such pages?
 inline Fit fits_memory(std::int64_t bytes, Pages pages, const Machine& m) {
-    const std::int64_t available = m.memory_available();
-    if (available != 0 && bytes + bytes / 16 > available)
-        return Fit::no("needs " + std::to_string(bytes) + " bytes of free memory, there are " +
-                       std::to_string(available));
+    if (Fit room = host::fits_memory(host::with_page_tables(bytes), m); !room) return room;
     return Fit::needs(pages == Pages::small || gives_huge_pages(), huge_pages_words);
 }
 

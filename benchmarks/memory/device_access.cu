@@ -61,8 +61,7 @@ struct WrongElement {
     }
 };
 
-const char* const sums_words =
-    "the sum of each thread, modulo 2^32, against that of the words made again";
+const char* const sums_words = "the sum of each thread, modulo 2^32, against its recomputation";
 
 __global__ void __launch_bounds__(stride_threads)
     read_strided(const std::uint32_t* words, std::uint32_t* sums, StrideShape shape) {
@@ -167,7 +166,7 @@ Check check_stride(const std::uint32_t* sums, const StrideShape& shape,
 Check check_matrix(MatrixPattern pattern, const double* out, std::uint64_t side,
                    const device::Stream& stream) {
     return device::check_each(stream, side * side, WrongElement{out, side, transposes(pattern)}, 0,
-                              "every element made again from the random seed, to the last bit");
+                              "every element recomputed from the random seed, bit for bit");
 }
 Check check_banks(const std::uint32_t* sums, unsigned blocks, unsigned stride,
                   const device::Stream& stream) {

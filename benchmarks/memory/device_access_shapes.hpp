@@ -10,7 +10,6 @@
 #include <assay/host_device.hpp>
 #include <assay/random.hpp>
 
-#include <cstddef>
 #include <cstdint>
 
 namespace assay::memory {

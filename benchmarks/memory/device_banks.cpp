@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "device/clock.hpp"
+#include "device/place.hpp"
 #include "device/properties.hpp"
 #include "memory/device_access.hpp"
 
@@ -14,7 +14,7 @@
 namespace assay::memory {
 namespace {
 
-class DeviceBanks {
+class DeviceBanks : public device::OnDevice {
 public:
     struct Params {
         std::int64_t stride = 1;
@@ -23,17 +23,12 @@ public:
         .id = "memory.banks",
         .question =
             "How fast is the shared memory of this device, and what do bank conflicts cost?",
-        .method =
-            "One block of 1024 threads on each multiprocessor reads words of 4 bytes of shared "
-            "memory; "
-            "neighbouring threads of a warp take words that are `stride` apart. Words are random; "
-            "the "
-            "sum of every thread is compared on the device with that of the words made again.",
-        .caveats =
-            "There are 32 banks, of one word each: with stride 2, 4, 8, 16, 32 that many threads "
-            "of a "
-            "warp want the same bank and take turns; odd strides do without. Counts the bytes that "
-            "threads ask for, over all multiprocessors.",
+        .method = "One block of 1024 threads per multiprocessor reads 4-byte words of shared "
+                  "memory; adjacent threads of a warp read words `stride` apart. Data is random; "
+                  "the sum of every thread is recomputed on the device.",
+        .caveats = "There are 32 banks of one word: with stride 2, 4, 8, 16 or 32, that many "
+                   "threads of a warp conflict; odd strides are conflict-free. Counts the bytes "
+                   "that threads request, over all multiprocessors.",
         .headline = "bandwidth",
         .place = "cuda",
     };
@@ -48,34 +43,28 @@ public:
 
     DeviceBanks(const Params& p, const Context& context)
         : stride_{static_cast<unsigned>(p.stride)},
-          blocks_{static_cast<unsigned>(device::properties().multiprocessors)}, clock_{stream_},
+          blocks_{static_cast<unsigned>(device::properties().multiprocessors)},
           sums_{std::size_t{blocks_} * bank_threads} {
         context.setting("blocks", blocks_);
         context.setting("block_threads", bank_threads);
     }
 
-    device::EventClock& clock() { return clock_; }
     void run() { launch_banks(sums_.data(), blocks_, stride_, stream_); }
     Work work() const { return {.bytes = bank_bytes(blocks_)}; }
     Check verify() const { return check_banks(sums_.data(), blocks_, stride_, stream_); }
     void poison() { poison_banks(sums_.data(), blocks_, stride_, stream_); }
     /// One bit of one sum.
-    void spoil() { device::flip_bit(sums_, random_bits(spoil_seed, spoils_++), stream_); }
+    void spoil() { device::flip_bit(sums_, spoils_.next(), stream_); }
 
 private:
-    static constexpr std::uint64_t spoil_seed = 16;
-
     unsigned stride_;
     unsigned blocks_;
-    device::Stream stream_;
-    device::EventClock clock_;
     device::Buffer<std::uint32_t> sums_; // of the threads
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{16};
 };
 
 } // namespace
 
-extern constinit const assay_benchmark device_banks;
-constinit const assay_benchmark device_banks = define<DeviceBanks>();
+extern constinit const assay_benchmark device_banks = define<DeviceBanks>();
 
 } // namespace assay::memory

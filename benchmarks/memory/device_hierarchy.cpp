@@ -7,10 +7,8 @@
 #include <assay/define.hpp>
 #include <assay/random.hpp>
 #include <assay/units.hpp>
-#include <assay/verify.hpp>
 
 #include <cstdint>
-#include <string>
 #include <tuple>
 
 namespace assay::memory {
@@ -31,34 +29,29 @@ public:
         .id = "memory.hierarchy",
         .version = 2, // 1: of 4 MiB asked for it read 2, of 32 MiB 25
         .question =
-            "How fast are the caches of this device and the memory behind them, by how much "
-            "data is used?",
-        .method =
-            "Loads of 16 bytes and nothing but the additions that keep them, by one block of 1024 "
-            "threads on each multiprocessor, again and again over a slice of its own of the "
-            "footprint. Measured over a row of footprints they show each level as a plateau. Words "
-            "are random; the sum of every thread is compared on the device with that of the words "
-            "made again from their seed.",
+            "How fast are the caches of this device and the memory behind them, by footprint?",
+        .method = "16-byte loads and the additions that keep them, by one block of 1024 threads "
+                  "per multiprocessor, each repeating over its own slice of the footprint. A sweep "
+                  "over footprints shows each level as a plateau. Data is random; the sum of every "
+                  "thread is recomputed on the device.",
         .caveats =
-            "`footprint` is the sum over all multiprocessors, each of which works on its share: l1 "
-            "and l2 are what these levels of this device surely hold, about half of them. The "
-            "first level caches together hold more than half as much as the second level on most "
-            "devices, so that l2 is measured with `through` l2, which passes by the first level. A "
-            "number becomes the nearest one of slices of 16, 32 KiB or a multiple of 64 KiB per "
-            "multiprocessor; the setting `footprint` is what was really read. Some memories give "
-            "more to the many blocks of memory.stream.",
+            "`footprint` is the total over all multiprocessors: l1 and l2 are what these levels of "
+            "this device surely hold, about half of them. The first-level caches together hold "
+            "more than half of the second level on most devices, so l2 is measured with `through` "
+            "l2, which bypasses the first level. Other values become the nearest with slices of "
+            "16, 32 KiB or a multiple of 64 KiB per multiprocessor; the setting `footprint` is "
+            "what was read. Some memories give more to the many blocks of memory.stream.",
         .headline = "bandwidth",
         .place = "cuda",
     };
     static constexpr std::tuple axes{
         choice("access", "what the loop does: read", &Params::access,
-               {Name{"read", SweepAccess::read}}, {SweepAccess::read}),
+               {{"read", SweepAccess::read}}),
         choice("through", "where loads look first: l1, the multiprocessor's cache; l2, past it",
-               &Params::through, {Name{"l1", Through::l1}, Name{"l2", Through::l2}},
-               {Through::l1, Through::l2}),
+               &Params::through, {{"l1", Through::l1}, {"l2", Through::l2}}),
         symbolic("footprint", "bytes over all multiprocessors", "B", &Params::footprint,
-                 {Symbolic{Symbol::l1}, Symbolic{Symbol::l2}, Symbolic{Symbol::beyond_cache}},
-                 {256_KiB, 16_TiB}, {Symbol::l1, Symbol::l2, Symbol::beyond_cache}),
+                 {Symbol::l1, Symbol::l2, Symbol::beyond_cache}, {256_KiB, 16_TiB},
+                 {Symbol::l1, Symbol::l2, Symbol::beyond_cache}),
     };
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {
@@ -69,9 +62,8 @@ public:
         if (Fit device = device::fits_device(is_plain ? p.footprint.number : 256_MiB); !device)
             return device;
         const auto least = device::properties().multiprocessors * sweep_tile;
-        return Fit::needs(!is_plain || 4 * p.footprint.number >= 3 * least,
-                          std::to_string(least) + " bytes for so many multiprocessors, not " +
-                              std::to_string(p.footprint.number));
+        return Fit::needs(!is_plain || 4 * p.footprint.number >= 3 * least, least,
+                          " bytes for so many multiprocessors, not ", p.footprint.number);
     }
 
     DeviceHierarchy(const Params& p, const Context& context)
@@ -83,7 +75,7 @@ public:
         context.setting("footprint", shape_.bytes());
         context.setting("slice", shape_.bytes() / shape_.blocks);
         context.setting("blocks", shape_.blocks);
-        context.setting("passes", static_cast<double>(shape_.passes));
+        context.setting("passes", shape_.passes);
         context.setting("loads_per_thread", shape_.tiles_at_once < 4 ? 4 : shape_.tiles_at_once);
     }
 
@@ -94,11 +86,9 @@ public:
 
     void poison() { poison_sweep(sums_.data(), shape_, stream_); }
     /// One bit of one sum.
-    void spoil() { device::flip_bit(sums_, random_bits(spoil_seed, spoils_++), stream_); }
+    void spoil() { device::flip_bit(sums_, spoils_.next(), stream_); }
 
 private:
-    static constexpr std::uint64_t spoil_seed = 12;
-
     static SweepShape shape_for(const Params& p) {
         const auto found = device::properties();
         const bool is_level = p.footprint.symbol == Symbol::l1 || p.footprint.symbol == Symbol::l2;
@@ -115,12 +105,11 @@ private:
     device::EventClock clock_;
     device::Buffer<std::uint64_t> words_;
     device::Buffer<std::uint32_t> sums_; // of the threads
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{12};
 };
 
 } // namespace
 
-extern constinit const assay_benchmark device_hierarchy;
-constinit const assay_benchmark device_hierarchy = define<DeviceHierarchy>();
+extern constinit const assay_benchmark device_hierarchy = define<DeviceHierarchy>();
 
 } // namespace assay::memory

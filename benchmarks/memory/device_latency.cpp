@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "device/clock.hpp"
+#include "device/place.hpp"
 #include "device/properties.hpp"
 #include "memory/device_chase.hpp"
 
@@ -10,8 +10,6 @@
 #include <assay/verify.hpp>
 
 #include <cstdint>
-#include <span>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -20,7 +18,7 @@ namespace {
 
 using namespace units;
 
-class DeviceLatency {
+class DeviceLatency : public device::OnDevice {
 public:
     struct Params {
         Through through = Through::l1;
@@ -28,30 +26,19 @@ public:
     };
     static constexpr Info info{
         .id = "memory.latency",
-        .question =
-            "How long does one thread of this device wait for one load, by how much data it "
-            "works on?",
+        .question = "What is the load-to-use latency of one thread of this device, by footprint?",
         .method =
-            "One thread follows a chain of pointers, one per line of 128 bytes (in shared memory "
-            "one "
-            "per word), in random order through the whole footprint: no address is known before "
-            "the "
-            "load before it has ended. A call walks on from where the last one stopped, 65536 "
-            "steps in "
-            "a first level cache or shared memory, 4096 beyond; the latency is time by steps. "
-            "Chains "
-            "of up to 256 KiB are read once by many threads before the walk, in the same kernel, "
-            "because kernels begin with the first level cache empty. Checked on the device: the "
-            "chain "
-            "visits every line exactly once, and the walk ended where it should.",
+            "One thread chases pointers, one per 128-byte line (per word in shared memory), in "
+            "random order over the whole footprint: 65536 dependent loads per call in a "
+            "first-level cache or shared memory, 4096 beyond, resuming where the last call "
+            "stopped. Chains up to 256 KiB are read once by many threads of the same kernel first, "
+            "because kernels start with a cold first-level cache. Checked on the device: the chain "
+            "visits every line exactly once, and the chase ended where it should.",
         .caveats =
-            "What a dependent load costs, address translation included: the device's translation "
-            "buffers cover some gigabytes at most. `through` l2 passes by the first level cache; "
-            "the "
-            "second level of large devices has a near and a far half, of which this is the mean as "
-            "seen from one multiprocessor. Near the size of a cache a part of the lines is found "
-            "in "
-            "it. All other multiprocessors are idle.",
+            "Address translation is included: the TLBs cover some gigabytes at most. `through` l2 "
+            "bypasses the first-level cache; the second-level cache of large devices has a near "
+            "and a far half, of which this is the mean seen from one multiprocessor. Near the size "
+            "of a cache part of the lines hit it. All other multiprocessors are idle.",
         .headline = "latency",
         .place = "cuda",
     };
@@ -60,12 +47,10 @@ public:
                "where loads look first: l1, the multiprocessor's cache; l2, past it; shared, the "
                "memory that threads share (footprint of at most what one block may have)",
                &Params::through,
-               {Name{"l1", Through::l1}, Name{"l2", Through::l2}, Name{"shared", Through::shared}},
+               {{"l1", Through::l1}, {"l2", Through::l2}, {"shared", Through::shared}},
                {Through::l1}),
-        symbolic(
-            "footprint", "bytes that the chain runs through", "B", &Params::footprint,
-            {Symbolic{16_KiB}, Symbolic{256_KiB}, Symbolic{8_MiB}, Symbolic{Symbol::beyond_cache}},
-            {1_KiB, 16_TiB}, {Symbol::beyond_cache}),
+        footprint_axis("bytes of the chain", &Params::footprint,
+                       {16_KiB, 256_KiB, 8_MiB, Symbol::beyond_cache}, {1_KiB, 16_TiB}),
     };
     /// rewind() only mends what spoil() broke.
     static constexpr std::uint64_t safe_calls = 1U << 30U;
@@ -77,13 +62,12 @@ public:
         if (!is_plain) return Fit::no("not applicable: shared memory is never beyond a cache");
         if (Fit device = device::fits_device(0); !device) return device;
         const auto most = device::properties().shared_bytes_per_block;
-        return Fit::needs(p.footprint.number <= most,
-                          std::to_string(p.footprint.number) +
-                              " bytes of shared memory, a block may have " + std::to_string(most));
+        return Fit::needs(p.footprint.number <= most, p.footprint.number,
+                          " bytes of shared memory, a block may have ", most);
     }
 
     DeviceLatency(const Params& p, const Context& context)
-        : footprint_{device::footprint(p.footprint, 1, device::properties())}, clock_{stream_},
+        : footprint_{device::footprint(p.footprint, 1, device::properties())},
           count_{chain_nodes(footprint_, p.through)},
           shape_{.through = p.through,
                  .reads_ahead = reads_ahead(footprint_, p.through),
@@ -92,18 +76,17 @@ public:
         prepare_chase(p.through, count_);
         link_nodes(nodes_.data(), count_, stream_);
         const Walk walk{.from = nodes_.data(), .end = nullptr, .start = nodes_.data()};
-        device::to_device(std::span<const Walk>{&walk, 1}, walk_.data(), stream_);
-        context.setting("footprint", static_cast<double>(footprint_));
-        context.setting("nodes", static_cast<double>(count_));
-        context.setting("steps", static_cast<double>(shape_.steps));
+        device::put(walk, walk_.data(), stream_);
+        context.setting("footprint", footprint_);
+        context.setting("nodes", count_);
+        context.setting("steps", shape_.steps);
     }
 
-    device::EventClock& clock() { return clock_; }
     void run() { launch_chase(nodes_.data(), count_, walk_.data(), shape_, stream_); }
     Work work() const { return {.steps = static_cast<double>(shape_.steps)}; }
 
     Check verify() const {
-        const char* const method = "every link of the chain, and the place where the walk ended";
+        const char* const method = "every link of the chain, and where the chase ended";
         Check check = check_nodes(nodes_.data(), count_, stream_);
         if (!check.passed) return check;
         const Walk walk = device::to_host(walk_, stream_).front();
@@ -112,19 +95,18 @@ public:
         const std::uint64_t from = node_at(walk.from).rank;
         const std::uint64_t end = node_at(walk.end).rank;
         return check_value(end == (from + shape_.steps) % count_ ? 0 : 1, 0, method,
-                           "the walk ended at node " + std::to_string(end) +
-                               " of the chain after " + std::to_string(shape_.steps) +
-                               " steps from node " + std::to_string(from));
+                           joined("the chase ended at node ", end, " of the chain after ",
+                                  shape_.steps, " steps from node ", from));
     }
     void poison() {
         Walk walk = device::to_host(walk_, stream_).front();
         walk.from = walk.end = nullptr;
-        device::to_device(std::span<const Walk>{&walk, 1}, walk_.data(), stream_);
+        device::put(walk, walk_.data(), stream_);
     }
     /// One link leads one node too far, so that one line of all is never visited; in a chain of one, out of
     /// it.
     void spoil() {
-        DeviceNode* const at = nodes_.data() + random_bits(spoil_seed, spoils_++) % count_;
+        DeviceNode* const at = nodes_.data() + spoils_.next() % count_;
         const DeviceNode whole = node_at(at);
         broken_.push_back({.at = at, .whole = whole});
         DeviceNode node = whole;
@@ -136,7 +118,6 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t spoil_seed = 8;
     struct Broken {
         DeviceNode* at;
         DeviceNode whole;
@@ -148,27 +129,20 @@ private:
         return at != nullptr && offset % sizeof(DeviceNode) == 0 &&
                offset / sizeof(DeviceNode) < count_;
     }
-    DeviceNode node_at(const DeviceNode* at) const {
-        return device::to_host(at, 1, stream_).front();
-    }
-    void put(DeviceNode* at, const DeviceNode& node) {
-        device::to_device(std::span<const DeviceNode>{&node, 1}, at, stream_);
-    }
+    DeviceNode node_at(const DeviceNode* at) const { return device::get(at, stream_); }
+    void put(DeviceNode* at, const DeviceNode& node) { device::put(node, at, stream_); }
 
     std::int64_t footprint_;
-    device::Stream stream_;
-    device::EventClock clock_;
     std::uint64_t count_; // nodes
     ChaseShape shape_;
     device::Buffer<DeviceNode> nodes_;
     device::Buffer<Walk> walk_;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{8};
     std::vector<Broken> broken_; // as they were
 };
 
 } // namespace
 
-extern constinit const assay_benchmark device_latency;
-constinit const assay_benchmark device_latency = define<DeviceLatency>();
+extern constinit const assay_benchmark device_latency = define<DeviceLatency>();
 
 } // namespace assay::memory

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "device/clock.hpp"
+#include "device/place.hpp"
 #include "device/properties.hpp"
 #include "device/random.hpp"
 #include "device/trial.hpp"
@@ -13,16 +13,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <tuple>
-#include <vector>
 
 namespace assay::memory {
 namespace {
 
 using namespace units;
 
-class DeviceStream {
+class DeviceStream : public device::OnDevice {
 public:
     struct Params {
         Kernel kernel = Kernel::triad;
@@ -30,35 +28,30 @@ public:
     };
     static constexpr Info info{
         .id = "memory.stream",
-        .question = "How fast can this device stream through its memory?",
-        .method =
-            "The loops of BabelStream (copy, scale, add, triad, dot, nstream), and reading and "
-            "writing alone, on fp64 arrays of uniform random numbers of at least 1 GiB and four "
-            "times the second level cache each. The number of blocks, their size, the loads of "
-            "a thread and the hint to the caches are the fastest in a short trial. Every element "
-            "is compared on the device with "
-            "its recomputation from the random seed, which must agree to the last bit; dot "
-            "and read with a compensated sum, to u*(sqrt(n)+16).",
-        .caveats = "Counts the bytes that the loop asks for. Footprints that fit into the second "
-                   "level cache measure that cache.",
+        .question = "What is the sustained memory bandwidth of this device?",
+        .method = "BabelStream's loops (copy, scale, add, triad, dot, nstream), and read and write "
+                  "alone, on fp64 arrays of uniform random numbers, each of at least 1 GiB and "
+                  "four times the second-level cache. The fastest number and size of blocks, loads "
+                  "per thread and cache hint in a short trial are used. Every element is compared "
+                  "bit for bit on the device with its recomputation from the random seed; dot and "
+                  "read with a compensated sum, within u*(sqrt(n)+16).",
+        .caveats = "Counts the bytes the loop requests. Footprints that fit in the second-level "
+                   "cache measure that cache.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
         .place = "cuda",
     };
     static constexpr std::tuple axes{
-        choice(
-            "kernel",
-            "loop: copy a=b, scale a=s*b, add a=b+c, triad a=b+s*c, dot, nstream a+=b+s*c, read, "
-            "write",
-            &Params::kernel,
-            {Name{"copy", Kernel::copy}, Name{"scale", Kernel::scale}, Name{"add", Kernel::add},
-             Name{"triad", Kernel::triad}, Name{"dot", Kernel::dot},
-             Name{"nstream", Kernel::nstream}, Name{"read", Kernel::read},
-             Name{"write", Kernel::write}},
-            {Kernel::copy, Kernel::scale, Kernel::add, Kernel::triad, Kernel::dot, Kernel::nstream,
-             Kernel::read, Kernel::write}),
-        symbolic("footprint", "bytes over all arrays", "B", &Params::footprint,
-                 {Symbolic{Symbol::beyond_cache}}, {64_KiB, 16_TiB}, {Symbol::beyond_cache}),
+        choice("kernel",
+               "loop: copy a=b, scale a=s*b, add a=b+c, triad a=b+s*c, dot, nstream a+=b+s*c, "
+               "read, write",
+               &Params::kernel,
+               {Name{"copy", Kernel::copy}, Name{"scale", Kernel::scale}, Name{"add", Kernel::add},
+                Name{"triad", Kernel::triad}, Name{"dot", Kernel::dot},
+                Name{"nstream", Kernel::nstream}, Name{"read", Kernel::read},
+                Name{"write", Kernel::write}}),
+        footprint_axis("bytes over all arrays", &Params::footprint, {Symbol::beyond_cache},
+                       {64_KiB, 16_TiB}),
     };
     /// nstream adds less than 6 in a call, so that 2^20 calls stay far from every limit of fp64.
     static constexpr std::uint64_t safe_calls = 1U << 20U;
@@ -71,24 +64,21 @@ public:
     }
 
     DeviceStream(const Params& p, const Context& context)
-        : kernel_{p.kernel}, device_{device::properties()}, clock_{stream_},
-          count_{elements_of(p, device_)}, out_{is_sum(kernel_) ? 0 : count_},
-          left_{kernel_ == Kernel::write ? 0 : count_}, right_{reads_right(kernel_) ? count_ : 0},
-          partial_{most_blocks(device_)}, sum_{1} {
+        : kernel_{p.kernel}, device_{device::properties()}, count_{elements_of(p, device_)},
+          out_{is_sum(kernel_) ? 0 : count_}, left_{kernel_ == Kernel::write ? 0 : count_},
+          right_{reads_right(kernel_) ? count_ : 0}, partial_{most_blocks(device_)}, sum_{1} {
         fill(left_, stream_data::left_seed);
         fill(right_, stream_data::right_seed);
         stream_.wait();
         choose_shape();
         context.setting("footprint", static_cast<double>(arrays_of(kernel_)) *
                                          static_cast<double>(count_ * sizeof(double)));
-        context.setting("elements", static_cast<double>(count_));
+        context.setting("elements", count_);
         context.setting("blocks", shape_.blocks);
         context.setting("block_threads", shape_.threads);
         context.setting("loads_per_thread", shape_.unroll);
         context.setting("cache_hint", shape_.evict_first ? "evict_first" : "none");
     }
-
-    device::EventClock& clock() { return clock_; }
 
     void run() {
         const StreamArrays arrays{.out = out_.data(),
@@ -108,18 +98,13 @@ public:
 
     Check verify() const {
         if (is_sum(kernel_)) return verify_sum();
-        // A chain of that many steps is recomputed for every element.
-        constexpr std::uint64_t most_steps = 1000;
-        if (kernel_ == Kernel::nstream && calls_ > most_steps)
-            return check_value(static_cast<double>(calls_), static_cast<double>(most_steps),
-                               "calls since the last rewind", "rewind before the checked call");
+        if (Check calls = check_calls(kernel_, calls_); !calls.passed) return calls;
         return check_stream(kernel_, out_.data(), count_, calls_, stream_);
     }
 
     void poison() {
         check(cudaMemsetAsync(out_.data(), 0xff, out_.bytes(), stream_.get())); // NaN
-        check(cudaMemsetAsync(sum_.data(), 0xff, sum_.bytes(), stream_.get()));
-        stream_.wait();
+        device::set_bytes(sum_, 0xff, stream_);
         is_initial_ = false;
     }
 
@@ -128,9 +113,10 @@ public:
         double* at = is_sum(kernel_)
                          ? sum_.data()
                          : out_.data() + random_bits(stream_data::spoil_seed, spoils_++) % count_;
-        double value = device::to_host(at, 1, stream_).front();
-        value = is_sum(kernel_) ? value * (1 + 2 * sum_bound()) : std::nextafter(value, 2 * value);
-        device::to_device(std::span<const double>{&value, 1}, at, stream_);
+        double value = device::get(at, stream_);
+        value = is_sum(kernel_) ? value * (1 + 2 * sum_bound(count_))
+                                : std::nextafter(value, 2 * value);
+        device::put(value, at, stream_);
         is_initial_ = false;
     }
 
@@ -171,24 +157,14 @@ private:
         rewind();
     }
 
-    /// As for the host: rounding errors of n additions of positive numbers behave like a random walk.
-    double sum_bound() const {
-        return unit_roundoff<double> * (std::sqrt(static_cast<double>(count_)) + 16);
-    }
     Check verify_sum() const {
         const double got = device::to_host(sum_, stream_).front();
-        const double exact = exact_sum(kernel_, count_, stream_);
-        return check_value((got - exact) / exact, sum_bound(),
-                           "against a compensated sum over the random seed, bound u*(sqrt(n)+16)",
-                           "the sum is " + assay::detail::number_text(got) + ", expected " +
-                               assay::detail::number_text(exact));
+        return check_sum(got, exact_sum(kernel_, count_, stream_), count_);
     }
     static void check(cudaError_t status) { device::check(status); }
 
     Kernel kernel_;
     device::Properties device_;
-    device::Stream stream_;
-    device::EventClock clock_;
     std::size_t count_; // elements of each array
     device::Buffer<double> out_;
     device::Buffer<double> left_;
@@ -203,7 +179,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark device_stream;
-constinit const assay_benchmark device_stream = define<DeviceStream>();
+extern constinit const assay_benchmark device_stream = define<DeviceStream>();
 
 } // namespace assay::memory

@@ -184,7 +184,7 @@ Check check_stream(Kernel kernel, const double* out, std::uint64_t count, std::u
                    const device::Stream& stream) {
     return device::check_each(
         stream, count, Deviation{kernel, out, calls}, 0,
-        "every element recomputed from the random seed on the device, to the last bit");
+        "every element recomputed from the random seed on the device, bit for bit");
 }
 
 double exact_sum(Kernel kernel, std::uint64_t count, const device::Stream& stream) {

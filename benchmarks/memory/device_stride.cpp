@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "device/clock.hpp"
+#include "device/place.hpp"
 #include "device/properties.hpp"
 #include "memory/device_access.hpp"
 
@@ -8,7 +8,6 @@
 #include <assay/random.hpp>
 #include <assay/units.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <tuple>
 
@@ -17,7 +16,7 @@ namespace {
 
 using namespace units;
 
-class DeviceStride {
+class DeviceStride : public device::OnDevice {
 public:
     struct Params {
         std::int64_t stride = 1;
@@ -26,26 +25,22 @@ public:
     static constexpr Info info{
         .id = "memory.stride",
         .question =
-            "What is left of this device's bandwidth when neighbouring threads read words that "
-            "are apart?",
-        .method =
-            "All multiprocessors read words of 4 bytes; neighbouring threads take words that are "
-            "`stride` words apart. Beyond a sector of 32 bytes, several passes a sector apart "
-            "touch "
-            "every sector once, so that every stride moves the same memory. Words are random; the "
-            "sum of every thread is compared on the device with that of the words made again.",
+            "How much bandwidth does this device lose when adjacent threads read with a stride?",
+        .method = "All multiprocessors read 4-byte words; adjacent threads read words `stride` "
+                  "apart. Beyond a 32-byte sector, several passes one sector apart touch every "
+                  "sector once, so that every stride moves the same memory. Data is random; the "
+                  "sum of every thread is recomputed on the device.",
         .caveats =
-            "Counts the bytes that threads ask for: with stride 8 and more, 4 of the 32 bytes of "
-            "each sector. Where a device fetches more than a sector at once, larger strides lose "
-            "more.",
+            "Counts the bytes that threads request: from stride 8 on, 4 of the 32 bytes of each "
+            "sector. Where a device fetches more than a sector at once, larger strides lose more.",
         .headline = "bandwidth",
         .place = "cuda",
     };
     static constexpr std::tuple axes{
         integer("stride", "words of 4 bytes between neighbouring threads", "", &Params::stride,
                 {1, 2, 4, 8, 16, 32, 64}, {1, 64}),
-        symbolic("footprint", "bytes of the array", "B", &Params::footprint,
-                 {Symbolic{Symbol::beyond_cache}}, {1_MiB, 16_TiB}, {Symbol::beyond_cache}),
+        footprint_axis("bytes of the array", &Params::footprint, {Symbol::beyond_cache},
+                       {1_MiB, 16_TiB}),
     };
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {
@@ -54,26 +49,23 @@ public:
     }
 
     DeviceStride(const Params& p, const Context& context)
-        : shape_{shape_for(p)}, clock_{stream_}, words_{shape_.words}, sums_{shape_.threads()} {
+        : shape_{shape_for(p)}, words_{shape_.words}, sums_{shape_.threads()} {
         fill_words(words_.data(), shape_.words, stream_);
         stream_.wait();
-        context.setting("footprint", static_cast<double>(words_.bytes()));
+        context.setting("footprint", words_.bytes());
         context.setting("passes", shape_.passes());
         context.setting("blocks", shape_.blocks);
         context.setting("block_threads", stride_threads);
     }
 
-    device::EventClock& clock() { return clock_; }
     void run() { launch_stride(words_.data(), sums_.data(), shape_, stream_); }
     Work work() const { return {.bytes = shape_.bytes()}; }
     Check verify() const { return check_stride(sums_.data(), shape_, stream_); }
     void poison() { poison_stride(sums_.data(), shape_, stream_); }
     /// One bit of one sum.
-    void spoil() { device::flip_bit(sums_, random_bits(spoil_seed, spoils_++), stream_); }
+    void spoil() { device::flip_bit(sums_, spoils_.next(), stream_); }
 
 private:
-    static constexpr std::uint64_t spoil_seed = 15;
-
     /// As many threads as the device holds.
     static StrideShape shape_for(const Params& p) {
         const auto found = device::properties();
@@ -86,16 +78,13 @@ private:
     }
 
     StrideShape shape_;
-    device::Stream stream_;
-    device::EventClock clock_;
     device::Buffer<std::uint32_t> words_;
     device::Buffer<std::uint32_t> sums_; // of the threads
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{15};
 };
 
 } // namespace
 
-extern constinit const assay_benchmark device_stride;
-constinit const assay_benchmark device_stride = define<DeviceStride>();
+extern constinit const assay_benchmark device_stride = define<DeviceStride>();
 
 } // namespace assay::memory

@@ -109,9 +109,8 @@ void poison_sweep(std::uint32_t* sums, const SweepShape& shape, const device::St
 
 Check check_sweep(const std::uint32_t* sums, const SweepShape& shape,
                   const device::Stream& stream) {
-    return device::check_each(
-        stream, shape.threads(), WrongSum{sums, shape}, 0,
-        "the sum of each thread, modulo 2^32, against that of the words made again");
+    return device::check_each(stream, shape.threads(), WrongSum{sums, shape}, 0,
+                              "the sum of each thread, modulo 2^32, against its recomputation");
 }
 
 } // namespace assay::memory

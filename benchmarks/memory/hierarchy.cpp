@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -67,50 +66,34 @@ public:
     };
     static constexpr Info info{
         .id = "memory.hierarchy",
-        .question = "How fast are the caches and the memory behind them, by how much data is used?",
+        .question = "How fast are the caches and the memory behind them, by footprint?",
         .method =
-            "Loops of nothing but loads, nothing but stores, or both, over 64-bit words, each "
-            "core again and again over a part of its own. Measured over a row of footprints they "
-            "show each level as a plateau. Instructions are the fastest in a trial in the first "
-            "cache, one set for all footprints. What is read is random, and its sum is compared "
-            "with that of the words made again from their seed; what is written or copied is "
-            "compared word by word.",
-        .caveats =
-            "Counts the bytes that the loop asks for: a store to memory also reads the line "
-            "first, which is not counted. `footprint` is the sum over all cores, so that with "
-            "several cores each works on its share. One core rarely gets all that a shared cache "
-            "or the memory can give: see `threads`. Near the size of a cache the value depends on "
-            "which physical pages were given, less so on huge pages.",
+            "Loops of loads only, stores only, or both, over 64-bit words; each core repeats over "
+            "its own part. A sweep over footprints shows each level as a plateau. The instruction "
+            "set that is fastest in the first-level cache is used for all footprints. Data is "
+            "random: reads are checked by their sum, writes and copies word by word.",
+        .caveats = "Counts the bytes the loop requests, not the read of each line before a store "
+                   "to memory. `footprint` is the total over all cores. One core rarely saturates "
+                   "a shared cache or memory: see `threads`. Near a cache's size the result "
+                   "depends on the physical pages, less so with huge pages.",
         .headline = "bandwidth",
     };
     static constexpr std::tuple axes{
-        choice(
-            "access", "what the loop does: read, write, or copy one half to the other",
-            &Params::access,
-            {Name{"read", Access::read}, Name{"write", Access::write}, Name{"copy", Access::copy}},
-            {Access::read}),
-        symbolic(
-            "footprint", "bytes over all cores and arrays", "B", &Params::footprint,
-            {Symbolic{16_KiB}, Symbolic{256_KiB}, Symbolic{8_MiB}, Symbolic{Symbol::beyond_cache}},
-            {4_KiB, 16_TiB}, {Symbol::beyond_cache}),
+        choice("access", "loop: read, write, or copy one half to the other", &Params::access,
+               {{"read", Access::read}, {"write", Access::write}, {"copy", Access::copy}},
+               {Access::read}),
+        footprint_axis("bytes over all cores and arrays", &Params::footprint,
+                       {16_KiB, 256_KiB, 8_MiB, Symbol::beyond_cache}, {4_KiB, 16_TiB}),
         choice("pages", "huge (2 MiB) or small (the usual size, 4 KiB on most)", &Params::pages,
-               {Name{"huge", Pages::huge}, Name{"small", Pages::small}}, {Pages::huge}),
-        symbolic("threads", "cores used", "", &Params::threads, {Symbolic{Symbol::one}}, {1, 4096},
-                 {Symbol::one, Symbol::all}),
+               {{"huge", Pages::huge}, {"small", Pages::small}}, {Pages::huge}),
+        threads_axis(&Params::threads, {Symbol::one}),
     };
 
     static Fit fit(const Params& p, const Machine& m) {
-        const std::int64_t threads = m.workers(p.threads);
-        const std::int64_t most = std::max(m.cores(), m.count("threads"));
-        if (threads > most)
-            return Fit::no("needs " + std::to_string(threads) + " cores, this process may use " +
-                           std::to_string(most));
-        if (threads > 1 && !has_threads()) return Fit::no("needs a build with OpenMP");
+        if (Fit cores = host::fits_cores(p.threads, m); !cores) return cores;
         const std::int64_t bytes = m.bytes(p.footprint);
-        const std::int64_t least = threads * least_words(p.access) * 8;
-        if (bytes < least)
-            return Fit::no("needs " + std::to_string(least) + " bytes for so many cores, not " +
-                           std::to_string(bytes));
+        const std::int64_t least = m.workers(p.threads) * least_words(p.access) * 8;
+        if (bytes < least) return Fit::no("needs ", least, " bytes for so many cores, not ", bytes);
         return fits_memory(bytes, p.pages, m);
     }
 
@@ -134,13 +117,13 @@ public:
         const SweepChoice choice = choose_sweep(access_, words_, shares_.portion);
         loop_ = choice.loop;
         const Resident given = memory_.resident();
-        context.setting("footprint",
-                        static_cast<double>(arrays() * shares_.words() * sizeof(std::uint64_t)));
+        context.setting("footprint", arrays() * shares_.words() * sizeof(std::uint64_t));
         context.setting("pages", given.words());
         context.setting("threads", threads());
         context.setting("instructions", choice.instructions);
         if (p.pages == Pages::huge && given.huge == 0)
-            context.warn("the system gave no huge pages; see /sys/kernel/mm/transparent_hugepage");
+            context.warn(
+                "the system provided no huge pages; see /sys/kernel/mm/transparent_hugepage");
     }
 
     void run() noexcept {
@@ -164,22 +147,17 @@ public:
     Check verify() const {
         if (calls_ == 0) return check_value(1, 0, "the last call", "there was none");
         const std::uint64_t call = calls_ - 1;
-        std::vector<Sum> wrong(shares_.threads);
-        on_each_thread(threads(), [&](std::size_t thread, std::size_t) {
-            wrong[thread].value = wrong_words(thread, call);
-        });
-        std::uint64_t total = 0;
-        for (const Sum& part : wrong) total += part.value;
+        const std::uint64_t total = sum_over_threads(
+            threads(), [&](std::size_t thread, std::size_t) { return wrong_words(thread, call); });
         const char* const method =
-            access_ == Access::read
-                ? "the sum of each core, modulo 2^64, against that of the words made again"
-                : "every word of the last call against its recomputation";
-        return check_value(static_cast<double>(total), 0, method,
-                           std::to_string(total) +
-                               (access_ == Access::read ? " sums are" : " words are") + " wrong");
+            access_ == Access::read ? "the sum of each core, modulo 2^64, against its recomputation"
+                                    : "every word of the last call against its recomputation";
+        return check_value(
+            static_cast<double>(total), 0, method,
+            joined(total, access_ == Access::read ? " sums are" : " words are", " wrong"));
     }
     void poison() {
-        for (Sum& sum : sums_) sum.value = poisonous;
+        for (auto& sum : sums_) sum.value = poisonous;
         if (access_ == Access::read) return;
         on_each_thread(threads(), [&](std::size_t thread, std::size_t) {
             const Slice slice = shares_.slice_of(thread);
@@ -188,7 +166,7 @@ public:
     }
     /// One bit.
     void spoil() {
-        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        const std::uint64_t pick = spoils_.next();
         const std::size_t thread = pick % shares_.threads;
         const std::uint64_t bit = std::uint64_t{1} << (pick >> 58U);
         if (access_ == Access::read) {
@@ -200,14 +178,8 @@ public:
     }
 
 private:
-    /// The sum of one thread, on a cache line of its own.
-    struct alignas(cache_line) Sum {
-        std::uint64_t value = 0;
-    };
-
     static constexpr std::uint64_t seed = 10;
     static constexpr std::uint64_t key_seed = 11;
-    static constexpr std::uint64_t spoil_seed = 12;
     static constexpr std::uint64_t poisonous = 0xdead'beef'dead'beefU;
     // Bytes between the arrays of `copy`: where both begin at the same place of a 4 KiB page, loads
     // wait for stores that only look as if they went to the same address.
@@ -245,14 +217,13 @@ private:
     Memory memory_;
     Words words_{};
     SweepLoop loop_ = nullptr;
-    std::vector<Sum> sums_;
+    std::vector<Own<std::uint64_t>> sums_;
     std::uint64_t calls_ = 0;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{12};
 };
 
 } // namespace
 
-extern constinit const assay_benchmark hierarchy;
-constinit const assay_benchmark hierarchy = define<Hierarchy>();
+extern constinit const assay_benchmark hierarchy = define<Hierarchy>();
 
 } // namespace assay::memory

@@ -20,28 +20,23 @@ public:
     };
     static constexpr Info info{
         .id = "memory.latency",
-        .question = "How long does one core wait for one load, by how much data it works on?",
-        .method =
-            "A chain of pointers, one per cache line, in random order through the whole "
-            "footprint: no address is known before the load before it has ended. A call takes "
-            "2048 steps from where the last one stopped; the latency is time by steps. Checked: "
-            "the chain visits every line exactly once, and the call ended at the node 2048 "
-            "further along.",
+        .question = "What is the load-to-use latency of one core, by footprint?",
+        .method = "Pointer chase through one pointer per cache line in random order over the whole "
+                  "footprint, 2048 dependent loads per call, resuming where the last call stopped. "
+                  "Checked: the chain visits every line exactly once, and each call ends 2048 "
+                  "nodes further.",
         .caveats =
-            "What a dependent load costs, address translation included: on small pages a large "
-            "footprint misses the translation buffers with nearly every step, on huge pages much "
-            "later. Footprints that fit into a cache measure that cache. Beyond the caches some "
-            "lines are still found in them: with beyond_cache up to a quarter. What the system "
-            "really gave is the setting `pages`. Other cores are idle; see memory.loaded_latency.",
+            "Address translation is included: with small pages a large footprint misses the TLB on "
+            "nearly every load, with huge pages much later. Footprints that fit in a cache measure "
+            "that cache; with beyond_cache up to a quarter of the lines still hit one. The setting "
+            "`pages` is what the system provided. Other cores are idle: see memory.loaded_latency.",
         .headline = "latency",
     };
     static constexpr std::tuple axes{
-        symbolic(
-            "footprint", "bytes that the chain runs through", "B", &Params::footprint,
-            {Symbolic{16_KiB}, Symbolic{256_KiB}, Symbolic{8_MiB}, Symbolic{Symbol::beyond_cache}},
-            {1_KiB, 16_TiB}, {Symbol::beyond_cache}),
+        footprint_axis("bytes of the chain", &Params::footprint,
+                       {16_KiB, 256_KiB, 8_MiB, Symbol::beyond_cache}, {1_KiB, 16_TiB}),
         choice("pages", "huge (2 MiB) or small (the usual size, 4 KiB on most)", &Params::pages,
-               {Name{"huge", Pages::huge}, Name{"small", Pages::small}}, {Pages::huge}),
+               {{"huge", Pages::huge}, {"small", Pages::small}}, {Pages::huge}),
     };
     /// rewind() only mends what spoil() broke.
     static constexpr std::uint64_t safe_calls = 1U << 30U;
@@ -71,7 +66,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark latency;
-constinit const assay_benchmark latency = define<Latency>();
+extern constinit const assay_benchmark latency = define<Latency>();
 
 } // namespace assay::memory

@@ -8,10 +8,8 @@
 #include <assay/host.hpp>
 #include <assay/units.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -31,47 +29,35 @@ public:
     };
     static constexpr Info info{
         .id = "memory.loaded_latency",
-        .question = "How long does one core wait for a load while the others keep the memory busy?",
-        .method =
-            "One core follows a random chain as in memory.latency, 32768 steps in a call, while "
-            "every other core reads random words in blocks of 4 KiB and pauses after each block "
-            "for as long as the parameter says: the shorter, the heavier the load. What they read "
-            "while the chain was followed is the background bandwidth. Checked: every link of the "
-            "chain, the end of the walk, and the sum of what each other core read.",
-        .caveats =
-            "Chain and background take `footprint` bytes each, the background divided among its "
-            "cores; both share the last cache. Background cores read only: loads that also write "
-            "back slow memory down further. With two cores one other core cannot load the memory "
-            "fully.",
+        .question = "What is the memory latency of one core while the others load the memory?",
+        .method = "One core chases a random chain as in memory.latency, 32768 loads per call. "
+                  "Every other core reads random words in blocks of 4 KiB and pauses after each "
+                  "block: the shorter the pause, the heavier the load. Background bandwidth is "
+                  "what they read meanwhile. Checked: every link, the end of the chase, and the "
+                  "sum of what each background core read.",
+        .caveats = "Chain and background take `footprint` bytes each and share the last-level "
+                   "cache. Background cores only read; writes would slow memory further. With two "
+                   "cores, the one background core cannot saturate memory.",
         .headline = "latency",
     };
     static constexpr std::tuple axes{
-        symbolic("footprint", "bytes of the chain, and of all background cores together", "B",
-                 &Params::footprint, {Symbolic{Symbol::beyond_cache}}, {64_KiB, 16_TiB},
-                 {Symbol::beyond_cache}),
+        footprint_axis("bytes of the chain, and of all background cores together",
+                       &Params::footprint, {Symbol::beyond_cache}, {64_KiB, 16_TiB}),
         choice("pages", "huge (2 MiB) or small (the usual size, 4 KiB on most)", &Params::pages,
-               {Name{"huge", Pages::huge}, Name{"small", Pages::small}}, {Pages::huge}),
+               {{"huge", Pages::huge}, {"small", Pages::small}}, {Pages::huge}),
         real("pause", "of a background core after each 4 KiB", "s", &Params::pause,
              {0.0, 0.5e-6, 2e-6, 10e-6}, {0.0, 1e-3}),
         symbolic("threads", "cores used, one of them for the chain", "", &Params::threads,
-                 {Symbolic{Symbol::all}}, {2, 4096}, {Symbol::all}),
+                 {Symbol::all}, {2, 4096}, {Symbol::all}),
     };
     /// rewind() only mends what spoil() broke.
     static constexpr std::uint64_t safe_calls = 1U << 30U;
 
     static Fit fit(const Params& p, const Machine& m) {
-        const std::int64_t threads = m.workers(p.threads);
-        const std::int64_t most = std::max(m.cores(), m.count("threads"));
-        if (!has_threads()) return Fit::no("needs a build with OpenMP");
-        if (threads < 2) return Fit::no("needs two cores, this process may use one");
-        if (threads > most)
-            return Fit::no("needs " + std::to_string(threads) + " cores, this process may use " +
-                           std::to_string(most));
+        if (Fit cores = host::fits_cores(p.threads, m, 2); !cores) return cores;
         const std::int64_t bytes = m.bytes(p.footprint);
-        const std::int64_t least = (threads - 1) * std::int64_t{block} * 8;
-        if (bytes < least)
-            return Fit::no("needs " + std::to_string(least) + " bytes for so many cores, not " +
-                           std::to_string(bytes));
+        const std::int64_t least = (m.workers(p.threads) - 1) * std::int64_t{block} * 8;
+        if (bytes < least) return Fit::no("needs ", least, " bytes for so many cores, not ", bytes);
         return fits_memory(2 * bytes, p.pages, m);
     }
 
@@ -116,17 +102,14 @@ public:
     Check verify() const {
         Check check = chase_.verify();
         if (!check.passed) return check;
-        std::vector<Reader> wrong(others_); // on lines of their own
-        on_each_thread(threads(), [&](std::size_t thread, std::size_t) {
-            if (thread == 0) return;
+        const auto total = sum_over_threads(threads(), [&](std::size_t thread, std::size_t) {
+            if (thread == 0) return 0;
             const Reader& reader = readers_[thread - 1];
-            wrong[thread - 1].sum = reader.blocks == 0 || reader.sum != expected(thread - 1);
+            return reader.blocks == 0 || reader.sum != expected(thread - 1) ? 1 : 0;
         });
-        std::uint64_t total = 0;
-        for (const Reader& of : wrong) total += of.sum;
         return check_value(static_cast<double>(total), 0,
                            check.method + "; the sum of each background core, modulo 2^64",
-                           std::to_string(total) + " sums are wrong");
+                           joined(total, " sums are wrong"));
     }
     void poison() {
         chase_.poison();
@@ -172,9 +155,9 @@ private:
         latency::Spin spin;
         spin.until(arrived_.word, others_); // all others are at it
         latency::publish(phase_.word, timing);
-        const auto start = Clock::now();
+        const Stopwatch watch;
         chase_.walk(steps);
-        timed_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+        timed_seconds_ += watch.seconds();
         latency::publish(phase_.word, stopping);
     }
     void read(std::size_t reader) {
@@ -224,7 +207,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark loaded_latency;
-constinit const assay_benchmark loaded_latency = define<LoadedLatency>();
+extern constinit const assay_benchmark loaded_latency = define<LoadedLatency>();
 
 } // namespace assay::memory

@@ -3,6 +3,7 @@
 #include "pages.hpp"
 
 #include <assay/host.hpp>
+#include <assay/text.hpp>
 
 #include <sys/mman.h>
 
@@ -83,7 +84,7 @@ Memory::Memory(std::size_t bytes, Pages pages) : size_{bytes} {
     if (bytes == 0) return;
     // Half of the address space leaves room for rounding.
     if (bytes > std::numeric_limits<std::size_t>::max() / 2)
-        throw std::length_error{std::to_string(bytes) + " bytes do not fit into the address space"};
+        throw std::length_error{joined(bytes, " bytes do not fit into the address space")};
     usable_ = round_up(bytes, huge_page);
     // One huge page to align in, and another so that at least a page before and after stays closed.
     mapped_ = usable_ + 2 * huge_page;
@@ -91,7 +92,7 @@ Memory::Memory(std::size_t bytes, Pages pages) : size_{bytes} {
         ::mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) // NOLINT: the system's macro casts
         throw std::system_error{errno, std::generic_category(),
-                                "cannot get " + std::to_string(mapped_) + " bytes of memory"};
+                                joined("cannot get ", mapped_, " bytes of memory")};
     mapping_ = mapping;
     auto* const start = static_cast<std::byte*>(mapping);
     data_ = start + (huge_page - reinterpret_cast<std::uintptr_t>(start) % huge_page);
@@ -99,7 +100,7 @@ Memory::Memory(std::size_t bytes, Pages pages) : size_{bytes} {
         const int error = errno;
         ::munmap(mapping_, mapped_);
         throw std::system_error{error, std::generic_category(),
-                                "cannot open " + std::to_string(usable_) + " bytes of memory"};
+                                joined("cannot open ", usable_, " bytes of memory")};
     }
     // Advice only: resident() says what became of it.
     ::madvise(data_, usable_, pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);

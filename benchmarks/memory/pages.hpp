@@ -28,8 +28,8 @@ Resident parse_smaps(std::string_view smaps, std::uintptr_t begin, std::uintptr_
 
 /// Does the system give huge pages to those who ask? Found out by asking for one.
 bool gives_huge_pages();
-inline constexpr const char* huge_pages_words =
-    "transparent huge pages, and the system gives none: see /sys/kernel/mm/transparent_hugepage";
+inline constexpr const char* huge_pages_words = "transparent huge pages, which the system does not "
+                                                "provide: see /sys/kernel/mm/transparent_hugepage";
 
 /// Anonymous memory of its own, all zero, no page of it touched yet. It begins on a huge page and has
 /// whole ones to the end, so that 8 KiB can lie on a huge page too; between inaccessible pages, so that

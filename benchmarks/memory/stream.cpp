@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "host/room.hpp"
+#include "host/trial.hpp"
 #include "stream_kernels.hpp"
 
 #include <assay/define.hpp>
@@ -9,12 +11,10 @@
 #include <assay/verify.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -35,18 +35,16 @@ public:
     };
     static constexpr Info info{
         .id = "memory.stream",
-        .question = "How fast can the cores of this host stream through memory?",
-        .method =
-            "The loops of STREAM, and dot and nstream (a += b + s*c), on fp64 arrays of uniform "
-            "random numbers; each thread works on the part it touched first, on huge pages where "
-            "the system gives them. The instruction set is the fastest in a short trial. "
-            "Every element is compared with its recomputation from the random seed, which must "
-            "agree to the last bit; dot with a compensated sum, to u*(sqrt(n)+16).",
-        .caveats =
-            "Counts the bytes that the loop asks for, as STREAM does: with plain stores the "
-            "hardware also reads each line before it is written (a third more for triad, a half "
-            "more for copy), which is not counted; streaming stores avoid that. Footprints that "
-            "fit into a cache measure that cache.",
+        .question = "What is the sustained memory bandwidth of the cores of this host?",
+        .method = "STREAM's loops, plus dot and nstream (a += b + s*c), on fp64 arrays of uniform "
+                  "random numbers. Each thread works on the part it touched first, on huge pages "
+                  "where the system provides them. The fastest instruction set in a short trial is "
+                  "used. Every element is compared bit for bit with its recomputation from the "
+                  "random seed; dot with a compensated sum, within u*(sqrt(n)+16).",
+        .caveats = "Bytes are counted as in STREAM: those the loop requests. With plain stores the "
+                   "hardware also reads each line before writing it (a third more traffic for "
+                   "triad, half more for copy), which is not counted; streaming stores avoid it. "
+                   "Footprints that fit in a cache measure that cache.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
     };
@@ -55,17 +53,12 @@ public:
                &Params::kernel,
                {Name{"copy", Kernel::copy}, Name{"scale", Kernel::scale}, Name{"add", Kernel::add},
                 Name{"triad", Kernel::triad}, Name{"dot", Kernel::dot},
-                Name{"nstream", Kernel::nstream}},
-               {Kernel::copy, Kernel::scale, Kernel::add, Kernel::triad, Kernel::dot,
-                Kernel::nstream}),
+                Name{"nstream", Kernel::nstream}}),
         choice("stores", "plain, or streaming past the caches", &Params::stores,
-               {Name{"plain", Stores::plain}, Name{"streaming", Stores::streaming}},
-               {Stores::plain, Stores::streaming}),
-        symbolic("footprint", "bytes over all arrays", "B", &Params::footprint,
-                 {Symbolic{Symbol::beyond_cache}}, {64_KiB, 16_TiB}, {Symbol::beyond_cache}),
-        symbolic("threads", "cores used", "", &Params::threads,
-                 {Symbolic{Symbol::one}, Symbolic{Symbol::all}}, {1, 4096},
-                 {Symbol::one, Symbol::all}),
+               {{"plain", Stores::plain}, {"streaming", Stores::streaming}}),
+        footprint_axis("bytes over all arrays", &Params::footprint, {Symbol::beyond_cache},
+                       {64_KiB, 16_TiB}),
+        threads_axis(&Params::threads, {Symbol::one, Symbol::all}),
     };
     /// nstream adds less than 6 in a call, so that 2^20 calls stay far from every limit of fp64.
     static constexpr std::uint64_t safe_calls = 1U << 20U;
@@ -73,21 +66,10 @@ public:
 
     static Fit fit(const Params& p, const Machine& m) {
         if (p.stores == Stores::streaming && p.kernel == Kernel::dot)
-            return Fit::no("dot writes nothing that could be streamed");
+            return Fit::no("dot has no stores to stream");
         if (p.stores == Stores::streaming && p.kernel == Kernel::nstream)
             return Fit::no("nstream reads what it writes, so streaming stores save nothing");
-        const std::int64_t threads = m.workers(p.threads);
-        const std::int64_t most = std::max(m.cores(), m.count("threads"));
-        if (threads > most)
-            return Fit::no("needs " + std::to_string(threads) + " cores, this process may use " +
-                           std::to_string(most));
-        if (threads > 1 && !has_threads()) return Fit::no("needs a build with OpenMP");
-        const std::int64_t bytes = m.bytes(p.footprint);
-        const std::int64_t available = m.memory_available();
-        // A sixteenth more for the page tables and everything else that is alive.
-        return Fit::needs(available == 0 || bytes + bytes / 16 <= available,
-                          std::to_string(bytes) + " bytes of free memory, there are " +
-                              std::to_string(available));
+        return host::fits(p.threads, host::with_page_tables(m.bytes(p.footprint)), m);
     }
 
     Stream(const Params& p, const Context& context)
@@ -102,7 +84,7 @@ public:
         choose_loop(p.stores);
         context.setting("footprint", static_cast<double>(arrays_of(kernel_)) *
                                          static_cast<double>(count_ * sizeof(double)));
-        context.setting("elements", static_cast<double>(count_));
+        context.setting("elements", count_);
         context.setting("threads", threads_);
         context.setting("instructions", instructions_);
     }
@@ -117,7 +99,7 @@ public:
             sums_[thread].value = loop_(arrays, slice.first, slice.last);
         });
         sum_ = 0;
-        for (const Sum& sum : sums_) sum_ += sum.value;
+        for (const auto& sum : sums_) sum_ += sum.value;
         ++calls_;
     }
 
@@ -128,14 +110,10 @@ public:
 
     Check verify() const {
         if (kernel_ == Kernel::dot) return verify_dot();
-        // A chain of that many steps is recomputed for every element.
-        constexpr std::uint64_t most_steps = 1000;
-        if (kernel_ == Kernel::nstream && calls_ > most_steps)
-            return check_value(static_cast<double>(calls_), static_cast<double>(most_steps),
-                               "calls since the last rewind", "rewind before the checked call");
+        if (Check calls = check_calls(kernel_, calls_); !calls.passed) return calls;
         return check_ulps(
             out_.view(), [this](std::size_t i) { return expected(i); }, 0,
-            "every element recomputed from the random seed, to the last bit");
+            "every element recomputed from the random seed, bit for bit");
     }
 
     void poison() {
@@ -149,7 +127,7 @@ public:
     /// One bit of one element; for dot, twice the bound.
     void spoil() {
         if (kernel_ == Kernel::dot) {
-            sum_ *= 1 + 2 * dot_bound();
+            sum_ *= 1 + 2 * sum_bound(count_);
             return;
         }
         double& element = out_[random_bits(stream_data::spoil_seed, spoils_++) % count_];
@@ -168,62 +146,26 @@ public:
     }
 
 private:
-    /// The sum of one thread, on a cache line of its own.
-    struct alignas(cache_line) Sum {
-        double value = 0;
-    };
-
     /// The instruction set that is fastest here, by trial on these very arrays. Wider vectors must be
     /// clearly faster, so that the choice is the same in every process.
     void choose_loop(Stores stores) {
-        struct Candidate {
-            const Loops* loops;
-            Loop loop;
-            double seconds;
-        };
         const std::vector<Loops> all = stream_loops();
-        std::vector<Candidate> candidates;
-        for (const Loops& loops : all) {
+        const auto loop_of = [&](const Loops& loops) {
             const auto& of_stores = stores == Stores::plain ? loops.plain : loops.streaming;
-            candidates.push_back({.loops = &loops,
-                                  .loop = of_stores.at(static_cast<std::size_t>(kernel_)),
-                                  .seconds = std::numeric_limits<double>::infinity()});
-        }
-        if (candidates.empty() || candidates.front().loop == nullptr)
+            return of_stores.at(static_cast<std::size_t>(kernel_));
+        };
+        if (all.empty() || loop_of(all.front()) == nullptr)
             throw std::invalid_argument{"there are no such stores for this kernel"};
-
         rewind();
-        // Each in turn, the fastest pass of each counts: three rounds at least, more where they are
-        // short, because a disturbance lasts milliseconds.
-        constexpr double enough = 0.1;           // seconds
-        constexpr double shortest_pass = 100e-6; // seconds; the clock is read in 50 ns
-        const double one = seconds_of(candidates.front().loop, 1);
-        const auto calls = one < shortest_pass ? static_cast<int>(shortest_pass / one) + 1 : 1;
-        double spent = 0;
-        for (int round = 0; round < 3 || (round < 50 && spent < enough); ++round)
-            for (Candidate& candidate : candidates) {
-                const double seconds = seconds_of(candidate.loop, calls);
-                candidate.seconds = std::min(candidate.seconds, seconds);
-                spent += seconds * calls;
-            }
-        constexpr double clearly = 0.97; // of the time: two passes differ by 1 or 2% anyway
-        const Candidate* best = &candidates.front();
-        for (const Candidate& candidate : candidates)
-            if (candidate.seconds < clearly * best->seconds) best = &candidate;
-        loop_ = best->loop;
-        fused_ = best->loops->fused;
-        instructions_ = best->loops->instructions;
+        const Loops& best = all[host::fastest_of(all.size(), [&](std::size_t i) {
+            loop_ = loop_of(all[i]);
+            run();
+        })];
+        loop_ = loop_of(best);
+        fused_ = best.fused;
+        instructions_ = best.instructions;
         rewind();
     }
-    /// Seconds for one call, of `calls` timed together.
-    double seconds_of(Loop loop, int calls) {
-        using Clock = std::chrono::steady_clock;
-        loop_ = loop;
-        const auto start = Clock::now();
-        for (int call = 0; call < calls; ++call) run();
-        return std::chrono::duration<double>(Clock::now() - start).count() / calls;
-    }
-
     static std::size_t elements(const Params& p, const Machine& machine) {
         const std::int64_t bytes = machine.bytes(p.footprint) / arrays_of(p.kernel);
         const auto granules = static_cast<std::size_t>(bytes) / (stream_granule * sizeof(double));
@@ -240,24 +182,11 @@ private:
         return stream_data::expected(kernel_, i, calls_, fused_);
     }
 
-    /// Rounding errors of n additions of positive numbers behave like a random walk: sqrt(n) is more
-    /// than twenty standard deviations away with the 16 partial sums that every thread has at least;
-    /// adding those up accounts for the rest.
-    double dot_bound() const {
-        return unit_roundoff<double> * (std::sqrt(static_cast<double>(count_)) + 16);
-    }
     Check verify_dot() const {
-        std::vector<Sum> sums(static_cast<std::size_t>(threads_));
-        on_each_thread(threads_, [&](std::size_t thread, std::size_t team) {
-            const Slice slice = slice_of(count_, thread, team);
-            sums[thread].value = compensated_dot(slice);
+        const double exact = sum_over_threads(threads_, [&](std::size_t thread, std::size_t team) {
+            return compensated_dot(slice_of(count_, thread, team));
         });
-        double exact = 0;
-        for (const Sum& sum : sums) exact += sum.value;
-        return check_value((sum_ - exact) / exact, dot_bound(),
-                           "against a compensated sum over the random seed, bound u*(sqrt(n)+16)",
-                           "the sum is " + detail::number_text(sum_) + ", expected " +
-                               detail::number_text(exact));
+        return check_sum(sum_, exact, count_);
     }
     static double compensated_dot(Slice slice) {
         stream_data::CompensatedSum sum;
@@ -272,7 +201,7 @@ private:
     HostBuffer<double> out_;
     HostBuffer<double> left_;
     HostBuffer<double> right_;
-    std::vector<Sum> sums_;
+    std::vector<Own<double>> sums_;
     double sum_ = 0;
     Loop loop_ = nullptr;
     const char* instructions_ = "";
@@ -284,7 +213,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark stream;
-constinit const assay_benchmark stream = define<Stream>();
+extern constinit const assay_benchmark stream = define<Stream>();
 
 } // namespace assay::memory

@@ -7,8 +7,11 @@
 
 #include <assay/host_device.hpp>
 #include <assay/random.hpp>
+#include <assay/verify.hpp>
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 namespace assay::memory {
@@ -16,51 +19,49 @@ namespace assay::memory {
 /// read and write alone are for devices, where one direction has a rate of its own.
 enum class Kernel : std::uint8_t { copy, scale, add, triad, dot, nstream, read, write };
 
-/// Arrays that a kernel walks over: what the footprint is divided by.
-constexpr std::int64_t arrays_of(Kernel kernel) {
-    switch (kernel) {
-    case Kernel::read:
-    case Kernel::write:
-        return 1;
-    case Kernel::copy:
-    case Kernel::scale:
-    case Kernel::dot:
-        return 2;
-    default:
-        return 3;
-    }
-}
+/// What one element takes of each kernel, in the order of the enumeration.
+struct PerElement {
+    std::int64_t arrays; ///< that a kernel walks over: what the footprint is divided by
+    std::int64_t
+        accesses; ///< counted as STREAM does; nstream reads three arrays and writes one of them
+    double flops; ///< read sums what it reads
+};
+inline constexpr std::array<PerElement, 8> per_element{
+    {{2, 2, 0}, {2, 2, 1}, {3, 3, 1}, {3, 3, 2}, {2, 2, 2}, {3, 4, 3}, {1, 1, 1}, {1, 1, 0}}};
 
-/// Bytes asked for per element, counted as STREAM does.
+constexpr const PerElement& of_element(Kernel kernel) {
+    return per_element[static_cast<std::size_t>(kernel)];
+}
+constexpr std::int64_t arrays_of(Kernel kernel) { return of_element(kernel).arrays; }
 constexpr double bytes_per_element(Kernel kernel) {
-    // nstream reads three arrays and writes one of them.
-    const std::int64_t accesses = kernel == Kernel::nstream ? 4 : arrays_of(kernel);
-    return static_cast<double>(accesses) * sizeof(double);
+    return static_cast<double>(of_element(kernel).accesses) * sizeof(double);
 }
-
-constexpr double flops_per_element(Kernel kernel) {
-    switch (kernel) {
-    case Kernel::copy:
-    case Kernel::write:
-        return 0;
-    case Kernel::scale:
-    case Kernel::add:
-    case Kernel::read: // sums what it reads
-        return 1;
-    case Kernel::triad:
-    case Kernel::dot:
-        return 2;
-    case Kernel::nstream:
-        break;
-    }
-    return 3;
-}
+constexpr double flops_per_element(Kernel kernel) { return of_element(kernel).flops; }
 
 /// Does it give one sum instead of an array?
 constexpr bool is_sum(Kernel kernel) { return kernel == Kernel::dot || kernel == Kernel::read; }
 constexpr bool reads_right(Kernel kernel) {
     return kernel == Kernel::add || kernel == Kernel::triad || kernel == Kernel::dot ||
            kernel == Kernel::nstream;
+}
+
+/// Rounding errors of n additions of positive numbers behave like a random walk: sqrt(n) is more than twenty
+/// standard deviations away with the 16 partial sums that every thread has at least; adding those up accounts
+/// for the rest.
+inline double sum_bound(std::size_t count) {
+    return unit_roundoff<double> * (std::sqrt(static_cast<double>(count)) + 16);
+}
+
+/// nstream is recomputed call by call for every element: fails where there were too many.
+inline Check check_calls(Kernel kernel, std::uint64_t calls) {
+    constexpr double most = 1000;
+    return check_value(kernel == Kernel::nstream ? static_cast<double>(calls) : 0, most,
+                       "calls since the last reset", "reset before the checked call");
+}
+inline Check check_sum(double sum, double exact, std::size_t count) {
+    return check_value((sum - exact) / exact, sum_bound(count),
+                       "against a compensated sum over the random seed, bound u*(sqrt(n)+16)",
+                       joined("the sum is ", sum, ", expected ", exact));
 }
 
 namespace stream_data {

@@ -10,6 +10,8 @@
 
 #include "stream_kernels.hpp"
 
+#include "host/targets.hpp"
+
 #include <hwy/cache_control.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -79,10 +81,13 @@ double dot(const Arrays& arrays, std::size_t first, std::size_t last) {
 }
 
 } // namespace
+} // namespace assay::memory::HWY_NAMESPACE
 
-Loops loops(const char* instructions) {
-    return {.instructions = instructions,
-            .target = HWY_TARGET,
+namespace assay::memory {
+
+Loops loops(host::Target<HWY_TARGET> target) {
+    using namespace HWY_NAMESPACE;
+    return {.instructions = target.name,
             .fused = HWY_NATIVE_FMA != 0,
             .plain = {&map<Kernel::copy, Stores::plain>, &map<Kernel::scale, Stores::plain>,
                       &map<Kernel::add, Stores::plain>, &map<Kernel::triad, Stores::plain>, &dot,
@@ -94,42 +99,16 @@ Loops loops(const char* instructions) {
                           &map<Kernel::triad, Stores::streaming>, nullptr, nullptr}};
 }
 
-} // namespace assay::memory::HWY_NAMESPACE
+} // namespace assay::memory
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace assay::memory {
 
 std::vector<Loops> stream_loops() {
-    // Every set's code by its own name, where HWY_EXPORT would give the best one's alone.
-    std::vector<Loops> loops{
-#if HWY_TARGETS & HWY_EMU128
-        N_EMU128::loops("scalar"),
-#endif
-#if HWY_TARGETS & HWY_SSE4
-        N_SSE4::loops("sse4"),
-#endif
-#if HWY_TARGETS & HWY_AVX2
-        N_AVX2::loops("avx2"),
-#endif
-#if HWY_TARGETS & HWY_AVX3
-        N_AVX3::loops("avx512"),
-#endif
-#if HWY_TARGETS & HWY_NEON
-        N_NEON::loops("neon"),
-#endif
-#if HWY_TARGETS & HWY_SVE
-        N_SVE::loops("sve"),
-#endif
-#if HWY_TARGETS & HWY_SVE2
-        N_SVE2::loops("sve2"),
-#endif
-    };
-    const std::int64_t supported = hwy::SupportedTargets();
-    std::erase_if(loops, [&](const Loops& of) { return (of.target & supported) == 0; });
-    // The scalar code stands in where there is nothing else.
-    if (loops.size() > 1 && loops.front().target == HWY_EMU128) loops.erase(loops.begin());
-    return loops;
+    std::vector<Loops> all;
+    host::for_each_supported_target([&](auto target) { all.push_back(loops(target)); });
+    return all;
 }
 
 } // namespace assay::memory

@@ -10,7 +10,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace assay::memory {
@@ -34,7 +33,6 @@ using Loop = double (*)(const Arrays& arrays, std::size_t first, std::size_t las
 
 struct Loops {
     const char* instructions; ///< sse4, avx2, avx512, neon, sve, sve2, or scalar
-    std::int64_t target;      ///< Highway's bit for them
     bool fused;               ///< multiply-add rounds once
     std::array<Loop, kernel_count> plain;
     std::array<Loop, kernel_count> streaming; ///< null where no write-allocate can be saved

@@ -10,6 +10,8 @@
 
 #include "sweep_kernels.hpp"
 
+#include "host/targets.hpp"
+
 #include <numeric>
 
 HWY_BEFORE_NAMESPACE();
@@ -91,47 +93,25 @@ std::uint64_t copy(const Words& words, std::size_t first, std::size_t last) {
 }
 
 } // namespace
+} // namespace assay::memory::HWY_NAMESPACE
 
-SweepLoops every_loop(const char* instructions) {
-    return {.instructions = instructions, .target = HWY_TARGET, .loops = {&read, &write, &copy}};
+namespace assay::memory {
+
+SweepLoops every_loop(host::Target<HWY_TARGET> target) {
+    using namespace HWY_NAMESPACE;
+    return {.instructions = target.name, .loops = {&read, &write, &copy}};
 }
 
-} // namespace assay::memory::HWY_NAMESPACE
+} // namespace assay::memory
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace assay::memory {
 
 std::vector<SweepLoops> sweep_loops() {
-    // Every set's code by its own name, where HWY_EXPORT would give the best one's alone.
-    std::vector<SweepLoops> loops{
-#if HWY_TARGETS & HWY_EMU128
-        N_EMU128::every_loop("scalar"),
-#endif
-#if HWY_TARGETS & HWY_SSE4
-        N_SSE4::every_loop("sse4"),
-#endif
-#if HWY_TARGETS & HWY_AVX2
-        N_AVX2::every_loop("avx2"),
-#endif
-#if HWY_TARGETS & HWY_AVX3
-        N_AVX3::every_loop("avx512"),
-#endif
-#if HWY_TARGETS & HWY_NEON
-        N_NEON::every_loop("neon"),
-#endif
-#if HWY_TARGETS & HWY_SVE
-        N_SVE::every_loop("sve"),
-#endif
-#if HWY_TARGETS & HWY_SVE2
-        N_SVE2::every_loop("sve2"),
-#endif
-    };
-    const std::int64_t supported = hwy::SupportedTargets();
-    std::erase_if(loops, [&](const SweepLoops& of) { return (of.target & supported) == 0; });
-    // The scalar code stands in where there is nothing else.
-    if (loops.size() > 1 && loops.front().target == HWY_EMU128) loops.erase(loops.begin());
-    return loops;
+    std::vector<SweepLoops> all;
+    host::for_each_supported_target([&](auto target) { all.push_back(every_loop(target)); });
+    return all;
 }
 
 } // namespace assay::memory

@@ -36,7 +36,6 @@ using SweepLoop = std::uint64_t (*)(const Words& words, std::size_t first, std::
 
 struct SweepLoops {
     const char* instructions; ///< sse4, avx2, avx512, neon, sve, sve2, or scalar
-    std::int64_t target;      ///< Highway's bit for them
     std::array<SweepLoop, access_count> loops;
 };
 

@@ -7,11 +7,8 @@
 
 #pragma once
 
-#include <assay/benchmark.hpp>
-
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace assay::network {
@@ -49,20 +46,6 @@ Burst find_burst(std::uint64_t window, Seconds&& seconds) {
     };
     while (burst.messages < most_messages && !is_enough(shortest_of_three())) burst.messages *= 2;
     return burst;
-}
-
-/// The same for a benchmark: `seconds()` runs a call of `messages` messages. Leaves the right number there and
-/// records it.
-template <class Seconds>
-void settle_length(std::uint64_t window, std::uint64_t& messages, const Context& context,
-                   Seconds&& seconds) {
-    const auto burst = find_burst(window, [&](std::uint64_t count) {
-        messages = count;
-        return seconds();
-    });
-    messages = burst.messages;
-    context.setting("messages_per_call", static_cast<double>(messages));
-    context.setting("seconds_to_end_a_call", burst.end);
 }
 
 } // namespace assay::network

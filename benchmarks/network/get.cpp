@@ -8,17 +8,15 @@ struct Get {
     static constexpr Info info{
         .id = "network.get",
         .version = 1,
-        .question = "How fast does one process read from the memory of another one?",
+        .question = "How fast does one process read from the memory of another?",
         .method =
-            "ucp_get_nbx from registered memory into registered memory, always the same buffers, "
-            "up to `window` messages under way; a call ends when all of them are there, and is "
-            "so long that its end counts for little (as of network.put). Bandwidth is that of all "
-            "pairs and directions together. The reader checks every word; the lanes that UCX "
-            "opened, and what the kernel counted, prove the transport.",
-        .caveats =
-            "The same buffers again and again: messages that fit into a cache come from there. "
-            "Over TCP UCX sends the data as messages, and the other processor takes part. Ranks on "
-            "one machine map each other's memory, where a get is a copy by the reader.",
+            "ucp_get_nbx between registered buffers, always the same, up to `window` outstanding; "
+            "a call ends when all have arrived and is long enough to make its end negligible (as "
+            "in network.put). Bandwidth is that of all pairs and directions together. The reader "
+            "checks every word; UCX's lanes and kernel counters prove the transport.",
+        .caveats = "The buffers are reused: messages that fit in a cache come from there. Over TCP "
+                   "UCX sends the data as messages, and the remote processor takes part. Ranks on "
+                   "one machine map each other's memory: a get is a copy by the reader.",
         .headline = "bandwidth",
         .place = place_of_data,
     };

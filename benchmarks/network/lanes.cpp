@@ -2,7 +2,6 @@
 #include "lanes.hpp"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace assay::network {
 namespace {

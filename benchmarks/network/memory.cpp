@@ -14,8 +14,8 @@ Memory::Memory(Wire& wire, std::size_t words, Where where)
     void* packed = nullptr;
     std::size_t length = 0;
     const auto status = ucp_rkey_pack(wire_.context(), handle_, &packed, &length);
-    wire_.agree(status == UCS_OK ? ""
-                                 : std::string{"UCX packs no key: "} + ucs_status_string(status));
+    wire_.agree(
+        status == UCS_OK ? "" : std::string{"UCX cannot pack a key: "} + ucs_status_string(status));
     const auto key = wire_.swap({static_cast<const std::byte*>(packed), length});
     ucp_rkey_buffer_release(packed);
     wire_.agree(unpack(key));
@@ -43,8 +43,8 @@ std::string Memory::allocate() {
     attributes.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
     if (status == UCS_OK) status = ucp_mem_query(handle_, &attributes);
     if (status != UCS_OK)
-        return "UCX gives no " + std::to_string(bytes()) +
-               " bytes of memory: " + ucs_status_string(status);
+        return joined("UCX cannot allocate ", bytes(),
+                      " bytes of memory: ", ucs_status_string(status));
     data_ = static_cast<Word*>(attributes.address);
     return {};
 }

@@ -13,14 +13,11 @@
 
 #include <ucp/api/ucp.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace assay::network {

@@ -11,7 +11,7 @@ namespace assay::network {
 namespace {
 
 std::string odd(std::int64_t ranks) {
-    return "needs an even number of ranks, two for each pair, not " + std::to_string(ranks);
+    return joined("needs an even number of ranks, two for each pair, not ", ranks);
 }
 
 } // namespace

@@ -27,23 +27,20 @@ constexpr Pairing pairing_of(int rank, int ranks) {
 
 template <class Params>
 consteval auto pairs_axis() {
-    return symbolic<Params>(
+    return symbolic(
         "ranks",
-        "processes, two to a pair: the first half on the first hosts plays with "
-        "the second half",
+        "processes, two to a pair: the first half on the first hosts plays with the second half",
         "", &Params::ranks, {2}, {2, 4096}, {Symbol::all, Symbol::per_node});
 }
 template <class Params>
 consteval auto window_axis() {
-    return integer<Params>("window", "messages under way at once", "", &Params::window, {64},
-                           {1, 1024});
+    return integer("window", "outstanding messages", "", &Params::window, {64}, {1, 1024});
 }
 template <class Params>
 consteval auto direction_axis() {
-    return choice<Params>(
-        "direction", "one rank of a pair sends, or both at once", &Params::direction,
-        {Name<Direction>{"one_way", Direction::one_way}, {"two_way", Direction::two_way}},
-        {Direction::one_way});
+    return choice("direction", "one rank of a pair sends, or both at once", &Params::direction,
+                  {{"one_way", Direction::one_way}, {"two_way", Direction::two_way}},
+                  {Direction::one_way});
 }
 
 /// Two ranks for each pair, a core for each rank, and `bytes_per_rank` of memory.

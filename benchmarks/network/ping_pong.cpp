@@ -34,17 +34,15 @@ public:
     static constexpr Info info{
         .id = "network.ping_pong",
         .version = 1,
-        .question = "How long does a message take from one process to another?",
+        .question = "What is the message latency between two processes?",
         .method =
-            "A message to and fro, round trips back to back; latency is half of one. tag: "
-            "ucp_tag_send_nbx, received into a buffer that waits for it. put: ucp_put_nbx into the "
-            "partner's memory, whose last word he watches. Beside the mean, which has no clock "
-            "inside, after every batch some round trips are timed one by one: from these are the "
-            "percentiles, of the first pair. Both check every word.",
+            "Round trips back to back; latency is half of one. tag: ucp_tag_send_nbx into a posted "
+            "receive. put: ucp_put_nbx into the partner's memory, who polls its last word. The "
+            "mean has no clock reads inside; after every batch some round trips of the first pair "
+            "are timed singly for the percentiles. Both sides check every word.",
         .caveats =
-            "The processes wait by polling, on cores of their own: a program that sleeps or "
-            "computes while it waits sees more. put: where a message is longer than what arrives "
-            "at once, its last word may arrive before others.",
+            "The processes poll on dedicated cores: a program that sleeps or computes while "
+            "waiting sees more. put: with longer messages the last word may arrive before others.",
         .headline = "latency",
         .place = place_of_data,
     };
@@ -53,12 +51,11 @@ public:
 
     static constexpr std::tuple axes{
         pairs_axis<Params>(),
-        integer<Params>("bytes", "size of a message", "B", &Params::bytes,
-                        {8, 64, 512, 4_KiB, 32_KiB, 256_KiB, 2_MiB}, {8, 1_GiB}),
-        choice<Params>("operation", "tagged messages, or puts that the partner watches for",
-                       &Params::operation,
-                       {Name<Operation>{"tag", Operation::tag}, {"put", Operation::put}},
-                       {Operation::tag}),
+        integer("bytes", "size of a message", "B", &Params::bytes,
+                {8, 64, 512, 4_KiB, 32_KiB, 256_KiB, 2_MiB}, {8, 1_GiB}),
+        choice("operation", "tagged messages, or puts that the partner watches for",
+               &Params::operation, {{"tag", Operation::tag}, {"put", Operation::put}},
+               {Operation::tag}),
         tag_way_axis<Params>(),
     };
 
@@ -67,8 +64,7 @@ public:
         if (params.operation == Operation::put && params.transport == Way::cma)
             return Fit::no("not applicable: UCX puts through mapped memory, not through cma");
         if (on_device && params.operation == Operation::put)
-            return Fit::no("not applicable: a host does not see at once what was put into the "
-                           "memory of a device");
+            return Fit::no("not applicable: a host cannot poll for a put into device memory");
         return fit_way(params.transport, machine);
     }
 
@@ -86,7 +82,7 @@ public:
         done_.cb.send = is_done;
         done_.user_data = this;
         wire_.part(); // nobody puts before all have made their memory
-        context.setting("message_bytes", static_cast<double>(from_.bytes()));
+        context.setting("message_bytes", from_.bytes());
     }
 
     void run() noexcept {
@@ -146,7 +142,7 @@ public:
                 return held[i] == wanted ? 0.0 : 1.0;
             },
             0,
-            "every word that arrived, exactly: random words that both ranks can make, and the "
+            "every received word, exactly: random words that both ranks can compute, and the "
             "number of the message where it was put");
         return wire_.prove(std::move(check),
                            2 * static_cast<double>(calls_) * static_cast<double>(from_.bytes()));

@@ -8,19 +8,16 @@ struct Put {
     static constexpr Info info{
         .id = "network.put",
         .version = 1,
-        .question = "How fast does one process write into the memory of another one?",
+        .question = "How fast does one process write to the memory of another?",
         .method =
-            "ucp_put_nbx from registered memory into registered memory, always the same buffers, "
-            "up to `window` messages under way; a call ends when all of them are there "
-            "(ucp_ep_flush_nbx). It lasts 300 times as long as one without messages and has 100 "
-            "full "
-            "windows, or lasts a quarter of a second: so its end counts for little. Bandwidth is "
-            "that of all pairs and directions together. The receiver checks every word; the lanes "
-            "that UCX opened, and what the kernel counted, prove the transport.",
-        .caveats =
-            "The same buffers again and again: messages that fit into a cache come from there. "
-            "Over TCP the receiver's processor takes part. Ranks on one machine map each other's "
-            "memory, where a put is a copy by the sender.",
+            "ucp_put_nbx between registered buffers, always the same, up to `window` outstanding; "
+            "a call ends when all have arrived (ucp_ep_flush_nbx). It lasts 300 times as long as "
+            "an empty call and has 100 full windows, or lasts a quarter of a second, so that its "
+            "end is negligible. Bandwidth is that of all pairs and directions together. The "
+            "receiver checks every word; UCX's lanes and kernel counters prove the transport.",
+        .caveats = "The buffers are reused: messages that fit in a cache come from there. Over TCP "
+                   "the receiver's processor takes part. Ranks on one machine map each other's "
+                   "memory: a put is a copy by the sender.",
         .headline = "bandwidth",
         .place = place_of_data,
     };

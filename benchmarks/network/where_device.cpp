@@ -8,7 +8,6 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <string>
 
 namespace assay::network {
 
@@ -19,8 +18,8 @@ Fit fit_place(std::int64_t ranks, std::int64_t bytes_per_rank, const Machine& ma
     const auto hosts = std::max<std::int64_t>(machine.count("job.hosts"), 1);
     const std::int64_t here = (ranks + hosts - 1) / hosts;
     if (here > devices)
-        return Fit::no("not applicable: takes a device for each rank, " + std::to_string(here) +
-                       " on a host; here are " + std::to_string(devices));
+        return Fit::no("not applicable: takes a device for each rank, ", here,
+                       " on a host; here are ", devices);
     const auto found = transports_found();
     if (std::ranges::find(found, "cuda_copy") == found.end())
         return Fit::no(
@@ -31,8 +30,8 @@ Fit fit_place(std::int64_t ranks, std::int64_t bytes_per_rank, const Machine& ma
         device::check(cudaGetDeviceProperties(&all, device));
         const auto total = static_cast<std::int64_t>(all.totalGlobalMem);
         if (bytes_per_rank > total)
-            return Fit::no("needs " + std::to_string(bytes_per_rank) + " bytes of device " +
-                           std::to_string(device) + "'s memory, it has " + std::to_string(total));
+            return Fit::no("needs ", bytes_per_rank, " bytes of device ", device,
+                           "'s memory, it has ", total);
     }
     return Fit::yes();
 }

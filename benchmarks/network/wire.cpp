@@ -80,7 +80,7 @@ std::string Wire::open(std::uint64_t features, std::vector<std::byte>& address) 
     params.estimated_num_eps = 1;
     ucp_context_h context = nullptr;
     if (const auto status = ucp_init(&params, nullptr, &context); status != UCS_OK)
-        return with_choices("UCX cannot begin: " + text_of(status));
+        return with_choices("UCX cannot be initialised: " + text_of(status));
     context_.reset(context);
 
     ucp_worker_params_t wanted{};
@@ -94,7 +94,7 @@ std::string Wire::open(std::uint64_t features, std::vector<std::byte>& address) 
     ucp_address_t* own = nullptr;
     std::size_t length = 0;
     if (const auto status = ucp_worker_get_address(worker, &own, &length); status != UCS_OK)
-        return "UCX tells no address: " + text_of(status);
+        return "UCX provides no address: " + text_of(status);
     const auto* bytes = reinterpret_cast<const std::byte*>(own);
     address.assign(bytes, bytes + length);
     ucp_worker_release_address(worker, own);
@@ -187,8 +187,8 @@ void Wire::agree(const std::string& problem) const {
     const int failed = static_cast<int>(max(problem.empty() ? 0 : rank_ + 1));
     if (failed == 0) return;
     if (!problem.empty()) throw std::runtime_error{problem};
-    throw std::runtime_error{"rank " + std::to_string(failed - 1) + " of " +
-                             std::to_string(ranks_) + " could not begin; its log says why"};
+    throw std::runtime_error{
+        joined("rank ", failed - 1, " of ", ranks_, " failed to start; see its log")};
 }
 
 } // namespace assay::network

@@ -2,7 +2,7 @@
 
 #include "peak/atomics.hpp"
 
-#include "device/clock.hpp"
+#include "device/place.hpp"
 #include "device/properties.hpp"
 #include "peak/atomic_kernels.hpp"
 
@@ -12,7 +12,6 @@
 
 #include <span>
 #include <tuple>
-#include <vector>
 
 namespace assay::peak {
 namespace {
@@ -29,7 +28,7 @@ public:
     }
     void add_one(std::uint64_t pick, const device::Stream& stream) const {
         std::uint32_t* const at = data() + pick % words_.size();
-        const std::uint32_t value = device::to_host(at, 1, stream).front() + 1;
+        const std::uint32_t value = device::get(at, stream) + 1;
         device::to_device<std::uint32_t>({&value, 1}, at, stream);
     }
     template <class Expected>
@@ -42,7 +41,7 @@ private:
     device::Buffer<std::uint32_t> words_;
 };
 
-class Atomics {
+class Atomics : public device::OnDevice {
 public:
     struct Params {
         AtomicSpace space = AtomicSpace::global;
@@ -50,30 +49,24 @@ public:
     };
     static constexpr Info info{
         .id = "peak.atomic",
-        .question = "How many atomic additions per second does this device do?",
+        .question = "What is the rate of atomic additions of this device?",
         .method =
-            "32-bit integer additions whose result nobody asks for, by as many threads as the "
-            "device holds at "
-            "once, on words in its memory (global) or in that of each multiprocessor (shared): all "
+            "32-bit integer additions whose result is not used, by as many threads as the device "
+            "holds, on words in global memory or in the shared memory of each multiprocessor: all "
             "threads on one word (same; of each block in shared memory), the 32 of a warp on one "
-            "(warp), or every thread on its own (thread), words side by side. The device's clock "
-            "(events), launches hidden. Every word is compared, exactly.",
-        .caveats = "Words of global memory are in the second level cache. Hardware may add up what "
-                   "threads of a warp send to "
-                   "one word before it counts; the compiler is kept from it.",
+            "(warp), or each thread on its own (thread), words contiguous. Timed with CUDA events, "
+            "launch overhead excluded. Every word is compared exactly.",
+        .caveats = "Global words are in the second-level cache. Hardware may combine additions of "
+                   "a warp to one word; the compiler is kept from it.",
         .headline = "operation_rate",
         .place = "cuda",
     };
     static constexpr std::tuple axes{
         choice("space", "where the words are: memory of the device, or of a multiprocessor",
-               &Params::space,
-               {Name{"global", AtomicSpace::global}, Name{"shared", AtomicSpace::shared}},
-               {AtomicSpace::global, AtomicSpace::shared}),
+               &Params::space, {{"global", AtomicSpace::global}, {"shared", AtomicSpace::shared}}),
         choice("spread", "threads that add to the same word: all (same), a warp, one (thread)",
                &Params::spread,
-               {Name{"same", Spread::same}, Name{"warp", Spread::warp},
-                Name{"thread", Spread::thread}},
-               {Spread::same, Spread::warp, Spread::thread}),
+               {{"same", Spread::same}, {"warp", Spread::warp}, {"thread", Spread::thread}}),
     };
     /// Sums are compared modulo 2^32.
     static constexpr std::uint64_t safe_calls = 1U << 30U;
@@ -83,14 +76,13 @@ public:
         : device_{device::properties()},
           shape_{atomic_shape(p.space, p.spread, device_.multiprocessors,
                               device_.threads_per_multiprocessor)},
-          clock_{stream_}, words_{shape_.words()} {
+          words_{shape_.words()} {
         context.setting("blocks", shape_.blocks);
         context.setting("block_threads", atomic_threads);
         context.setting("additions_per_thread", shape_.rounds);
-        context.setting("words", static_cast<double>(shape_.words()));
+        context.setting("words", shape_.words());
         rewind();
     }
-    device::EventClock& clock() { return clock_; }
     void run() {
         add_atomically(shape_, words_.data(), stream_);
         ++calls_;
@@ -114,14 +106,12 @@ public:
 private:
     device::Properties device_;
     AtomicShape shape_;
-    device::Stream stream_;
-    device::EventClock clock_;
     Words words_;
     std::uint64_t calls_ = 0; // since the last rewind
     std::uint64_t spoils_ = 0;
 };
 
-class AtomicLatency {
+class AtomicLatency : public device::OnDevice {
 public:
     struct Params {
         AtomicSpace space = AtomicSpace::global;
@@ -129,53 +119,42 @@ public:
     static constexpr Info info{
         .id = "latency.atomic",
         .question = "How long does a thread wait for the result of an atomic addition?",
-        .method = "One thread adds 4096 times to one 32-bit word in the memory of the device "
-                  "(global) or of its "
-                  "multiprocessor (shared); what it adds depends on what the addition before "
-                  "returned. The "
-                  "device's clock (events), launches hidden. Checked: the word, and what the last "
-                  "addition returned.",
-        .caveats = "The word of global memory is in the second level cache. Nobody else adds: see "
-                   "peak.atomic for "
-                   "many. The launch of a kernel, a thousandth or two, is in it.",
+        .method = "One thread adds 4096 times to one 32-bit word in global or shared memory; each "
+                  "addend depends on the previous result. Timed with CUDA events, launch overhead "
+                  "excluded. Checked: the word, and the last result.",
+        .caveats = "The global word is in the second-level cache, and uncontended: see "
+                   "peak.atomic. The kernel launch adds one or two thousandths.",
         .headline = "latency",
         .place = "cuda",
     };
     static constexpr std::tuple axes{
         choice("space", "where the word is: memory of the device, or of a multiprocessor",
-               &Params::space,
-               {Name{"global", AtomicSpace::global}, Name{"shared", AtomicSpace::shared}},
-               {AtomicSpace::global, AtomicSpace::shared}),
+               &Params::space, {{"global", AtomicSpace::global}, {"shared", AtomicSpace::shared}}),
     };
 
     static Fit fit(const Params& /*p*/, const Machine& /*m*/) { return device::fits_device(0); }
     AtomicLatency(const Params& p, const Context& context)
-        : space_{p.space}, clock_{stream_}, results_{chain_results} {
+        : space_{p.space}, results_{chain_results} {
         context.setting("steps", chain_steps);
     }
-    device::EventClock& clock() { return clock_; }
     void run() { chain_atomically(space_, results_.data(), stream_); }
     Work work() const { return {.steps = chain_steps}; }
     Check verify() const {
         return results_.check(stream_, chain_expected,
-                              "the word, and what the last addition returned");
+                              "the word, and the result of the last addition");
     }
     void poison() { results_.set_all_bytes(0xa5, stream_); }
     void spoil() { results_.add_one(random_bits(38, spoils_++), stream_); }
 
 private:
     AtomicSpace space_;
-    device::Stream stream_;
-    device::EventClock clock_;
     Words results_;
     std::uint64_t spoils_ = 0;
 };
 
 } // namespace
 
-extern constinit const assay_benchmark atomics;
-constinit const assay_benchmark atomics = define<Atomics>();
-extern constinit const assay_benchmark atomic_latency;
-constinit const assay_benchmark atomic_latency = define<AtomicLatency>();
+extern constinit const assay_benchmark atomics = define<Atomics>();
+extern constinit const assay_benchmark atomic_latency = define<AtomicLatency>();
 
 } // namespace assay::peak

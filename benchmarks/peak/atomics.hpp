@@ -75,7 +75,7 @@ ASSAY_HOST_DEVICE constexpr std::uint32_t chain_addend(std::uint32_t returned) {
     return 1 + (returned >> 31U);
 }
 inline constexpr std::uint32_t chain_steps = 4096;
-inline constexpr std::size_t chain_results = 2; // the word, and what the last addition returned
+inline constexpr std::size_t chain_results = 2; // the word, and the result of the last addition
 constexpr std::uint32_t chain_expected(std::size_t result) {
     return result == 0 ? chain_steps : chain_steps - 1;
 }

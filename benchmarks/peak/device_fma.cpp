@@ -7,7 +7,6 @@
 
 #include <assay/define.hpp>
 #include <assay/random.hpp>
-#include <assay/verify.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -26,31 +25,24 @@ public:
     };
     static constexpr Info info{
         .id = "peak.fma",
-        .question =
-            "How many floating point operations a second can the cores of this device issue?",
+        .question = "What is the floating-point peak of the cores of this device?",
         .method =
             "Four or eight independent chains of multiply-adds per thread, in registers, on values "
-            "that differ in every chain, with the multiprocessors full or half full of threads: "
-            "the "
-            "fastest in a short trial. fp16 and bf16 use the instructions that work on two values "
-            "at "
-            "once. Every value is recomputed on the device, one step after the other, and must "
-            "agree "
-            "to the last bit.",
+            "that differ in every chain, with the multiprocessors fully or half occupied: the "
+            "fastest in a short trial. fp16 and bf16 use the instructions on pairs. Every value is "
+            "recomputed on the device step by step and compared bit for bit.",
         .caveats =
-            "A ceiling for code that lives in registers and uses no tensor cores (peak.tensor). It "
-            "holds at the clock that this very instruction mix allows; starting and ending the "
-            "kernel "
-            "is included, below one percent. A multiply-add counts as two operations. Devices that "
-            "are not made for fp64 have a thirty-second or less of their fp32 rate.",
+            "A roofline bound for code that stays in registers and uses no tensor cores "
+            "(peak.tensor), at the clock this instruction mix allows. Starting and ending the "
+            "kernel is included, below one percent. A multiply-add counts as two operations. "
+            "Devices not made for fp64 have a thirty-second or less of their fp32 rate.",
         .headline = "flop_rate",
         .place = "cuda",
     };
     static constexpr std::tuple axes{
         choice("precision", "format of the values", &Params::precision,
                {Name{"fp64", FmaPrecision::fp64}, Name{"fp32", FmaPrecision::fp32},
-                Name{"fp16", FmaPrecision::fp16}, Name{"bf16", FmaPrecision::bf16}},
-               {FmaPrecision::fp64, FmaPrecision::fp32, FmaPrecision::fp16, FmaPrecision::bf16}),
+                Name{"fp16", FmaPrecision::fp16}, Name{"bf16", FmaPrecision::bf16}}),
     };
     static constexpr bool is_ceiling = true;
 
@@ -69,7 +61,7 @@ public:
         context.setting("blocks", shape_.blocks);
         context.setting("block_threads", fma_threads);
         context.setting("chains", shape_.chains);
-        context.setting("steps", static_cast<double>(fma_steps(shape_)));
+        context.setting("steps", fma_steps(shape_));
     }
 
     device::EventClock& clock() { return clock_; }
@@ -87,15 +79,13 @@ public:
     }
     /// The last bit of one slot.
     void spoil() {
-        const std::uint64_t slot = random_bits(spoil_seed, spoils_++) % fma_slots(shape_);
+        const std::uint64_t slot = spoils_.next() % fma_slots(shape_);
         std::byte* const at = result_.data() + slot * slot_bytes(precision_);
         const std::byte lowest = device::to_host(at, 1, stream_).front() ^ std::byte{1};
         device::to_device(std::span<const std::byte>{&lowest, 1}, at, stream_);
     }
 
 private:
-    static constexpr std::uint64_t spoil_seed = 6;
-
     /// Full and half full multiprocessors, more and fewer chains.
     static std::vector<FmaShape> shapes(FmaPrecision precision) {
         const device::Properties found = device::properties();
@@ -135,12 +125,11 @@ private:
     device::EventClock clock_;
     device::Buffer<std::byte> start_;
     device::Buffer<std::byte> result_;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{6};
 };
 
 } // namespace
 
-extern constinit const assay_benchmark device_fma;
-constinit const assay_benchmark device_fma = define<DeviceFma>();
+extern constinit const assay_benchmark device_fma = define<DeviceFma>();
 
 } // namespace assay::peak

@@ -5,8 +5,6 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <stdexcept>
-
 namespace assay::peak {
 namespace {
 
@@ -142,7 +140,7 @@ Check check_fma(FmaPrecision precision, const FmaSlots& slots, const FmaShape& s
         const WrongResult<Format> wrong{as<typename Format::Slot>(slots.result), fma_steps(shape)};
         return device::check_each(
             stream, fma_slots(shape), wrong, 0,
-            "every value of every chain recomputed one step after the other, to the last bit");
+            "every value of every chain recomputed one step after the other, bit for bit");
     });
 }
 

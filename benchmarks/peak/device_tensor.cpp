@@ -7,7 +7,6 @@
 
 #include <assay/define.hpp>
 #include <assay/random.hpp>
-#include <assay/verify.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +14,6 @@
 #include <cstring>
 #include <limits>
 #include <span>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -29,26 +27,19 @@ public:
     };
     static constexpr Info info{
         .id = "peak.tensor",
-        .question =
-            "How many operations a second do the tensor cores of this device do from registers?",
-        .method =
-            "Independent chains of the matrix instruction of a warp (mma.sync, dense), operands in "
-            "registers and random, sums in fp32 (fp64 and int32 for fp64 and int8); the setting "
-            "`instruction` names its shape. The number of warps is the fastest in a short trial. "
-            "Values are chosen so that every sum is exact, and every one is compared on the device "
-            "with its closed form.",
-        .caveats =
-            "What mma.sync reaches, which most kernels use. On compute capability 9.0 that is a "
-            "part of what the tensor cores can do; the instructions of 9.0 (wgmma) and 10.x "
-            "(tcgen05), "
-            "which take operands from shared memory, reach the vendor's figure, and matrix "
-            "products "
-            "of the libraries exceed this value: the ceiling is the datasheet's there. For 9.0 the "
-            "compiler adds up fp8 products with separate instructions. No sparsity. It holds at "
-            "the "
-            "clock that this very instruction mix allows; integers of few bits take less power "
-            "than "
-            "full mantissas. A multiply-add counts as two operations.",
+        .question = "What is the tensor-core peak of this device from registers?",
+        .method = "Independent chains of the warp-level matrix instruction (mma.sync, dense) on "
+                  "random operands in registers, accumulating in fp32 (fp64 and int32 for fp64 and "
+                  "int8); the setting `instruction` names its shape. The fastest number of warps "
+                  "in a short trial is used. Operands are chosen so that every sum is exact; each "
+                  "is compared on the device with its closed form.",
+        .caveats = "What mma.sync reaches, which most kernels use. On compute capability 9.0 that "
+                   "is a part of the tensor-core peak: wgmma (9.0) and tcgen05 (10.x), with "
+                   "operands from shared memory, reach the datasheet, and library matrix products "
+                   "exceed this value; the roofline bound is then the datasheet's. For 9.0 the "
+                   "compiler accumulates fp8 products with separate instructions. No sparsity. "
+                   "Holds at the clock this instruction mix allows; integers of few bits take less "
+                   "power than full mantissas. A multiply-add counts as two operations.",
         .headline = "flop_rate",
         .place = "cuda",
     };
@@ -57,9 +48,7 @@ public:
                {Name{"fp64", TensorFormat::fp64}, Name{"tf32", TensorFormat::tf32},
                 Name{"fp16", TensorFormat::fp16}, Name{"bf16", TensorFormat::bf16},
                 Name{"int8", TensorFormat::int8}, Name{"fp8_e4m3", TensorFormat::fp8_e4m3},
-                Name{"fp8_e5m2", TensorFormat::fp8_e5m2}},
-               {TensorFormat::fp64, TensorFormat::tf32, TensorFormat::fp16, TensorFormat::bf16,
-                TensorFormat::int8, TensorFormat::fp8_e4m3, TensorFormat::fp8_e5m2}),
+                Name{"fp8_e5m2", TensorFormat::fp8_e5m2}}),
     };
     static constexpr bool is_ceiling = true;
 
@@ -69,10 +58,9 @@ public:
         const int capability = tensor_capability(p.precision);
         if (Fit device = device::fits_device(buffers, capability); !device) return device;
         const int compiled = tensor_compiled_for(p.precision);
-        return Fit::needs(compiled >= capability,
-                          "a build for compute capability " + std::to_string(capability) +
-                              " or later (ASSAY_CUDA_ARCHITECTURES), this device runs code for " +
-                              std::to_string(compiled));
+        return Fit::needs(compiled >= capability, "a build for compute capability ", capability,
+                          " or later (ASSAY_CUDA_ARCHITECTURES), this device runs code for ",
+                          compiled);
     }
 
     DeviceTensor(const Params& p, const Context& context)
@@ -85,11 +73,10 @@ public:
         start_ = device::Buffer<std::byte>{count() * register_bytes(format_)};
         result_ = device::Buffer<std::byte>{start_.size()};
         choose_blocks();
-        context.setting("instruction", "mma.sync m" + std::to_string(shape_.m) + 'n' +
-                                           std::to_string(shape_.n) + 'k' +
-                                           std::to_string(shape_.k));
+        context.setting("instruction",
+                        joined("mma.sync m", shape_.m, 'n', shape_.n, 'k', shape_.k));
         context.setting("chains", plan_.chains);
-        context.setting("blocks", static_cast<double>(sums_.threads / tensor_threads));
+        context.setting("blocks", sums_.threads / tensor_threads);
         context.setting("block_threads", tensor_threads);
         context.setting("compiled_for", tensor_compiled_for(format_));
     }
@@ -113,7 +100,7 @@ public:
     }
     /// One sum, by one.
     void spoil() {
-        const std::uint64_t pick = random_bits(spoil_seed, spoils_++) % count();
+        const std::uint64_t pick = spoils_.next() % count();
         if (format_ == TensorFormat::fp64)
             raise<double>(pick);
         else if (format_ == TensorFormat::int8)
@@ -124,7 +111,6 @@ public:
 
 private:
     static constexpr std::uint64_t operand_seed = 11;
-    static constexpr std::uint64_t spoil_seed = 31;
 
     std::uint64_t count() const { return sums_.threads * plan_.chains * sums_.sums; }
     TensorArrays arrays() const {
@@ -210,12 +196,11 @@ private:
     device::Buffer<std::int64_t> growths_;
     device::Buffer<std::byte> start_;
     device::Buffer<std::byte> result_;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{31};
 };
 
 } // namespace
 
-extern constinit const assay_benchmark device_tensor;
-constinit const assay_benchmark device_tensor = define<DeviceTensor>();
+extern constinit const assay_benchmark device_tensor = define<DeviceTensor>();
 
 } // namespace assay::peak

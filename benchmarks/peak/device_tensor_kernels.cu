@@ -61,8 +61,8 @@ __device__ void multiply(typename K::Sum* c, const typename K::Register* a,
 #endif
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     if constexpr (K::format == TensorFormat::fp64)
-        asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
-            "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
+        asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, "
+            "%8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
             : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
             : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]),
               "d"(a[7]), "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -43,23 +42,21 @@ public:
     };
     static constexpr Info info{
         .id = "peak.dot",
-        .question = "How many int8 and bf16 operations a second can the cores of this host issue?",
+        .question = "What is the int8 and bf16 peak of the cores of this host?",
         .method =
             "Independent chains of the instruction that adds products of narrow numbers to 32-bit "
-            "sums (VNNI, AVX512-BF16, AMX tiles, Arm's dot and matrix products), operands in "
-            "registers and random, sums in int32 or fp32. The setting `instruction` names it. avx2 "
-            "has none and uses three: multiply to 16 bits, add pairs to 32, add. Values are chosen "
-            "so that every sum is exact, and every one is compared with its closed form.",
-        .caveats =
-            "A ceiling for matrix products whose data is always at hand. It holds at the clock "
-            "that this very instruction mix allows. A multiply-add counts as two operations. Few "
-            "CPUs have bf16 instructions; elsewhere there is no peak to hold bf16 against.",
+            "sums (VNNI, AVX512-BF16, AMX, Arm's dot and matrix products), random operands in "
+            "registers, int32 or fp32 sums; the setting `instruction` names it. avx2 has none and "
+            "uses three: multiply to 16 bits, add pairs to 32, add. Operands are chosen so that "
+            "every sum is exact; each is compared with its closed form.",
+        .caveats = "A roofline bound for matrix products with operands at hand, at the clock this "
+                   "instruction mix allows. A multiply-add counts as two operations. Few CPUs have "
+                   "bf16 instructions; others have no bf16 peak.",
         .headline = "flop_rate",
     };
     static constexpr std::tuple axes{
         choice("precision", "format of the products", &Params::precision,
-               {Name{"int8", Format::int8}, Name{"bf16", Format::bf16}},
-               {Format::int8, Format::bf16}),
+               {{"int8", Format::int8}, {"bf16", Format::bf16}}),
         choice("isa", "instruction set; best is the most productive that this machine has",
                &Params::isa,
                {Name{"best", DotIsa::best}, Name{"avx2", DotIsa::avx2},
@@ -67,14 +64,12 @@ public:
                 Name{"avx512_bf16", DotIsa::avx512_bf16}, Name{"amx", DotIsa::amx},
                 Name{"neon_dot", DotIsa::neon_dot}, Name{"neon_mm", DotIsa::neon_mm}},
                {DotIsa::best}),
-        symbolic("threads", "cores used", "", &Params::threads,
-                 {Symbolic{Symbol::one}, Symbolic{Symbol::all}}, {1, 4096},
-                 {Symbol::one, Symbol::all}),
+        threads_axis(&Params::threads, {Symbol::one, Symbol::all}),
     };
     static constexpr bool is_ceiling = true;
 
     static Fit fit(const Params& p, const Machine& m) {
-        if (Fit cores = fits_cores(p.threads, m); !cores) return cores;
+        if (Fit cores = host::fits_cores(p.threads, m); !cores) return cores;
         std::string why;
         return find(p, m, why) != nullptr ? Fit::yes() : Fit::no(why);
     }
@@ -94,7 +89,7 @@ public:
         poison();
         context.setting("isa", path_.name);
         context.setting("instruction", path_.instruction);
-        context.setting("chains", static_cast<double>(path_.chains));
+        context.setting("chains", path_.chains);
         context.setting("threads", threads_);
     }
 
@@ -133,7 +128,7 @@ public:
     }
     /// One sum, by one.
     void spoil() {
-        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        const std::uint64_t pick = spoils_.next();
         const std::size_t thread = pick % static_cast<std::size_t>(threads_);
         std::uint32_t& sum = result_[thread * stride() + (pick >> 32U) % own_];
         const auto value = static_cast<std::int64_t>(sum_value(sum, path_.format));
@@ -143,7 +138,6 @@ public:
 private:
     static constexpr std::uint64_t operand_seed = 11;
     static constexpr std::uint64_t start_seed = 21;
-    static constexpr std::uint64_t spoil_seed = 31;
 
     /// The first path of those asked for that can be used; null, and why not.
     static const DotPath* find(const Params& p, const Machine& machine, std::string& why) {
@@ -209,12 +203,11 @@ private:
     HostBuffer<std::byte> b_;
     HostBuffer<std::uint32_t> start_;
     HostBuffer<std::uint32_t> result_;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{31};
 };
 
 } // namespace
 
-extern constinit const assay_benchmark dot;
-constinit const assay_benchmark dot = define<Dot>();
+extern constinit const assay_benchmark dot = define<Dot>();
 
 } // namespace assay::peak

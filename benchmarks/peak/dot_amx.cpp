@@ -81,22 +81,10 @@ std::byte* tile(void* first, std::size_t index) {
 }
 
 constexpr std::array paths{
-    DotPath{.isa = DotIsa::amx,
-            .format = Format::int8,
-            .name = "amx",
-            .instruction = "tdpbusd",
-            .features = {"amx_tile", "amx_int8"},
-            .shape = {.layout = Layout::tiles, .sums = 256, .depth = 64},
-            .chains = chains,
-            .run = run_int8},
-    DotPath{.isa = DotIsa::amx,
-            .format = Format::bf16,
-            .name = "amx",
-            .instruction = "tdpbf16ps",
-            .features = {"amx_tile", "amx_bf16"},
-            .shape = {.layout = Layout::tiles, .sums = 256, .depth = 32},
-            .chains = chains,
-            .run = run_bf16},
+    dot_path(DotIsa::amx, Format::int8, "amx", "tdpbusd", {"amx_tile", "amx_int8"},
+             {Layout::tiles, 256, 64}, chains, run_int8),
+    dot_path(DotIsa::amx, Format::bf16, "amx", "tdpbf16ps", {"amx_tile", "amx_bf16"},
+             {Layout::tiles, 256, 32}, chains, run_bf16),
 };
 
 } // namespace

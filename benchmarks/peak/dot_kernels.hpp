@@ -63,6 +63,13 @@ struct DotPath {
     DotChains run;
 };
 
+/// A row of a table of paths.
+constexpr DotPath dot_path(DotIsa isa, Format format, const char* name, const char* instruction,
+                           std::array<const char*, 2> features, DotShape shape, std::size_t chains,
+                           DotChains run) {
+    return {isa, format, name, instruction, features, shape, chains, run};
+}
+
 /// The most productive first.
 std::vector<DotPath> dot_paths();
 

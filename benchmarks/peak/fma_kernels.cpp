@@ -10,7 +10,8 @@
 
 #include "fma_kernels.hpp"
 
-#include <array>
+#include "host/targets.hpp"
+#include "isa.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::peak::HWY_NAMESPACE {
@@ -54,10 +55,14 @@ void run(const T* start, T* result, Step<T> step, std::size_t steps) {
 }
 
 } // namespace
+} // namespace assay::peak::HWY_NAMESPACE
+
+namespace assay::peak {
 
 /// What this instruction set offers.
-Chain chain(Isa isa) {
-    return {.isa = isa,
+Chain chain(host::Target<HWY_TARGET> target) {
+    using namespace HWY_NAMESPACE;
+    return {.isa = isa_named(target.name),
             .target = HWY_TARGET,
             .chains = chain_count,
             .fused = HWY_NATIVE_FMA != 0,
@@ -65,34 +70,18 @@ Chain chain(Isa isa) {
             .fp64 = {.run = &run<double>, .lanes = &lanes<double>}};
 }
 
-} // namespace assay::peak::HWY_NAMESPACE
+} // namespace assay::peak
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace assay::peak {
 
 std::span<const Chain> fma_chains() {
-    // Each is named once, so the calls go to every set's own code and not to the best one's.
-    static const std::array chains{
-#if HWY_TARGETS & HWY_AVX3
-        N_AVX3::chain(Isa::avx512),
-#endif
-#if HWY_TARGETS & HWY_AVX2
-        N_AVX2::chain(Isa::avx2),
-#endif
-#if HWY_TARGETS & HWY_SSE4
-        N_SSE4::chain(Isa::sse4),
-#endif
-#if HWY_TARGETS & HWY_SVE2
-        N_SVE2::chain(Isa::sve2),
-#endif
-#if HWY_TARGETS & HWY_SVE
-        N_SVE::chain(Isa::sve),
-#endif
-#if HWY_TARGETS & HWY_NEON
-        N_NEON::chain(Isa::neon),
-#endif
-    };
+    static const std::vector<Chain> chains = [] {
+        std::vector<Chain> all;
+        host::for_each_target([&](auto target) { all.insert(all.begin(), chain(target)); });
+        return all;
+    }();
     return chains;
 }
 

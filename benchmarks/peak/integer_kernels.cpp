@@ -10,7 +10,8 @@
 
 #include "integer_kernels.hpp"
 
-#include <array>
+#include "host/targets.hpp"
+#include "isa.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::peak::HWY_NAMESPACE {
@@ -63,44 +64,33 @@ void run(const T* start, T* result, std::size_t steps) {
 }
 
 } // namespace
+} // namespace assay::peak::HWY_NAMESPACE
+
+namespace assay::peak {
 
 /// What this instruction set offers.
-AdditionChain addition_chain(Isa isa) {
-    return {.isa = isa,
+AdditionChain addition_chain(host::Target<HWY_TARGET> target) {
+    using namespace HWY_NAMESPACE;
+    return {.isa = isa_named(target.name),
             .target = HWY_TARGET,
             .vectors = vector_count,
             .int32 = {.run = &run<std::uint32_t>, .lanes = &lanes<std::uint32_t>},
             .int64 = {.run = &run<std::uint64_t>, .lanes = &lanes<std::uint64_t>}};
 }
 
-} // namespace assay::peak::HWY_NAMESPACE
+} // namespace assay::peak
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace assay::peak {
 
 std::span<const AdditionChain> addition_chains() {
-    // Each is named once, so the calls go to every set's own code and not to the best one's.
-    static const std::array chains{
-#if HWY_TARGETS & HWY_AVX3
-        N_AVX3::addition_chain(Isa::avx512),
-#endif
-#if HWY_TARGETS & HWY_AVX2
-        N_AVX2::addition_chain(Isa::avx2),
-#endif
-#if HWY_TARGETS & HWY_SSE4
-        N_SSE4::addition_chain(Isa::sse4),
-#endif
-#if HWY_TARGETS & HWY_SVE2
-        N_SVE2::addition_chain(Isa::sve2),
-#endif
-#if HWY_TARGETS & HWY_SVE
-        N_SVE::addition_chain(Isa::sve),
-#endif
-#if HWY_TARGETS & HWY_NEON
-        N_NEON::addition_chain(Isa::neon),
-#endif
-    };
+    static const std::vector<AdditionChain> chains = [] {
+        std::vector<AdditionChain> all;
+        host::for_each_target(
+            [&](auto target) { all.insert(all.begin(), addition_chain(target)); });
+        return all;
+    }();
     return chains;
 }
 

@@ -5,14 +5,13 @@
 #pragma once
 
 #include "fma_kernels.hpp"
+#include "host/room.hpp"
 
 #include <assay/benchmark.hpp>
 #include <assay/machine.hpp>
-#include <assay/parallel.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -40,22 +39,15 @@ inline const Requirement& requirement(Isa isa) {
     return *std::ranges::find(requirements, isa, &Requirement::isa);
 }
 
+inline Isa isa_named(std::string_view name) {
+    return std::ranges::find(requirements, name, &Requirement::name)->isa;
+}
+
 /// Why this machine cannot run code that needs `features`; "" when it can.
 inline std::string missing(std::span<const char* const> features, const Machine& machine) {
     for (const char* feature : features)
         if (*feature != '\0' && !machine.has(feature)) return std::string{"needs "} + feature;
     return {};
-}
-
-/// Can this process use so many cores?
-inline Fit fits_cores(Symbolic wanted, const Machine& machine) {
-    const std::int64_t threads = machine.workers(wanted);
-    const std::int64_t most = std::max(machine.cores(), machine.count("threads"));
-    if (threads > most)
-        return Fit::no("needs " + std::to_string(threads) + " cores, this process may use " +
-                       std::to_string(most));
-    if (threads > 1 && !has_threads()) return Fit::no("needs a build with OpenMP");
-    return Fit::yes();
 }
 
 /// The first of `chains`, which come widest first, that is for `isa` and runs here; null where this
@@ -72,7 +64,7 @@ const Chain* find_chain(std::span<const Chain> chains, Isa isa, const Machine& m
 /// Are there a chain and enough cores?
 template <class Chain>
 Fit fits_chains(std::span<const Chain> chains, Isa isa, Symbolic threads, const Machine& machine) {
-    if (Fit cores = fits_cores(threads, machine); !cores) return cores;
+    if (Fit cores = host::fits_cores(threads, machine); !cores) return cores;
     if (find_chain(chains, isa, machine) != nullptr) return Fit::yes();
     if (isa == Isa::best) return Fit::no("needs sse4_1, avx2, avx512f, asimd or sve");
     if (std::string why = missing(requirement(isa).features, machine); !why.empty())

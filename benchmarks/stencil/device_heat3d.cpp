@@ -10,7 +10,6 @@
 #include <assay/units.hpp>
 
 #include <cstdint>
-#include <span>
 #include <tuple>
 
 namespace assay::stencil {
@@ -33,13 +32,12 @@ public:
                              heat_data::high<T>);
         poison();
         choose_shape();
-        context.setting("columns", static_cast<double>(extent_.columns));
-        context.setting("rows", static_cast<double>(extent_.rows));
-        context.setting("planes", static_cast<double>(extent_.planes));
-        context.setting("footprint", static_cast<double>(2 * extent_.cells() * sizeof(T)));
+        context.setting("columns", extent_.columns);
+        context.setting("rows", extent_.rows);
+        context.setting("planes", extent_.planes);
+        context.setting("footprint", 2 * extent_.cells() * sizeof(T));
         context.setting("cells_per_thread", shape_.lanes);
-        context.setting("block_threads",
-                        std::to_string(shape_.threads_x) + 'x' + std::to_string(shape_.threads_y));
+        context.setting("block_threads", joined(shape_.threads_x, 'x', shape_.threads_y));
         context.setting("depth", shape_.depth);
     }
 
@@ -52,20 +50,17 @@ public:
                 .cells = cells};
     }
     Check verify() const { return check_heat(grids(), layout_.at(0, 0, 0), place_.stream); }
-    void poison() {
-        device::check(cudaMemsetAsync(out_.data(), 0xff, out_.bytes(), place_.stream.get())); // NaN
-        place_.stream.wait();
-    }
+    void poison() { device::set_bytes(out_, 0xff, place_.stream); }
     /// One cell, by twice the bound.
     void spoil() {
         const std::uint64_t cell = random_bits(heat_data::spoil_seed, spoils_++) % extent_.cells();
         const std::size_t row = cell / extent_.columns;
         T* const at = out_.data() +
                       layout_.at(cell % extent_.columns, row % extent_.rows, row / extent_.rows);
-        const T value = device::to_host(at, 1, place_.stream).front();
+        const T value = device::get(at, place_.stream);
         const auto spoilt =
             static_cast<T>(static_cast<double>(value) * (1 + 2 * heat_data::bound<T>(neighbours_)));
-        device::to_device(std::span<const T>{&spoilt, 1}, at, place_.stream);
+        device::put(spoilt, at, place_.stream);
     }
 
 private:
@@ -107,34 +102,28 @@ public:
     };
     static constexpr Info info{
         .id = "stencil.heat3d",
-        .question = "How fast does this device update the cells of a three-dimensional grid?",
-        .method =
-            "One explicit step of the heat equation per call, from one grid of uniform random "
-            "numbers to another: each new cell is a weighted sum of the old one and its 6 nearest, "
-            "or all 26, neighbours. Each thread marches through the planes and keeps of three of "
-            "them what it needs in registers; neighbours within a plane come through the "
-            "first-level cache. Cells of a thread, the block and the length of the march are the "
-            "fastest in a short trial. Every cell is compared with the scalar formula in fp64, on "
-            "the device.",
-        .caveats =
-            "Bytes count each grid once, one read and one write per cell, the least that must move "
-            "when the grids are larger than the caches: the share of memory.stream says how close "
-            "the sweep comes to a copy. Several time steps at once (temporal blocking) could do "
-            "better, and are another question. Floating point operations are 8 or 30 per cell, as "
-            "for hosts.",
+        .question = "How fast does this device sweep a three-dimensional grid?",
+        .method = "One explicit step of the heat equation per call, out of place, on uniform "
+                  "random numbers: a 7-point or 27-point stencil. Each thread marches through the "
+                  "planes and keeps what it needs of three of them in registers; neighbours within "
+                  "a plane come through the first-level cache. The fastest cells per thread, block "
+                  "and march length in a short trial are used. Every cell is compared with a "
+                  "scalar fp64 recomputation on the device.",
+        .caveats = "Bytes count each grid once, one read and one write per cell: the least traffic "
+                   "beyond the caches, so the share of memory.stream says how close the sweep "
+                   "comes to a copy. Temporal blocking could do better and is not used. 8 or 30 "
+                   "FLOP per cell, as on hosts.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
         .place = "cuda",
     };
     static constexpr std::tuple axes{
-        choice("stencil", "cells that a new one depends on", &Params::stencil,
-               {Name{"7_point", Neighbours::faces}, Name{"27_point", Neighbours::all}},
-               {Neighbours::faces, Neighbours::all}),
+        choice("stencil", "stencil points", &Params::stencil,
+               {{"7_point", Neighbours::faces}, {"27_point", Neighbours::all}}),
         choice("precision", "of the cells", &Params::precision,
-               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
-               {Precision::fp64, Precision::fp32}),
-        symbolic("footprint", "bytes over both grids", "B", &Params::footprint,
-                 {Symbolic{Symbol::beyond_cache}}, {64_KiB, 16_TiB}, {Symbol::beyond_cache}),
+               {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}),
+        footprint_axis("bytes over both grids", &Params::footprint, {Symbol::beyond_cache},
+                       {64_KiB, 16_TiB}),
     };
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {
@@ -164,7 +153,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark device_heat3d;
-constinit const assay_benchmark device_heat3d = define<DeviceHeat3d>();
+extern constinit const assay_benchmark device_heat3d = define<DeviceHeat3d>();
 
 } // namespace assay::stencil

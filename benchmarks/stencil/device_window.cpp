@@ -11,7 +11,6 @@
 #include <assay/units.hpp>
 
 #include <cstdint>
-#include <span>
 #include <tuple>
 
 namespace assay::stencil {
@@ -41,8 +40,8 @@ public:
                              window_data::high<T>);
         poison();
         choose_shape();
-        context.setting("elements", static_cast<double>(count_));
-        context.setting("footprint", static_cast<double>(2 * count_ * sizeof(T)));
+        context.setting("elements", count_);
+        context.setting("footprint", 2 * count_ * sizeof(T));
         context.setting("sums", window_ <= longest_direct ? "direct" : "running");
         context.setting("means_per_thread", shape_.items);
         context.setting("block_threads", shape_.threads);
@@ -57,16 +56,13 @@ public:
         return {.bytes = 2 * sizeof(T) * n, .cells = n};
     }
     Check verify() const { return check_window(task(), bound(), place_.stream); }
-    void poison() {
-        device::check(cudaMemsetAsync(out_.data(), 0xff, out_.bytes(), place_.stream.get())); // NaN
-        place_.stream.wait();
-    }
+    void poison() { device::set_bytes(out_, 0xff, place_.stream); }
     /// One mean, by twice the bound.
     void spoil() {
         T* const at = out_.data() + random_bits(window_data::spoil_seed, spoils_++) % count_;
-        const T mean = device::to_host(at, 1, place_.stream).front();
+        const T mean = device::get(at, place_.stream);
         const auto spoilt = static_cast<T>(static_cast<double>(mean) * (1 + 2 * bound()));
-        device::to_device(std::span<const T>{&spoilt, 1}, at, place_.stream);
+        device::put(spoilt, at, place_.stream);
     }
 
 private:
@@ -107,18 +103,16 @@ public:
     static constexpr Info info{
         .id = "stencil.window",
         .question = "How fast does this device compute moving averages over a long series?",
-        .method =
-            "The mean of every window of a series of uniform random numbers, from one array to "
-            "another, as in trading signals and filters. Windows of up to 8 are added up directly; "
-            "for longer ones each block of threads adds up one window, and moves on by what comes "
-            "in less what leaves, as prefix sums over the block, for at least four windows: so "
-            "the effort does not depend on the length and rounding errors do not pile up. The "
-            "block and the means of a thread are the fastest in a short trial. Every mean is "
-            "compared on the device with a compensated running sum.",
+        .method = "The mean of every window of a series of uniform random numbers, out of place, "
+                  "as in trading signals and filters. Windows up to 8 are summed directly; for "
+                  "longer ones each block sums one window and advances by what enters less what "
+                  "leaves, as prefix sums over the block, for at least four windows, so that the "
+                  "work does not depend on the length and rounding errors do not accumulate. The "
+                  "fastest block and means per thread in a short trial are used. Every mean is "
+                  "compared on the device with a compensated running sum.",
         .caveats =
-            "Bytes count the series and the means once, the least that must move beyond the "
-            "caches. Prefix sums in fp64 can be limited by arithmetic on devices that have little "
-            "of it. A window of 1 is a copy.",
+            "Bytes count series and means once, the least traffic beyond the caches. Prefix sums "
+            "in fp64 can be compute-bound on devices with few fp64 units. A window of 1 is a copy.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
         .place = "cuda",
@@ -126,10 +120,9 @@ public:
     static constexpr std::tuple axes{
         integer("window", "elements of a mean", "", &Params::window, {20, 250}, {1, 1 << 20}),
         choice("precision", "of the series and the means", &Params::precision,
-               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
-               {Precision::fp64, Precision::fp32}),
-        symbolic("footprint", "bytes of series and means", "B", &Params::footprint,
-                 {Symbolic{Symbol::beyond_cache}}, {64_KiB, 16_TiB}, {Symbol::beyond_cache}),
+               {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}),
+        footprint_axis("bytes of series and means", &Params::footprint, {Symbol::beyond_cache},
+                       {64_KiB, 16_TiB}),
     };
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {
@@ -156,7 +149,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark device_window;
-constinit const assay_benchmark device_window = define<DeviceWindow>();
+extern constinit const assay_benchmark device_window = define<DeviceWindow>();
 
 } // namespace assay::stencil

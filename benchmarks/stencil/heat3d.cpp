@@ -2,8 +2,8 @@
 #include "grid.hpp"
 #include "heat_data.hpp"
 #include "heat_kernels.hpp"
-#include "room.hpp"
-#include "trial.hpp"
+#include "host/room.hpp"
+#include "host/trial.hpp"
 
 #include <assay/define.hpp>
 #include <assay/host.hpp>
@@ -16,9 +16,7 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
-#include <string>
 #include <tuple>
-#include <vector>
 
 namespace assay::stencil {
 namespace {
@@ -42,11 +40,11 @@ public:
                         threads);
         choose_sweep(context);
         context.setting("threads", threads);
-        context.setting("columns", static_cast<double>(extent_.columns));
-        context.setting("rows", static_cast<double>(extent_.rows));
-        context.setting("planes", static_cast<double>(extent_.planes));
-        context.setting("tile_rows", static_cast<double>(tile_));
-        context.setting("footprint", static_cast<double>(2 * extent_.cells() * sizeof(T)));
+        context.setting("columns", extent_.columns);
+        context.setting("rows", extent_.rows);
+        context.setting("planes", extent_.planes);
+        context.setting("tile_rows", tile_);
+        context.setting("footprint", 2 * extent_.cells() * sizeof(T));
     }
 
     void run() noexcept {
@@ -89,7 +87,7 @@ private:
     void choose_sweep(const Context& context) {
         const auto sweeps = heat_sweeps<T>(neighbours_);
         if (sweeps.empty()) throw std::runtime_error{"no sweep for this CPU in this build"};
-        const auto& best = sweeps[fastest_of(sweeps.size(), [&](std::size_t i) {
+        const auto& best = sweeps[host::fastest_of(sweeps.size(), [&](std::size_t i) {
             sweep_ = sweeps[i].sweep;
             run();
         })];
@@ -126,34 +124,27 @@ public:
     };
     static constexpr Info info{
         .id = "stencil.heat3d",
-        .question = "How fast does this host update the cells of a three-dimensional grid?",
-        .method =
-            "One explicit step of the heat equation per call, from one grid of uniform random "
-            "numbers to another: each new cell is a weighted sum of the old one and its 6 nearest, "
-            "or all 26, neighbours. Each thread works on planes of its own, in tiles of rows of "
-            "which three planes stay in the second-level cache. Instruction set, and stores that "
-            "go past the caches or not, are the fastest in a short trial. Every cell is compared "
-            "with the formula computed by a scalar loop in fp64.",
-        .caveats =
-            "Bytes count each grid once, one read and one write per cell, the least that must move "
-            "when the grids are larger than the caches; that the hardware also reads a line before "
-            "it writes it is not counted. So the share of memory.stream says how close the sweep "
-            "comes to a copy. Several time steps at once (temporal blocking) could do better, and "
-            "are another question. Floating point operations are 8 or 30 per cell.",
+        .question = "How fast does this host sweep a three-dimensional grid?",
+        .method = "One explicit step of the heat equation per call, out of place, on uniform "
+                  "random numbers: a 7-point or 27-point stencil. Each thread sweeps its own "
+                  "planes in tiles of rows of which three planes stay in the second-level cache. "
+                  "The fastest instruction set and kind of stores in a short trial are used. Every "
+                  "cell is compared with a scalar fp64 recomputation.",
+        .caveats = "Bytes count each grid once, one read and one write per cell: the least traffic "
+                   "beyond the caches. Reading a line before writing it is not counted, so the "
+                   "share of memory.stream says how close the sweep comes to a copy. Temporal "
+                   "blocking could do better and is not used. 8 or 30 FLOP per cell.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
     };
     static constexpr std::tuple axes{
-        choice("stencil", "cells that a new one depends on", &Params::stencil,
-               {Name{"7_point", Neighbours::faces}, Name{"27_point", Neighbours::all}},
-               {Neighbours::faces, Neighbours::all}),
+        choice("stencil", "stencil points", &Params::stencil,
+               {{"7_point", Neighbours::faces}, {"27_point", Neighbours::all}}),
         choice("precision", "of the cells", &Params::precision,
-               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
-               {Precision::fp64, Precision::fp32}),
-        symbolic("footprint", "bytes over both grids", "B", &Params::footprint,
-                 {Symbolic{Symbol::beyond_cache}}, {64_KiB, 16_TiB}, {Symbol::beyond_cache}),
-        symbolic("threads", "cores used", "", &Params::threads, {Symbolic{Symbol::all}}, {1, 4096},
-                 {Symbol::one, Symbol::all}),
+               {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}),
+        footprint_axis("bytes over both grids", &Params::footprint, {Symbol::beyond_cache},
+                       {64_KiB, 16_TiB}),
+        threads_axis(&Params::threads, {Symbol::all}),
     };
 
     static Fit fit(const Params& p, const Machine& m) {
@@ -161,8 +152,10 @@ public:
         const std::size_t size = p.precision == Precision::fp64 ? sizeof(double) : sizeof(float);
         const auto threads = static_cast<int>(m.workers(p.threads));
         const Extent extent = extent_for(m.bytes(p.footprint) / 2, size, threads);
-        return has_room(m, p.threads,
-                        static_cast<std::int64_t>(2 * size * Layout{extent, size}.count));
+        return host::fits(p.threads,
+                          host::with_page_tables(
+                              static_cast<std::int64_t>(2 * size * Layout{extent, size}.count)),
+                          m);
     }
 
     Heat3d(const Params& p, const Context& context) : OneOf{[&] { return make(p, context); }} {}
@@ -180,7 +173,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark heat3d;
-constinit const assay_benchmark heat3d = define<Heat3d>();
+extern constinit const assay_benchmark heat3d = define<Heat3d>();
 
 } // namespace assay::stencil

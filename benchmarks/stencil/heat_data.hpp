@@ -48,8 +48,7 @@ constexpr double bound(Neighbours neighbours) {
 }
 inline constexpr const char* method =
     "every cell against the scalar formula in fp64, relative; n products in any order err by (n+1) "
-    "u "
-    "at most, and so does the formula; and every input is what it was";
+    "u at most, and so does the formula; and every input is unchanged";
 
 /// How far the element `here` of `out` is from the formula, relative to it.
 template <class T>

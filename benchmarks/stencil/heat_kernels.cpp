@@ -10,6 +10,8 @@
 
 #include "heat_kernels.hpp"
 
+#include "host/targets.hpp"
+
 #include <hwy/cache_control.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -167,24 +169,28 @@ void sweep_27(const Fields<T>& f, const Weights<T>& weights, const Block& b) {
 }
 
 } // namespace
+} // namespace assay::stencil::HWY_NAMESPACE
+
+namespace assay::stencil {
 
 template <class T>
-void add_sweeps(const char* instructions, Neighbours neighbours, std::vector<HeatSweep<T>>& to) {
+void add_sweeps(host::Target<HWY_TARGET> target, Neighbours neighbours,
+                std::vector<HeatSweep<T>>& to) {
+    using namespace HWY_NAMESPACE;
     const bool all = neighbours == Neighbours::all;
     for (const Stores stores : {Stores::plain, Stores::streaming}) {
         const bool plain = stores == Stores::plain;
         const Sweep<T> of_7 = plain ? &sweep_7<T, Stores::plain> : &sweep_7<T, Stores::streaming>;
         const Sweep<T> of_27 =
             plain ? &sweep_27<T, Stores::plain> : &sweep_27<T, Stores::streaming>;
-        to.push_back({.instructions = instructions,
-                      .target = HWY_TARGET,
+        to.push_back({.instructions = target.name,
                       .neighbours = neighbours,
                       .stores = stores,
                       .sweep = all ? of_27 : of_7});
     }
 }
 
-} // namespace assay::stencil::HWY_NAMESPACE
+} // namespace assay::stencil
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
@@ -193,33 +199,7 @@ namespace assay::stencil {
 template <class T>
 std::vector<HeatSweep<T>> heat_sweeps(Neighbours neighbours) {
     std::vector<HeatSweep<T>> sweeps;
-    // Every set's code by its own name, where HWY_EXPORT would give the best one's alone.
-#if HWY_TARGETS & HWY_EMU128
-    N_EMU128::add_sweeps("scalar", neighbours, sweeps);
-#endif
-#if HWY_TARGETS & HWY_SSE4
-    N_SSE4::add_sweeps("sse4", neighbours, sweeps);
-#endif
-#if HWY_TARGETS & HWY_AVX2
-    N_AVX2::add_sweeps("avx2", neighbours, sweeps);
-#endif
-#if HWY_TARGETS & HWY_AVX3
-    N_AVX3::add_sweeps("avx512", neighbours, sweeps);
-#endif
-#if HWY_TARGETS & HWY_NEON
-    N_NEON::add_sweeps("neon", neighbours, sweeps);
-#endif
-#if HWY_TARGETS & HWY_SVE
-    N_SVE::add_sweeps("sve", neighbours, sweeps);
-#endif
-#if HWY_TARGETS & HWY_SVE2
-    N_SVE2::add_sweeps("sve2", neighbours, sweeps);
-#endif
-    const std::int64_t supported = hwy::SupportedTargets();
-    std::erase_if(sweeps, [&](const auto& sweep) { return (sweep.target & supported) == 0; });
-    // The scalar code stands in where there is nothing else.
-    if (!sweeps.empty() && sweeps.back().target != HWY_EMU128)
-        std::erase_if(sweeps, [](const auto& sweep) { return sweep.target == HWY_EMU128; });
+    host::for_each_supported_target([&](auto target) { add_sweeps(target, neighbours, sweeps); });
     return sweeps;
 }
 

@@ -35,7 +35,6 @@ using Sweep = void (*)(const Fields<T>& fields, const Weights<T>& weights, const
 template <class T>
 struct HeatSweep {
     const char* instructions; ///< sse4, avx2, avx512, neon, sve, sve2, or scalar
-    std::int64_t target;      ///< Highway's bit for them
     Neighbours neighbours;
     Stores stores;
     Sweep<T> sweep;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "room.hpp"
-#include "trial.hpp"
+#include "host/room.hpp"
+#include "host/trial.hpp"
 #include "window_data.hpp"
 #include "window_kernels.hpp"
 
@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -40,8 +39,8 @@ public:
                         threads);
         choose_loop(context);
         context.setting("threads", threads);
-        context.setting("elements", static_cast<double>(count_));
-        context.setting("footprint", static_cast<double>(2 * count_ * sizeof(T)));
+        context.setting("elements", count_);
+        context.setting("footprint", 2 * count_ * sizeof(T));
     }
 
     void run() noexcept {
@@ -80,7 +79,7 @@ private:
     void choose_loop(const Context& context) {
         const auto loops = window_loops<T>();
         if (loops.empty()) throw std::runtime_error{"no loop for this CPU in this build"};
-        const auto& best = loops[fastest_of(loops.size(), [&](std::size_t i) {
+        const auto& best = loops[host::fastest_of(loops.size(), [&](std::size_t i) {
             average_ = loops[i].average;
             run();
         })];
@@ -116,37 +115,32 @@ public:
     static constexpr Info info{
         .id = "stencil.window",
         .question = "How fast does this host compute moving averages over a long series?",
-        .method =
-            "The mean of every window of a series of uniform random numbers, from one array to "
-            "another, as in trading signals and filters. Windows of up to 8 are added up "
-            "directly; longer ones move on a vector at a time by what comes in less what leaves, "
-            "started anew after four windows, so that the effort does not depend on the length and "
-            "rounding errors do not pile up. Instruction set, and stores that go past the caches "
-            "or not, are the fastest in a short trial. Every mean is compared with a compensated "
-            "running sum.",
-        .caveats =
-            "Bytes count the series and the means once, the least that must move beyond the "
-            "caches; "
-            "lines that the hardware reads before it writes them are not counted. With direct sums "
-            "the arithmetic, with running ones the passes within the first-level cache can be the "
-            "limit on a core that has the memory to itself. A window of 1 is a copy.",
+        .method = "The mean of every window of a series of uniform random numbers, out of place, "
+                  "as in trading signals and filters. Windows up to 8 are summed directly; longer "
+                  "ones advance a vector at a time by what enters less what leaves, restarted "
+                  "every four windows, so that the work does not depend on the length and rounding "
+                  "errors do not accumulate. The fastest instruction set and kind of stores in a "
+                  "short trial are used. Every mean is compared with a compensated running sum.",
+        .caveats = "Bytes count series and means once, the least traffic beyond the caches; "
+                   "reading a line before writing it is not counted. On a core with the memory to "
+                   "itself, arithmetic (direct sums) or passes within the first-level cache "
+                   "(running sums) can be the limit. A window of 1 is a copy.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
     };
     static constexpr std::tuple axes{
         integer("window", "elements of a mean", "", &Params::window, {20, 250}, {1, 1 << 20}),
         choice("precision", "of the series and the means", &Params::precision,
-               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32}},
-               {Precision::fp64, Precision::fp32}),
-        symbolic("footprint", "bytes of series and means", "B", &Params::footprint,
-                 {Symbolic{Symbol::beyond_cache}}, {64_KiB, 16_TiB}, {Symbol::beyond_cache}),
-        symbolic("threads", "cores used", "", &Params::threads, {Symbolic{Symbol::all}}, {1, 4096},
-                 {Symbol::one, Symbol::all}),
+               {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}),
+        footprint_axis("bytes of series and means", &Params::footprint, {Symbol::beyond_cache},
+                       {64_KiB, 16_TiB}),
+        threads_axis(&Params::threads, {Symbol::all}),
     };
 
     static Fit fit(const Params& p, const Machine& m) {
         const std::int64_t window_bytes = p.window * static_cast<std::int64_t>(sizeof(double));
-        return has_room(m, p.threads, m.bytes(p.footprint) + window_bytes);
+        return host::fits(p.threads, host::with_page_tables(m.bytes(p.footprint) + window_bytes),
+                          m);
     }
 
     Window(const Params& p, const Context& context) : OneOf{[&] { return make(p, context); }} {}
@@ -164,7 +158,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark window;
-constinit const assay_benchmark window = define<Window>();
+extern constinit const assay_benchmark window = define<Window>();
 
 } // namespace assay::stencil

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "stencil/running_sum.hpp"
+#include "device/compensated_sum.hpp"
 
 #include <assay/random.hpp>
 
@@ -22,9 +22,8 @@ inline constexpr std::uint64_t in_seed = 14;
 inline constexpr std::uint64_t spoil_seed = 15;
 
 inline constexpr const char* method =
-    "every mean against a running sum that carries its rounding errors along, relative, by the "
-    "worst "
-    "case of the roundings between two fresh starts; and every input is what it was";
+    "every mean against a compensated running sum, relative, by the worst case of the roundings "
+    "between two restarts; and every input is unchanged";
 inline constexpr const char* damage =
     "a mean is off by more than rounding, or an input has changed";
 
@@ -33,7 +32,7 @@ template <class T>
 ASSAY_HOST_DEVICE double worst_of(const T* in, const T* out, std::size_t first, std::size_t last,
                                   std::size_t window) {
     if (first >= last) return 0;
-    RunningSum sum;
+    CompensatedSum sum;
     for (std::size_t i = 0; i + 1 < window; ++i) sum.add(static_cast<double>(in[first + i]));
     double worst = 0;
     for (std::size_t i = first; i < last; ++i) {

@@ -10,6 +10,8 @@
 
 #include "window_kernels.hpp"
 
+#include "host/targets.hpp"
+
 #include <hwy/cache_control.h>
 
 #include <algorithm>
@@ -110,23 +112,19 @@ void average(const T* in, T* out, std::size_t first, std::size_t last, std::size
 }
 
 } // namespace
+} // namespace assay::stencil::HWY_NAMESPACE
+
+namespace assay::stencil {
 
 template <class T>
-void add_loops(const char* instructions, std::vector<WindowLoop<T>>& to) {
+void add_loops(host::Target<HWY_TARGET> target, std::vector<WindowLoop<T>>& to) {
+    using namespace HWY_NAMESPACE;
     const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>{});
-    to.push_back({.instructions = instructions,
-                  .target = HWY_TARGET,
-                  .lanes = lanes,
-                  .stores = Stores::plain,
-                  .average = &average<T, Stores::plain>});
-    to.push_back({.instructions = instructions,
-                  .target = HWY_TARGET,
-                  .lanes = lanes,
-                  .stores = Stores::streaming,
-                  .average = &average<T, Stores::streaming>});
+    to.push_back({target.name, lanes, Stores::plain, &average<T, Stores::plain>});
+    to.push_back({target.name, lanes, Stores::streaming, &average<T, Stores::streaming>});
 }
 
-} // namespace assay::stencil::HWY_NAMESPACE
+} // namespace assay::stencil
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
@@ -135,33 +133,8 @@ namespace assay::stencil {
 template <class T>
 std::vector<WindowLoop<T>> window_loops() {
     std::vector<WindowLoop<T>> loops;
-    const std::int64_t supported = hwy::SupportedTargets();
-    // Every set's code by its own name, where HWY_EXPORT would give the best one's alone. Asked for
-    // its lanes, a set's code runs: only those that this CPU has.
-#if HWY_TARGETS & HWY_EMU128
-    N_EMU128::add_loops("scalar", loops);
-#endif
-#if HWY_TARGETS & HWY_SSE4
-    if ((supported & HWY_SSE4) != 0) N_SSE4::add_loops("sse4", loops);
-#endif
-#if HWY_TARGETS & HWY_AVX2
-    if ((supported & HWY_AVX2) != 0) N_AVX2::add_loops("avx2", loops);
-#endif
-#if HWY_TARGETS & HWY_AVX3
-    if ((supported & HWY_AVX3) != 0) N_AVX3::add_loops("avx512", loops);
-#endif
-#if HWY_TARGETS & HWY_NEON
-    if ((supported & HWY_NEON) != 0) N_NEON::add_loops("neon", loops);
-#endif
-#if HWY_TARGETS & HWY_SVE
-    if ((supported & HWY_SVE) != 0) N_SVE::add_loops("sve", loops);
-#endif
-#if HWY_TARGETS & HWY_SVE2
-    if ((supported & HWY_SVE2) != 0) N_SVE2::add_loops("sve2", loops);
-#endif
-    // The scalar code stands in where there is nothing else.
-    if (!loops.empty() && loops.back().target != HWY_EMU128)
-        std::erase_if(loops, [](const auto& loop) { return loop.target == HWY_EMU128; });
+    // Asked for its lanes, a set's code runs: only those that this CPU has.
+    host::for_each_supported_target([&](auto target) { add_loops(target, loops); });
     return loops;
 }
 

@@ -14,7 +14,6 @@
 #include "stores.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace assay::stencil {
@@ -43,7 +42,6 @@ using Average = void (*)(const T* in, T* out, std::size_t first, std::size_t las
 template <class T>
 struct WindowLoop {
     const char* instructions; ///< sse4, avx2, avx512, neon, sve, sve2, or scalar
-    std::int64_t target;      ///< Highway's bit for them
     std::size_t lanes;        ///< elements of a vector
     Stores stores;
     Average<T> average;

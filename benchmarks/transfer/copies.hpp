@@ -50,9 +50,8 @@ inline std::string why_not(Direction direction, HostMemory memory, Engine engine
                            bool kernels_reach_pageable) {
     if (memory == HostMemory::pinned) return {};
     if (is_two_way(direction))
-        return "not applicable: the host takes part in copies of pageable memory, so that one "
-               "thread "
-               "cannot have two under way";
+        return "not applicable: the host stages copies of pageable memory, so one thread cannot "
+               "run two at once";
     if (engine == Engine::kernel && !kernels_reach_pageable)
         return "not applicable: kernels on this device do not reach pageable memory";
     return {};

@@ -47,7 +47,7 @@ Check check_words(const std::uint64_t* words, std::uint64_t count, std::uint64_t
                   const device::Stream& stream) {
     return device::check_each(
         stream, count, WrongWord{words, seed}, 0,
-        "every word made again from the random seed, on the side that got it");
+        "every word against its recomputation from the random seed, on the receiving side");
 }
 
 void flip_bit(std::uint64_t* words, std::uint64_t count, std::uint64_t pick,

@@ -25,24 +25,21 @@ public:
         .id = "transfer.device",
         .version = 2, // 1: a third of the blocks waited for the others
         .question = "How fast does this device copy within its own memory?",
-        .method =
-            "Copies of random 64-bit words from one buffer to another by cudaMemcpyAsync "
-            "(copy_engine) or by a kernel with 16-byte loads and stores, one after another on a "
-            "stream of its own, by the device's clock with hidden launches. Every word that "
-            "arrived is compared on the device with the one made again from the random seed.",
+        .method = "Copies of random 64-bit words between two buffers by cudaMemcpyAsync "
+                  "(copy_engine) or by a kernel with 16-byte loads and stores, back to back on one "
+                  "stream, timed with CUDA events, launch overhead excluded. Every word is "
+                  "compared on the device with its recomputation from the random seed.",
         .caveats =
-            "Counts each byte twice: it is read and it is written. Tools that count it once show "
-            "half of this. One copy engine need not fill the memory; for copies within a device "
-            "the driver may also take a kernel of its own. Copies that fit into the second level "
-            "cache measure that cache.",
+            "Counts each byte twice, read and written; tools that count it once show half. One "
+            "copy engine need not saturate the memory; within a device the driver may also use a "
+            "kernel. Copies that fit in the second-level cache measure that cache.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
         .place = "cuda",
     };
     static constexpr std::tuple axes{
         choice("engine", "who copies: what cudaMemcpyAsync takes, or a kernel", &Params::engine,
-               {Name{"copy_engine", Engine::copy_engine}, Name{"kernel", Engine::kernel}},
-               {Engine::copy_engine, Engine::kernel}),
+               {{"copy_engine", Engine::copy_engine}, {"kernel", Engine::kernel}}),
         integer("bytes", "of each copy", "B", &Params::bytes, {1_GiB}, {4_KiB, 256_GiB}),
     };
 
@@ -56,7 +53,7 @@ public:
           blocks_{copy_blocks(from_.size(), device::properties().multiprocessors,
                               resident_copy_blocks())} {
         make_words(from_.data(), from_.size(), seed, stream_);
-        context.setting("bytes", static_cast<double>(from_.bytes()));
+        context.setting("bytes", from_.bytes());
         if (engine_ == Engine::copy_engine) return;
         context.setting("blocks", blocks_);
         context.setting("block_threads", copy_threads);
@@ -76,11 +73,10 @@ public:
         stream_.wait();
     }
     /// One bit.
-    void spoil() { flip_bit(to_.data(), to_.size(), random_bits(spoil_seed, spoils_++), stream_); }
+    void spoil() { flip_bit(to_.data(), to_.size(), spoils_.next(), stream_); }
 
 private:
     static constexpr std::uint64_t seed = 34;
-    static constexpr std::uint64_t spoil_seed = 35;
 
     Engine engine_;
     device::Stream stream_;
@@ -88,12 +84,11 @@ private:
     device::Buffer<std::uint64_t> from_;
     device::Buffer<std::uint64_t> to_;
     unsigned blocks_;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{35};
 };
 
 } // namespace
 
-extern constinit const assay_benchmark device_copies;
-constinit const assay_benchmark device_copies = define<DeviceCopies>();
+extern constinit const assay_benchmark device_copies = define<DeviceCopies>();
 
 } // namespace assay::transfer

@@ -8,7 +8,6 @@
 
 #include <assay/define.hpp>
 #include <assay/units.hpp>
-#include <assay/verify.hpp>
 
 #include <string>
 #include <tuple>
@@ -28,24 +27,19 @@ public:
     };
     static constexpr Info info{
         .id = "transfer.host",
-        .question = "How fast does data get from the host to this device and back?",
-        .method =
-            "Copies of random 64-bit words by cudaMemcpyAsync (copy_engine) or by a kernel with "
-            "16-byte loads and stores that reads or writes the host's memory by itself, one after "
-            "another on a stream of its own; the device's clock from the start of the first to the "
-            "end of "
-            "the last, launches hidden. both: copies in both directions on two streams that start "
-            "together, until both are done; the sum counts. to_device_loaded and to_host_loaded: "
-            "that direction alone counts while the other one is kept busy for longer. The host's "
-            "memory is "
-            "touched first by a thread that the program has bound near the device. Every word "
-            "that arrived is compared with the one made again from the random seed.",
+        .question = "How fast is data copied between the host and this device?",
+        .method = "Copies of random 64-bit words by cudaMemcpyAsync (copy_engine) or by a kernel "
+                  "that accesses host memory with 16-byte loads and stores, back to back on one "
+                  "stream, timed with CUDA events, launch overhead excluded. both: both directions "
+                  "on two streams that start together, until both are done; the sum counts. "
+                  "to_device_loaded, to_host_loaded: only that direction counts while the other is "
+                  "kept busy for longer. Host memory is first touched by a thread bound near the "
+                  "device. Every word is compared with its recomputation from the random seed.",
         .caveats =
-            "Each byte counts once for each direction that is timed. Copies of pageable memory "
-            "are staged by a thread of the host: it, and the launch of every copy, are in their "
-            "time. Short copies measure what a copy costs to start: see transfer.latency. A "
-            "device with one copy engine cannot copy both ways at once by it. In a virtual machine "
-            "nobody says on which NUMA node pages really are.",
+            "Each byte counts once per timed direction. Pageable memory is staged by a host "
+            "thread, which is included, as is the launch of every copy. Short copies measure "
+            "start-up: see transfer.latency. A device with one copy engine cannot use it both ways "
+            "at once. In a virtual machine the NUMA node of the pages is unknown.",
         .headline = "bandwidth",
         .place = "cuda",
     };
@@ -56,14 +50,12 @@ public:
             &Params::direction,
             {Name{"to_device", Direction::to_device}, Name{"to_host", Direction::to_host},
              Name{"both", Direction::both}, Name{"to_device_loaded", Direction::to_device_loaded},
-             Name{"to_host_loaded", Direction::to_host_loaded}},
-            {Direction::to_device, Direction::to_host, Direction::both, Direction::to_device_loaded,
-             Direction::to_host_loaded}),
-        choice("memory", "of the host: pinned, or pageable as malloc gives it", &Params::memory,
-               {Name{"pinned", HostMemory::pinned}, Name{"pageable", HostMemory::pageable}},
+             Name{"to_host_loaded", Direction::to_host_loaded}}),
+        choice("memory", "host memory: pinned, or pageable as from malloc", &Params::memory,
+               {{"pinned", HostMemory::pinned}, {"pageable", HostMemory::pageable}},
                {HostMemory::pinned}),
-        choice("engine", "who copies: the device's copy engines, or a kernel", &Params::engine,
-               {Name{"copy_engine", Engine::copy_engine}, Name{"kernel", Engine::kernel}},
+        choice("engine", "copy engines of the device, or a kernel", &Params::engine,
+               {{"copy_engine", Engine::copy_engine}, {"kernel", Engine::kernel}},
                {Engine::copy_engine}),
         integer("bytes", "of each copy", "B", &Params::bytes, {256_MiB}, {4_KiB, 64_GiB}),
     };
@@ -71,8 +63,8 @@ public:
     static Fit fit(const Params& p, const Machine& m) {
         const std::int64_t ways = is_two_way(p.direction) ? 2 : 1;
         if (const std::int64_t there = m.memory_available(); there != 0 && ways * p.bytes > there)
-            return Fit::no("needs " + std::to_string(ways * p.bytes) +
-                           " bytes of the host's free memory, there are " + std::to_string(there));
+            return Fit::no("needs ", ways * p.bytes, " bytes of the host's free memory, there are ",
+                           there);
         if (const Fit fits = device::fits_device(ways * p.bytes); !fits) return fits;
         const std::string why = why_not(p.direction, p.memory, p.engine,
                                         device::attribute(cudaDevAttrPageableMemoryAccess, 0) != 0);
@@ -127,8 +119,7 @@ public:
 
     void poison() {
         if (sends(direction_)) {
-            device::check(cudaMemsetAsync(arrived_.data(), 0xff, arrived_.bytes(), stream_.get()));
-            stream_.wait();
+            device::set_bytes(arrived_, 0xff, stream_);
         }
         received_.poison();
     }
@@ -162,7 +153,7 @@ private:
         return options;
     }
     void describe(const Context& context) const {
-        context.setting("bytes", static_cast<double>(words_ * sizeof(std::uint64_t)));
+        context.setting("bytes", words_ * sizeof(std::uint64_t));
         context.setting("copy_engines", device::attribute(cudaDevAttrAsyncEngineCount, 0));
         if (engine_ == Engine::kernel) {
             context.setting("blocks", blocks_);
@@ -200,7 +191,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark host_copies;
-constinit const assay_benchmark host_copies = define<HostCopies>();
+extern constinit const assay_benchmark host_copies = define<HostCopies>();
 
 } // namespace assay::transfer

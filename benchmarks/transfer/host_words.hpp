@@ -9,7 +9,6 @@
 #include "transfer/copies.hpp"
 
 #include <assay/benchmark.hpp>
-#include <assay/parallel.hpp>
 #include <assay/verify.hpp>
 
 #include <sys/syscall.h>
@@ -18,7 +17,6 @@
 #include <algorithm>
 #include <memory>
 #include <span>
-#include <string>
 
 namespace assay::transfer {
 
@@ -43,8 +41,9 @@ public:
         data()[pick % count_] ^= std::uint64_t{1} << (pick >> 58U);
     }
     Check check(std::uint64_t seed) const {
-        return check_each(count_, WrongWord{data(), seed}, 0,
-                          "every word made again from the random seed, on the side that got it");
+        return check_each(
+            count_, WrongWord{data(), seed}, 0,
+            "every word against its recomputation from the random seed, on the receiving side");
     }
 
 private:
@@ -63,8 +62,8 @@ inline void describe_nodes(int device_node, const Context& context) {
     if (device_node < 0) return;
     context.setting("device_node", device_node);
     if (device_node != static_cast<int>(node))
-        context.warn("the host's memory was touched on NUMA node " + std::to_string(node) +
-                     ", the device is near node " + std::to_string(device_node));
+        context.warn(joined("the host's memory was touched on NUMA node ", node,
+                            ", the device is near node ", device_node));
 }
 
 } // namespace assay::transfer

@@ -2,6 +2,8 @@
 
 #include "nodes.hpp"
 
+#include <assay/text.hpp>
+
 #include <linux/mempolicy.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -113,10 +115,9 @@ std::string bind_to_node(void* data, std::size_t bytes, int node) {
     if (::syscall(SYS_mbind, data, bytes, MPOL_BIND, mask.data(), most_nodes + 1UL, 0UL) == 0)
         return {};
     const int error = errno;
-    return "cannot place memory on node " + std::to_string(node) + ": " +
-           std::system_category().message(error) +
-           (error == EPERM || error == ENOSYS ? " (containers forbid mbind without CAP_SYS_NICE)"
-                                              : "");
+    return joined(
+        "cannot place memory on node ", node, ": ", std::system_category().message(error),
+        error == EPERM || error == ENOSYS ? " (containers forbid mbind without CAP_SYS_NICE)" : "");
 }
 
 std::size_t bytes_elsewhere(const void* data, std::size_t bytes, std::size_t step, int node) {

@@ -8,7 +8,6 @@
 #include <assay/units.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -20,7 +19,6 @@ namespace {
 using namespace units;
 using memory::Memory;
 using memory::Pages;
-using Clock = std::chrono::steady_clock;
 
 class Numa {
 public:
@@ -30,24 +28,21 @@ public:
     };
     static constexpr Info info{
         .id = "transfer.numa",
-        .question = "How fast do the cores of each NUMA node read the memory of every other?",
-        .method =
-            "Random 64-bit words in memory that is bound to each node in turn; all used cores of "
-            "one node read all of it together while the others wait, for every pair of nodes. The "
-            "matrix holds the bandwidth of each pair over all calls. Checked: the sum of every "
-            "core against that of the words made again, and that the pages lie where they should.",
-        .caveats =
-            "Pairs are measured one after the other: links that all nodes use at once are shared. "
-            "The headline counts all bytes by all time, so that slow pairs weigh more. One "
-            "machine with several nodes was not at hand when this was written: it was tried with "
-            "one.",
+        .question = "How fast do the cores of each NUMA node read the memory of each node?",
+        .method = "Memory bound to each node in turn, filled with random 64-bit words; all used "
+                  "cores of one node read it together while the others wait, for every pair of "
+                  "nodes. The matrix holds the bandwidth of each pair over all calls. Checked: the "
+                  "sum of every core, and the placement of the pages.",
+        .caveats = "Pairs are measured one at a time; links are shared when all nodes use them at "
+                   "once. The primary metric is all bytes by total time, so slow pairs weigh more. "
+                   "Not yet run on a machine with several nodes.",
         .headline = "bandwidth",
     };
     static constexpr std::tuple axes{
-        symbolic("footprint", "bytes over all nodes", "B", &Params::footprint,
-                 {Symbolic{Symbol::beyond_cache}}, {1_MiB, 16_TiB}, {Symbol::beyond_cache}),
-        symbolic("threads", "cores used, over all nodes", "", &Params::threads,
-                 {Symbolic{Symbol::all}}, {1, 4096}, {Symbol::all}),
+        footprint_axis("bytes over all nodes", &Params::footprint, {Symbol::beyond_cache},
+                       {1_MiB, 16_TiB}),
+        symbolic("threads", "cores used, over all nodes", "", &Params::threads, {Symbol::all},
+                 {1, 4096}, {Symbol::all}),
     };
 
     static Fit fit(const Params& p, const Machine& m) {
@@ -76,7 +71,7 @@ public:
         places_.describe(context);
         context.setting("threads", threads_);
         context.setting("instructions", choice.instructions);
-        context.setting("footprint_of_a_node", static_cast<double>(words_ * sizeof(std::uint64_t)));
+        context.setting("footprint_of_a_node", words_ * sizeof(std::uint64_t));
     }
 
     void run() noexcept {
@@ -96,23 +91,17 @@ public:
                                     places_.columns[column]);
                 off != 0)
                 return check_value(static_cast<double>(off), 0, method,
-                                   std::to_string(off) + " bytes are not on node " +
-                                       std::to_string(places_.columns[column]));
-        std::vector<Sum> wrong(static_cast<std::size_t>(threads_));
-        on_each_thread(threads_, [&](std::size_t thread, std::size_t) {
-            wrong[thread].value = wrong_sums(thread);
-        });
-        std::uint64_t total = 0;
-        for (const Sum& of : wrong) total += of.value;
-        return check_value(static_cast<double>(total), 0, method,
-                           std::to_string(total) + " sums are wrong");
+                                   joined(off, " bytes are not on node ", places_.columns[column]));
+        const std::uint64_t total = sum_over_threads(
+            threads_, [&](std::size_t thread, std::size_t) { return wrong_sums(thread); });
+        return check_value(static_cast<double>(total), 0, method, joined(total, " sums are wrong"));
     }
     void poison() {
-        for (Sum& sum : sums_) sum.value = 0xdead'beef'dead'beefU;
+        for (auto& sum : sums_) sum.value = 0xdead'beef'dead'beefU;
     }
     /// One bit of one sum that is used.
     void spoil() {
-        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        const std::uint64_t pick = spoils_.next();
         const std::size_t cell = pick % places_.cells();
         const auto& team = places_.teams.team[cell / places_.columns.size()];
         sum_of(cell, team[(pick >> 20U) % team.size()]) ^= std::uint64_t{1} << (pick >> 58U);
@@ -126,10 +115,6 @@ public:
     }
 
 private:
-    struct alignas(cache_line) Sum {
-        std::uint64_t value = 0;
-    };
-    static constexpr std::uint64_t spoil_seed = 21;
     static std::uint64_t seed_of(int node) { return 1000 + static_cast<std::uint64_t>(node); }
     static std::uint64_t* words_of(Memory& memory) {
         return reinterpret_cast<std::uint64_t*>(memory.data());
@@ -153,14 +138,14 @@ private:
         const std::size_t cell = row * places_.columns.size() + column;
         const auto& team = places_.teams.team[row];
         const memory::Words words = input(column);
-        const auto start = Clock::now();
+        const Stopwatch watch;
         on_each_thread(threads_, [&](std::size_t thread, std::size_t) {
             const auto found = std::ranges::find(team, thread);
             if (found == team.end()) return;
             const Slice own = part(team, static_cast<std::size_t>(found - team.begin()));
             sum_of(cell, thread) = loop_(words, own.first, own.last);
         });
-        seconds_[cell] += std::chrono::duration<double>(Clock::now() - start).count();
+        seconds_[cell] += watch.seconds();
     }
     std::uint64_t wrong_sums(std::size_t thread) const {
         std::uint64_t wrong = 0;
@@ -181,16 +166,15 @@ private:
     Places places_;
     std::size_t words_; // of one node
     std::vector<Memory> memories_;
-    std::vector<double> seconds_; // of each pair of nodes, over all calls
-    std::vector<Sum> sums_;       // of each pair and thread
+    std::vector<double> seconds_;          // of each pair of nodes, over all calls
+    std::vector<Own<std::uint64_t>> sums_; // of each pair and thread
     memory::SweepLoop loop_ = nullptr;
     std::uint64_t calls_ = 0;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{21};
 };
 
 } // namespace
 
-extern constinit const assay_benchmark numa;
-constinit const assay_benchmark numa = define<Numa>();
+extern constinit const assay_benchmark numa = define<Numa>();
 
 } // namespace assay::transfer

@@ -7,7 +7,6 @@
 #include <assay/units.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -20,7 +19,6 @@ namespace {
 using namespace units;
 using memory::Chase;
 using memory::Pages;
-using Clock = std::chrono::steady_clock;
 
 class NumaLatency {
 public:
@@ -31,24 +29,24 @@ public:
     };
     static constexpr Info info{
         .id = "latency.numa",
-        .question = "How long does a core of each NUMA node wait for the memory of every other?",
+        .question =
+            "What is the latency from the cores of each NUMA node to the memory of each node?",
         .method =
-            "A random chain of pointers in memory that is bound to each node in turn, followed "
-            "for 16384 steps by one core of each node while the others wait. The matrix holds the "
-            "mean of each pair over all calls. Checked: every link of every chain, where every "
-            "walk ended, and that the pages lie where they should.",
+            "Pointer chase in memory bound to each node in turn, 16384 loads by one core of each "
+            "node while the others wait. The matrix holds the mean of each pair over all calls. "
+            "Checked: every link, where every chase ended, and the placement of the pages.",
         .caveats =
-            "The headline is the mean over all pairs, with the change from pair to pair, about "
-            "one percent. See memory.latency for what a step is. Never run on several nodes yet.",
+            "The primary metric is the mean over all pairs, including the change from pair to pair "
+            "(about one percent). See memory.latency. Not yet run on a machine with several nodes.",
         .headline = "latency",
     };
     static constexpr std::tuple axes{
-        symbolic("footprint", "bytes of the chain on each node", "B", &Params::footprint,
-                 {Symbolic{Symbol::beyond_cache}}, {1_MiB, 16_TiB}, {Symbol::beyond_cache}),
+        footprint_axis("bytes of the chain on each node", &Params::footprint,
+                       {Symbol::beyond_cache}, {1_MiB, 16_TiB}),
         choice("pages", "huge (2 MiB) or small (the usual size, 4 KiB on most)", &Params::pages,
-               {Name{"huge", Pages::huge}, Name{"small", Pages::small}}, {Pages::huge}),
+               {{"huge", Pages::huge}, {"small", Pages::small}}, {Pages::huge}),
         symbolic("threads", "cores that are looked at for one of each node", "", &Params::threads,
-                 {Symbolic{Symbol::all}}, {1, 4096}, {Symbol::all}),
+                 {Symbol::all}, {1, 4096}, {Symbol::all}),
     };
     /// rewind() only mends what spoil() broke.
     static constexpr std::uint64_t safe_calls = 1U << 30U;
@@ -83,8 +81,7 @@ public:
             if (bytes_elsewhere(memory.data(), memory.size(), huge_page, places_.columns[column]) !=
                 0)
                 return check_value(1, 0, method,
-                                   "not all pages are on node " +
-                                       std::to_string(places_.columns[column]));
+                                   joined("not all pages are on node ", places_.columns[column]));
             if (Check check = chases_[column]->verify(); !check.passed) return check;
         }
         return check_each(
@@ -123,9 +120,9 @@ private:
         const std::size_t walker = places_.teams.team[number / chases_.size()].front();
         on_each_thread(threads_, [&](std::size_t thread, std::size_t) {
             if (thread != walker) return;
-            const auto start = Clock::now();
+            const Stopwatch watch;
             chase.walk(steps);
-            cell.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+            cell.seconds += watch.seconds();
             cell.has_arrived = chase.arrived();
         });
     }
@@ -140,7 +137,6 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark numa_latency;
-constinit const assay_benchmark numa_latency = define<NumaLatency>();
+extern constinit const assay_benchmark numa_latency = define<NumaLatency>();
 
 } // namespace assay::transfer

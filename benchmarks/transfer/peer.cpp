@@ -15,7 +15,7 @@ namespace {
 using namespace units;
 
 constexpr const char* path_help =
-    "peer (one device reaches into the memory of the other), or host (through the host's memory)";
+    "peer (direct access between the devices), or host (staged through host memory)";
 
 class Peer {
 public:
@@ -27,35 +27,26 @@ public:
     };
     static constexpr Info info{
         .id = "transfer.peer",
-        .question = "How fast does data get from every device to every other?",
+        .question = "How fast is data copied between every two devices?",
         .method =
-            "cudaMemcpyPeerAsync of random 64-bit words from each device to each other, one pair "
-            "after the other while "
-            "the rest is idle, queued on the device that sends and timed by its clock (events), "
-            "launches hidden. "
-            "both_ways: copies in both directions that start together, until both are done; their "
-            "sum counts. path=peer has access between the devices enabled, and has cells where the "
-            "driver offers it "
-            "(cudaDeviceCanAccessPeer); path=host leaves it disabled, so that the driver goes "
-            "through the host's memory. The matrix holds each pair over all calls but the first. "
-            "Every word that "
-            "arrived is compared with the one made again from the random seed, on the device that "
-            "got it.",
+            "cudaMemcpyPeerAsync of random 64-bit words between every pair of devices, one pair at "
+            "a time, queued on the sender and timed with CUDA events, launch overhead excluded. "
+            "both_ways: both directions start together, until both are done; the sum counts. "
+            "path=peer enables peer access and covers pairs for which the driver offers it "
+            "(cudaDeviceCanAccessPeer); path=host disables it, so that the driver stages through "
+            "host memory. The matrix holds each pair over all calls but the first. Every word is "
+            "compared on the receiver with its recomputation from the random seed.",
         .caveats =
-            "The headline counts all bytes by the time of all pairs, so that slow pairs weigh "
-            "more. Pairs are measured one by one: links that many use at once (PCIe switches, the "
-            "way "
-            "through the host) are shared. Which link a copy took, NVLink or PCIe, the driver does "
-            "not say.",
+            "The primary metric is all bytes by the time of all pairs, so slow pairs weigh more. "
+            "One pair runs at a time: shared links (PCIe switches, the path through the host) do "
+            "not show. The driver does not say whether a copy used NVLink or PCIe.",
         .headline = "bandwidth",
         .place = "cuda",
     };
     static constexpr std::tuple axes{
         choice("direction", "one_way, or both_ways at once (the sum of both)", &Params::direction,
-               {Name{"one_way", Ways::one_way}, Name{"both_ways", Ways::both_ways}},
-               {Ways::one_way, Ways::both_ways}),
-        choice("path", path_help, &Params::path,
-               {Name{"peer", Path::peer}, Name{"host", Path::host}}, {Path::peer, Path::host}),
+               {{"one_way", Ways::one_way}, {"both_ways", Ways::both_ways}}),
+        choice("path", path_help, &Params::path, {{"peer", Path::peer}, {"host", Path::host}}),
         integer("bytes", "of each copy", "B", &Params::bytes, {64_MiB}, {4_KiB, 4_GiB}),
     };
     static constexpr bool all_devices = true;
@@ -98,30 +89,25 @@ public:
     };
     static constexpr Info info{
         .id = "latency.peer",
-        .question = "How long does a copy of a few bytes take from every device to every other?",
-        .method = "cudaMemcpyPeerAsync of 16 random bytes, 50 of them queued behind each other on "
-                  "the device that sends and timed "
-                  "by its clock (events), launches hidden; one pair after the other. Paths as for "
-                  "transfer.peer. The matrix "
-                  "holds each pair over all calls but the first. Every byte that arrived is "
-                  "compared with "
-                  "the one made again from the random seed.",
+        .question = "How long does a copy of a few bytes between two devices take?",
+        .method = "50 cudaMemcpyPeerAsync of 16 random bytes queued on the sender, timed with CUDA "
+                  "events, launch overhead excluded; one pair at a time. Paths as in "
+                  "transfer.peer. The matrix holds each pair over all calls but the first. Every "
+                  "byte is compared with its recomputation from the random seed.",
         .caveats =
-            "The time from one copy to the next, which is more than a single load or store over "
-            "the link takes: the engine that copies starts anew each time. The headline is the "
-            "mean of all pairs.",
+            "The time from one copy to the next, longer than a single load or store over the link: "
+            "the copy engine starts anew each time. The primary metric is the mean of all pairs.",
         .headline = "latency",
         .place = "cuda",
     };
     static constexpr std::tuple axes{
-        choice("path", path_help, &Params::path,
-               {Name{"peer", Path::peer}, Name{"host", Path::host}}, {Path::peer, Path::host}),
+        choice("path", path_help, &Params::path, {{"peer", Path::peer}, {"host", Path::host}}),
     };
     static constexpr bool all_devices = true;
 
     static Fit fit(const Params& p, const Machine& /*m*/) { return PeerLinks::fits(plan(p)); }
     PeerLatency(const Params& p, const Context& context) : links_{plan(p), context} {
-        context.setting("bytes", static_cast<double>(vector_bytes));
+        context.setting("bytes", vector_bytes);
     }
     MatrixClock& clock() { return links_.clock(); }
     void run() { links_.run(); }
@@ -145,9 +131,7 @@ private:
 
 } // namespace
 
-extern constinit const assay_benchmark peer;
-constinit const assay_benchmark peer = define<Peer>();
-extern constinit const assay_benchmark peer_latency;
-constinit const assay_benchmark peer_latency = define<PeerLatency>();
+extern constinit const assay_benchmark peer = define<Peer>();
+extern constinit const assay_benchmark peer_latency = define<PeerLatency>();
 
 } // namespace assay::transfer

@@ -8,7 +8,6 @@
 #include "transfer/copy_kernels.hpp"
 
 #include <assay/random.hpp>
-#include <assay/verify.hpp>
 
 #include <optional>
 
@@ -127,8 +126,8 @@ Fit PeerLinks::fits(const Plan& plan) {
         check(cudaMemGetInfo(&available, &total));
         if (bytes + device::reserve_bytes > available) {
             use(0);
-            return Fit::no("needs " + std::to_string(bytes) + " bytes of free memory on device " +
-                           std::to_string(device) + ", there are " + std::to_string(available));
+            return Fit::no("needs ", bytes, " bytes of free memory on device ", device,
+                           ", there are ", available);
         }
     }
     use(0);
@@ -147,8 +146,8 @@ PeerLinks::PeerLinks(const Plan& plan, const Context& context) : plan_{plan} {
         links_.push_back(std::make_unique<Link>(plan, *devices_[pair.from], *devices_[pair.to]));
     }
     use(0);
-    context.setting("devices", static_cast<double>(count));
-    context.setting("pairs", static_cast<double>(pairs_.size()));
+    context.setting("devices", count);
+    context.setting("pairs", pairs_.size());
     context.setting("copies_of_a_pair", plan.copies);
     poison();
 }
@@ -204,8 +203,8 @@ Check PeerLinks::verify() const {
     on_each_slot([&](std::uint64_t* words, const Device& from, const Device& to) {
         Check check = check_words(words, plan_.words, seed_of(from.number), to.stream);
         if (!check.passed)
-            check.detail = "from device " + std::to_string(from.number) + " to " +
-                           std::to_string(to.number) + ": " + check.detail;
+            check.detail =
+                joined("from device ", from.number, " to ", to.number, ": ", check.detail);
         if (first.passed) first = std::move(check);
     });
     return first;

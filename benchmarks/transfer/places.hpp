@@ -52,16 +52,16 @@ struct Places {
         return table;
     }
     void describe(const Context& context) const {
-        context.setting("nodes_with_cores", static_cast<double>(teams.rows.size()));
-        context.setting("nodes_with_memory", static_cast<double>(columns.size()));
+        context.setting("nodes_with_cores", teams.rows.size());
+        context.setting("nodes_with_memory", columns.size());
     }
 };
 
 /// Are there several nodes, may we choose between them, and is there room?
 inline Fit fits_nodes(std::int64_t bytes, memory::Pages pages, const Machine& m) {
     if (const std::int64_t nodes = m.count("numa.nodes"); nodes < 2)
-        return Fit::no("not applicable: needs several NUMA nodes, this machine has " +
-                       std::to_string(std::max<std::int64_t>(nodes, 1)));
+        return Fit::no("not applicable: needs several NUMA nodes, this machine has ",
+                       std::max<std::int64_t>(nodes, 1));
     memory::Memory probe{huge_page, memory::Pages::small};
     const std::vector<Node> nodes = read_nodes(node_folder);
     const std::vector<int> with = nodes_with_memory(node_folder, nodes);

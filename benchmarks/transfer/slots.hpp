@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 
 namespace assay::transfer {
 
@@ -74,12 +73,10 @@ inline std::uint64_t wrong_bytes(std::span<const unsigned char> slots, std::size
 
 inline Check check_slots(std::span<const unsigned char> slots, std::size_t bytes,
                          std::uint64_t seed, std::size_t full) {
-    const char* const method =
-        "every byte of every copy of the last 64, and that no other byte changed";
+    const char* const method = "every byte of the last 64 copies, and that no other byte changed";
     if (full == 0) return check_value(1, 0, method, "there was no copy");
     const std::uint64_t wrong = wrong_bytes(slots, bytes, seed, full);
-    return check_value(static_cast<double>(wrong), 0, method,
-                       std::to_string(wrong) + " bytes are wrong");
+    return check_value(static_cast<double>(wrong), 0, method, joined(wrong, " bytes are wrong"));
 }
 
 } // namespace assay::transfer

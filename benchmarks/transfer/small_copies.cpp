@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "device/clock.hpp"
+#include "device/place.hpp"
 #include "device/properties.hpp"
 #include "transfer/copies.hpp"
 #include "transfer/host_words.hpp"
@@ -10,7 +10,6 @@
 #include <assay/units.hpp>
 
 #include <algorithm>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -20,7 +19,7 @@ namespace {
 using namespace units;
 using device::Interval;
 
-class SmallCopies {
+class SmallCopies : public device::OnDevice {
 public:
     enum class Way : std::uint8_t { to_device, to_host, within };
     struct Params {
@@ -31,33 +30,26 @@ public:
     };
     static constexpr Info info{
         .id = "transfer.latency",
-        .question = "How long does a copy of a few bytes take between the host and this device?",
+        .question = "How long does a copy of a few bytes between the host and this device take?",
         .method =
-            "cudaMemcpyAsync of random bytes on a stream of its own. completion: the host's "
-            "clock from the call until cudaStreamSynchronize returns, one copy after another. "
-            "device: the device's clock (events), for one copy of many that are queued behind each "
-            "other, "
-            "launches hidden. queue: the host's clock for the call alone, while the stream is "
-            "held. Each copy has a source and a "
-            "destination of its own among 64; every byte of the last 64 copies is compared, and "
-            "that none "
-            "beside them changed.",
-        .caveats = "completion is what a program waits that needs the bytes; most of it is the "
-                   "driver and the way "
-                   "to the device and back. Copies to the device of up to 64 KiB of pageable "
-                   "memory travel "
-                   "within the command. How the host waits (spinning, as here by default, or "
-                   "blocking) matters.",
+            "cudaMemcpyAsync of random bytes on its own stream. completion: host time from the "
+            "call until cudaStreamSynchronize returns. device: time of one of many queued copies "
+            "by CUDA events, launch overhead excluded. queue: host time of the call alone, while "
+            "the stream is held. Copies rotate over 64 sources and destinations; every byte of the "
+            "last 64 copies and of the gaps between them is checked.",
+        .caveats = "completion is what a program that needs the bytes waits; most of it is the "
+                   "driver and the way to the device and back. Copies of up to 64 KiB of pageable "
+                   "memory to the device travel within the command. How the host waits (spinning, "
+                   "the default here, or blocking) matters.",
         .headline = "latency",
         .place = "cuda",
     };
     static constexpr std::tuple axes{
         choice("direction", "to_device, to_host, or within the device", &Params::direction,
                {Name{"to_device", Way::to_device}, Name{"to_host", Way::to_host},
-                Name{"within", Way::within}},
-               {Way::to_device, Way::to_host, Way::within}),
-        choice("memory", "of the host: pinned, or pageable as malloc gives it", &Params::memory,
-               {Name{"pinned", HostMemory::pinned}, Name{"pageable", HostMemory::pageable}},
+                Name{"within", Way::within}}),
+        choice("memory", "host memory: pinned, or pageable as from malloc", &Params::memory,
+               {{"pinned", HostMemory::pinned}, {"pageable", HostMemory::pageable}},
                {HostMemory::pinned}),
         choice("interval", device::interval_help, &Params::interval, device::interval_names,
                device::every_interval),
@@ -68,19 +60,18 @@ public:
         const auto bytes =
             static_cast<std::int64_t>(slot_count * slot_stride(static_cast<std::size_t>(p.bytes)));
         if (const std::int64_t there = m.memory_available(); there != 0 && 2 * bytes > there)
-            return Fit::no("needs " + std::to_string(2 * bytes) +
-                           " bytes of the host's free memory, there are " + std::to_string(there));
+            return Fit::no("needs ", 2 * bytes, " bytes of the host's free memory, there are ",
+                           there);
         if (p.memory == HostMemory::pageable && p.direction == Way::within)
             return Fit::no("not applicable: copies within the device use no memory of the host");
         if (p.memory == HostMemory::pageable && p.interval != Interval::completion)
-            return Fit::no("not applicable: the host takes part in copies of pageable memory, "
-                           "which cannot be queued");
+            return Fit::no("not applicable: the host stages copies of pageable memory, which "
+                           "cannot be queued");
         return device::fits_device(2 * bytes);
     }
     SmallCopies(const Params& p, const Context& context)
-        : way_{p.direction}, bytes_{static_cast<std::size_t>(p.bytes)},
-          size_{slot_count * slot_stride(bytes_)},
-          clock_{stream_, {.interval = p.interval, .operations = copies_as_operations}},
+        : OnDevice{{.interval = p.interval, .operations = copies_as_operations}}, way_{p.direction},
+          bytes_{static_cast<std::size_t>(p.bytes)}, size_{slot_count * slot_stride(bytes_)},
           host_{way_ == Way::within ? 0 : size_ / sizeof(std::uint64_t), p.memory}, from_{size_},
           to_{size_} {
         std::vector<unsigned char> source(size_);
@@ -88,11 +79,10 @@ public:
         device::to_device<unsigned char>(source, from_.data(), stream_);
         if (way_ == Way::to_device) std::ranges::copy(source, host_bytes());
         poison();
-        context.setting("slots", static_cast<double>(slot_count));
+        context.setting("slots", slot_count);
         describe_nodes(device::attribute(cudaDevAttrHostNumaId, -1), context);
     }
 
-    device::EventClock& clock() { return clock_; }
     void run() {
         const std::size_t at = turns_.take() * slot_stride(bytes_);
         switch (way_) {
@@ -116,12 +106,11 @@ public:
             std::fill_n(host_bytes(), size_, empty_byte);
             return;
         }
-        device::check(cudaMemsetAsync(to_.data(), empty_byte, to_.bytes(), stream_.get()));
-        stream_.wait();
+        device::set_bytes(to_, empty_byte, stream_);
     }
     /// One bit of a byte that was copied. The next copy mends it.
     void spoil() {
-        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        const std::uint64_t pick = spoils_.next();
         const std::size_t slot = pick % turns_.full();
         const std::size_t at = slot * slot_stride(bytes_) + (pick >> 20U) % bytes_;
         const auto bit = static_cast<unsigned char>(1U << (pick >> 61U));
@@ -130,14 +119,13 @@ public:
             host_bytes()[at] ^= bit;
             return;
         }
-        unsigned char byte = device::to_host(to_.data() + at, 1, stream_).front();
+        unsigned char byte = device::get(to_.data() + at, stream_);
         byte ^= bit;
         device::to_device<unsigned char>({&byte, 1}, to_.data() + at, stream_);
     }
 
 private:
     static constexpr std::uint64_t seed = 1000; // and one more for each slot
-    static constexpr std::uint64_t spoil_seed = 36;
 
     unsigned char* host_bytes() const { return reinterpret_cast<unsigned char*>(host_.data()); }
     void copy(const unsigned char* from, unsigned char* to, cudaMemcpyKind kind) const {
@@ -147,18 +135,15 @@ private:
     Way way_;
     std::size_t bytes_; // of a copy
     std::size_t size_;  // of all slots
-    device::Stream stream_;
-    device::EventClock clock_;
     HostWords host_;
     device::Buffer<unsigned char> from_;
     device::Buffer<unsigned char> to_;
     Turns turns_;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{36};
 };
 
 } // namespace
 
-extern constinit const assay_benchmark small_copies;
-constinit const assay_benchmark small_copies = define<SmallCopies>();
+extern constinit const assay_benchmark small_copies = define<SmallCopies>();
 
 } // namespace assay::transfer

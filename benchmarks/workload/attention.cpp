@@ -15,7 +15,6 @@
 #include <limits>
 #include <numbers>
 #include <span>
-#include <string>
 #include <tuple>
 #include <variant>
 #include <vector>
@@ -25,10 +24,13 @@ namespace {
 
 /// bf16 as it lies in memory.
 inline float widen(float value) { return value; }
+inline float widen(std::int8_t value) { return value; }
 inline float widen(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16U); }
 
 /// The largest of uniform numbers of variance 1.
 constexpr float root3 = std::numbers::sqrt3_v<float>;
+
+constexpr int largest_int8 = 127; // symmetric: -128 is not used
 
 /// Keys and values of all sequences and heads: a pair of those has `context` rows of `size` numbers.
 template <class T>
@@ -60,6 +62,8 @@ private:
         assay::detail::fill(to, threads, [seed](std::size_t i) {
             if constexpr (std::is_same_v<T, float>)
                 return random_value(Precision::fp32, seed, i, -root3, root3);
+            else if constexpr (std::is_same_v<T, std::int8_t>)
+                return random_integer<T>(seed, i, -largest_int8, largest_int8);
             else
                 return gemm::to_bfloat16(random_value(Precision::bf16, seed, i, -root3, root3))
                     .bits;
@@ -69,45 +73,35 @@ private:
 
 /// The same in 8 bits, with a scale for each row: the largest number of a row is 127 times it. Rows
 /// differ in size, or a kernel that took a neighbour's scale would pass.
-struct ScaledCache {
+struct ScaledCache : Cache<std::int8_t> {
     ScaledCache(std::size_t rows, std::size_t size, int threads)
-        : keys{rows * size, {.threads = threads}},
-          values{rows * size, {.threads = threads, .offset = 17 * cache_line}},
+        : Cache{rows, size, threads},
           key_scales{rows, {.threads = threads, .offset = 5 * cache_line}},
           value_scales{rows, {.threads = threads, .offset = 9 * cache_line}} {
-        fill(keys, key_scales, 61, threads);
-        fill(values, value_scales, 62, threads);
+        scale(key_scales, 71, threads);
+        scale(value_scales, 72, threads);
     }
     ScaledRows keys_from(std::size_t row, std::size_t size) const {
-        return {.numbers = keys.data() + row * size, .scales = key_scales.data() + row};
+        return {.numbers = Cache::keys_from(row, size), .scales = key_scales.data() + row};
     }
     ScaledRows values_from(std::size_t row, std::size_t size) const {
-        return {.numbers = values.data() + row * size, .scales = value_scales.data() + row};
+        return {.numbers = Cache::values_from(row, size), .scales = value_scales.data() + row};
     }
     double key(std::size_t row, std::size_t i, std::size_t size) const {
-        return double{key_scales[row]} * keys[row * size + i];
+        return double{key_scales[row]} * Cache::key(row, i, size);
     }
     double value(std::size_t row, std::size_t i, std::size_t size) const {
-        return double{value_scales[row]} * values[row * size + i];
+        return double{value_scales[row]} * Cache::value(row, i, size);
     }
-    std::size_t bytes() const {
-        return keys.bytes() + values.bytes() + key_scales.bytes() + value_scales.bytes();
-    }
+    std::size_t bytes() const { return Cache::bytes() + key_scales.bytes() + value_scales.bytes(); }
 
-    HostBuffer<std::int8_t> keys;
-    HostBuffer<std::int8_t> values;
     HostBuffer<float> key_scales;
     HostBuffer<float> value_scales;
 
 private:
-    static constexpr int most = 127; // symmetric: -128 is not used
-    static void fill(HostBuffer<std::int8_t>& numbers, HostBuffer<float>& scales,
-                     std::uint64_t seed, int threads) {
-        assay::detail::fill(numbers.view(), threads, [seed](std::size_t i) {
-            return random_integer<std::int8_t>(seed, i, -most, most);
-        });
+    static void scale(HostBuffer<float>& scales, std::uint64_t seed, int threads) {
         assay::detail::fill(scales.view(), threads, [seed](std::size_t row) {
-            return random_uniform<float>(seed + 10, row, 0.75F, 1.25F) * (root3 / most);
+            return random_uniform<float>(seed, row, 0.75F, 1.25F) * (root3 / largest_int8);
         });
     }
 };
@@ -124,30 +118,24 @@ public:
     };
     static constexpr Info info{
         .id = "workload.attention",
-        .question = "How fast can this host attend to what a language model has already said?",
-        .method =
-            "The attention of one decoding step: for each sequence and head one query against all "
-            "`context` cached keys and values, softmax between them, in one pass that reads every "
-            "row once (the way of FlashDecoding). The cache is fp32, bf16, or 8 bits with "
-            "one fp32 scale for each key and each value (a head of a token), widened in registers; "
-            "queries and arithmetic are fp32. Rows "
-            "are divided evenly among the threads, wherever a sequence ends; the parts are joined. "
-            "For a sample of heads all outputs are recomputed in fp64, from the numbers as "
-            "they are cached, and must agree within the "
-            "rounding of fp32. A call makes one token for each sequence.",
-        .caveats =
-            "Bytes are those of the cached keys and values and their scales, each once. int8: "
-            "a decoding step would also quantise a new row per head, which is not in it; there is "
-            "more arithmetic per byte than in the others. A cache that fits into the processor's "
-            "is faster than memory. Multi-head attention: where several "
-            "queries share a key (grouped queries), there is more arithmetic per byte. The rest of "
-            "the model, whose weights are read for every token as well, is not in it.",
+        .question = "How fast does this host run the attention of a decoding step?",
+        .method = "For each sequence and head, one query attends to all `context` cached keys and "
+                  "values with softmax, in one pass that reads every row once, as FlashDecoding "
+                  "does. The cache is fp32, bf16, or int8 with one fp32 scale per key and value (a "
+                  "head of a token), widened in registers; queries and arithmetic are fp32. Rows "
+                  "are divided evenly among threads, across sequences, and the parts are merged. "
+                  "For a sample of heads all outputs are recomputed in fp64 from the cached "
+                  "numbers, within fp32 rounding. A call produces one token per sequence.",
+        .caveats = "Bytes are the cached keys, values and scales, once. int8 excludes quantising "
+                   "the new row of each head and has more arithmetic per byte. A KV cache that "
+                   "fits in the processor's caches is faster than memory. Multi-head attention: "
+                   "grouped queries have more arithmetic per byte. The rest of the model, whose "
+                   "weights are also read for every token, is not included.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
     };
     static constexpr std::tuple axes{
-        integer("batch", "sequences, each waiting for its next token", "", &Params::batch, {1, 4},
-                {1, 4096}),
+        integer("batch", "sequences decoded together", "", &Params::batch, {1, 4}, {1, 4096}),
         integer("context", "tokens in the cache of a sequence", "", &Params::context, {4096},
                 {1, 1 << 20}),
         integer("heads", "heads of the layer", "", &Params::heads, {32}, {1, 1024}),
@@ -155,20 +143,17 @@ public:
                 {128}, {16, 1024}),
         choice("precision", "type of the cache", &Params::precision,
                {Name{"fp32", Precision::fp32}, Name{"bf16", Precision::bf16},
-                Name{"int8", Precision::int8}},
-               {Precision::fp32, Precision::bf16, Precision::int8}),
-        symbolic("threads", "cores used", "", &Params::threads, {Symbolic{Symbol::all}}, {1, 4096},
-                 {Symbol::one, Symbol::all}),
+                Name{"int8", Precision::int8}}),
+        threads_axis(&Params::threads, {Symbol::all}),
     };
     static constexpr bool single_call = true; // a call is what a user waits for
 
     static Fit fit(const Params& p, const Machine& m) {
         if (p.head_size % 16 != 0)
             return Fit::no("head_size must be a multiple of 16, the widest vector");
-        if (m.workers(p.threads) > 1 && !has_threads()) return Fit::no("needs a build with OpenMP");
         const std::int64_t rows = p.batch * p.heads * p.context;
         const std::int64_t scale = p.precision == Precision::int8 ? 4 : 0;
-        return fits(m, p.threads, 2 * rows * (p.head_size * bytes_of(p.precision) + scale));
+        return host::fits(p.threads, 2 * rows * (p.head_size * bytes_of(p.precision) + scale), m);
     }
 
     Attention(const Params& p, const Context& context)
@@ -208,7 +193,7 @@ public:
     }
     /// One number of as many heads in a row as surely hold one that is looked at.
     void spoil() {
-        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        const std::uint64_t pick = spoils_.next();
         const Slice damage = samples().damage(pick >> 16U);
         for (std::size_t pair = damage.first; pair < damage.last; ++pair) {
             float& value = results_[pair * size_ + pick % size_];
@@ -217,7 +202,6 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t spoil_seed = 64;
     using Any = std::variant<Cache<float>, Cache<std::uint16_t>, ScaledCache>;
 
     static Any make(const Params& p, int threads) {
@@ -331,12 +315,11 @@ private:
     std::vector<Part> parts_;        // two of each thread: where its slice begins and ends
     HostBuffer<float> part_results_; // of those
     std::uint64_t round_ = 0;        // of samples
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{64};
 };
 
 } // namespace
 
-extern constinit const assay_benchmark attention;
-constinit const assay_benchmark attention = define<Attention>();
+extern constinit const assay_benchmark attention = define<Attention>();
 
 } // namespace assay::workload

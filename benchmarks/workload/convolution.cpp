@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -111,20 +110,17 @@ public:
     static constexpr Info info{
         .id = "workload.convolution",
         .question = "How fast does this machine run the convolutions of ResNet-50?",
-        .method =
-            "Forward convolutions with bias and ReLU fused, as in inference, on images of 224 x "
-            "224: one layer, or all 53 in the order of the network. fp32; bf16 in and out; int8: "
-            "unsigned activations, signed weights, rounded back to 8 bits. Each occurrence of a "
-            "layer has its own weights, input and output. A sample of the outputs of every layer, "
-            "spread evenly, is recomputed in fp64 from the random seed: exact for int8, to the "
-            "rounding of fp32 sums (and of bf16 outputs) otherwise.",
+        .method = "Forward convolutions with fused bias and ReLU, as in inference, on 224 x 224 "
+                  "images: one layer, or all 53 in order. fp32; bf16 in and out; int8: unsigned "
+                  "activations, signed weights, requantised. Each occurrence of a layer has its "
+                  "own weights, input and output. A sample of the outputs of every layer, spread "
+                  "evenly, is recomputed in fp64 from the random seed: exactly for int8, else "
+                  "within the rounding of fp32 sums (and of bf16 outputs).",
         .caveats =
-            "A library's figure: layouts are of its choice, and bringing data into them is outside "
-            "the time. Products with the zeros around an image are not counted (four percent of "
-            "the "
-            "usual 4.1e9 per image). Layers are independent: the "
-            "additions of residual branches, pooling and the classifier are left out, and a layer "
-            "finds its input colder than in the network. No Winograd algorithm.",
+            "The rate of a library in layouts of its choice; reordering data into them is not "
+            "timed. Products with zero padding are not counted (four percent of the usual 4.1e9 "
+            "per image). Layers are independent: residual additions, pooling and the classifier "
+            "are left out, and inputs are colder than in the network. No Winograd.",
         .headline = "flop_rate",
         .ceiling = "peak.fma peak.dot",
     };
@@ -139,10 +135,8 @@ public:
         integer("batch", "images at a time", "", &Params::batch, {1, 16}, {1, 4096}),
         choice("precision", "type of inputs and outputs", &Params::precision,
                {Name{"fp32", Precision::fp32}, Name{"bf16", Precision::bf16},
-                Name{"int8", Precision::int8}},
-               {Precision::fp32, Precision::bf16, Precision::int8}),
-        symbolic("threads", "cores used", "", &Params::threads, {Symbolic{Symbol::all}}, {1, 4096},
-                 {Symbol::one, Symbol::all}),
+                Name{"int8", Precision::int8}}),
+        threads_axis(&Params::threads, {Symbol::all}),
     };
     static constexpr bool single_call = true; // a call is a batch of images, as a user waits for it
 
@@ -156,7 +150,7 @@ public:
                      (source + p.batch * layer.result_elements() + layer.weights());
             largest = std::max({largest, source, layer.weights()});
         }
-        if (Fit room = fits(m, p.threads, bytes + 4 * largest); !room) return room;
+        if (Fit room = host::fits(p.threads, bytes + 4 * largest, m); !room) return room;
         return fits_kernels([&](Kernels& kernels) {
             for (const Layer& layer : layers)
                 kernels.add(describe(layer, p.batch, p.precision, 1, cpu()).impl_info_str());
@@ -164,7 +158,7 @@ public:
     }
 
     Convolutions(const Params& p, const Context& context)
-        : params_{p}, threads_{use_threads(context.machine(), p.threads)}, engine_{cpu()},
+        : params_{p}, threads_{host::use_threads(context.machine(), p.threads)}, engine_{cpu()},
           steps_{engine_} {
         Kernels kernels;
         for (const Layer& layer : layers_of(p.layer)) {
@@ -179,7 +173,7 @@ public:
         poison();
         context.setting("implementation", kernels.words());
         context.setting("threads", threads_);
-        context.setting("layers", static_cast<double>(convolutions_.size()));
+        context.setting("layers", convolutions_.size());
     }
 
     void run() noexcept { steps_.run(); }
@@ -207,11 +201,9 @@ public:
             },
             convolutions_.front().data.bound(),
             params_.precision == Precision::int8
-                ? std::to_string(each) + " outputs of every layer recomputed, exactly"
-                : std::to_string(each) +
-                      " outputs of every layer recomputed in fp64; 1 is four "
-                      "times u sqrt(products) of a typical sum, and one rounding "
-                      "of the output");
+                ? joined(each, " outputs of every layer recomputed, exactly")
+                : joined(each, " outputs of every layer recomputed in fp64; 1 is four times u "
+                               "sqrt(products) of a typical sum, and one rounding of the output"));
     }
     void poison() {
         for (Convolution& c : convolutions_) c.result.poison();
@@ -219,7 +211,7 @@ public:
     }
     /// As many outputs in a row as surely hold a sample, by the smallest error that matters.
     void spoil() {
-        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        const std::uint64_t pick = spoils_.next();
         const std::size_t which = pick % convolutions_.size();
         Convolution& c = convolutions_[which];
         const Slice damage = samples_of(which).damage(pick >> 16U);
@@ -228,8 +220,6 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t spoil_seed = 41;
-
     /// The smallest layer has 25,088 outputs, so there are as many samples of each.
     Samples samples_of(std::size_t which) const {
         constexpr std::size_t of_one = 256;
@@ -243,12 +233,11 @@ private:
     Steps steps_;
     std::deque<Convolution> convolutions_; // stay where they are
     std::uint64_t round_ = 0;              // of samples
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{41};
 };
 
 } // namespace
 
-extern constinit const assay_benchmark convolution;
-constinit const assay_benchmark convolution = define<Convolutions>();
+extern constinit const assay_benchmark convolution = define<Convolutions>();
 
 } // namespace assay::workload

@@ -9,7 +9,6 @@
 #include "resnet50.hpp"
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

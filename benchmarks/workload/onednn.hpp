@@ -235,7 +235,7 @@ public:
         for (const std::string& name : order_) {
             const int count = counts_.at(name);
             text += (text.empty() ? "" : ", ") + name;
-            if (count > 1) text += " x" + std::to_string(count);
+            if (count > 1) text += joined(" x", count);
         }
         return text;
     }

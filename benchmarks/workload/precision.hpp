@@ -5,18 +5,13 @@
 #pragma once
 
 #include "../gemm/bfloat16.hpp"
+#include "../host/room.hpp"
 
 #include <assay/benchmark.hpp>
 #include <assay/random.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 namespace assay::workload {
 
@@ -37,28 +32,6 @@ inline float random_value(Precision precision, std::uint64_t seed, std::uint64_t
     constexpr int bf16_digits = 8;
     const auto value = random_uniform<float>(seed, index, low, high);
     return precision == Precision::bf16 ? gemm::round_to_bits(value, bf16_digits) : value;
-}
-
-/// The threads that `threads` stands for become the size of OpenMP's teams, the library's among them.
-inline int use_threads(const Machine& machine, Symbolic threads) {
-    const auto count = static_cast<int>(machine.workers(threads));
-#ifdef _OPENMP // the tests of this file need no threads
-    omp_set_num_threads(count);
-#endif
-    return count;
-}
-
-inline Fit fits(const Machine& machine, Symbolic threads, std::int64_t bytes) {
-    const std::int64_t cores = std::max(machine.cores(), machine.count("threads"));
-    if (machine.workers(threads) > cores)
-        return Fit::no("needs " + std::to_string(machine.workers(threads)) +
-                       " cores, this process may use " + std::to_string(cores));
-    const std::int64_t available = machine.memory_available();
-    if (available == 0 || bytes <= available) return Fit::yes(); // 0: not known, so it may try
-    constexpr std::int64_t mebi = 1 << 20U;
-    return Fit::no("needs " + std::to_string(bytes / mebi) + " MiB of memory, " +
-                   std::to_string(available / mebi) +
-                   " MiB are available; a smaller batch would do");
 }
 
 /// How far a sum of `terms` products may be off, whose typical size is `scale`, and which is `value`.

@@ -13,7 +13,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -32,22 +31,19 @@ public:
     };
     static constexpr Info info{
         .id = "workload.transformer_layer",
-        .question = "How many tokens a second pass one encoder layer of a transformer?",
-        .method =
-            "One layer as in BERT: projection to queries, keys and values, attention with softmax "
-            "for every head of 64, output projection, residual, layer norm, perceptron of four "
-            "times the width with GELU, residual, layer norm. Nine primitives; bias, GELU and "
-            "residuals fused into the matrix products, heads addressed in place. Every stage is "
-            "checked: a sample of its results, spread evenly, recomputed in fp64 from what the "
-            "stage before has stored, within the rounding of fp32 sums and of storing.",
+        .question = "What is the token rate of one encoder layer of a transformer?",
+        .method = "One layer as in BERT: QKV projection, attention with softmax for every head of "
+                  "64, output projection, residual, layer norm, MLP of four times the width with "
+                  "GELU, residual, layer norm. Nine primitives; bias, GELU and residuals are fused "
+                  "into the matrix products, heads are addressed in place. Every stage is checked: "
+                  "a sample of its results, spread evenly, is recomputed in fp64 from what the "
+                  "previous stage stored, within the rounding of fp32 sums and of storing.",
         .caveats =
             "FLOP are those of the matrix products. Weights of one layer stay in the caches where "
-            "they fit; a whole model streams them from memory. bf16: everything between the stages "
-            "is bf16, sums are fp32. int8: the four products with weights, with static scales, one "
-            "for each output; their inputs are quantised in the time that counts; attention, "
-            "residuals and norms stay in bf16 where the CPU computes with it, else in fp32 "
-            "(setting "
-            "`between`), and are not counted as operations. No padding, no mask.",
+            "they fit; a whole model streams them from memory. bf16: activations in bf16, sums in "
+            "fp32. int8: the four products with weights, static scales per output; quantising "
+            "their inputs is timed; attention, residuals and norms are in bf16 where the CPU has "
+            "it, else fp32 (setting `between`), and not counted. No padding, no mask.",
         .headline = "flop_rate",
         .ceiling = "peak.fma peak.dot",
     };
@@ -58,10 +54,8 @@ public:
                 {64, 32768}),
         choice("precision", "type of weights and activations", &Params::precision,
                {Name{"fp32", Precision::fp32}, Name{"bf16", Precision::bf16},
-                Name{"int8", Precision::int8}},
-               {Precision::fp32, Precision::bf16, Precision::int8}),
-        symbolic("threads", "cores used", "", &Params::threads, {Symbolic{Symbol::all}}, {1, 4096},
-                 {Symbol::one, Symbol::all}),
+                Name{"int8", Precision::int8}}),
+        threads_axis(&Params::threads, {Symbol::all}),
     };
     static constexpr bool single_call = true; // a call is what a user waits for
 
@@ -78,7 +72,7 @@ public:
         const std::int64_t bytes = bytes_of(stored(p.precision, m)) * shape.activations() +
                                    bytes_of(p.precision) * shape.weights() +
                                    4 * shape.weights() / 3;
-        if (Fit room = fits(m, p.threads, bytes); !room) return room;
+        if (Fit room = host::fits(p.threads, bytes, m); !room) return room;
         return fits_kernels([&](Kernels& kernels) {
             const TransformerData data{shape, p.precision, stored(p.precision, m)};
             kernels = Planner{data, cpu()}.plans().names();
@@ -87,8 +81,9 @@ public:
 
     TransformerLayer(const Params& p, const Context& context)
         : shape_{p.batch, p.sequence, p.hidden}, stored_{stored(p.precision, context.machine())},
-          threads_{use_threads(context.machine(), p.threads)}, engine_{cpu()}, steps_{engine_},
-          data_{shape_, p.precision, stored_}, planner_{data_, engine_}, plans_{planner_.plans()} {
+          threads_{host::use_threads(context.machine(), p.threads)}, engine_{cpu()},
+          steps_{engine_}, data_{shape_, p.precision, stored_}, planner_{data_, engine_},
+          plans_{planner_.plans()} {
         input_ = filled(planner_.rows(shape_.hidden), [&](auto i) { return data_.activation(i); });
         add_stages();
         scores_ = Tensor{planner_.scores_desc(), engine_};
@@ -96,7 +91,7 @@ public:
         poison();
         context.setting("implementation", plans_.names().words());
         context.setting("between", stored_ == Precision::bf16 ? "bf16" : "fp32");
-        context.setting("heads", static_cast<double>(shape_.heads()));
+        context.setting("heads", shape_.heads());
         context.setting("threads", threads_);
     }
 
@@ -122,9 +117,9 @@ public:
                 return stage.expect(at).error(stage.tensor->element(at));
             },
             1,
-            "a sample of what each stage stored, recomputed in fp64 from what the stage before "
-            "has stored; 1 is several standard deviations of rounding in fp32, and one rounding "
-            "where it is stored, half a step in int8");
+            "a sample of what each stage stored, recomputed in fp64 from what the stage before has "
+            "stored; 1 is several standard deviations of rounding in fp32, and one rounding where "
+            "it is stored, half a step in int8");
     }
     void poison() {
         for (const Stage& stage : stages_) stage.tensor->poison();
@@ -133,7 +128,7 @@ public:
     }
     /// Results of one stage, as many in a row as surely hold a sample.
     void spoil() {
-        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
+        const std::uint64_t pick = spoils_.next();
         const Stage& stage = stages_[pick % stages_.size()];
         const Slice damage = samples(stage).damage(pick >> 16U);
         for (std::size_t i = damage.first; i < damage.last; ++i)
@@ -142,7 +137,6 @@ public:
 
 private:
     using Kind = TransformerData::Kind;
-    static constexpr std::uint64_t spoil_seed = 51;
     static constexpr std::size_t many = 256; // samples of a stage
     static constexpr std::size_t few = 64;   // each reads a whole sequence
 
@@ -356,12 +350,11 @@ private:
     Tensor summed_;
     Tensor result_;
     std::uint64_t round_ = 0; // of samples
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{51};
 };
 
 } // namespace
 
-extern constinit const assay_benchmark transformer_layer;
-constinit const assay_benchmark transformer_layer = define<TransformerLayer>();
+extern constinit const assay_benchmark transformer_layer = define<TransformerLayer>();
 
 } // namespace assay::workload

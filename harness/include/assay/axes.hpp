@@ -141,6 +141,15 @@ consteval auto choice(const char* name, const char* help, Enum Params::* field,
                                           std::to_array(defaults)};
 }
 
+/// An enumeration of which every name is measured by default.
+template <class Params, class Enum, std::size_t N>
+consteval auto choice(const char* name, const char* help, Enum Params::* field,
+                      const Name<Enum> (&names)[N]) {
+    ChoiceAxis<Params, Enum, N, N> axis{name, help, field, std::to_array(names), {}};
+    for (std::size_t i = 0; i < N; ++i) axis.defaults[i] = names[i].value;
+    return axis;
+}
+
 /// An enumeration whose values stand for variables of the environment: an array of static storage.
 template <class Params, class Enum, std::size_t N, std::size_t D, std::size_t V>
 consteval auto choice(const char* name, const char* help, Enum Params::* field,
@@ -154,6 +163,20 @@ template <class Params, std::size_t N>
 consteval auto text(const char* name, const char* help, std::string Params::* field,
                     const char* const (&defaults)[N]) {
     return TextAxis<Params, N>{name, help, field, std::to_array(defaults)};
+}
+
+/// Bytes of data, over all arrays of a benchmark.
+template <class Params, std::size_t N>
+consteval auto footprint_axis(const char* help, Symbolic Params::* field,
+                              const Symbolic (&defaults)[N], Range<std::int64_t> range) {
+    return symbolic("footprint", help, "B", field, defaults, range, {Symbol::beyond_cache});
+}
+
+/// Cores of the host.
+template <class Params, std::size_t N>
+consteval auto threads_axis(Symbolic Params::* field, const Symbolic (&defaults)[N]) {
+    return symbolic("threads", "cores used", "", field, defaults, {1, 4096},
+                    {Symbol::one, Symbol::all});
 }
 
 template <class B>

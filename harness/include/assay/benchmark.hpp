@@ -9,6 +9,7 @@
 #include "assay/axes.hpp"
 #include "assay/machine.hpp"
 #include "assay/module.h"
+#include "assay/text.hpp"
 
 #include <concepts>
 #include <cstdint>
@@ -55,9 +56,13 @@ struct Work {
 class [[nodiscard]] Fit {
 public:
     static Fit yes() { return Fit{{}}; }
-    static Fit no(std::string why) { return Fit{std::move(why)}; }
-    static Fit needs(bool condition, std::string_view what) {
-        return condition ? yes() : no("needs " + std::string{what});
+    template <class... Pieces>
+    static Fit no(const Pieces&... why) {
+        return Fit{joined(why...)};
+    }
+    template <class... Pieces>
+    static Fit needs(bool condition, const Pieces&... what) {
+        return condition ? yes() : no("needs ", what...);
     }
     explicit operator bool() const { return why_.empty(); }
     const std::string& why() const { return why_; }
@@ -104,8 +109,10 @@ public:
 
     /// What a parameter resolved to (bytes, threads, the kernel a library chose): recorded beside
     /// the result, no part of its identity.
-    void setting(const char* name, double value) const {
-        services_->setting_number(services_->context, name, value);
+    template <class Number>
+        requires std::is_arithmetic_v<Number>
+    void setting(const char* name, Number value) const {
+        services_->setting_number(services_->context, name, static_cast<double>(value));
     }
     void setting(const char* name, const char* value) const {
         services_->setting_text(services_->context, name, value);

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -20,6 +21,7 @@
 #include <system_error>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace assay {
 
@@ -44,6 +46,35 @@ inline constexpr std::size_t huge_page = std::size_t{2}
 /// Elements of T in one cache line: the granule for slices that several threads write to.
 template <class T>
 inline constexpr std::size_t line_granule = sizeof(T) < cache_line ? cache_line / sizeof(T) : 1;
+
+/// A value of one thread, on a cache line of its own.
+template <class T>
+struct alignas(cache_line) Own {
+    T value{};
+};
+
+/// The sum of body(thread, threads) over all threads, in their order.
+template <class Body>
+auto sum_over_threads(int threads, Body&& body) {
+    using T = std::invoke_result_t<Body&, std::size_t, std::size_t>;
+    std::vector<Own<T>> parts(static_cast<std::size_t>(threads));
+    on_each_thread(threads, [&](std::size_t thread, std::size_t team) {
+        parts[thread].value = body(thread, team);
+    });
+    T sum{};
+    for (const auto& part : parts) sum += part.value;
+    return sum;
+}
+
+/// Seconds since it was made.
+class Stopwatch {
+public:
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point start_ = Clock::now();
+};
 
 /// How a HostBuffer is set up.
 struct Placement {

@@ -31,6 +31,17 @@ ASSAY_HOST_DEVICE constexpr std::uint64_t random_bits(std::uint64_t seed, std::u
     return mix(mix(seed + golden) + (index + 1) * golden);
 }
 
+/// Random bits one after another: which element to damage next.
+class Picks {
+public:
+    explicit constexpr Picks(std::uint64_t seed) : seed_{seed} {}
+    std::uint64_t next() { return random_bits(seed_, taken_++); }
+
+private:
+    std::uint64_t seed_;
+    std::uint64_t taken_ = 0;
+};
+
 /// Uniform in [0, 1), on the grid that T holds exactly.
 template <class T>
 ASSAY_HOST_DEVICE constexpr T random_unit(std::uint64_t seed, std::uint64_t index) {

@@ -10,7 +10,6 @@
 
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -28,12 +27,6 @@ template <class T>
 inline constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
 
 namespace detail {
-
-inline std::string number_text(double value) {
-    std::array<char, 32> text{}; // the longest shortest-form double has 24 characters
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-    return {text.data(), end};
-}
 
 /// A deviation that is no number is worse than every number.
 inline double orderable(double error) {
@@ -103,10 +96,9 @@ Check check_each(std::size_t count, ErrorAt&& error_at, double bound, std::strin
         return check_value(std::numeric_limits<double>::infinity(), bound, std::move(method),
                            "there is nothing to check");
     const auto worst = detail::find_worst(count, error_at);
-    return check_value(worst.error, bound, std::move(method),
-                       "element " + std::to_string(worst.index) + " is off by " +
-                           detail::number_text(worst.error) + ", allowed is " +
-                           detail::number_text(bound));
+    return check_value(
+        worst.error, bound, std::move(method),
+        joined("element ", worst.index, " is off by ", worst.error, ", allowed is ", bound));
 }
 
 namespace detail {
@@ -185,8 +177,7 @@ Check check_norm(std::span<const T> got, Expected&& expected, double bound, std:
     }
     const double error = std::sqrt(total.difference) / std::sqrt(total.size);
     return check_value(error, bound, std::move(method),
-                       "relative error of the norm is " + detail::number_text(error) +
-                           ", allowed is " + detail::number_text(bound));
+                       joined("relative error of the norm is ", error, ", allowed is ", bound));
 }
 
 } // namespace assay

@@ -2,7 +2,7 @@
 //
 // The loops of stencil.window, on every instruction set of this CPU: exact where they must be, and as
 // exact as they say elsewhere.
-#include "stencil/running_sum.hpp"
+#include "device/compensated_sum.hpp"
 #include "stencil/window_kernels.hpp"
 
 #include <assay/host.hpp>
@@ -108,8 +108,8 @@ TEST(WindowBlocks, are_multiples_of_every_vector_and_long_enough) {
     }
 }
 
-TEST(RunningSum, forgets_what_has_left) {
-    RunningSum sum;
+TEST(CompensatedSum, forgets_what_has_left) {
+    CompensatedSum sum;
     sum.add(1e16);
     for (int i = 0; i < 100; ++i) sum.add(0.125);
     sum.add(-1e16);

@@ -4,25 +4,25 @@
 
 #pragma once
 
-#include <chrono>
+#include <assay/host.hpp>
+
 #include <cstddef>
 #include <limits>
 #include <vector>
 
-namespace assay::stencil {
+namespace assay::host {
 
 /// The candidate to take. `run(i)` does the work once the way of candidate i. A later one must be
 /// clearly faster than those before it, so that the choice is the same in every process.
 template <class Run>
 std::size_t fastest_of(std::size_t candidates, Run&& run) {
-    using Clock = std::chrono::steady_clock;
     constexpr double enough = 0.15;          // seconds
     constexpr double shortest_pass = 100e-6; // seconds; the clock is read in 50 ns
     constexpr double clearly = 0.97;         // of the time: two passes differ by 1 or 2% anyway
     const auto seconds_of = [&](std::size_t i, int calls) {
-        const auto start = Clock::now();
+        const Stopwatch watch;
         for (int call = 0; call < calls; ++call) run(i);
-        return std::chrono::duration<double>(Clock::now() - start).count() / calls;
+        return watch.seconds() / calls;
     };
     run(0); // pages and threads
     const double one = seconds_of(0, 1);
@@ -43,4 +43,4 @@ std::size_t fastest_of(std::size_t candidates, Run&& run) {
     return best;
 }
 
-} // namespace assay::stencil
+} // namespace assay::host
