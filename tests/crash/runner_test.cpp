@@ -194,6 +194,7 @@ TEST_F(RunnerTest, AsksTheModuleForItsFacts) {
 TEST_F(RunnerTest, ACrashNamesItsSignal) {
     const auto c = only_case("segv");
     EXPECT_EQ(c.status, Status::crashed);
+    EXPECT_EQ(c.reason_code, record::ReasonCode::process_died);
     EXPECT_THAT(c.reason, HasSubstr("SIGSEGV"));
     EXPECT_THAT(c.metrics, IsEmpty());
 }
@@ -201,6 +202,7 @@ TEST_F(RunnerTest, ACrashNamesItsSignal) {
 TEST_F(RunnerTest, AHangIsEndedAndSaysWhere) {
     const auto in_run = only_case("hang", 0.5);
     EXPECT_EQ(in_run.status, Status::timed_out);
+    EXPECT_EQ(in_run.reason_code, record::ReasonCode::time_limit);
     EXPECT_THAT(in_run.reason, HasSubstr("0.5 s, while running"));
     const auto in_verify = only_case("hang_verify", 0.5);
     EXPECT_EQ(in_verify.status, Status::timed_out);

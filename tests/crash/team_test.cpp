@@ -82,6 +82,7 @@ TEST_F(TeamTest, ACrashOfOneRankCostsTheCase) {
 TEST_F(TeamTest, AHangOfOneRankIsEnded) {
     const auto result = run({"hang"}, 3);
     EXPECT_EQ(result.cases.at(0).status, Status::timed_out) << result.cases[0].reason;
+    EXPECT_EQ(result.cases[0].reason_code, record::ReasonCode::time_limit);
 }
 
 TEST_F(TeamTest, ARankThatCannotTakePartTellsWhy) {
@@ -89,8 +90,20 @@ TEST_F(TeamTest, ARankThatCannotTakePartTellsWhy) {
     EXPECT_EQ(result.cases.at(0).status, Status::failed);
     EXPECT_THAT(result.cases[0].reason, HasSubstr("rank 1"));
     EXPECT_THAT(result.cases[0].reason, HasSubstr("no set-up today"));
+    EXPECT_EQ(result.cases[0].reason_code, record::ReasonCode::benchmark_error);
     EXPECT_EQ(result.cases.at(1).status, Status::skipped);
+    EXPECT_EQ(result.cases[1].reason_code, record::ReasonCode::not_applicable);
     EXPECT_TRUE(record::is_finished(result.cases.at(2).status)) << result.cases[2].reason;
+}
+
+// Rank 0 only knows that rank 1 failed; rank 1 knows why.
+TEST_F(TeamTest, ARankThatFailsWhileItIsMeasuredTellsWhy) {
+    const auto result = run({"unjudged", "fine"});
+    EXPECT_EQ(result.cases.at(0).status, Status::failed);
+    EXPECT_THAT(result.cases[0].reason, HasSubstr("rank 1"));
+    EXPECT_THAT(result.cases[0].reason, HasSubstr("no verdict today"));
+    EXPECT_EQ(result.cases[0].reason_code, record::ReasonCode::benchmark_error);
+    EXPECT_TRUE(record::is_finished(result.cases.at(1).status)) << result.cases[1].reason;
 }
 
 TEST_F(TeamTest, WithoutALauncherTheCaseIsSkipped) {
@@ -100,6 +113,7 @@ TEST_F(TeamTest, WithoutALauncherTheCaseIsSkipped) {
     ::setenv("PATH", path.c_str(), 1);
     EXPECT_EQ(result.cases.at(0).status, Status::skipped);
     EXPECT_EQ(result.cases[0].reason, "needs mpirun (Debian package openmpi-bin)");
+    EXPECT_EQ(result.cases[0].reason_code, record::ReasonCode::missing_here);
 }
 
 } // namespace

@@ -12,7 +12,7 @@
 
 namespace assay::trouble {
 
-enum class TeamWhat : std::uint8_t { fine, slow, segv, hang, throws, unfit };
+enum class TeamWhat : std::uint8_t { fine, slow, segv, hang, throws, unjudged, unfit };
 
 struct TeamTrouble {
     struct Params {
@@ -33,6 +33,7 @@ struct TeamTrouble {
                 {"segv", TeamWhat::segv},
                 {"hang", TeamWhat::hang},
                 {"throws", TeamWhat::throws},
+                {"unjudged", TeamWhat::unjudged},
                 {"unfit", TeamWhat::unfit}},
                {TeamWhat::fine}),
         integer("size", "tells cases apart", "", &Params::size, {1}, {1, 1000}),
@@ -58,6 +59,7 @@ struct TeamTrouble {
     }
     Work work() const { return {}; }
     Check verify() const {
+        if (what_ == TeamWhat::unjudged && is_bad()) throw std::runtime_error{"no verdict today"};
         return {.passed = output_ == 42, .error = output_ - 42, .bound = 0.5, .method = "by heart"};
     }
     void poison() { output_ = 0; }
