@@ -55,14 +55,18 @@ std::optional<std::invoke_result_t<Ask&>> answer_within(std::chrono::millisecond
                                                         Ask ask) {
     std::promise<std::invoke_result_t<Ask&>> promise;
     auto answer = promise.get_future();
-    std::thread{[promise = std::move(promise), ask = std::move(ask)]() mutable {
+    std::thread asking{[promise = std::move(promise), ask = std::move(ask)]() mutable {
         try {
             promise.set_value(ask());
         } catch (...) {
             promise.set_exception(std::current_exception());
         }
-    }}.detach();
-    if (answer.wait_for(patience) != std::future_status::ready) return {};
+    }};
+    if (answer.wait_for(patience) != std::future_status::ready) {
+        asking.detach();
+        return {};
+    }
+    asking.join(); // what the thread holds of the loader is gone before the program may end
     return answer.get();
 }
 
