@@ -136,6 +136,22 @@ const Value* find(const NamedList& list, std::string_view name) {
     return found == list.end() ? nullptr : &found->value;
 }
 
+std::optional<double> number(const Value& value) {
+    if (const auto* real = std::get_if<double>(&value)) return *real;
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+    return {};
+}
+
+std::optional<double> number(const NamedList& list, std::string_view name) {
+    const auto* value = find(list, name);
+    return value == nullptr ? std::nullopt : number(*value);
+}
+
+std::string text(const NamedList& list, std::string_view name) {
+    const auto* value = find(list, name);
+    return value == nullptr ? "" : to_string(*value);
+}
+
 std::string words_of(const Place& place) {
     return place.index == 0 ? place.kind : fmt::format("{}:{}", place.kind, place.index);
 }

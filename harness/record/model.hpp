@@ -82,6 +82,11 @@ struct Named {
 };
 using NamedList = std::vector<Named>;
 const Value* find(const NamedList& list, std::string_view name);
+/// A whole or a real number; none of a word, of true and false, and where no value has this name.
+std::optional<double> number(const Value& value);
+std::optional<double> number(const NamedList& list, std::string_view name);
+/// The value of this name in words; empty where there is none.
+std::string text(const NamedList& list, std::string_view name);
 
 /// Where the work was done.
 struct Place {

@@ -35,14 +35,6 @@ double time_of(const Replica& replica) {
 
 bool has_time(const Replica& replica) { return !std::isnan(time_of(replica)); }
 
-std::optional<double> number(const Value* value) {
-    if (value == nullptr) return {};
-    if (const auto* real = std::get_if<double>(value)) return *real;
-    if (const auto* integer = std::get_if<std::int64_t>(value))
-        return static_cast<double>(*integer);
-    return {};
-}
-
 IntervalScope scope_from(stats::Scope scope) {
     switch (scope) {
     case stats::Scope::within_process:
@@ -72,7 +64,7 @@ void describe(Metric& metric, const std::vector<double>& values) {
 /// What the replica reports as the case's headline, where that is not computed from its time; NaN
 /// without one. So a tool that prints a bandwidth and no time has a figure all the same.
 double reported_headline(const Case& c, const Replica& replica) {
-    const double figure = number(find(replica.extra, c.headline)).value_or(unknown);
+    const double figure = number(replica.extra, c.headline).value_or(unknown);
     return std::isfinite(figure) && figure > 0 && find_metric(c.headline) != nullptr ? figure
                                                                                      : unknown;
 }
@@ -88,7 +80,7 @@ double cost_of(const Case& c, const Replica& replica) {
 /// What one call does of the work that the metric is a rate of; 0 where it does none.
 double amount_of(const Case& c, const MetricDefinition* definition) {
     if (definition == nullptr || definition->work.empty()) return 0;
-    const double amount = number(find(c.work, definition->work)).value_or(0);
+    const double amount = number(c.work, definition->work).value_or(0);
     return std::isfinite(amount) && amount > 0 ? amount : 0;
 }
 
@@ -101,7 +93,7 @@ void choose_headline(Case& c) {
 
 /// A figure that the benchmark measured itself.
 std::optional<double> reported_by(const Replica& replica, const MetricDefinition& definition) {
-    const auto figure = number(find(replica.extra, definition.name));
+    const auto figure = number(replica.extra, definition.name);
     return figure && std::isfinite(*figure) ? figure : std::nullopt;
 }
 

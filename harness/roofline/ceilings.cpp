@@ -121,35 +121,22 @@ void warn_above(record::Case& c) {
                     *share * 100, c.ceiling.source));
 }
 
-std::string text_of(const record::NamedList& list, std::string_view name) {
-    const auto* value = record::find(list, name);
-    return value == nullptr ? "" : record::to_string(*value);
-}
-
-std::optional<double> number_of(const record::NamedList& list, std::string_view name) {
-    const auto* value = record::find(list, name);
-    if (value == nullptr) return {};
-    if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
-    const auto* real = std::get_if<double>(value);
-    return real == nullptr ? std::nullopt : std::optional{*real};
-}
-
 } // namespace
 
 DeviceLimits network_limits(const record::Case& c) {
-    auto source = text_of(c.settings, "network_rate_source");
+    auto source = record::text(c.settings, "network_rate_source");
     if (c.metrics.empty() || c.metrics.front().name != "bandwidth" || source.empty()) return {};
-    const auto machines = number_of(c.settings, "machines");
+    const auto machines = record::number(c.settings, "machines");
     if (!machines) return {.reason = "nothing says how many machines took part"};
     if (*machines < 2)
         return {.reason = "on one machine, messages need not go through its network"};
-    if (*machines > 2 || number_of(c.settings, "ranks").value_or(0) != 2)
+    if (*machines > 2 || record::number(c.settings, "ranks").value_or(0) != 2)
         return {.reason = "of several pairs of processes, the network devices of one are known"};
-    const auto rate = number_of(c.settings, "network_bytes_per_second");
+    const auto rate = record::number(c.settings, "network_bytes_per_second");
     if (!rate) return {.reason = std::move(source)};
     if (!(*rate > 0) || !std::isfinite(*rate))
         return {.reason = "the rate of its network is no rate"};
-    const bool both = text_of(c.parameters, "direction") == "two_way";
+    const bool both = record::text(c.parameters, "direction") == "two_way";
     DeviceLimits limits;
     limits.ceilings.push_back({.value = both ? 2 * *rate : *rate,
                                .kind = record::CeilingKind::datasheet,

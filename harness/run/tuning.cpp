@@ -113,17 +113,11 @@ TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& prob
 
 std::optional<TuningChoice> recorded_choice(const Manifest& manifest,
                                             const record::NamedList& settings) {
-    const auto seconds = [&](const char* name) -> std::optional<double> {
-        const auto* value = record::find(settings, name);
-        const auto* number = value == nullptr ? nullptr : std::get_if<double>(value);
-        return number == nullptr ? std::nullopt : std::optional{*number};
-    };
     for (const auto& tuning : manifest.tunings) {
-        const auto* value = record::find(settings, setting_name(tuning.variable));
-        const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(value);
-        if (text != nullptr)
-            return make_choice(tuning.variable, *text, seconds(default_seconds),
-                               seconds(best_seconds));
+        const auto value = record::text(settings, setting_name(tuning.variable));
+        if (!value.empty())
+            return make_choice(tuning.variable, value, record::number(settings, default_seconds),
+                               record::number(settings, best_seconds));
     }
     return std::nullopt;
 }

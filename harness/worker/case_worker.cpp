@@ -242,12 +242,7 @@ measure::Protocol CaseWorker::protocol_of(const message::Measure& request) {
     auto protocol = request.protocol;
     // What the case asks for, see Context::sustained in assay/benchmark.hpp.
     const auto at_least = [&](const char* name, double& value) {
-        const auto* wanted = record::find(services_.settings, name);
-        if (wanted == nullptr) return;
-        if (const auto* whole = std::get_if<std::int64_t>(wanted))
-            value = std::max(value, static_cast<double>(*whole));
-        else if (const auto* number = std::get_if<double>(wanted))
-            value = std::max(value, *number);
+        value = std::max(value, record::number(services_.settings, name).value_or(value));
     };
     at_least("batch_at_least", protocol.batch_floor);
     at_least("load_at_least", protocol.load_seconds);

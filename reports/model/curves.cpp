@@ -28,16 +28,8 @@ using record::Case;
 
 /// A parameter's number, or the one its symbol stands for.
 std::optional<double> number_of(const Case& c, const record::Named& parameter) {
-    const auto as_number = [](const record::Value& value) -> std::optional<double> {
-        if (const auto* integer = std::get_if<std::int64_t>(&value))
-            return static_cast<double>(*integer);
-        if (const auto* real = std::get_if<double>(&value)) return *real;
-        return std::nullopt;
-    };
-    if (const auto number = as_number(parameter.value)) return number;
-    if (!std::holds_alternative<std::string>(parameter.value)) return std::nullopt;
-    const auto* resolved = record::find(c.settings, parameter.name);
-    return resolved == nullptr ? std::nullopt : as_number(*resolved);
+    const bool symbol = std::holds_alternative<std::string>(parameter.value);
+    return symbol ? record::number(c.settings, parameter.name) : record::number(parameter.value);
 }
 
 /// What a curve's points share: everything but the parameter at `swept`.

@@ -16,15 +16,6 @@
 namespace assay::report {
 namespace {
 
-std::optional<double> amount(const record::Case& c, std::string_view name) {
-    const auto* value = record::find(c.work, name);
-    if (value == nullptr) return std::nullopt;
-    if (const auto* integer = std::get_if<std::int64_t>(value))
-        return static_cast<double>(*integer);
-    if (const auto* real = std::get_if<double>(value)) return *real;
-    return std::nullopt;
-}
-
 const record::Metric* find_metric(const record::Case& c, std::string_view name) {
     const auto found = std::ranges::find(c.metrics, name, &record::Metric::name);
     return found == c.metrics.end() || !found->value ? nullptr : &*found;
@@ -57,8 +48,8 @@ void add(const record::Case& c, bool is_ceiling, Roofline& roofline) {
         roofline.peaks.push_back({name_of(c), *first->value});
     if (is_ceiling && first->unit == "B/s")
         roofline.bandwidths.push_back({name_of(c), *first->value});
-    const auto flops = amount(c, "flops");
-    const auto bytes = amount(c, "bytes");
+    const auto flops = record::number(c.work, "flops");
+    const auto bytes = record::number(c.work, "bytes");
     const auto* rate = find_metric(c, "flop_rate");
     if (!flops || !bytes || !(*flops > 0) || !(*bytes > 0) || rate == nullptr) return;
     if (!(*rate->value > 0)) return;

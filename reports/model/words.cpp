@@ -29,11 +29,8 @@ bool contains(const List& list, std::string_view name) {
     return std::ranges::find(list, name) != list.end();
 }
 std::string number_in_words(std::string_view name, const record::Value& value) {
-    if (is_bytes(name)) {
-        if (const auto* bytes = std::get_if<std::int64_t>(&value))
-            return record::human_bytes(static_cast<double>(*bytes));
-        if (const auto* bytes = std::get_if<double>(&value)) return record::human_bytes(*bytes);
-    }
+    if (const auto bytes = record::number(value); bytes && is_bytes(name))
+        return record::human_bytes(*bytes);
     // Whole numbers that came through a double: 2, not 2.000000.
     if (const auto* real = std::get_if<double>(&value)) return fmt::format("{:.6g}", *real);
     return record::to_string(value);

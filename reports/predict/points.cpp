@@ -24,14 +24,8 @@ namespace {
 /// Of a case: where a symbol ("all") stands for a number, the setting of that name has it.
 std::optional<double> number_named(const Series& series, const record::NamedList& settings,
                                    std::string_view name) {
-    for (const auto* list : {&settings, &series.parameters}) {
-        const auto* value = record::find(*list, name);
-        if (value == nullptr) continue;
-        if (const auto* whole = std::get_if<std::int64_t>(value))
-            return static_cast<double>(*whole);
-        if (const auto* real = std::get_if<double>(value)) return *real;
-    }
-    return std::nullopt;
+    const auto number = record::number(settings, name);
+    return number ? number : record::number(series.parameters, name);
 }
 
 /// A published interval is Student's t over the replicas.

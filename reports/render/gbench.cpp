@@ -31,13 +31,9 @@ std::string without_slashes(std::string text) {
 }
 
 std::int64_t threads_of(const Case& c) {
-    for (const auto* list : {&c.settings, &c.parameters})
-        if (const auto* value = record::find(*list, "threads")) {
-            if (const auto* count = std::get_if<std::int64_t>(value)) return *count;
-            if (const auto* count = std::get_if<double>(value))
-                return *count >= 1 && *count < 1e9 ? static_cast<std::int64_t>(*count) : 1;
-        }
-    return 1;
+    auto count = record::number(c.settings, "threads");
+    if (!count) count = record::number(c.parameters, "threads");
+    return count && *count >= 1 && *count < 1e9 ? static_cast<std::int64_t>(*count) : 1;
 }
 
 Value context_of(const record::Run& run) {
@@ -71,12 +67,7 @@ Value context_of(const record::Run& run) {
 void add_counters(Value& entry, const Case& c, double seconds) {
     for (const auto& metric : record::metric_table) {
         if (metric.work.empty()) continue;
-        const auto* amount = record::find(c.work, metric.work);
-        if (amount == nullptr) continue;
-        double work = 0;
-        if (const auto* real = std::get_if<double>(amount)) work = *real;
-        if (const auto* whole = std::get_if<std::int64_t>(amount))
-            work = static_cast<double>(*whole);
+        const double work = record::number(c.work, metric.work).value_or(0);
         if (work > 0 && seconds > 0) entry[std::string{metric.name}] = work / seconds;
     }
 }

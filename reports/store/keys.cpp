@@ -94,11 +94,6 @@ Key key_of_series(const Collection& collection, std::string name,
     return key;
 }
 
-std::string text_of(const record::NamedList& list, std::string_view name) {
-    const auto* value = record::find(list, name);
-    return value == nullptr ? "" : record::to_string(*value);
-}
-
 bool is_parameter(const Collection& collection, std::string_view name) {
     return std::ranges::any_of(collection.series, [&](const Series& series) {
         return record::find(series.parameters, name) != nullptr;
@@ -154,14 +149,14 @@ Result<Key> make_key(const Collection& collection, std::string_view name) {
     const std::string_view parameter = name.starts_with('.') ? name.substr(1) : name;
     if (is_parameter(collection, parameter)) {
         auto key = key_of_series(collection, std::string{parameter}, [&](const Series& series) {
-            return text_of(series.parameters, parameter);
+            return record::text(series.parameters, parameter);
         });
         key.is_parameter = true;
         return key;
     }
     if (is_software(collection, name))
         return key_of_runs(collection, own, [&](const RunInfo&, const record::Machine& machine) {
-            return text_of(machine.software, name);
+            return record::text(machine.software, name);
         });
     const auto names = all_names(collection);
     auto hint = suggestion(name, names);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace assay::record {
@@ -61,6 +63,19 @@ TEST(Model, FindByName) {
     EXPECT_EQ(*find(list, "b"), Value{true});
     EXPECT_EQ(find(list, "c"), nullptr);
     EXPECT_EQ(find({}, "a"), nullptr);
+}
+
+TEST(Model, NumbersAndTextsByName) {
+    const NamedList list{
+        {"whole", std::int64_t{64}}, {"real", 0.5}, {"truth", true}, {"word", std::string{"64"}}};
+    EXPECT_EQ(number(list, "whole"), 64.0);
+    EXPECT_EQ(number(list, "real"), 0.5);
+    for (const char* name : {"truth", "word", "absent"})
+        EXPECT_EQ(number(list, name), std::nullopt) << name;
+    EXPECT_EQ(text(list, "whole"), "64");
+    EXPECT_EQ(text(list, "truth"), "true");
+    EXPECT_EQ(text(list, "word"), "64");
+    EXPECT_EQ(text(list, "absent"), "");
 }
 
 } // namespace
