@@ -25,19 +25,6 @@ constexpr double enough = 0.5;
 /// driver itself sends would decide.
 constexpr double least_counted = 16.0 * 1024 * 1024;
 
-std::optional<double> number(const record::NamedList& settings, std::string_view name) {
-    const auto* value = record::find(settings, name);
-    if (value == nullptr) return {};
-    if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
-    const auto* real = std::get_if<double>(value);
-    return real == nullptr ? std::nullopt : std::optional{*real};
-}
-
-std::string text_of(const record::NamedList& list, std::string_view name) {
-    const auto* value = record::find(list, name);
-    return value == nullptr ? "" : record::to_string(*value);
-}
-
 void append(std::string& list, std::string_view text) {
     if (!list.empty()) list += "; ";
     list += text;
@@ -72,9 +59,9 @@ telemetry::LinkBytes sum_of(const Counts& counted) {
 
 LinkProof prove_links(const record::NamedList& settings, const Counts& counted,
                       std::uint64_t calls) {
-    const auto least = number(settings, "nvlink.least_bytes");
-    const auto most = number(settings, "nvlink.most_bytes");
-    const auto devices = number(settings, "nvlink.devices");
+    const auto least = record::number(settings, "nvlink.least_bytes");
+    const auto most = record::number(settings, "nvlink.most_bytes");
+    const auto devices = record::number(settings, "nvlink.devices");
     if ((!least && !most) || !devices || !(*devices >= 1) || calls == 0) return {};
     if (*devices > static_cast<double>(counted.size()))
         return {.said = "not counted: the driver does not tell of all devices"};
@@ -102,7 +89,7 @@ LinkProof prove_links(const record::NamedList& settings, const Counts& counted,
 }
 
 void note_network_rate(record::NamedList& settings, const machine::Files& files) {
-    const auto devices = text_of(settings, "network_devices");
+    const auto devices = record::text(settings, "network_devices");
     double sum = 0;
     std::string known;
     std::string unknown;
