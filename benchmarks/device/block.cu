@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/block.hpp"
+#include "device/instructions.cuh"
+#include "device/launch.cuh"
 
 namespace assay::device {
 namespace {
@@ -7,14 +9,9 @@ namespace {
 /// One thread polls the host's flag and gives up after `limit` nanoseconds.
 __global__ void wait_for(volatile const int* flag, volatile int* gave_up,
                          unsigned long long limit) {
-    const auto now = [] {
-        unsigned long long nanoseconds = 0;
-        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
-        return nanoseconds;
-    };
-    const unsigned long long begin = now();
+    const unsigned long long begin = nanoseconds();
     while (*flag == 0) {
-        if (now() - begin < limit) continue;
+        if (nanoseconds() - begin < limit) continue;
         *gave_up = 1;
         return;
     }
@@ -33,8 +30,8 @@ Block::Block() : signals_{count} {
 void Block::hold(const Stream& stream) {
     signals_.data()[flag] = 0;
     signals_.data()[gave_up] = 0;
-    wait_for<<<1, 1, 0, stream.get()>>>(signals_.data() + flag, signals_.data() + gave_up,
-                                        patience);
+    launch(wait_for, {1, 1, stream.get()}, signals_.data() + flag, signals_.data() + gave_up,
+           patience);
     check_launches();
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels whose threads do not talk to each other are functors on one index: what they compute and where
-// they write is plain code, tested on the host, and this launches it over all indexes on the device.
-// For .cu files.
+// How kernels are launched: by nvcc, or by the host's compiler on the device of tests/device_on_cpu, which has
+// kernel_words.hpp included before. For .cu files.
+//
+// Kernels whose threads do not talk to each other are functors on one index: what they compute and where they write is
+// plain code, tested on the host, and on_each() launches it over all indexes on the device.
 
 #pragma once
 
@@ -14,6 +16,26 @@
 #include <cstdint>
 
 namespace assay::device {
+
+/// What a kernel is launched with.
+struct Launch {
+    dim3 blocks;
+    dim3 threads; ///< of a block
+    cudaStream_t stream;
+    std::size_t shared_bytes = 0; ///< dynamic_shared() of a block
+};
+
+/// Queues a kernel. Errors are found by check_launches().
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), const Launch& how, const Arguments&... arguments) {
+#ifdef __CUDACC__
+    kernel<<<how.blocks, how.threads, how.shared_bytes, how.stream>>>(arguments...);
+#else
+    device_on_cpu::launch(
+        {how.blocks, how.threads, how.shared_bytes, reinterpret_cast<const void*>(kernel)},
+        how.stream, [=] { kernel(arguments...); });
+#endif
+}
 
 /// `blocks` = 0: as many as there are elements for, at most 2^16.
 struct Grid {
@@ -37,11 +59,11 @@ inline Grid sized(Grid grid, std::uint64_t count) {
     return grid;
 }
 
-/// Queues body(i) for every i below `count`. Errors of the launch are found by check_launches().
+/// Queues body(i) for every i below `count`.
 template <class Body>
 void on_each(const Stream& stream, std::uint64_t count, const Body& body, Grid grid = {}) {
     grid = sized(grid, count);
-    each_kernel<<<grid.blocks, grid.threads, 0, stream.get()>>>(body, count);
+    launch(each_kernel<Body>, {grid.blocks, grid.threads, stream.get()}, body, count);
 }
 
 } // namespace assay::device

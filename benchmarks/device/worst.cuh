@@ -56,9 +56,9 @@ assay::detail::Worst find_worst(const Stream& stream, std::uint64_t count,
     check(cudaMemsetAsync(found.data(), 0, sizeof(unsigned long long), stream.get()));
     check(cudaMemsetAsync(found.data() + 1, 0xff, sizeof(unsigned long long), stream.get()));
     const Grid grid = sized({}, count);
-    worst_kernel<<<grid.blocks, grid.threads, 0, stream.get()>>>(error_at, count, found.data());
-    first_kernel<<<grid.blocks, grid.threads, 0, stream.get()>>>(error_at, count, found.data(),
-                                                                 found.data() + 1);
+    const Launch how{grid.blocks, grid.threads, stream.get()};
+    launch(worst_kernel<ErrorAt>, how, error_at, count, found.data());
+    launch(first_kernel<ErrorAt>, how, error_at, count, found.data(), found.data() + 1);
     check_launches();
     const auto answer = to_host(found, stream);
     return {.error = std::bit_cast<double>(answer[0]), .index = answer[1]};

@@ -113,8 +113,8 @@ std::vector<Entry> sampled_entries(const device::Stream& stream, const Operands&
                                    const Sampling& sampling, std::uint64_t first,
                                    std::uint64_t count) {
     const device::Buffer<Entry> entries{count};
-    entry_kernel<<<static_cast<unsigned>(count), threads, 0, stream.get()>>>(operands, sampling,
-                                                                             first, entries.data());
+    device::launch(entry_kernel, {static_cast<unsigned>(count), threads, stream.get()}, operands,
+                   sampling, first, entries.data());
     device::check_launches();
     return device::to_host(entries, stream);
 }
@@ -132,8 +132,8 @@ RowReport<Sum> row_report(const device::Stream& stream, const Operands& operands
     device::on_each(stream, r.size(), RandomVectors<Sum>{r.data()});
     device::on_each(stream, k, TimesVectors<Sum>{operands.b, r.data(), br.data()}, narrow);
     device::on_each(stream, m, TimesVectors<Sum>{operands.c, r.data(), cr.data()}, narrow);
-    row_kernel<<<static_cast<unsigned>(m), threads, 0, stream.get()>>>(operands.a, br.data(),
-                                                                       abr.data());
+    device::launch(row_kernel<Sum>, {static_cast<unsigned>(m), threads, stream.get()}, operands.a,
+                   br.data(), abr.data());
     device::check_launches();
     const auto of_b = device::to_host(br, stream);
     const auto of_c = device::to_host(cr, stream);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "device/launch.cuh"
 #include "latency/launch_count.hpp"
 
 #include <assay/verify.hpp>
@@ -24,7 +25,7 @@ LaunchCount::LaunchCount(const device::Stream& stream) : stream_{stream}, counte
     start();
 }
 
-void LaunchCount::queue() const { count<<<1, 1, 0, stream_.get()>>>(counter_.data()); }
+void LaunchCount::queue() const { device::launch(count, {1, 1, stream_.get()}, counter_.data()); }
 
 void LaunchCount::set(unsigned long long value) {
     device::to_device(std::span<const unsigned long long>{&value, 1}, counter_.data(), stream_);

@@ -67,13 +67,13 @@ struct OnDevice {
         device::on_each(stream, count, body, {.threads = 128});
     }
     void sum_up(const std::uint32_t* counts, std::uint32_t* first, std::uint64_t cells) const {
-        sum_up_kernel<<<1, sum_threads, 0, stream.get()>>>(counts, first, cells);
+        device::launch(sum_up_kernel, {1, sum_threads, stream.get()}, counts, first, cells);
     }
     template <class T>
     void forces(const LiquidArrays<T>& a) const {
         const std::uint64_t threads = std::uint64_t{a.atoms} * a.lanes;
         const auto blocks = static_cast<unsigned>((threads + force_threads - 1) / force_threads);
-        forces_kernel<<<blocks, force_threads, 0, stream.get()>>>(a);
+        device::launch(forces_kernel<T>, {blocks, force_threads, stream.get()}, a);
     }
 };
 

@@ -131,31 +131,31 @@ void fill_matrix(double* elements, std::uint64_t side, const device::Stream& str
 
 void launch_stride(const std::uint32_t* words, std::uint32_t* sums, const StrideShape& shape,
                    const device::Stream& stream) {
-    read_strided<<<shape.blocks, stride_threads, 0, stream.get()>>>(words, sums, shape);
+    device::launch(read_strided, {shape.blocks, stride_threads, stream.get()}, words, sums, shape);
 }
 
 void launch_matrix(MatrixPattern pattern, const double* in, double* out, std::uint64_t side,
                    const device::Stream& stream) {
-    const auto blocks = static_cast<unsigned>(matrix_blocks(pattern, side));
+    const device::Launch how{static_cast<unsigned>(matrix_blocks(pattern, side)), matrix_threads,
+                             stream.get()};
     switch (pattern) {
     case MatrixPattern::transpose:
-        transpose_plain<<<blocks, matrix_threads, 0, stream.get()>>>(in, out, side);
+        device::launch(transpose_plain, how, in, out, side);
         return;
     case MatrixPattern::transpose_tiled:
-        transpose_through_tile<0><<<blocks, matrix_threads, 0, stream.get()>>>(in, out, side);
+        device::launch(transpose_through_tile<0>, how, in, out, side);
         return;
     case MatrixPattern::transpose_padded:
-        transpose_through_tile<1><<<blocks, matrix_threads, 0, stream.get()>>>(in, out, side);
+        device::launch(transpose_through_tile<1>, how, in, out, side);
         return;
     default:
-        copy_matrix<<<blocks, matrix_threads, 0, stream.get()>>>(in, out, side,
-                                                                 block_width(pattern));
+        device::launch(copy_matrix, how, in, out, side, block_width(pattern));
     }
 }
 
 void launch_banks(std::uint32_t* sums, unsigned blocks, unsigned stride,
                   const device::Stream& stream) {
-    read_banks<<<blocks, bank_threads, 0, stream.get()>>>(sums, stride);
+    device::launch(read_banks, {blocks, bank_threads, stream.get()}, sums, stride);
 }
 
 Check check_stride(const std::uint32_t* sums, const StrideShape& shape,

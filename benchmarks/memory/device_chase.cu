@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "device/instructions.cuh"
 #include "device/worst.cuh"
 #include "memory/device_chase.hpp"
 
 namespace assay::memory {
 namespace {
 
-/// One step. The address is that of global memory, which is the same as the generic one. Volatile, so that
-/// no step is left out.
+/// One step.
 template <Through through>
 const __device__ DeviceNode* next_of(const DeviceNode* node) {
-    const DeviceNode* next = nullptr;
     if constexpr (through == Through::l1)
-        asm volatile("ld.global.ca.u64 %0, [%1];" : "=l"(next) : "l"(node));
+        return device::load_through_l1(&node->next);
     else
-        asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(next) : "l"(node));
-    return next;
+        return device::load_through_l2(&node->next);
 }
 
 template <Through through>
@@ -42,8 +40,8 @@ __global__ void chase(const DeviceNode* nodes, std::uint64_t count, Walk* walk, 
 /// The same chain as words of shared memory that hold the address of the next.
 __global__ void chase_shared(const DeviceNode* nodes, std::uint64_t count, Walk* walk,
                              std::uint64_t steps) {
-    extern __shared__ unsigned words[];
-    const auto base = static_cast<unsigned>(__cvta_generic_to_shared(words));
+    auto* const words = device::dynamic_shared<unsigned>();
+    const unsigned base = device::shared_address(words);
     for (std::uint64_t i = threadIdx.x; i < count; i += blockDim.x)
         words[i] = base + static_cast<unsigned>(shared_node * (nodes[i].next - nodes));
     __syncthreads();
@@ -52,8 +50,7 @@ __global__ void chase_shared(const DeviceNode* nodes, std::uint64_t count, Walk*
     unsigned at = base + static_cast<unsigned>(shared_node * (from - nodes));
     for (std::uint64_t i = 0; i < steps; i += 8)
 #pragma unroll
-        for (int k = 0; k < 8; ++k)
-            asm volatile("ld.shared.u32 %0, [%1];" : "=r"(at) : "r"(at) : "memory");
+        for (int k = 0; k < 8; ++k) at = device::load_shared(at);
     walk->from = from;
     walk->end = nodes + (at - base) / shared_node;
     walk->start = walk->end;
@@ -82,18 +79,17 @@ void link_nodes(DeviceNode* nodes, std::uint64_t count, const device::Stream& st
 
 void launch_chase(const DeviceNode* nodes, std::uint64_t count, Walk* walk, const ChaseShape& shape,
                   const device::Stream& stream) {
+    device::Launch how{1, reading_threads, stream.get()};
     switch (shape.through) {
     case Through::l1:
-        chase<Through::l1><<<1, reading_threads, 0, stream.get()>>>(nodes, count, walk,
-                                                                    shape.reads_ahead, shape.steps);
+        device::launch(chase<Through::l1>, how, nodes, count, walk, shape.reads_ahead, shape.steps);
         return;
     case Through::l2:
-        chase<Through::l2><<<1, reading_threads, 0, stream.get()>>>(nodes, count, walk,
-                                                                    shape.reads_ahead, shape.steps);
+        device::launch(chase<Through::l2>, how, nodes, count, walk, shape.reads_ahead, shape.steps);
         return;
     case Through::shared:
-        chase_shared<<<1, reading_threads, count * shared_node, stream.get()>>>(nodes, count, walk,
-                                                                                shape.steps);
+        how.shared_bytes = count * shared_node;
+        device::launch(chase_shared, how, nodes, count, walk, shape.steps);
         return;
     }
 }

@@ -135,12 +135,13 @@ struct ExactShare {
 
 template <Kernel kernel, bool evict_first>
 void launch_hinted(const StreamArrays& arrays, const StreamShape& shape, cudaStream_t stream) {
+    const device::Launch how{shape.blocks, shape.threads, stream};
     if (shape.unroll == 1)
-        map<kernel, 1, evict_first><<<shape.blocks, shape.threads, 0, stream>>>(arrays);
+        device::launch(map<kernel, 1, evict_first>, how, arrays);
     else if (shape.unroll == 2)
-        map<kernel, 2, evict_first><<<shape.blocks, shape.threads, 0, stream>>>(arrays);
+        device::launch(map<kernel, 2, evict_first>, how, arrays);
     else
-        map<kernel, 4, evict_first><<<shape.blocks, shape.threads, 0, stream>>>(arrays);
+        device::launch(map<kernel, 4, evict_first>, how, arrays);
 }
 template <Kernel kernel>
 void launch_map(const StreamArrays& arrays, const StreamShape& shape, cudaStream_t stream) {
@@ -152,8 +153,8 @@ void launch_map(const StreamArrays& arrays, const StreamShape& shape, cudaStream
 
 template <Kernel kernel>
 void launch_reduce(const StreamArrays& arrays, const StreamShape& shape, cudaStream_t stream) {
-    reduce<kernel><<<shape.blocks, shape.threads, 0, stream>>>(arrays);
-    add_partial<<<1, 1024, 0, stream>>>(arrays.partial, shape.blocks, arrays.sum);
+    device::launch(reduce<kernel>, {shape.blocks, shape.threads, stream}, arrays);
+    device::launch(add_partial, {1, 1024, stream}, arrays.partial, shape.blocks, arrays.sum);
 }
 
 } // namespace

@@ -97,8 +97,8 @@ void fill_sweep(std::uint64_t* words, const SweepShape& shape, const device::Str
 
 void launch_sweep(Through through, const std::uint64_t* words, std::uint32_t* sums,
                   const SweepShape& shape, const device::Stream& stream) {
-    loop_for(through, shape)<<<shape.blocks, sweep_threads, 0, stream.get()>>>(
-        reinterpret_cast<const uint4*>(words), sums, shape.tiles, shape.passes, 0);
+    device::launch(loop_for(through, shape), {shape.blocks, sweep_threads, stream.get()},
+                   reinterpret_cast<const uint4*>(words), sums, shape.tiles, shape.passes, 0);
 }
 
 void poison_sweep(std::uint32_t* sums, const SweepShape& shape, const device::Stream& stream) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "device/launch.cuh"
 #include "peak/atomic_kernels.hpp"
 
 namespace assay::peak {
@@ -40,20 +41,19 @@ __global__ void chain(std::uint32_t* results) {
 } // namespace
 
 void add_atomically(const AtomicShape& shape, std::uint32_t* words, const device::Stream& stream) {
+    const device::Launch how{shape.blocks, atomic_threads, stream.get()};
     if (shape.space == AtomicSpace::shared)
-        add_shared<<<shape.blocks, atomic_threads, 0, stream.get()>>>(
-            words, shape.shift(), shape.rounds, atomic_addend,
-            static_cast<unsigned>(shape.words_of_team()));
+        device::launch(add_shared, how, words, shape.shift(), shape.rounds, atomic_addend,
+                       static_cast<unsigned>(shape.words_of_team()));
     else
-        add_global<<<shape.blocks, atomic_threads, 0, stream.get()>>>(words, shape.shift(),
-                                                                      shape.rounds, atomic_addend);
+        device::launch(add_global, how, words, shape.shift(), shape.rounds, atomic_addend);
 }
 
 void chain_atomically(AtomicSpace space, std::uint32_t* results, const device::Stream& stream) {
     if (space == AtomicSpace::shared)
-        chain<AtomicSpace::shared><<<1, 1, 0, stream.get()>>>(results);
+        device::launch(chain<AtomicSpace::shared>, {1, 1, stream.get()}, results);
     else
-        chain<AtomicSpace::global><<<1, 1, 0, stream.get()>>>(results);
+        device::launch(chain<AtomicSpace::global>, {1, 1, stream.get()}, results);
 }
 
 } // namespace assay::peak

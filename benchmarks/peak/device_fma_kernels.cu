@@ -128,8 +128,8 @@ void launch_fma(FmaPrecision precision, const FmaSlots& slots, const FmaShape& s
                 const device::Stream& stream) {
     with_kind(precision, [&]<class Kind>(Kind) {
         using Register = typename Kind::Register;
-        kernel_of<Kind>(shape.chains)<<<shape.blocks, fma_threads, 0, stream.get()>>>(
-            as<Register>(slots.start), as<Register>(slots.result), shape.rounds);
+        device::launch(kernel_of<Kind>(shape.chains), {shape.blocks, fma_threads, stream.get()},
+                       as<Register>(slots.start), as<Register>(slots.result), shape.rounds);
     });
 }
 

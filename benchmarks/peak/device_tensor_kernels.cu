@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "device/instructions.cuh"
 #include "device/worst.cuh"
 #include "peak/device_tensor_kernels.hpp"
 
@@ -11,8 +12,8 @@ constexpr int compiled_for = __CUDA_ARCH__ / 10;
 constexpr int compiled_for = 0; // the host's pass; no code comes of it
 #endif
 
-// What differs between the formats: the type of a sum and the instruction. Where the instruction is missing,
-// nothing is computed; the benchmark does not run there, and its check would fail.
+// What differs between the formats: the types of a register and a sum. Where the instruction is missing, nothing is
+// computed; the benchmark does not run there, and its check would fail.
 template <TensorFormat of>
 struct Kind {
     static constexpr TensorFormat format = of;
@@ -32,48 +33,32 @@ struct Kind<TensorFormat::int8> {
     using Sum = std::int32_t;
 };
 
-// One matrix instruction with four registers of a, two of b, and four sums, which are in C's class of
-// registers: "f" or "r".
-#define ASSAY_MMA(instruction, sum_class)                                                          \
-    asm("mma.sync.aligned." instruction " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "          \
-        "{%0, %1, %2, %3};"                                                                        \
-        : "+" sum_class(c[0]), "+" sum_class(c[1]), "+" sum_class(c[2]), "+" sum_class(c[3])       \
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+/// The instruction of a format on the device that is compiled for.
+constexpr device::Mma instruction_of(TensorFormat format) {
+    switch (format) {
+    case TensorFormat::fp64:
+        return compiled_for >= 90 ? device::Mma::m16n8k16_fp64 : device::Mma::m8n8k4_fp64;
+    case TensorFormat::tf32:
+        return device::Mma::m16n8k8_tf32;
+    case TensorFormat::fp16:
+        return device::Mma::m16n8k16_fp16;
+    case TensorFormat::bf16:
+        return device::Mma::m16n8k16_bf16;
+    case TensorFormat::int8:
+        return device::Mma::m16n8k32_int8;
+    case TensorFormat::fp8_e4m3:
+        return device::Mma::m16n8k32_e4m3;
+    case TensorFormat::fp8_e5m2:
+        break;
+    }
+    return device::Mma::m16n8k32_e5m2;
+}
 
 template <class K>
 __device__ void multiply(typename K::Sum* c, const typename K::Register* a,
                          const typename K::Register* b) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    if constexpr (K::format == TensorFormat::tf32)
-        ASSAY_MMA("m16n8k8.row.col.f32.tf32.tf32.f32", "f");
-    else if constexpr (K::format == TensorFormat::fp16)
-        ASSAY_MMA("m16n8k16.row.col.f32.f16.f16.f32", "f");
-    else if constexpr (K::format == TensorFormat::bf16)
-        ASSAY_MMA("m16n8k16.row.col.f32.bf16.bf16.f32", "f");
-    else if constexpr (K::format == TensorFormat::int8)
-        ASSAY_MMA("m16n8k32.row.col.s32.s8.s8.s32", "r");
-#endif
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
-    if constexpr (K::format == TensorFormat::fp8_e4m3)
-        ASSAY_MMA("m16n8k32.row.col.f32.e4m3.e4m3.f32", "f");
-    else if constexpr (K::format == TensorFormat::fp8_e5m2)
-        ASSAY_MMA("m16n8k32.row.col.f32.e5m2.e5m2.f32", "f");
-#endif
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    if constexpr (K::format == TensorFormat::fp64)
-        asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, "
-            "%8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
-            : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-            : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]),
-              "d"(a[7]), "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    if constexpr (K::format == TensorFormat::fp64)
-        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-            : "+d"(c[0]), "+d"(c[1])
-            : "d"(a[0]), "d"(b[0]));
-#endif
+    device::multiply_add<instruction_of(K::format)>(c, a, b);
 }
-#undef ASSAY_MMA
 
 template <class K>
 __global__ void __launch_bounds__(tensor_threads)
@@ -204,9 +189,9 @@ void launch_tensor(TensorFormat format, const TensorArrays& arrays, const Tensor
         using Register = typename K::Register;
         using Sum = typename K::Sum;
         const auto blocks = static_cast<unsigned>(sums.threads / tensor_threads);
-        run_tensor<K><<<blocks, tensor_threads, 0, stream.get()>>>(
-            as<Register>(arrays.a), as<Register>(arrays.b), as<Sum>(arrays.start),
-            as<Sum>(arrays.result), sums.pairs, sums.repeats);
+        device::launch(run_tensor<K>, {blocks, tensor_threads, stream.get()},
+                       as<Register>(arrays.a), as<Register>(arrays.b), as<Sum>(arrays.start),
+                       as<Sum>(arrays.result), sums.pairs, sums.repeats);
     });
 }
 

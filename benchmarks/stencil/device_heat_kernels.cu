@@ -17,8 +17,10 @@ void launch(const HeatGrids<T>& grids, const HeatShape& shape, const device::Str
                                                 grids.extent.rows, grids.extent.planes,
                                                 shape.depth};
     const HeatBlocks blocks = blocks_of(shape, grids.extent);
-    march_kernel<<<dim3(blocks.x, blocks.y, blocks.z), dim3(shape.threads_x, shape.threads_y), 0,
-                   stream.get()>>>(march, lanes);
+    device::launch(
+        march_kernel<HeatMarch<T, neighbours, lanes>>,
+        {dim3(blocks.x, blocks.y, blocks.z), dim3(shape.threads_x, shape.threads_y), stream.get()},
+        march, lanes);
 }
 
 template <class T, Neighbours neighbours>

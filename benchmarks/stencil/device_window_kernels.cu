@@ -60,12 +60,11 @@ __global__ void __launch_bounds__(most_threads) direct(WindowTask<T> task) {
 
 template <class T, unsigned items>
 void launch(const WindowTask<T>& task, const WindowShape& shape, cudaStream_t stream) {
-    const unsigned blocks = window_blocks(shape, task.window, task.count);
+    const device::Launch how{window_blocks(shape, task.window, task.count), shape.threads, stream};
     if (task.window <= longest_direct)
-        direct<T, items><<<blocks, shape.threads, 0, stream>>>(task);
+        device::launch(direct<T, items>, how, task);
     else
-        moving<T, items>
-            <<<blocks, shape.threads, 0, stream>>>(task, window_steps(shape, task.window));
+        device::launch(moving<T, items>, how, task, window_steps(shape, task.window));
 }
 
 /// The worst of a run of means.

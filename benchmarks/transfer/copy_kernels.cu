@@ -33,7 +33,7 @@ void copy_by_kernel(const std::uint64_t* from, std::uint64_t* to, std::uint64_t 
                     unsigned blocks, const device::Stream& stream) {
     const CopyShare<uint4> share{reinterpret_cast<const uint4*>(from), reinterpret_cast<uint4*>(to),
                                  words / vector_words};
-    copy_kernel<<<blocks, copy_threads, 0, stream.get()>>>(share);
+    device::launch(copy_kernel, {blocks, copy_threads, stream.get()}, share);
 }
 
 void make_words(std::uint64_t* words, std::uint64_t count, std::uint64_t seed,
