@@ -11,8 +11,13 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace assay::device {
+
+/// The name of the device that is the CPU: tests execute device code there (tests/device_on_cpu). Its times say nothing,
+/// and results made with it are marked (describe()).
+inline constexpr std::string_view name_on_cpu = "CPU as a device (tests of assay)";
 
 struct Properties {
     std::string name;

@@ -41,8 +41,10 @@ const assay_module_v1* open_module(const std::filesystem::path& path, std::strin
     return function();
 }
 
-/// Where this program was built; in the package, where it lies.
+/// Where this program was built; in the package, where it lies. Modules for the device that is the CPU lie elsewhere.
 std::filesystem::path module_folder() {
+    const char* const named = std::getenv("ASSAY_CONTRACT_FOLDER"); // NOLINT(concurrency-mt-unsafe)
+    if (named != nullptr) return named;
     std::error_code error;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
     const auto beside = program.parent_path().parent_path();
