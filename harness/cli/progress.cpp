@@ -42,13 +42,14 @@ void ProgressLine::started(const std::filesystem::path& folder, bool resumed,
 void ProgressLine::progress(const harness::Progress& progress) {
     const auto& plan = *plans_.front();
     if (quiet_ || !terminal_.present || progress.case_index >= plan.cases.size()) return;
+    const auto& estimate = progress.estimate;
     const auto name = record::identity(harness::empty_case(plan.cases[progress.case_index]));
     const auto turn = progress.setting.empty() ? std::string{}
                                                : fmt::format("pair {}/{} {}  ", progress.replica,
                                                              plan.replicas, progress.setting);
     const auto line =
-        fmt::format("{}/{}  {} left  {}{}  {}", progress.steps_done, progress.steps_total,
-                    clock_text(progress.remaining_seconds), turn, progress.phase, name);
+        fmt::format("{}/{}  {} left  {}{}  {}", estimate.steps_done, estimate.steps_total,
+                    clock_text(estimate.remaining_seconds), turn, progress.phase, name);
     clear();
     std::fputs(cut(line, terminal_.width - 1).c_str(), stderr); // a full line would wrap
     std::fflush(stderr);

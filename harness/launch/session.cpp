@@ -80,10 +80,10 @@ struct Session::Waiting {
         constexpr std::size_t most_warnings = 100;
         if (warnings.size() < most_warnings) warnings.push_back(std::move(text));
     }
-    void see(const message::Progress& progress) {
-        if (progress.id != id) return;
-        phase = progress.phase;
-        if (watch.progress) watch.progress(progress);
+    void see(const message::Phase& message) {
+        if (message.id != id) return;
+        phase = message.phase;
+        if (watch.phase) watch.phase(phase);
     }
     void see(const message::Done& done, int rank, const std::string& name) {
         if (done.id != id || rank == 0) return;
@@ -301,8 +301,8 @@ Result<void> Session::take(Waiting& waiting, Peer& peer, const std::string& line
     if (peer.rank < 0) return fail("a message before hello", Fault::benchmark);
     if (auto* log = std::get_if<message::Log>(&*message))
         waiting.warn(std::move(log->text));
-    else if (const auto* progress = std::get_if<message::Progress>(&*message))
-        waiting.see(*progress);
+    else if (const auto* phase = std::get_if<message::Phase>(&*message))
+        waiting.see(*phase);
     else if (const auto* done = std::get_if<message::Done>(&*message))
         waiting.see(*done, peer.rank, name_of(peer.rank));
     else if (const auto* pong = std::get_if<message::Pong>(&*message))

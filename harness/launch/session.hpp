@@ -27,9 +27,9 @@ namespace assay::harness {
 
 /// What the parent does while it waits.
 struct Watch {
-    std::function<void(const message::Progress&)> progress;
-    std::function<void()> tick; ///< twice a second
-    int signal_descriptor = -1; ///< becomes readable when the run shall stop
+    std::function<void(const std::string&)> phase; ///< of the case, at every change
+    std::function<void()> tick;                    ///< twice a second
+    int signal_descriptor = -1;                    ///< becomes readable when the run shall stop
 };
 
 template <class T>

@@ -94,7 +94,7 @@ Result<double> run_until_steady(TeamSubject& team, std::uint64_t calls, const Pr
             stretch_begin = now;
             measured = batches = 0;
         }
-        pulse.beat("warming up", (now - begin) / longest);
+        pulse.beat("warming up");
     }
 }
 

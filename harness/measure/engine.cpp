@@ -95,7 +95,7 @@ private:
             if (calibration_.calls == 1) tail_.add(per_call);
             if (protocol_.keep_samples) result_.samples.push_back(per_call);
             going = team_.from_root(should_stop(looks, measured) ? 1 : 0) == 0;
-            pulse_.beat("measuring", measured / protocol_.budget_seconds);
+            pulse_.beat("measuring");
         }
         return true;
     }

@@ -7,7 +7,7 @@
 
 #include "measure/subject.hpp"
 
-#include <algorithm>
+#include <optional>
 
 namespace assay::measure {
 
@@ -15,13 +15,13 @@ class Pulse {
 public:
     Pulse(Clock& clock, const Hooks& hooks) : clock_{clock}, hooks_{hooks} {}
 
-    void beat(const char* phase, double fraction) {
+    void beat(const char* phase) {
         constexpr double shortest_gap = 0.5; // seconds: twice a second
-        if (!hooks_.progress) return;
+        if (!hooks_.phase) return;
         const double now = clock_.now();
         if (last_ && now - *last_ < shortest_gap) return;
         last_ = now;
-        hooks_.progress(phase, std::clamp(fraction, 0.0, 1.0));
+        hooks_.phase(phase);
     }
 
 private:

@@ -58,12 +58,12 @@ public:
     virtual std::uint64_t from_root(std::uint64_t value) { return value; }
 };
 
-/// What the caller watches around the window (telemetry) and during it (progress). All may be empty.
+/// What the caller watches around the window (telemetry) and during it (the phase). All may be empty.
 struct Hooks {
     std::function<void()> window_begins; ///< the machine is warm; the first timed batch follows
     std::function<void()> window_ends;   ///< follows whenever the window has begun, errors included
-    std::function<void(const char* phase, double fraction)> progress; ///< at most twice a second
-    std::function<double()> core_clock_hz; ///< steadiness during warm-up; may be empty
+    std::function<void(const char* phase)> phase; ///< at most twice a second
+    std::function<double()> core_clock_hz;        ///< steadiness during warm-up; may be empty
 };
 
 } // namespace assay::measure

@@ -53,10 +53,9 @@ void each_field(Visit&& visit, Maybe<Pong> auto& m) {
     visit("state", m.state);
 }
 template <class Visit>
-void each_field(Visit&& visit, Maybe<Progress> auto& m) {
+void each_field(Visit&& visit, Maybe<Phase> auto& m) {
     visit("id", m.id);
     visit("phase", m.phase);
-    visit("fraction", m.fraction);
 }
 template <class Visit>
 void each_field(Visit&& visit, Maybe<Log> auto& m) {

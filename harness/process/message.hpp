@@ -83,11 +83,10 @@ struct Pong {
 };
 
 /// At every change of phase, and at most twice a second within one.
-struct Progress {
-    static constexpr std::string_view type = "progress";
+struct Phase {
+    static constexpr std::string_view type = "phase";
     std::uint64_t id = 0;
     std::string phase;
-    double fraction = 0;
 };
 
 struct Log {
@@ -120,7 +119,7 @@ struct Done {
     record::ReasonCode reason_code = record::ReasonCode::none;
 };
 
-using FromWorker = std::variant<Hello, Progress, Log, Result, Facts, Done, Pong>;
+using FromWorker = std::variant<Hello, Phase, Log, Result, Facts, Done, Pong>;
 
 std::string to_line(const ToWorker& message);
 std::string to_line(const FromWorker& message);

@@ -166,7 +166,7 @@ const TuningChoice& Dispatcher::tune(const PlannedCase& planned, const measure::
 
 Attempt Dispatcher::measure(const PlannedCase& planned, const measure::Protocol& protocol,
                             int replica, const fs::path& log) {
-    if (watch_.progress) watch_.progress({.phase = "choosing the tuning"});
+    if (watch_.phase) watch_.phase("choosing the tuning");
     const auto& choice = tune(planned, protocol, log);
     if (interrupted_) return {.result = empty_case(planned), .interrupted = true};
     auto done = attempt(planned, protocol, replica, log, choice.variables);

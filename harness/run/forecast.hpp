@@ -24,7 +24,7 @@ public:
     void end(std::size_t index);
 
     struct Estimate {
-        std::size_t steps_done = 0;
+        std::size_t steps_done = 0; ///< finished, or not to be measured
         std::size_t steps_total = 0;
         double elapsed_seconds = 0;
         double remaining_seconds = 0;

@@ -7,7 +7,6 @@
 #include "process/program.hpp"
 #include "process/signals.hpp"
 #include "run/active_run.hpp"
-#include "run/forecast.hpp"
 #include "run/run_folder.hpp"
 
 #include <fmt/format.h>
@@ -83,7 +82,7 @@ private:
     Result<void> measure_all();
     Result<void> measure_one(ActiveRun& active);
     Result<void> apply(const Variant* setting);
-    void tell(const message::Progress& progress);
+    void tell(const std::string& phase);
     Result<std::vector<Outcome>> finish();
     std::size_t step_of(std::size_t active, std::size_t index) const {
         return (active * cases_) + index;
@@ -108,7 +107,7 @@ private:
 };
 
 Watch Runner::watch() {
-    return {.progress = [this](const message::Progress& progress) { tell(progress); },
+    return {.phase = [this](const std::string& phase) { tell(phase); },
             .tick = [this] { tell({}); },
             .signal_descriptor = signals_.descriptor()};
 }
@@ -226,16 +225,12 @@ Result<void> Runner::measure_one(ActiveRun& active) {
     return {};
 }
 
-void Runner::tell(const message::Progress& progress) {
-    if (!progress.phase.empty()) phase_ = progress.phase;
-    const auto estimate = forecast_.now();
+void Runner::tell(const std::string& phase) {
+    if (!phase.empty()) phase_ = phase;
     observer_.progress({.case_index = present_,
                         .replica = replica_ + 1,
                         .setting = label_of(runs_[turn_]),
-                        .steps_done = estimate.steps_done,
-                        .steps_total = estimate.steps_total,
-                        .elapsed_seconds = estimate.elapsed_seconds,
-                        .remaining_seconds = estimate.remaining_seconds,
+                        .estimate = forecast_.now(),
                         .phase = phase_});
 }
 

@@ -9,6 +9,7 @@
 #include "plan/interleaving.hpp"
 #include "plan/plan.hpp"
 #include "record/model.hpp"
+#include "run/forecast.hpp"
 #include "run/run_folder.hpp"
 
 #include <atomic>
@@ -23,10 +24,7 @@ struct Progress {
     std::size_t case_index = 0; ///< of plan.cases
     int replica = 0;            ///< 1..replicas
     std::string setting;        ///< whose turn it is; empty in a run by itself
-    std::size_t steps_done = 0; ///< (case, replica) pairs finished
-    std::size_t steps_total = 0;
-    double elapsed_seconds = 0;
-    double remaining_seconds = 0; ///< estimate
+    Forecast::Estimate estimate;
     std::string phase; ///< "starting the worker", "tuning", "setting up", "measuring", ...
 };
 class Observer {

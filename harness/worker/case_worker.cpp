@@ -187,7 +187,7 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
         end(result, missing ? Status::skipped : Status::failed, record::reason_code(error),
             error.message);
     };
-    reports_.progress({.id = request.id, .phase = "loading the module"});
+    reports_.phase({.id = request.id, .phase = "loading the module"});
     const auto module = load(request.module);
     if (!module) return give_up(module.error());
     if (const auto same = compare_build(**module, request.build); !same)
@@ -200,7 +200,7 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
     if (!values) return give_up(values.error());
     PlaceClock clock{*benchmark};
     LoadedCase subject{*benchmark, *services_.table(), *values, [&](const char* phase) {
-                           reports_.progress({.id = request.id, .phase = phase});
+                           reports_.phase({.id = request.id, .phase = phase});
                        }};
     // Where the case does not apply, there may be no team to join.
     auto misfit = subject.misfit();
@@ -210,7 +210,7 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
     const auto fits = misfit.empty() ? Status::ok : Status::skipped;
     if (!all_agree(fits, ReasonCode::not_applicable, std::move(misfit), result)) return;
 
-    reports_.progress({.id = request.id, .phase = "setting up"});
+    reports_.phase({.id = request.id, .phase = "setting up"});
     const auto start = std::chrono::steady_clock::now();
     const auto created = subject.create();
     result.replica.setup_seconds = seconds_since(start);
@@ -229,9 +229,7 @@ measure::Hooks CaseWorker::hooks(std::uint64_t id, const record::Place& place,
         hooks.core_clock_hz = [] { return machine::measure_core_clock(); };
     else if (auto* device = window.device(); device != nullptr && device->clock_hz())
         hooks.core_clock_hz = [device] { return device->clock_hz().value_or(0); };
-    hooks.progress = [this, id](const char* phase, double fraction) {
-        reports_.progress({.id = id, .phase = phase, .fraction = fraction});
-    };
+    hooks.phase = [this, id](const char* phase) { reports_.phase({.id = id, .phase = phase}); };
     return hooks;
 }
 

@@ -27,9 +27,9 @@ namespace assay::harness {
 
 class CaseWorker {
 public:
-    /// Where messages in the middle of a case go: progress and warnings.
+    /// Where messages in the middle of a case go: its phase and warnings.
     struct Reports {
-        std::function<void(const message::Progress&)> progress;
+        std::function<void(const message::Phase&)> phase;
         std::function<void(const message::Log&)> log;
     };
 

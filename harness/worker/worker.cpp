@@ -226,8 +226,8 @@ private:
 
     /// Rank 0 speaks.
     CaseWorker::Reports reports() {
-        if (rank_ != 0) return {.progress = [](const auto&) {}, .log = [](const auto&) {}};
-        return {.progress = [this](const message::Progress& progress) { outbox_.send(progress); },
+        if (rank_ != 0) return {.phase = [](const auto&) {}, .log = [](const auto&) {}};
+        return {.phase = [this](const message::Phase& phase) { outbox_.send(phase); },
                 .log = [this](const message::Log& log) { outbox_.send(log); }};
     }
 

@@ -66,7 +66,7 @@ TEST_F(RunnerTest, MeasuresAndWritesAFileThatReadsBack) {
         EXPECT_EQ(c.metrics[0].name, "flop_rate");
     }
     EXPECT_EQ(observer_.finished_cases.size(), 2U);
-    EXPECT_EQ(observer_.last.steps_total, 4U);
+    EXPECT_EQ(observer_.last.estimate.steps_total, 4U);
 }
 
 /// Two devices for all processes below, as long as it lives.

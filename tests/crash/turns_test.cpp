@@ -82,7 +82,7 @@ TEST_F(TurnsTest, EachSettingHasARunOfTheSamePairing) {
     }
     EXPECT_EQ(setting_of(b.cases[0], "environment.TROUBLE_X"), "1");
     EXPECT_EQ(setting_of(a.cases[0], "environment.TROUBLE_X"), "");
-    EXPECT_EQ(observer_.last.steps_total, 12U);
+    EXPECT_EQ(observer_.last.estimate.steps_total, 12U);
 }
 
 TEST_F(TurnsTest, EveryStepIsAProcessOfItsOwn) {
@@ -193,7 +193,7 @@ TEST_F(TurnsTest, WhatTheMachineDoesNotAllowIsSaidBeforeAnythingIsMeasured) {
             observer_);
         ASSERT_FALSE(outcomes) << setting;
         EXPECT_EQ(outcomes.error().fault, Fault::environment) << setting;
-        EXPECT_EQ(observer_.last.steps_total, 0U);
+        EXPECT_EQ(observer_.last.estimate.steps_total, 0U);
     }
 }
 

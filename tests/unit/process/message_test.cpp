@@ -55,7 +55,7 @@ TEST(Message, EveryMessageIsOneLineAndKeepsItsKind) {
     message::Result result{.id = 4};
     result.verification = record::Verification{.passed = true, .method = "m", .bound = 1.0};
     const std::vector<message::FromWorker> up{
-        message::Hello{.token = "t"},      message::Progress{.phase = "p"},
+        message::Hello{.token = "t"},      message::Phase{.phase = "p"},
         message::Log{"line\nline"},        result,
         message::Facts{.problem = "none"}, message::Done{.reason = "r"}};
     for (const auto& sent : up) {
@@ -93,7 +93,7 @@ TEST(Message, HostileLinesAreErrorsOfTheBenchmark) {
         "{\"type\":\"result\"}",
         "{\"type\":\"hello\",\"token\":\"t\",\"rank\":99999999999,\"pid\":1}",
         "{\"type\":\"hello\",\"token\":\"t\",\"rank\":0.5,\"pid\":1}",
-        "{\"type\":\"progress\",\"id\":-1,\"phase\":\"p\",\"fraction\":0}",
+        "{\"type\":\"phase\",\"id\":-1,\"phase\":\"p\"}",
         "{\"type\":\"done\",\"id\":1,\"reason\":null}",
         "{\"type\":\"log\",\"text\":\"a\"}{\"type\":\"log\",\"text\":\"b\"}",
         "{\"type\":\"result\",\"id\":1,\"replica\":[],\"settings\":{},\"work\":{},\"samples\":[]}",

@@ -21,7 +21,7 @@ public:
 
 private:
     CaseWorker worker_{
-        record::Machine{}, 0, "", {.progress = [](const auto&) {}, .log = [](const auto&) {}}};
+        record::Machine{}, 0, "", {.phase = [](const auto&) {}, .log = [](const auto&) {}}};
 };
 
 std::string device_at_start(const message::Result& result) {
