@@ -93,31 +93,38 @@ std::string cases_as_table(const harness::Plan& plan) {
     return table.text(terminal);
 }
 
-harness::PlanRequest request_of(const Options& options) {
-    return {.what = options.what,
-            .set = options.set,
-            .only = options.only,
-            .budget_seconds = options.budget_seconds,
-            .replicas = options.replicas,
-            .devices = options.devices,
-            .job = options.job,
-            .machine = machine::inspect({.core_clock = false})};
+Result<harness::Interleaving> runs_of(const harness::Catalogue& catalogue, const Options& options) {
+    const bool alone = options.interleave.empty();
+    const harness::PlanRequest request{.what = options.what,
+                                       .set = options.set,
+                                       .only = options.only,
+                                       .budget_seconds = options.budget_seconds,
+                                       .replicas = alone ? options.replicas : options.pairs,
+                                       .devices = options.devices,
+                                       .job = options.job,
+                                       .machine = machine::inspect({.core_clock = false})};
+    if (!alone) {
+        const auto variants = harness::parse_variants(options.interleave);
+        if (!variants) return tl::unexpected{variants.error()};
+        return harness::interleave(catalogue, request, *variants);
+    }
+    auto plan = harness::make_plan(catalogue, request);
+    if (!plan) return tl::unexpected{plan.error()};
+    return harness::Interleaving{.runs = {{.plan = *plan}},
+                                 .expected_seconds = plan->expected_seconds,
+                                 .notes = std::move(plan->notes)};
 }
 
-void show_plan(const harness::Plan& plan, const Options& options) {
+void show_plan(const harness::Interleaving& turns, const Options& options) {
+    if (turns.runs.size() > 1) return show_turns(turns, options);
+    const auto& plan = turns.runs.front().plan;
     print(options.json ? json::to_text(plan_as_json(plan)) : plan_as_table(plan));
 }
 
 ExitCode plan(const Options& options) {
     const auto catalogue = harness::read_catalogue();
     warn_of_problems(catalogue);
-    if (!options.interleave.empty()) {
-        const auto turns = interleaving_of(catalogue, options);
-        if (!turns) return report(turns.error());
-        show_turns(*turns, options);
-        return ExitCode::done;
-    }
-    const auto made = harness::make_plan(catalogue, request_of(options));
+    const auto made = runs_of(catalogue, options);
     if (!made) return report(made.error());
     show_plan(*made, options);
     return ExitCode::done;

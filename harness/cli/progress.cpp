@@ -7,12 +7,11 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <utility>
 
 namespace assay::cli {
 
-ProgressLine::ProgressLine(std::vector<const harness::Plan*> plans, bool quiet)
-    : plans_{std::move(plans)}, quiet_{quiet}, terminal_{terminal_of(STDERR_FILENO)} {}
+ProgressLine::ProgressLine(const harness::Interleaving& turns, bool quiet)
+    : turns_{turns}, quiet_{quiet}, terminal_{terminal_of(STDERR_FILENO)} {}
 
 ProgressLine::~ProgressLine() { clear(); }
 
@@ -24,29 +23,27 @@ void ProgressLine::clear() {
 }
 
 void ProgressLine::started(const std::filesystem::path& folder, bool resumed,
-                           const std::string& setting) {
+                           const std::string& variant) {
     if (quiet_) return;
-    const auto& plan = *plans_.front();
-    double seconds = 0;
-    for (const auto* each : plans_) seconds += each->expected_seconds;
+    const auto& plan = turns_.runs.front().plan;
     if (++started_ == 1)
         fmt::print(stderr, "{}: {} cases x {}, about {} (min:s)\n", plan.suite, plan.cases.size(),
-                   setting.empty()
+                   variant.empty()
                        ? fmt::format("{} replicas", plan.replicas)
-                       : fmt::format("{} variants x {} pairs", plans_.size(), plan.replicas),
-                   clock_text(seconds));
-    fmt::print(stderr, "{}{}{} {}\n", setting, setting.empty() ? "" : " ",
+                       : fmt::format("{} variants x {} pairs", turns_.runs.size(), plan.replicas),
+                   clock_text(turns_.expected_seconds));
+    fmt::print(stderr, "{}{}{} {}\n", variant, variant.empty() ? "" : " ",
                resumed ? "continuing" : "writing", folder.string());
 }
 
 void ProgressLine::progress(const harness::Progress& progress) {
-    const auto& plan = *plans_.front();
+    const auto& plan = turns_.runs.front().plan;
     if (quiet_ || !terminal_.present || progress.case_index >= plan.cases.size()) return;
     const auto& estimate = progress.estimate;
     const auto name = record::identity(harness::empty_case(plan.cases[progress.case_index]));
-    const auto turn = progress.setting.empty() ? std::string{}
+    const auto turn = progress.variant.empty() ? std::string{}
                                                : fmt::format("pair {}/{} {}  ", progress.replica,
-                                                             plan.replicas, progress.setting);
+                                                             plan.replicas, progress.variant);
     const auto line =
         fmt::format("{}/{}  {} left  {}{}  {}", estimate.steps_done, estimate.steps_total,
                     clock_text(estimate.remaining_seconds), turn, progress.phase, name);
@@ -56,13 +53,13 @@ void ProgressLine::progress(const harness::Progress& progress) {
     shown_ = true;
 }
 
-void ProgressLine::finished(const record::Case& result, const std::string& setting) {
+void ProgressLine::finished(const record::Case& result, const std::string& variant) {
     ++finished_;
     if (quiet_ || terminal_.present) return;
     const auto row = summary_row(result);
     fmt::print(stderr, "{}/{}  {}{}{}  {} {}  {}\n", finished_,
-               plans_.size() * plans_.front()->cases.size(), setting, setting.empty() ? "" : ": ",
-               row.name, row.value, row.interval, row.status);
+               turns_.runs.size() * turns_.runs.front().plan.cases.size(), variant,
+               variant.empty() ? "" : ": ", row.name, row.value, row.interval, row.status);
 }
 
 } // namespace assay::cli

@@ -11,26 +11,24 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 namespace assay::cli {
 
 class ProgressLine : public harness::Observer {
 public:
-    /// Several plans are runs that take turns.
-    ProgressLine(std::vector<const harness::Plan*> plans, bool quiet);
+    ProgressLine(const harness::Interleaving& turns, bool quiet);
     ~ProgressLine() override;
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
 
     void started(const std::filesystem::path& folder, bool resumed,
-                 const std::string& setting) override;
+                 const std::string& variant) override;
     void progress(const harness::Progress& progress) override;
-    void finished(const record::Case& result, const std::string& setting) override;
+    void finished(const record::Case& result, const std::string& variant) override;
 
 private:
     void clear();
-    std::vector<const harness::Plan*> plans_;
+    const harness::Interleaving& turns_;
     bool quiet_;
     Terminal terminal_;
     std::size_t started_ = 0;

@@ -35,9 +35,4 @@ std::optional<std::filesystem::path> write_comparison(const std::vector<Labelled
 /// Where nobody looks at a display there is nothing to open; the path was printed.
 void open_in_browser(const std::filesystem::path& page);
 
-// What both ways to run need.
-
-Result<void> check_machine(const Options& options); ///< --expect
-harness::RunOptions run_options_of(const Options& options);
-
 } // namespace assay::cli

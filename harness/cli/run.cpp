@@ -7,9 +7,7 @@
 #include "doctor/expectations.hpp"
 #include "json/json.hpp"
 #include "machine/inventory.hpp"
-#include "plan/planner.hpp"
 #include "registry/catalogue.hpp"
-#include "run/run_folder.hpp"
 #include "run/runner.hpp"
 
 #include <fmt/core.h>
@@ -38,27 +36,17 @@ void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>&
         print("Interrupted: the same command with --resume continues this run.\n");
 }
 
-} // namespace
-
 Result<void> check_machine(const Options& options) {
     if (options.expect.empty()) return {};
     return harness::check_expectations(machine::inspect({.core_clock = false}), options.expect);
 }
 
-harness::RunOptions run_options_of(const Options& options) {
-    return {.out = options.out,
-            .campaign = options.campaign,
-            .provider = options.provider,
-            .instance = options.instance,
-            .resume = options.resume,
-            .keep_samples = options.raw,
-            .record_hostname = options.hostname};
-}
+} // namespace
 
 ExitCode run(const Options& options) {
     const auto catalogue = harness::read_catalogue();
     warn_of_problems(catalogue);
-    const auto made = harness::make_plan(catalogue, request_of(options));
+    const auto made = runs_of(catalogue, options);
     if (!made) return report(made.error());
     if (options.dry_run) {
         show_plan(*made, options);
@@ -67,16 +55,25 @@ ExitCode run(const Options& options) {
     if (const auto met = check_machine(options); !met) return report(met.error());
     if (!options.quiet)
         for (const auto& note : made->notes) fmt::print(stderr, "note: {}\n", note);
-    const auto how = run_options_of(options);
-    auto outcome = [&] {
-        ProgressLine progress{{&*made}, options.quiet};
-        return harness::run(*made, how, progress);
+    const auto outcomes = [&] {
+        ProgressLine progress{*made, options.quiet};
+        return harness::run(made->runs,
+                            {.out = options.out,
+                             .campaign = options.campaign,
+                             .provider = options.provider,
+                             .instance = options.instance,
+                             .resume = options.resume,
+                             .keep_samples = options.raw,
+                             .record_hostname = options.hostname},
+                            progress);
     }();
-    if (!outcome) return report(outcome.error());
-    const auto reports = write_reports(outcome->file, options.language);
-    show_outcome(*outcome, reports, options);
+    if (!outcomes) return report(outcomes.error());
+    if (outcomes->size() > 1) return show_outcomes(*made, *outcomes, options);
+    const auto& outcome = outcomes->front();
+    const auto reports = write_reports(outcome.file, options.language);
+    show_outcome(outcome, reports, options);
     if (options.open && reports) open_in_browser(reports->html);
-    return exit_code(*outcome);
+    return exit_code(outcome);
 }
 
 } // namespace assay::cli

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `assay run --interleave` and what `assay plan --interleave` shows.
+// What `assay run --interleave` and `assay plan --interleave` show.
 
 #include "cli/console.hpp"
-#include "cli/progress.hpp"
 #include "cli/reports.hpp"
 #include "cli/summary.hpp"
 #include "cli/verbs.hpp"
 #include "json/json.hpp"
 #include "record/convert.hpp"
-#include "registry/catalogue.hpp"
-#include "run/runner.hpp"
 
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,30 +20,24 @@
 namespace assay::cli {
 namespace {
 
-std::string words_of(const harness::Variant& setting) {
+std::string words_of(const harness::PlannedRun& run) {
     std::string words;
-    for (const auto& [name, value] : harness::changes_of(setting))
+    for (const auto& [name, value] : run.pairing->changes)
         words += fmt::format("{}{}={}", words.empty() ? "" : ", ", name, record::to_string(value));
-    return words.empty() ? "no change" : words;
+    return fmt::format("{}: {}\n", run.variant.label, words.empty() ? "no change" : words);
 }
 
 /// "old new | new old | old new | ...": the first pairs.
 std::string order_of(const harness::Interleaving& turns) {
     constexpr int most_shown = 4;
-    const int pairs = turns.plans.front().replicas;
+    const int pairs = turns.runs.front().plan.replicas;
     std::string order;
     for (int pair = 0; pair < std::min(pairs, most_shown); ++pair) {
         order += pair == 0 ? "" : " |";
-        for (const auto index : harness::order_of_turns(pair, turns.settings.size()))
-            order += " " + turns.settings[index].label;
+        for (const auto index : harness::order_of_turns(pair, turns.runs.size()))
+            order += " " + turns.runs[index].variant.label;
     }
     return order + (pairs > most_shown ? " | ..." : "");
-}
-
-std::vector<const harness::Plan*> plans_of(const harness::Interleaving& turns) {
-    std::vector<const harness::Plan*> plans;
-    for (const auto& plan : turns.plans) plans.push_back(&plan);
-    return plans;
 }
 
 json::Value outcomes_json(const harness::Interleaving& turns,
@@ -57,8 +47,8 @@ json::Value outcomes_json(const harness::Interleaving& turns,
                          {"settings", json::Value::array()}};
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         auto item = summary_json(outcomes[i]);
-        item["setting"] = turns.settings[i].label;
-        item["changes"] = record::to_json(harness::changes_of(turns.settings[i]));
+        item["setting"] = turns.runs[i].variant.label;
+        item["changes"] = record::to_json(turns.runs[i].pairing->changes);
         document["settings"].push_back(std::move(item));
     }
     return document;
@@ -74,18 +64,19 @@ ExitCode exit_code_of(const std::vector<harness::Outcome>& outcomes) {
     return worst;
 }
 
-ExitCode show(const harness::Interleaving& turns, const std::vector<harness::Outcome>& outcomes,
-              const Options& options) {
+} // namespace
+
+ExitCode show_outcomes(const harness::Interleaving& turns,
+                       const std::vector<harness::Outcome>& outcomes, const Options& options) {
     std::vector<LabelledFile> files;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
-        files.push_back({.label = turns.settings[i].label, .file = outcomes[i].file});
+        files.push_back({.label = turns.runs[i].variant.label, .file = outcomes[i].file});
         write_reports(outcomes[i].file, options.language);
     }
     const bool shown = !options.json && !options.quiet;
     if (shown) {
         print("\n");
-        for (const auto& setting : turns.settings)
-            print(fmt::format("{}: {}\n", setting.label, words_of(setting)));
+        for (const auto& run : turns.runs) print(words_of(run));
         print("\n");
     }
     const auto page = write_comparison(files, shown, options.language);
@@ -105,68 +96,35 @@ ExitCode show(const harness::Interleaving& turns, const std::vector<harness::Out
     return exit_code_of(outcomes);
 }
 
-} // namespace
-
-Result<harness::Interleaving> interleaving_of(const harness::Catalogue& catalogue,
-                                              const Options& options) {
-    const auto settings = harness::parse_variants(options.interleave);
-    if (!settings) return tl::unexpected{settings.error()};
-    auto request = request_of(options);
-    request.replicas = options.pairs;
-    return harness::interleave(catalogue, request, *settings);
-}
-
 void show_turns(const harness::Interleaving& turns, const Options& options) {
     if (options.json) {
-        json::Value document{{"pairs", turns.plans.front().replicas},
-                             {"order", harness::order_word(turns.settings.size())},
+        json::Value document{{"pairs", turns.runs.front().plan.replicas},
+                             {"order", harness::order_word(turns.runs.size())},
                              {"expected_seconds", turns.expected_seconds},
                              {"notes", turns.notes},
                              {"settings", json::Value::array()}};
-        for (std::size_t i = 0; i < turns.plans.size(); ++i)
+        for (std::size_t i = 0; i < turns.runs.size(); ++i)
             document["settings"].push_back(
-                {{"setting", turns.settings[i].label},
-                 {"changes", record::to_json(harness::changes_of(turns.settings[i]))},
-                 {"plan", plan_as_json(turns.plans[i])}});
+                {{"setting", turns.runs[i].variant.label},
+                 {"changes", record::to_json(turns.runs[i].pairing->changes)},
+                 {"plan", plan_as_json(turns.runs[i].plan)}});
         return print(json::to_text(document));
     }
     const auto terminal = terminal_of(STDOUT_FILENO);
     std::string out;
-    const bool by_library = !turns.settings.front().library.empty();
-    for (std::size_t i = 0; i < (by_library ? turns.plans.size() : 1); ++i) {
-        if (by_library) out += turns.settings[i].label + ":\n";
-        out += cases_as_table(turns.plans[i]) + '\n';
+    const bool by_library = !turns.runs.front().variant.library.empty();
+    for (std::size_t i = 0; i < (by_library ? turns.runs.size() : 1); ++i) {
+        if (by_library) out += turns.runs[i].variant.label + ":\n";
+        out += cases_as_table(turns.runs[i].plan) + '\n';
     }
-    for (const auto& setting : turns.settings)
-        out += fmt::format("{}: {}\n", setting.label, words_of(setting));
+    for (const auto& run : turns.runs) out += words_of(run);
     out += fmt::format("Order for each case:{}\n", order_of(turns));
     out += fmt::format("{}: {} cases x {} variants x {} pairs, about {} (min:s)\n",
-                       turns.plans.front().suite, turns.plans.front().cases.size(),
-                       turns.settings.size(), turns.plans.front().replicas,
+                       turns.runs.front().plan.suite, turns.runs.front().plan.cases.size(),
+                       turns.runs.size(), turns.runs.front().plan.replicas,
                        clock_text(turns.expected_seconds));
     for (const auto& note : turns.notes) out += "Note: " + wrap(note, 6, terminal.width) + '\n';
     print(out);
-}
-
-ExitCode run_in_turns(const Options& options) {
-    const auto catalogue = harness::read_catalogue();
-    warn_of_problems(catalogue);
-    const auto turns = interleaving_of(catalogue, options);
-    if (!turns) return report(turns.error());
-    if (options.dry_run) {
-        show_turns(*turns, options);
-        return ExitCode::done;
-    }
-    if (const auto met = check_machine(options); !met) return report(met.error());
-    if (!options.quiet)
-        for (const auto& note : turns->notes) fmt::print(stderr, "note: {}\n", note);
-    const auto how = run_options_of(options);
-    const auto outcomes = [&] {
-        ProgressLine progress{plans_of(*turns), options.quiet};
-        return harness::run_in_turns(*turns, how, progress);
-    }();
-    if (!outcomes) return report(outcomes.error());
-    return show(*turns, *outcomes, options);
 }
 
 } // namespace assay::cli

@@ -28,7 +28,7 @@ ExitCode perform_verb(const Options& options) {
     case Verb::plan:
         return plan(options);
     case Verb::run:
-        return options.interleave.empty() ? run(options) : run_in_turns(options);
+        return run(options);
     case Verb::manifest:
         break;
     }

@@ -11,6 +11,7 @@
 #include "plan/interleaving.hpp"
 #include "plan/plan.hpp"
 #include "registry/catalogue.hpp"
+#include "run/runner.hpp"
 
 #include <string>
 #include <string_view>
@@ -25,7 +26,6 @@ ExitCode list(const Options& options);
 ExitCode describe(const Options& options);
 ExitCode plan(const Options& options);
 ExitCode run(const Options& options);
-ExitCode run_in_turns(const Options& options);
 ExitCode write_manifest(const Options& options);
 
 // What several of them need.
@@ -34,9 +34,12 @@ void warn_of_problems(const harness::Catalogue& catalogue);
 harness::PlanRequest request_of(const Options& options);
 json::Value plan_as_json(const harness::Plan& plan);
 std::string cases_as_table(const harness::Plan& plan);
-void show_plan(const harness::Plan& plan, const Options& options);
-Result<harness::Interleaving> interleaving_of(const harness::Catalogue& catalogue,
-                                              const Options& options);
+/// One run, or those of --interleave.
+Result<harness::Interleaving> runs_of(const harness::Catalogue& catalogue, const Options& options);
+void show_plan(const harness::Interleaving& turns, const Options& options);
+// Of several runs, in turns.cpp.
 void show_turns(const harness::Interleaving& turns, const Options& options);
+ExitCode show_outcomes(const harness::Interleaving& turns,
+                       const std::vector<harness::Outcome>& outcomes, const Options& options);
 
 } // namespace assay::cli

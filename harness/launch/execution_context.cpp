@@ -83,7 +83,7 @@ Result<std::vector<std::string>> enter(const fs::path& image, const fs::path& re
 }
 
 Error of_variant(const Variant& variant, Error error) {
-    error.message = fmt::format("setting {}: {}", variant.label, error.message);
+    error.message = fmt::format("variant {}: {}", variant.label, error.message);
     return error;
 }
 
@@ -96,10 +96,10 @@ std::string ExecutionContext::inside(const fs::path& path) const {
 
 Result<ExecutionContext> context_of(const Variant& variant, const fs::path& results,
                                     std::string_view path) {
-    ExecutionContext around{.variables = variant.variables, .prefix = {}, .host = {}};
+    ExecutionContext context{.variables = variant.variables, .prefix = {}, .host = {}};
     std::istringstream words{variant.via};
     for (std::string word; words >> word;) {
-        if (around.prefix.empty() && word.find('/') == std::string::npos) {
+        if (context.prefix.empty() && word.find('/') == std::string::npos) {
             const auto program = find_program(word, path);
             if (program.empty())
                 return tl::unexpected{
@@ -107,14 +107,14 @@ Result<ExecutionContext> context_of(const Variant& variant, const fs::path& resu
                                          Fault::environment})};
             word = program.string();
         }
-        around.prefix.push_back(std::move(word));
+        context.prefix.push_back(std::move(word));
     }
-    if (variant.image.empty()) return around;
+    if (variant.image.empty()) return context;
     const auto entered = enter(fs::absolute(variant.image), fs::absolute(results), path);
     if (!entered) return tl::unexpected{of_variant(variant, entered.error())};
-    around.prefix.insert(around.prefix.end(), entered->begin(), entered->end());
-    around.host = host_root;
-    return around;
+    context.prefix.insert(context.prefix.end(), entered->begin(), entered->end());
+    context.host = host_root;
+    return context;
 }
 
 Result<void> try_out(const ExecutionContext& context, const fs::path& program,

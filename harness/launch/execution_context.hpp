@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a variant puts around every worker: variables of the environment, a command that starts it, the
-// root of a container image. Where the image's root is not the host's, the host's files are seen below
+// Where the workers of a variant run: variables of the environment, a command that starts them, the root
+// of a container image. Where the image's root is not the host's, the host's files are seen below
 // another path, and the libraries under measurement are the image's.
 
 #pragma once

@@ -29,34 +29,34 @@ const Manifest* module_named(const Catalogue& catalogue, const std::string& name
     return found == catalogue.modules.end() ? nullptr : &*found;
 }
 
-/// The cases of one question, by setting.
+/// The cases of one question, by variant.
 using Row = std::vector<const PlannedCase*>;
 
 class ByLibrary {
 public:
-    ByLibrary(const Catalogue& catalogue, const std::vector<Variant>& settings)
-        : catalogue_{catalogue}, settings_{settings} {}
+    ByLibrary(const Catalogue& catalogue, const std::vector<Variant>& variants)
+        : catalogue_{catalogue}, variants_{variants} {}
 
     Result<void> check() const {
-        for (const auto& setting : settings_)
-            if (module_named(catalogue_, setting.library) == nullptr) {
+        for (const auto& variant : variants_)
+            if (module_named(catalogue_, variant.library) == nullptr) {
                 const auto known = module_names(catalogue_);
-                return fail(fmt::format("--interleave: setting {}: there is no library {}{}",
-                                        setting.label, setting.library,
-                                        suggestion(setting.library, known)));
+                return fail(fmt::format("--interleave: variant {}: there is no library {}{}",
+                                        variant.label, variant.library,
+                                        suggestion(variant.library, known)));
             }
         return {};
     }
 
-    /// Gives each plan the cases of its setting's library.
+    /// Gives each plan the cases of its variant's library.
     Result<void> deal(const Plan& all, Interleaving& into) const {
         std::vector<const PlannedCase*> questions; // the first case of each
         std::map<std::string, Row> rows;
         for (const auto& planned : all.cases) {
-            auto [entry, is_new] = rows.try_emplace(question_of(planned), Row(settings_.size()));
+            auto [entry, is_new] = rows.try_emplace(question_of(planned), Row(variants_.size()));
             if (is_new) questions.push_back(&planned);
-            for (std::size_t i = 0; i < settings_.size(); ++i)
-                if (planned.module->module == settings_[i].library) entry->second[i] = &planned;
+            for (std::size_t i = 0; i < variants_.size(); ++i)
+                if (planned.module->module == variants_[i].library) entry->second[i] = &planned;
         }
         std::size_t left_out = 0;
         for (const auto* question : questions) {
@@ -64,11 +64,11 @@ public:
             if (std::ranges::all_of(row, [](const auto* c) { return c == nullptr; }))
                 ++left_out;
             else
-                add(row, *question, into.plans);
+                add(row, *question, into.runs);
         }
         std::vector<std::string> names;
-        for (const auto& setting : settings_) names.push_back(setting.library);
-        if (into.plans.front().cases.empty())
+        for (const auto& variant : variants_) names.push_back(variant.library);
+        if (into.runs.front().plan.cases.empty())
             return fail(fmt::format("--interleave: none of these cases is measured by {}",
                                     fmt::join(names, " or ")));
         if (left_out > 0)
@@ -79,42 +79,54 @@ public:
 
 private:
     /// A question that not every library answers is skipped in all: nothing stands against it.
-    void add(const Row& row, const PlannedCase& any, std::vector<Plan>& plans) const {
+    void add(const Row& row, const PlannedCase& any, std::vector<PlannedRun>& runs) const {
         const auto lacking = std::ranges::find(row, nullptr);
         std::string reason;
         if (lacking != row.end()) {
-            const auto& setting = settings_[static_cast<std::size_t>(lacking - row.begin())];
-            reason = fmt::format("{} does not measure this, so setting {} has nothing to compare",
-                                 setting.library, setting.label);
+            const auto& variant = variants_[static_cast<std::size_t>(lacking - row.begin())];
+            reason = fmt::format("{} does not measure this, so variant {} has nothing to compare",
+                                 variant.library, variant.label);
         }
         for (std::size_t i = 0; i < row.size(); ++i) {
             auto planned = row[i] == nullptr ? any : *row[i];
-            planned.module = module_named(catalogue_, settings_[i].library);
+            planned.module = module_named(catalogue_, variants_[i].library);
             planned.skip_reason = reason;
-            plans[i].cases.push_back(std::move(planned));
+            runs[i].plan.cases.push_back(std::move(planned));
         }
     }
 
     const Catalogue& catalogue_;
-    const std::vector<Variant>& settings_;
+    const std::vector<Variant>& variants_;
 };
 
-void note_equal_settings(Interleaving& turns) {
-    for (std::size_t i = 1; i < turns.settings.size(); ++i)
+void note_equal_variants(Interleaving& turns) {
+    for (std::size_t i = 1; i < turns.runs.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
-            if (changes_of(turns.settings[i]) == changes_of(turns.settings[j]))
+            if (turns.runs[i].pairing->changes == turns.runs[j].pairing->changes)
                 turns.notes.push_back(
-                    fmt::format("settings {} and {} are the same: what differs between them is "
+                    fmt::format("variants {} and {} are the same: what differs between them is "
                                 "noise, and shows how small a difference can be seen here",
-                                turns.settings[j].label, turns.settings[i].label));
+                                turns.runs[j].variant.label, turns.runs[i].variant.label));
 }
 
 } // namespace
 
+std::vector<PlannedRun> in_turns(const Plan& plan, const std::vector<Variant>& variants) {
+    std::vector<PlannedRun> runs;
+    for (const auto& variant : variants)
+        runs.push_back({.plan = plan,
+                        .variant = variant,
+                        .pairing = record::Pairing{.id = {},
+                                                   .setting = variant.label,
+                                                   .order = order_word(variants.size()),
+                                                   .changes = changes_of(variant)}});
+    return runs;
+}
+
 Result<Interleaving> interleave(const Catalogue& catalogue, const PlanRequest& request,
-                                const std::vector<Variant>& settings) {
-    const bool by_library = !settings.front().library.empty();
-    const ByLibrary libraries{catalogue, settings};
+                                const std::vector<Variant>& variants) {
+    const bool by_library = !variants.front().library.empty();
+    const ByLibrary libraries{catalogue, variants};
     if (by_library)
         if (auto known = libraries.check(); !known) return tl::unexpected{known.error()};
     auto whole = request;
@@ -122,26 +134,22 @@ Result<Interleaving> interleave(const Catalogue& catalogue, const PlanRequest& r
     whole.replicas = request.replicas.value_or(usual_pairs);
     auto made = make_plan(catalogue, whole);
     if (!made) return tl::unexpected{made.error()};
-    Interleaving turns{.settings = settings, .plans = {}, .notes = std::move(made->notes)};
-    made->notes.clear();
+    Interleaving turns{.notes = std::exchange(made->notes, {})};
     made->fresh_workers = true;
-    if (by_library) {
-        auto empty = *made;
-        empty.cases.clear();
-        turns.plans.assign(settings.size(), empty);
+    auto each = *made;
+    if (by_library) each.cases.clear();
+    turns.runs = in_turns(each, variants);
+    if (by_library)
         if (auto dealt = libraries.deal(*made, turns); !dealt) return tl::unexpected{dealt.error()};
-    } else {
-        turns.plans.assign(settings.size(), *made);
-    }
     std::optional<double> budget = request.budget_seconds;
-    if (budget) *budget /= static_cast<double>(settings.size());
-    for (auto& plan : turns.plans) {
+    if (budget) *budget /= static_cast<double>(variants.size());
+    for (auto& [plan, variant, pairing] : turns.runs) {
         finish_plan(plan, budget);
         turns.expected_seconds += plan.expected_seconds;
     }
     // Alike in all plans, because they have the same protocols.
-    std::ranges::move(turns.plans.front().notes, std::back_inserter(turns.notes));
-    note_equal_settings(turns);
+    std::ranges::move(turns.runs.front().plan.notes, std::back_inserter(turns.notes));
+    note_equal_variants(turns);
     return turns;
 }
 

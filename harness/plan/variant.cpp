@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view form = "LABEL:[KEY=VALUE[,KEY=VALUE...]]";
 /// Letters name the turns in the record: ABCCBA.
-constexpr std::size_t most_settings = 26;
+constexpr std::size_t most_variants = 26;
 constexpr std::size_t longest_label = 64; // bytes: a heading of a column
 
 /// How many threads a case has is a parameter, and these would contradict it; the rest would make a
@@ -62,7 +62,7 @@ std::string unquoted(std::string_view value) {
 
 Result<void> set_variable(Variant& variant, const std::string& name, std::string value) {
     if (std::ranges::find(not_to_be_set, name) != not_to_be_set.end())
-        return fail(fmt::format("{} is not for a setting: the number of threads is a parameter, as "
+        return fail(fmt::format("{} is not for a variant: the number of threads is a parameter, as "
                                 "in --set 'gemm.*.threads=1'",
                                 name));
     if (std::ranges::any_of(ours, [&](const char* prefix) { return name.starts_with(prefix); }))
@@ -150,16 +150,16 @@ Result<std::vector<Variant>> parse_variants(const std::vector<std::string>& text
                                     json::show_text(variant->label)));
         variants.push_back(std::move(*variant));
     }
-    if (variants.size() < 2 || variants.size() > most_settings)
-        return fail(fmt::format("--interleave: give it 2 to {} times, once for each setting: "
+    if (variants.size() < 2 || variants.size() > most_variants)
+        return fail(fmt::format("--interleave: give it 2 to {} times, once for each variant: "
                                 "--interleave 'old:' --interleave 'new: OMP_WAIT_POLICY=active'",
-                                most_settings));
+                                most_variants));
     const auto without = std::ranges::find(variants, std::string{}, &Variant::library);
     const auto with = std::ranges::find_if(
         variants, [](const Variant& variant) { return !variant.library.empty(); });
     if (without != variants.end() && with != variants.end())
         return fail(fmt::format("--interleave: {} names a library and {} none: name one in every "
-                                "setting, or in none",
+                                "variant, or in none",
                                 json::show_text(with->label), json::show_text(without->label)));
     return variants;
 }

@@ -18,9 +18,9 @@ namespace assay::harness {
 
 namespace fs = std::filesystem;
 
-ActiveRun::ActiveRun(Part part, record::Machine machine, fs::path program, Watch watch,
+ActiveRun::ActiveRun(const PlannedRun& run, record::Machine machine, fs::path program, Watch watch,
                      ExecutionContext context)
-    : part_{part}, machine_{std::move(machine)},
+    : run_{run}, machine_{std::move(machine)},
       dispatcher_{std::move(program), machine_, std::move(watch), std::move(context)} {}
 
 Result<void> ActiveRun::open(RunFolder folder, bool keep_samples) {
@@ -97,10 +97,10 @@ Attempt ActiveRun::attempt(std::size_t index, int replica, const Result<void>& p
 }
 
 /// Beside what the workers' environment says by itself.
-void ActiveRun::record_setting(Attempt& attempt) const {
+void ActiveRun::record_variant(Attempt& attempt) const {
     auto& result = attempt.result;
-    if (setting() == nullptr || result.replicas.empty()) return;
-    for (auto& change : changes_of(*setting()))
+    if (result.replicas.empty()) return;
+    for (auto& change : changes_of(variant()))
         if (change.name != "library" && record::find(result.settings, change.name) == nullptr)
             result.settings.push_back(std::move(change));
 }
@@ -108,7 +108,7 @@ void ActiveRun::record_setting(Attempt& attempt) const {
 Result<bool> ActiveRun::measure(std::size_t index, int replica, const Result<void>& problem) {
     auto attempt = this->attempt(index, replica, problem);
     if (attempt.interrupted) return false;
-    record_setting(attempt);
+    record_variant(attempt);
     if (auto kept = keep(index, replica, std::move(attempt)); !kept)
         return tl::unexpected{kept.error()};
     return true;

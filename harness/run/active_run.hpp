@@ -7,8 +7,7 @@
 
 #include "base/result.hpp"
 #include "launch/execution_context.hpp"
-#include "plan/plan.hpp"
-#include "plan/variant.hpp"
+#include "plan/interleaving.hpp"
 #include "record/model.hpp"
 #include "registry/catalogue.hpp"
 #include "run/dispatcher.hpp"
@@ -22,16 +21,10 @@
 
 namespace assay::harness {
 
-/// What a run is given: its plan, and its setting where it takes turns with others.
-struct Part {
-    const Plan* plan = nullptr;
-    const Variant* setting = nullptr;
-};
-
 class ActiveRun {
 public:
-    ActiveRun(Part part, record::Machine machine, std::filesystem::path program, Watch watch,
-              ExecutionContext context);
+    ActiveRun(const PlannedRun& run, record::Machine machine, std::filesystem::path program,
+              Watch watch, ExecutionContext context);
     ActiveRun(const ActiveRun&) = delete; // the dispatcher refers to the machine
     ActiveRun& operator=(const ActiveRun&) = delete;
     ActiveRun(ActiveRun&&) = delete;
@@ -58,18 +51,18 @@ public:
     /// Writes run.json.
     Result<record::Run> finish(bool interrupted);
 
-    const Plan& plan() const { return *part_.plan; }
-    const Variant* setting() const { return part_.setting; }
+    const Plan& plan() const { return run_.plan; }
+    const Variant& variant() const { return run_.variant; }
     const RunFolder& folder() const { return *folder_; }
     const record::Case& at(std::size_t index) const { return cases_[index]; }
 
 private:
     Attempt attempt(std::size_t index, int replica, const Result<void>& problem);
-    void record_setting(Attempt& attempt) const;
+    void record_variant(Attempt& attempt) const;
     Result<void> keep(std::size_t index, int replica, Attempt attempt);
     Catalogue used_modules() const;
 
-    Part part_;
+    const PlannedRun& run_;
     record::Machine machine_;
     Dispatcher dispatcher_;
     bool keep_samples_ = false;

@@ -136,7 +136,7 @@ void Dispatcher::adopt(const PlannedCase& planned, const record::NamedList& sett
     const auto is_set = [&](const Tuning& tuning) {
         return record::find(context_.variables, tuning.variable) != nullptr;
     };
-    if (std::ranges::any_of(planned.module->tunings, is_set)) return; // its setting has decided
+    if (std::ranges::any_of(planned.module->tunings, is_set)) return; // its variant has decided
     if (auto choice = recorded_choice(*planned.module, settings))
         choices_.try_emplace(tuning_group(planned), std::move(*choice));
 }

@@ -141,7 +141,7 @@ Result<RunFolder> create(const fs::path& folder, record::JournalHeader header) {
 /// The runs of one machine, and those that are wanted.
 class Search {
 public:
-    Search(fs::path folder, const std::vector<WantedRun>& wanted,
+    Search(fs::path folder, const std::vector<PlannedRun>& wanted,
            std::vector<record::JournalHeader> headers)
         : folder_{std::move(folder)}, wanted_{wanted}, headers_{std::move(headers)} {}
 
@@ -176,7 +176,7 @@ private:
             if (!found || group_of(*found->content.header) != group) continue;
             const auto index = index_of(*found->content.header);
             if (!index) return {};
-            const auto& plan = *wanted_[*index].plan;
+            const auto& plan = wanted_[*index].plan;
             std::erase_if(found->content.steps, [&](const auto& step) {
                 return !fits(step, plan) || !is_final(step.result);
             });
@@ -184,7 +184,7 @@ private:
         }
         bool finished = true;
         for (std::size_t i = 0; i < members.size(); ++i)
-            finished = finished && members[i] && is_finished(*members[i], *wanted_[i].plan);
+            finished = finished && members[i] && is_finished(*members[i], wanted_[i].plan);
         if (finished) return {};
         std::vector<RunFolder> folders;
         for (std::size_t i = 0; i < members.size(); ++i) {
@@ -199,7 +199,7 @@ private:
     }
 
     fs::path folder_;
-    const std::vector<WantedRun>& wanted_;
+    const std::vector<PlannedRun>& wanted_;
     std::vector<record::JournalHeader> headers_;
 };
 
@@ -239,17 +239,17 @@ fs::path RunFolder::log_of(std::size_t index, const PlannedCase& planned) const 
                        path_word(planned.module->module));
 }
 
-Result<std::vector<RunFolder>> open_run_folders(const std::vector<WantedRun>& wanted,
+Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& wanted,
                                                 const RunOptions& options,
                                                 const record::Machine& machine) {
     const auto started = utc_now();
     const auto id = new_run_id(started);
     std::vector<record::JournalHeader> headers;
     for (const auto& run : wanted) {
-        headers.push_back({.suite = run.plan->suite,
+        headers.push_back({.suite = run.plan.suite,
                            .started = started,
                            .version = std::string{version()},
-                           .digest = run.plan->digest,
+                           .digest = run.plan.digest,
                            .machine = machine.id,
                            .pairing = run.pairing});
         if (headers.back().pairing) headers.back().pairing->id = id;

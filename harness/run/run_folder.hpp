@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "plan/plan.hpp"
+#include "plan/interleaving.hpp"
 #include "record/journal.hpp"
 #include "record/model.hpp"
 
@@ -29,7 +29,7 @@ struct RunOptions {
     bool keep_samples = false; ///< --raw: every batch into a sidecar
     bool record_hostname = false;
     std::filesystem::path program;    ///< answers `program worker`; empty: this program
-    std::filesystem::path root = "/"; ///< of the kernel's files that a setting changes
+    std::filesystem::path root = "/"; ///< of the kernel's files that a variant changes
 };
 
 struct RunFolder {
@@ -45,17 +45,10 @@ struct RunFolder {
     std::filesystem::path log_of(std::size_t index, const PlannedCase& planned) const;
 };
 
-/// A run to be opened. Runs that take turns have pairings that differ in their settings; their ids are
-/// found here.
-struct WantedRun {
-    const Plan* plan = nullptr;
-    std::optional<record::Pairing> pairing;
-};
-
 /// With options.resume, the newest unfinished run of the same suite, digest, version and machine, or
-/// the newest unfinished ones that took turns with the same settings; otherwise, or when there is none,
-/// new ones. In the order of `wanted`, which is one run, or several with pairings.
-Result<std::vector<RunFolder>> open_run_folders(const std::vector<WantedRun>& wanted,
+/// the newest unfinished ones that took turns with the same variants; otherwise, or when there is none,
+/// new ones. In the order of `wanted`, which is one run, or several with pairings; they get their id here.
+Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& wanted,
                                                 const RunOptions& options,
                                                 const record::Machine& machine);
 

@@ -38,38 +38,37 @@ fs::path worker_program(const RunOptions& options) {
     return fs::read_symlink("/proc/self/exe", error);
 }
 
-/// Of all parts, one after the other.
-std::vector<double> steps_of(const std::vector<Part>& parts) {
+/// Of all runs, one after the other.
+std::vector<double> steps_of(const std::vector<PlannedRun>& runs) {
     std::vector<double> seconds;
-    for (const auto& part : parts)
-        std::ranges::move(expected_steps(*part.plan), std::back_inserter(seconds));
+    for (const auto& run : runs)
+        std::ranges::move(expected_steps(run.plan), std::back_inserter(seconds));
     return seconds;
 }
 
-/// The way into a setting, tried before anything is measured.
-Result<ExecutionContext> enter(const Part& part, const RunOptions& options) {
-    if (part.setting == nullptr) return ExecutionContext{};
-    if (!part.setting->image.empty()) {
+/// Where the workers of a variant run, tried before anything is measured.
+Result<ExecutionContext> enter(const Variant& variant, const RunOptions& options) {
+    if (!variant.image.empty()) {
         std::error_code error; // where it cannot be made, opening the run will say so
         fs::create_directories(options.out, error);
     }
     const auto environment = own_environment();
     const char* path = find_variable(environment, "PATH");
-    auto around = context_of(*part.setting, options.out, path == nullptr ? "" : path);
-    if (!around) return around;
-    if (const auto starts = try_out(*around, worker_program(options), environment); !starts)
-        return fail(fmt::format("setting {}: {}", part.setting->label, starts.error().message),
+    auto context = context_of(variant, options.out, path == nullptr ? "" : path);
+    if (!context) return context;
+    if (const auto starts = try_out(*context, worker_program(options), environment); !starts)
+        return fail(fmt::format("variant {}: {}", variant.label, starts.error().message),
                     starts.error().fault);
-    return around;
+    return context;
 }
 
 class Runner {
 public:
-    /// A run by itself is one part; the plans of several have as many cases and replicas.
-    Runner(std::vector<Part> parts, const RunOptions& options, Observer& observer)
-        : parts_{std::move(parts)}, cases_{parts_[0].plan->cases.size()},
-          replicas_{parts_[0].plan->replicas}, options_{options}, observer_{observer},
-          forecast_{steps_of(parts_), replicas_} {}
+    /// The plans of several runs have as many cases and replicas.
+    Runner(const std::vector<PlannedRun>& wanted, const RunOptions& options, Observer& observer)
+        : wanted_{wanted}, cases_{wanted_[0].plan.cases.size()},
+          replicas_{wanted_[0].plan.replicas}, options_{options}, observer_{observer},
+          forecast_{steps_of(wanted_), replicas_} {}
 
     Result<std::vector<Outcome>> run();
 
@@ -81,17 +80,13 @@ private:
     void drop_half_pairs();
     Result<void> measure_all();
     Result<void> measure_one(ActiveRun& active);
-    Result<void> apply(const Variant* setting);
     void tell(const std::string& phase);
     Result<std::vector<Outcome>> finish();
     std::size_t step_of(std::size_t active, std::size_t index) const {
         return (active * cases_) + index;
     }
-    static std::string label_of(const ActiveRun& active) {
-        return active.setting() == nullptr ? "" : active.setting()->label;
-    }
 
-    std::vector<Part> parts_;
+    const std::vector<PlannedRun>& wanted_;
     std::size_t cases_;
     int replicas_;
     const RunOptions& options_;
@@ -126,9 +121,8 @@ Result<std::vector<Outcome>> Runner::run() {
 
 Result<void> Runner::take_governors() {
     std::vector<std::string> wanted;
-    for (const auto& part : parts_)
-        if (part.setting != nullptr && !part.setting->governor.empty())
-            wanted.push_back(part.setting->governor);
+    for (const auto& run : wanted_)
+        if (!run.variant.governor.empty()) wanted.push_back(run.variant.governor);
     if (wanted.empty()) return {};
     auto governors = Governors::take(machine::Files{options_.root}, wanted);
     if (!governors) return tl::unexpected{governors.error()};
@@ -144,25 +138,19 @@ Result<void> Runner::open() {
         for (std::size_t index = 0; index < cases_; ++index)
             for (int replica = 0; replica < replicas_; ++replica)
                 if (!runs_[i].is_open(index, replica)) forecast_.skip(step_of(i, index));
-        observer_.started(runs_[i].folder().path, runs_[i].folder().resumed, label_of(runs_[i]));
+        observer_.started(runs_[i].folder().path, runs_[i].folder().resumed,
+                          wanted_[i].variant.label);
     }
     return {};
 }
 
 Result<void> Runner::open_runs(const record::Machine& machine) {
-    std::vector<WantedRun> wanted;
-    for (const auto& part : parts_) {
-        auto around = enter(part, options_);
-        if (!around) return tl::unexpected{around.error()};
-        runs_.emplace_back(part, machine, worker_program(options_), watch(), std::move(*around));
-        wanted.push_back({.plan = part.plan, .pairing = {}});
-        if (part.setting != nullptr)
-            wanted.back().pairing = record::Pairing{.id = {},
-                                                    .setting = part.setting->label,
-                                                    .order = order_word(parts_.size()),
-                                                    .changes = changes_of(*part.setting)};
+    for (const auto& run : wanted_) {
+        auto context = enter(run.variant, options_);
+        if (!context) return tl::unexpected{context.error()};
+        runs_.emplace_back(run, machine, worker_program(options_), watch(), std::move(*context));
     }
-    auto folders = open_run_folders(wanted, options_, machine);
+    auto folders = open_run_folders(wanted_, options_, machine);
     if (!folders) return tl::unexpected{folders.error()};
     for (std::size_t i = 0; i < runs_.size(); ++i)
         if (auto opened = runs_[i].open(std::move((*folders)[i]), options_.keep_samples); !opened)
@@ -187,7 +175,7 @@ void Runner::drop_half_pairs() {
 
 /// Replicas outside, cases inside: the replicas of one case are spread over the run, and what
 /// happens in between on the machine shows in its interval. A replica is a process: the worker of the
-/// replica before must not go on, also where there is but one case. Settings are innermost: whatever
+/// replica before must not go on, also where there is but one case. Variants are innermost: whatever
 /// drifts meets both sides of a pair.
 Result<void> Runner::measure_all() {
     for (replica_ = 0; replica_ < replicas_; ++replica_) {
@@ -203,25 +191,21 @@ Result<void> Runner::measure_all() {
     return {};
 }
 
-Result<void> Runner::apply(const Variant* setting) {
-    if (!governors_ || setting == nullptr) return {};
-    return governors_->set(setting->governor);
-}
-
 Result<void> Runner::measure_one(ActiveRun& active) {
     forecast_.begin(step_of(turn_, present_));
-    const auto measured = active.measure(present_, replica_, apply(active.setting()));
+    const auto& variant = active.variant();
+    const auto ready = governors_ ? governors_->set(variant.governor) : Result<void>{};
+    const auto measured = active.measure(present_, replica_, ready);
     if (!measured) return tl::unexpected{measured.error()};
     if (!*measured) return {};
     if (active.plan().fresh_workers) active.dismiss();
-    // One tuning for all sides, unless it is what a setting is about.
+    // One tuning for all sides, unless it is what a variant is about.
     for (auto& other : runs_)
         if (&other != &active) other.adopt(present_, active.at(present_).settings);
     forecast_.end(step_of(turn_, present_));
     for (int later = replica_ + 1; later < replicas_; ++later)
         if (!active.is_open(present_, later)) forecast_.skip(step_of(turn_, present_));
-    if (active.is_complete(present_))
-        observer_.finished(active.concluded(present_), label_of(active));
+    if (active.is_complete(present_)) observer_.finished(active.concluded(present_), variant.label);
     return {};
 }
 
@@ -229,7 +213,7 @@ void Runner::tell(const std::string& phase) {
     if (!phase.empty()) phase_ = phase;
     observer_.progress({.case_index = present_,
                         .replica = replica_ + 1,
-                        .setting = label_of(runs_[turn_]),
+                        .variant = wanted_[turn_].variant.label,
                         .estimate = forecast_.now(),
                         .phase = phase_});
 }
@@ -248,20 +232,9 @@ Result<std::vector<Outcome>> Runner::finish() {
 
 } // namespace
 
-Result<Outcome> run(const Plan& plan, const RunOptions& options, Observer& observer) {
-    Runner runner{{{.plan = &plan}}, options, observer};
-    auto outcomes = runner.run();
-    if (!outcomes) return tl::unexpected{outcomes.error()};
-    return std::move(outcomes->front());
-}
-
-Result<std::vector<Outcome>> run_in_turns(const Interleaving& turns, const RunOptions& options,
-                                          Observer& observer) {
-    std::vector<Part> parts;
-    for (std::size_t i = 0; i < turns.plans.size(); ++i)
-        parts.push_back({.plan = &turns.plans[i], .setting = &turns.settings[i]});
-    Runner runner{std::move(parts), options, observer};
-    return runner.run();
+Result<std::vector<Outcome>> run(const std::vector<PlannedRun>& runs, const RunOptions& options,
+                                 Observer& observer) {
+    return Runner{runs, options, observer}.run();
 }
 
 } // namespace assay::harness

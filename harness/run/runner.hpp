@@ -7,7 +7,6 @@
 
 #include "base/result.hpp"
 #include "plan/interleaving.hpp"
-#include "plan/plan.hpp"
 #include "record/model.hpp"
 #include "run/forecast.hpp"
 #include "run/run_folder.hpp"
@@ -23,18 +22,18 @@ namespace assay::harness {
 struct Progress {
     std::size_t case_index = 0; ///< of plan.cases
     int replica = 0;            ///< 1..replicas
-    std::string setting;        ///< whose turn it is; empty in a run by itself
+    std::string variant;        ///< whose turn it is; empty in a run by itself
     Forecast::Estimate estimate;
     std::string phase; ///< "starting the worker", "tuning", "setting up", "measuring", ...
 };
 class Observer {
 public:
     virtual ~Observer() = default;
-    /// Once for each run; `setting` is empty in a run by itself.
+    /// Once for each run; `variant` is empty in a run by itself.
     virtual void started(const std::filesystem::path& folder, bool resumed,
-                         const std::string& setting) = 0;
+                         const std::string& variant) = 0;
     virtual void progress(const Progress& progress) = 0;
-    virtual void finished(const record::Case& result, const std::string& setting) = 0;
+    virtual void finished(const record::Case& result, const std::string& variant) = 0;
 };
 
 struct Outcome {
@@ -46,12 +45,10 @@ struct Outcome {
 /// Fails when nothing could be measured at all (folder not writable, ...). Whatever a benchmark does
 /// is a status in the record. SIGINT and SIGTERM are handled while it runs: the first ends the run
 /// in order, a second one dies at once.
-Result<Outcome> run(const Plan& plan, const RunOptions& options, Observer& observer);
-
-/// A run for each setting, all at once: case by case, each replica of one setting next to that of the
-/// others, in the order ABBA. A setting that this machine does not allow is an error before anything is
-/// measured.
-Result<std::vector<Outcome>> run_in_turns(const Interleaving& turns, const RunOptions& options,
-                                          Observer& observer);
+///
+/// Several runs take turns: case by case, each replica of one next to that of the others, in the order
+/// ABBA. A variant that this machine does not allow is an error before anything is measured.
+Result<std::vector<Outcome>> run(const std::vector<PlannedRun>& runs, const RunOptions& options,
+                                 Observer& observer);
 
 } // namespace assay::harness

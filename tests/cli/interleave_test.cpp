@@ -86,7 +86,7 @@ TEST(Interleave, WhatIsWrongIsSaidWithTheCodeForIt) {
     const Folder folder;
     const auto out = folder.path() / "results";
     refused({"--out", out, "--interleave", "a:", "--interleave", "b: image=/nowhere"}, 4,
-            "setting b");
+            "variant b");
     EXPECT_EQ(steps_in(out), 0U);
 }
 

@@ -58,7 +58,7 @@ record::Case Cluster::trouble(const std::string& what, double limit, harness::Ob
     plan.cases[0].protocol.limit_seconds = limit;
     plan.job = {.hosts = {{"h1", 1}, {"h2", 1}}, .launcher = "mpirun", .show_names = true};
     const auto outcome =
-        harness::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer);
+        trouble_test::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer);
     EXPECT_TRUE(outcome) << outcome.error().message;
     return outcome ? outcome->run.cases.at(0) : record::Case{};
 }

@@ -33,7 +33,7 @@ using testing::IsEmpty;
 class RunnerTest : public testing::Test {
 protected:
     Result<harness::Outcome> run(const harness::Plan& plan, bool resume = false) {
-        return harness::run(
+        return trouble_test::run(
             plan, {.out = folder_.path(), .resume = resume, .program = TROUBLE_PROGRAM}, observer_);
     }
     record::Case only_case(const std::string& what, double limit = 20) {
@@ -142,13 +142,13 @@ TEST_F(RunnerTest, ACaseOnADeviceIsWatchedThere) {
 }
 
 TEST_F(RunnerTest, ARunFolderHasItsPlaceInTheTree) {
-    const auto outcome = harness::run(trouble_.plan({"unfit"}),
-                                      {.out = folder_.path(),
-                                       .campaign = "2026 Q1",
-                                       .provider = "some/../cloud",
-                                       .instance = "big.8",
-                                       .program = TROUBLE_PROGRAM},
-                                      observer_);
+    const auto outcome = trouble_test::run(trouble_.plan({"unfit"}),
+                                           {.out = folder_.path(),
+                                            .campaign = "2026 Q1",
+                                            .provider = "some/../cloud",
+                                            .instance = "big.8",
+                                            .program = TROUBLE_PROGRAM},
+                                           observer_);
     ASSERT_TRUE(outcome) << outcome.error().message;
     const auto inside = fs::relative(outcome->file, folder_.path());
     std::vector<std::string> levels;
@@ -324,7 +324,7 @@ TEST_F(RunnerTest, ResumeStartsANewRunWhereNothingIsUnfinished) {
 }
 
 TEST_F(RunnerTest, RawSamplesGoIntoASidecar) {
-    const auto outcome = harness::run(
+    const auto outcome = trouble_test::run(
         trouble_.plan({"slow"}),
         {.out = folder_.path(), .keep_samples = true, .program = TROUBLE_PROGRAM}, observer_);
     ASSERT_TRUE(outcome);
@@ -337,22 +337,22 @@ TEST_F(RunnerTest, RawSamplesGoIntoASidecar) {
 TEST_F(RunnerTest, AFolderThatCannotBeWrittenIsAnErrorOfTheEnvironment) {
     const auto blocked = folder_.path() / "file";
     std::ofstream{blocked} << "in the way";
-    const auto outcome = harness::run(trouble_.plan({"fine"}),
-                                      {.out = blocked, .program = TROUBLE_PROGRAM}, observer_);
+    const auto outcome = trouble_test::run(trouble_.plan({"fine"}),
+                                           {.out = blocked, .program = TROUBLE_PROGRAM}, observer_);
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().fault, Fault::environment);
     EXPECT_THAT(outcome.error().message, HasSubstr(blocked.string()));
 }
 
 TEST_F(RunnerTest, AFullDiskIsAnErrorAndLeavesNothingHalfWritten) {
-    const auto outcome = harness::run(trouble_.plan({"fine"}),
-                                      {.out = "/dev/full", .program = TROUBLE_PROGRAM}, observer_);
+    const auto outcome = trouble_test::run(
+        trouble_.plan({"fine"}), {.out = "/dev/full", .program = TROUBLE_PROGRAM}, observer_);
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().fault, Fault::environment);
 }
 
 TEST_F(RunnerTest, AWorkerProgramThatDoesNotExistIsToldOnce) {
-    const auto outcome = harness::run(
+    const auto outcome = trouble_test::run(
         trouble_.plan({"fine"}), {.out = folder_.path(), .program = "/no/such/program"}, observer_);
     ASSERT_TRUE(outcome);
     EXPECT_THAT(outcome->run.cases[0].reason, HasSubstr("/no/such/program"));

@@ -41,7 +41,7 @@ protected:
         auto plan = trouble_.plan(what, replicas);
         for (auto& planned : plan.cases) planned.protocol.limit_seconds = limit;
         const auto outcome =
-            harness::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer_);
+            trouble_test::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer_);
         EXPECT_TRUE(outcome) << outcome.error().message;
         return outcome ? outcome->run : record::Run{};
     }
@@ -66,7 +66,7 @@ TEST_F(TeamTest, MoreRanksThanCoresWork) {
     auto plan = trouble_.plan({"fine"});
     plan.cases[0].parameters[2].value = std::int64_t{5};
     const auto outcome =
-        harness::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer_);
+        trouble_test::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer_);
     ASSERT_TRUE(outcome);
     const auto& c = outcome->run.cases[0];
     EXPECT_TRUE(c.status == Status::ok || c.status == Status::unstable) << c.reason;

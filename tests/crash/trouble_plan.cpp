@@ -38,15 +38,21 @@ harness::Plan Trouble::plan(const std::vector<std::string>& what, int replicas) 
     return plan;
 }
 
-harness::Interleaving Trouble::turns(const std::vector<std::string>& what,
-                                     const std::vector<std::string>& settings, int pairs) const {
-    auto parsed = harness::parse_variants(settings);
+std::vector<harness::PlannedRun> Trouble::turns(const std::vector<std::string>& what,
+                                                const std::vector<std::string>& variants,
+                                                int pairs) const {
+    auto parsed = harness::parse_variants(variants);
     if (!parsed) throw std::runtime_error{parsed.error().message};
     auto one = plan(what, pairs);
     one.fresh_workers = true;
-    harness::Interleaving turns{.settings = std::move(*parsed)};
-    turns.plans.assign(turns.settings.size(), one);
-    return turns;
+    return harness::in_turns(one, *parsed);
+}
+
+Result<harness::Outcome> run(const harness::Plan& plan, const harness::RunOptions& options,
+                             harness::Observer& observer) {
+    auto outcomes = harness::run({{.plan = plan}}, options, observer);
+    if (!outcomes) return tl::unexpected{outcomes.error()};
+    return std::move(outcomes->front());
 }
 
 measure::Protocol fast_protocol(double limit_seconds) {

@@ -22,9 +22,10 @@ struct Trouble {
     std::unique_ptr<harness::Manifest> manifest;
     /// `what` of each case; sizes count up, so that equal ones are different cases.
     harness::Plan plan(const std::vector<std::string>& what, int replicas = 1) const;
-    /// The same by settings that take turns.
-    harness::Interleaving turns(const std::vector<std::string>& what,
-                                const std::vector<std::string>& settings, int pairs) const;
+    /// The same by variants that take turns.
+    std::vector<harness::PlannedRun> turns(const std::vector<std::string>& what,
+                                           const std::vector<std::string>& variants,
+                                           int pairs) const;
 };
 /// Loads the module and asks it, in this process: nothing in it runs.
 Trouble load_trouble(const std::filesystem::path& module);
@@ -32,15 +33,19 @@ Trouble load_trouble(const std::filesystem::path& module);
 /// 10 ms of measuring a case; a hang is over after `limit` seconds.
 measure::Protocol fast_protocol(double limit_seconds = 20);
 
+/// A run by itself.
+Result<harness::Outcome> run(const harness::Plan& plan, const harness::RunOptions& options,
+                             harness::Observer& observer);
+
 class Silent : public harness::Observer {
 public:
     void started(const std::filesystem::path& where, bool again,
-                 const std::string& /*setting*/) override {
+                 const std::string& /*variant*/) override {
         folder = where;
         resumed = again;
     }
     void progress(const harness::Progress& progress) override { last = progress; }
-    void finished(const record::Case& result, const std::string& /*setting*/) override {
+    void finished(const record::Case& result, const std::string& /*variant*/) override {
         finished_cases.push_back(result);
     }
 

@@ -20,7 +20,7 @@ int parent(const std::vector<std::string>& arguments) {
     const auto plan =
         trouble.plan({arguments.begin() + 4, arguments.end()}, std::stoi(arguments.at(2)));
     assay::trouble_test::Silent observer;
-    const auto outcome = assay::harness::run(
+    const auto outcome = assay::trouble_test::run(
         plan, {.out = arguments.at(1), .resume = arguments.at(3) == "resume"}, observer);
     if (!outcome) {
         std::fprintf(stderr, "%s\n", outcome.error().message.c_str());

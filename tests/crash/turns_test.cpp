@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs that take turns: real workers, one run for each setting, pairs that stay pairs whatever happens.
+// Runs that take turns: real workers, one run for each variant, pairs that stay pairs whatever happens.
 
 #include "launch/launcher.hpp"
 #include "process/program.hpp"
@@ -34,12 +34,14 @@ std::string setting_of(const record::Case& c, const char* name) {
 
 class TurnsTest : public testing::Test {
 protected:
-    harness::Interleaving turns(const std::vector<std::string>& what,
-                                const std::vector<std::string>& settings, int pairs = 2) const {
-        return trouble_.turns(what, settings, pairs);
+    std::vector<harness::PlannedRun> turns(const std::vector<std::string>& what,
+                                           const std::vector<std::string>& variants,
+                                           int pairs = 2) const {
+        return trouble_.turns(what, variants, pairs);
     }
-    std::vector<harness::Outcome> run(const harness::Interleaving& turns, bool resume = false) {
-        auto outcomes = harness::run_in_turns(
+    std::vector<harness::Outcome> run(const std::vector<harness::PlannedRun>& turns,
+                                      bool resume = false) {
+        auto outcomes = harness::run(
             turns, {.out = folder_.path() / "out", .resume = resume, .program = TROUBLE_PROGRAM},
             observer_);
         EXPECT_TRUE(outcomes) << outcomes.error().message;
@@ -59,7 +61,7 @@ protected:
     trouble_test::Silent observer_;
 };
 
-TEST_F(TurnsTest, EachSettingHasARunOfTheSamePairing) {
+TEST_F(TurnsTest, EachVariantHasARunOfTheSamePairing) {
     const auto outcomes = run(turns({"fine", "slow"}, {"old:", "new: TROUBLE_X=1"}, 3));
     const auto& a = outcomes[0].run;
     const auto& b = outcomes[1].run;
@@ -96,7 +98,7 @@ TEST_F(TurnsTest, EveryStepIsAProcessOfItsOwn) {
     EXPECT_EQ(processes.size(), 8U);
 }
 
-TEST_F(TurnsTest, OneTuningForBothUnlessASettingIsAboutIt) {
+TEST_F(TurnsTest, OneTuningForBothUnlessAVariantIsAboutIt) {
     const auto same = run(turns({"tuned"}, {"a:", "b:"}, 1));
     EXPECT_EQ(setting_of(same[0].run.cases[0], "tuning.TROUBLE_KERNEL"), "good");
     const auto* a = record::find(same[0].run.cases[0].settings, "tuning.best_seconds");
@@ -152,11 +154,11 @@ TEST_F(TurnsTest, ResumeGoesOnWithThePairingAndMeasuresHalfPairsAgain) {
         EXPECT_NE(after[1].values, before[1].values) << "both halves are new";
         expect_consistent(again[side]);
     }
-    // Neither another setting nor a run by itself goes on with it, nor when nothing is left to do.
+    // Neither another variant nor a run by itself goes on with it, nor when nothing is left to do.
     fs::remove(first[0].file);
     EXPECT_NE(run(turns({"fine"}, {"a:", "b: TROUBLE_X=2"}, 2), true)[0].run.id, first[0].run.id);
-    const auto alone = harness::run(
-        plan.plans[0], {.out = folder_.path() / "out", .resume = true, .program = TROUBLE_PROGRAM},
+    const auto alone = trouble_test::run(
+        plan[0].plan, {.out = folder_.path() / "out", .resume = true, .program = TROUBLE_PROGRAM},
         observer_);
     ASSERT_TRUE(alone);
     EXPECT_FALSE(alone->run.pairing);
@@ -170,7 +172,7 @@ TEST_F(TurnsTest, AGovernorIsSetForItsSideOnlyAndSetBack) {
     std::ofstream{policy / "scaling_available_governors"} << "performance powersave\n";
     std::ofstream{policy / "scaling_governor"} << "powersave\n";
     ::setenv("TROUBLE_LOOK", (policy / "scaling_governor").c_str(), 1);
-    const auto outcomes = harness::run_in_turns(
+    const auto outcomes = harness::run(
         turns({"fine"}, {"a:", "b: governor=performance"}, 1),
         {.out = folder_.path() / "out", .program = TROUBLE_PROGRAM, .root = folder_.path()},
         observer_);
@@ -185,14 +187,14 @@ TEST_F(TurnsTest, AGovernorIsSetForItsSideOnlyAndSetBack) {
 }
 
 TEST_F(TurnsTest, WhatTheMachineDoesNotAllowIsSaidBeforeAnythingIsMeasured) {
-    for (const std::string setting :
+    for (const std::string variant :
          {"b: governor=performance", "b: image=/nowhere", "b: via=no_such_program"}) {
-        const auto outcomes = harness::run_in_turns(
-            turns({"fine"}, {"a:", setting}),
+        const auto outcomes = harness::run(
+            turns({"fine"}, {"a:", variant}),
             {.out = folder_.path() / "none", .program = TROUBLE_PROGRAM, .root = "/nowhere"},
             observer_);
-        ASSERT_FALSE(outcomes) << setting;
-        EXPECT_EQ(outcomes.error().fault, Fault::environment) << setting;
+        ASSERT_FALSE(outcomes) << variant;
+        EXPECT_EQ(outcomes.error().fault, Fault::environment) << variant;
         EXPECT_EQ(observer_.last.estimate.steps_total, 0U);
     }
 }

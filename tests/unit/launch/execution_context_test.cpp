@@ -62,7 +62,7 @@ TEST(ExecutionContext, ACommandIsFoundOnPathAndSplitWithoutAShell) {
     const auto none = context_of({.label = "new", .via = "nmactl"}, "/out", path);
     ASSERT_FALSE(none);
     EXPECT_EQ(none.error().fault, Fault::environment);
-    EXPECT_THAT(none.error().message, HasSubstr("setting new: there is no program nmactl"));
+    EXPECT_THAT(none.error().message, HasSubstr("variant new: there is no program nmactl"));
 }
 
 TEST(ExecutionContext, AnImageIsEnteredWithTheToolForIt) {

@@ -19,28 +19,33 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 
 Result<Interleaving> made(const Catalogue& all, const PlanRequest& request,
-                          const std::vector<std::string>& settings) {
-    return interleave(all, request, *parse_variants(settings));
+                          const std::vector<std::string>& variants) {
+    return interleave(all, request, *parse_variants(variants));
 }
 
-TEST(Interleaving, SettingsShareThePlanAndItsDigest) {
+TEST(Interleaving, VariantsShareThePlanAndItsDigest) {
     const auto all = catalogue();
     const auto turns = made(all, {.what = {"gemm"}}, {"a:", "b: X=1", "c: Y=2"});
     ASSERT_TRUE(turns) << turns.error().message;
-    ASSERT_EQ(turns->plans.size(), 3U);
-    for (const auto& plan : turns->plans) {
+    ASSERT_EQ(turns->runs.size(), 3U);
+    for (const auto& [plan, variant, pairing] : turns->runs) {
         EXPECT_EQ(plan.cases.size(), 8U);
         EXPECT_EQ(plan.replicas, usual_pairs);
         EXPECT_TRUE(plan.fresh_workers);
-        EXPECT_EQ(plan.digest, turns->plans[0].digest);
+        EXPECT_EQ(plan.digest, turns->runs[0].plan.digest);
+        ASSERT_TRUE(pairing);
+        EXPECT_EQ(pairing->setting, variant.label);
+        EXPECT_EQ(pairing->changes, changes_of(variant));
+        EXPECT_EQ(pairing->order, "ABCCBA");
     }
-    EXPECT_DOUBLE_EQ(turns->expected_seconds, 3 * turns->plans[0].expected_seconds);
+    EXPECT_DOUBLE_EQ(turns->expected_seconds, 3 * turns->runs[0].plan.expected_seconds);
     const auto alone = make_plan(all, {.what = {"gemm"}, .replicas = usual_pairs});
-    EXPECT_EQ(alone->digest, turns->plans[0].digest) << "they measure the same things";
-    EXPECT_GT(turns->plans[0].expected_seconds, alone->expected_seconds) << "more workers start";
+    EXPECT_EQ(alone->digest, turns->runs[0].plan.digest) << "they measure the same things";
+    EXPECT_GT(turns->runs[0].plan.expected_seconds, alone->expected_seconds)
+        << "more workers start";
 }
 
-TEST(Interleaving, ABudgetIsForAllSettingsTogether) {
+TEST(Interleaving, ABudgetIsForAllVariantsTogether) {
     const auto all = catalogue();
     const auto turns =
         made(all, {.what = {"gemm"}, .budget_seconds = 120, .replicas = 4}, {"a:", "b: X=1"});
@@ -49,7 +54,7 @@ TEST(Interleaving, ABudgetIsForAllSettingsTogether) {
     EXPECT_GT(turns->expected_seconds, 30);
 }
 
-TEST(Interleaving, EqualSettingsAreAllowedAndSaid) {
+TEST(Interleaving, EqualVariantsAreAllowedAndSaid) {
     const auto all = catalogue();
     const auto turns = made(all, {.what = {"gemm"}}, {"a: X=1", "b: X=1"});
     ASSERT_TRUE(turns);
@@ -60,8 +65,8 @@ TEST(Interleaving, LibrariesArePairedByQuestion) {
     const auto all = catalogue();
     const auto turns = made(all, {.what = {"*"}}, {"a: library=openblas", "b: library=onednn"});
     ASSERT_TRUE(turns) << turns.error().message;
-    const auto& a = turns->plans[0].cases;
-    const auto& b = turns->plans[1].cases;
+    const auto& a = turns->runs[0].plan.cases;
+    const auto& b = turns->runs[1].plan.cases;
     // fp64 and fp32 of one, fp32 and bf16 of the other, with one and all threads.
     ASSERT_EQ(a.size(), 6U);
     ASSERT_EQ(b.size(), 6U);
