@@ -8,7 +8,10 @@
 #include "collective/nccl_device.hpp"
 #include "collective/nccl_processes.hpp"
 
+#include <assay/verify.hpp>
+
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -280,9 +283,8 @@ Check NcclGroup::prove(Check check) const {
     if (expected.most) context_.nvlink_at_most(members_.on_machine, *expected.most);
     const std::string wrong = contradiction(plan_.choice, *seen_);
     if (wrong.empty() || !check.passed) return check;
-    check.passed = false;
-    check.detail = "not as requested: " + wrong;
-    return check;
+    return check_value(std::numeric_limits<double>::infinity(), check.bound,
+                       std::move(check.method), "not as requested: " + wrong);
 }
 
 void NcclGroup::poison() {

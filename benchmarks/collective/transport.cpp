@@ -3,6 +3,9 @@
 
 #include "world.hpp"
 
+#include <assay/verify.hpp>
+
+#include <limits>
 #include <string>
 
 namespace assay::collective {
@@ -43,9 +46,9 @@ Check Path::prove(Check check, double least_bytes) const {
         if (!path.empty()) context_.setting("path", path);
         return check;
     }
-    check.passed = false;
-    check.detail = std::string{"asked for "} + name_of(asked_) + ", but " + wrong;
-    return check;
+    return check_value(std::numeric_limits<double>::infinity(), check.bound,
+                       std::move(check.method),
+                       joined("asked for ", name_of(asked_), ", but ", wrong));
 }
 
 } // namespace assay::collective

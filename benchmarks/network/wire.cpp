@@ -4,8 +4,11 @@
 #include "collective/world.hpp"
 #include "where.hpp"
 
+#include <assay/verify.hpp>
+
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -163,9 +166,9 @@ Check Wire::prove(Check check, double least_bytes) const {
         if (!path.empty()) team_.setting("path", path);
         return check;
     }
-    check.passed = false;
-    check.detail = std::string{"asked for "} + name_of(way_) + ", but " + wrong;
-    return check;
+    return check_value(std::numeric_limits<double>::infinity(), check.bound,
+                       std::move(check.method),
+                       joined("asked for ", name_of(way_), ", but ", wrong));
 }
 
 std::vector<std::byte> Wire::swap(std::span<const std::byte> own) const {
