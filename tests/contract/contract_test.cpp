@@ -40,7 +40,7 @@ private:
 class Prepared {
 public:
     Prepared(const assay_benchmark& benchmark, const FakeProgram& program, const Case& values)
-        : benchmark_{benchmark} {
+        : benchmark_{benchmark}, told_{benchmark, values} {
         Text error;
         EXPECT_EQ(benchmark.create(program.services(), values.data(), &state_, error.get()), 0)
             << error.str();
@@ -99,6 +99,7 @@ public:
 
 private:
     const assay_benchmark& benchmark_;
+    Told told_;
     void* state_ = nullptr;
     mutable std::string last_detail_;
 };
@@ -106,6 +107,19 @@ private:
 bool is_snake_case(std::string_view text) {
     return !text.empty() &&
            text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == text.npos;
+}
+
+bool environment_has(const char* name, const char* setting) {
+    const char* found = std::getenv(name); // NOLINT(concurrency-mt-unsafe)
+    return found != nullptr && std::string_view{found} == setting;
+}
+
+/// ASSAY_CONTRACT_VARIABLES=each: the libraries read them for each case.
+bool may_be_told(const assay_benchmark& benchmark, const Case& values) {
+    return environment_has("ASSAY_CONTRACT_VARIABLES", "each") ||
+           std::ranges::all_of(variables_of(benchmark, values), [](const assay_variable& one) {
+               return environment_has(one.name, one.setting);
+           });
 }
 
 /// A test that runs nothing has not passed.
@@ -166,8 +180,10 @@ protected:
 
     static std::vector<Case> fitting_cases(const FakeProgram& program) {
         auto fitting = cases_of(benchmark(), program).fitting;
-        const char* few = std::getenv("ASSAY_CONTRACT_CASES"); // NOLINT(concurrency-mt-unsafe)
-        return few != nullptr && std::string_view{few} == "few" ? fewest(fitting) : fitting;
+        // A library reads its variables once: these cases need a process that was started with them.
+        std::erase_if(fitting,
+                      [](const Case& values) { return !may_be_told(benchmark(), values); });
+        return environment_has("ASSAY_CONTRACT_CASES", "few") ? fewest(fitting) : fitting;
     }
 };
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -194,6 +195,35 @@ std::string describe(const assay_benchmark& benchmark, const Case& values) {
         text += std::string{" "} + benchmark.parameters[i].name + "=" + text_of(values[i]);
     return text;
 }
+
+std::vector<assay_variable> variables_of(const assay_benchmark& benchmark, const Case& values) {
+    std::vector<assay_variable> found;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const assay_parameter& parameter = benchmark.parameters[i];
+        std::copy_if(parameter.variables, parameter.variables + parameter.variable_count,
+                     std::back_inserter(found), [&](const assay_variable& variable) {
+                         return text_of(values[i]) == variable.value;
+                     });
+    }
+    return found;
+}
+
+// NOLINTBEGIN(concurrency-mt-unsafe): one thread
+Told::Told(const assay_benchmark& benchmark, const Case& values) {
+    for (const assay_variable& variable : variables_of(benchmark, values)) {
+        const char* before = std::getenv(variable.name);
+        before_.emplace_back(variable.name, before == nullptr ? "" : before);
+        ::setenv(variable.name, variable.setting, 1);
+    }
+}
+Told::~Told() {
+    for (const auto& [name, value] : before_)
+        if (value.empty())
+            ::unsetenv(name);
+        else
+            ::setenv(name, value.c_str(), 1);
+}
+// NOLINTEND(concurrency-mt-unsafe)
 
 std::vector<Case> small_cases(const assay_benchmark& benchmark, std::int64_t threads, Sizes sizes) {
     std::vector<Case> cases{{}};

@@ -12,6 +12,7 @@
 #include <map>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::contract {
@@ -61,6 +62,23 @@ private:
 /// One value for every parameter, in their order.
 using Case = std::vector<assay_value>;
 std::string describe(const assay_benchmark& benchmark, const Case& values);
+
+/// The environment variables that these values stand for.
+std::vector<assay_variable> variables_of(const assay_benchmark& benchmark, const Case& values);
+
+/// Says the environment what the values of a case stand for, as the program does it for a worker.
+class Told {
+public:
+    Told(const assay_benchmark& benchmark, const Case& values);
+    Told(const Told&) = delete;
+    Told(Told&&) = delete;
+    Told& operator=(const Told&) = delete;
+    Told& operator=(Told&&) = delete;
+    ~Told();
+
+private:
+    std::vector<std::pair<const char*, std::string>> before_;
+};
 
 /// tiny: what fits where the usual ones do not, such as the memory that a block of a device shares, and
 /// transforms of powers of two alone.
