@@ -4,7 +4,6 @@ if(NOT TARGET CUDA::cublasLt)
     return()
 endif()
 
-# Tiles, stages and clusters are numbers; their names stand in the header of this very version.
 set(cublaslt_header "")
 foreach(folder IN LISTS CUDAToolkit_INCLUDE_DIRS)
     if(EXISTS "${folder}/cublasLt.h")
@@ -16,29 +15,8 @@ if(NOT cublaslt_header)
     message(STATUS "Module cublaslt is left out: the CUDA toolkit has no cublasLt.h (libcublas-dev)")
     return()
 endif()
-set(cublaslt_names "")
-foreach(kind IN ITEMS tile_names:MATMUL_TILE stage_names:MATMUL_STAGES cluster_names:CLUSTER_SHAPE)
-    string(REGEX MATCH "^(.*):(.*)$" kind "${kind}")
-    set(array "${CMAKE_MATCH_1}")
-    set(prefix "CUBLASLT_${CMAKE_MATCH_2}_")
-    file(STRINGS "${cublaslt_header}" lines REGEX "^ *${prefix}[0-9]+x[0-9A-Zx]+ *=")
-    set(entries "")
-    foreach(line IN LISTS lines)
-        string(REGEX REPLACE "^ *${prefix}([0-9A-Zx]+) *=.*$" "\\1" name "${line}")
-        string(APPEND entries "    Named{${prefix}${name}, \"${name}\"},\n")
-    endforeach()
-    string(APPEND cublaslt_names "inline constexpr std::array ${array}{\n${entries}};\n")
-endforeach()
-file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/cublaslt/cublaslt_names.hpp" @ONLY CONTENT
-"// SPDX-License-Identifier: Apache-2.0
-// Written by cublaslt.cmake from cublasLt.h.
-#pragma once
-#include \"gemm/algorithm_text.hpp\"
-#include <cublasLt.h>
-#include <array>
-namespace assay::gemm {
-@cublaslt_names@} // namespace assay::gemm
-")
+include(gemm/cublaslt_names.cmake)
+assay_cublaslt_names("${cublaslt_header}" "${CMAKE_CURRENT_BINARY_DIR}/cublaslt")
 
 assay_cuda_module(cublaslt HOOKS gemm/cublaslt_hooks.cpp LINK ${CMAKE_DL_LIBS})
 target_include_directories(assay_module_cublaslt PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/cublaslt")

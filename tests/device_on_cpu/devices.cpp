@@ -76,6 +76,11 @@ int multiprocessors() {
     static const auto count = number_of("ASSAY_CPU_MULTIPROCESSORS", 2);
     return static_cast<int>(count);
 }
+/// Kernels are compiled as for 9.0 (kernel_words.hpp); libraries may do what later ones can.
+int capability() {
+    static const auto tens = number_of("ASSAY_CPU_CAPABILITY", 90);
+    return static_cast<int>(tens);
+}
 constexpr int threads_per_multiprocessor = 1024;
 constexpr int shared_of_multiprocessor = 228 << 10;
 constexpr int l2_bytes = 1 << 20;
@@ -222,7 +227,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* all, int device) {
     if (!is_device(device)) return answer(cudaErrorInvalidDevice);
     *all = {};
     assay::device::name_on_cpu.copy(all->name, sizeof all->name - 1);
-    all->major = 9;
+    all->major = capability() / 10;
+    all->minor = capability() % 10;
     all->multiProcessorCount = multiprocessors();
     all->maxThreadsPerMultiProcessor = threads_per_multiprocessor;
     all->maxThreadsPerBlock = 1024;
@@ -239,7 +245,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr name, int device) 
     if (!is_device(device)) return answer(cudaErrorInvalidDevice);
     static const std::map<cudaDeviceAttr, int> known{
         {cudaDevAttrL2CacheSize, l2_bytes},
-        {cudaDevAttrComputeCapabilityMajor, 9},
+        {cudaDevAttrComputeCapabilityMajor, capability() / 10},
+        {cudaDevAttrComputeCapabilityMinor, capability() % 10},
         {cudaDevAttrMultiProcessorCount, multiprocessors()},
         {cudaDevAttrMaxThreadsPerBlock, 1024},
         {cudaDevAttrMaxThreadsPerMultiProcessor, threads_per_multiprocessor},

@@ -18,6 +18,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <numbers>
 #include <type_traits>
 
 #undef __global__
@@ -146,6 +147,10 @@ void __stcs(T* to, const T& value) {
     *to = value;
 }
 
+inline void sincospi(double turns, double* sine, double* cosine) {
+    *sine = std::sin(std::numbers::pi * turns);
+    *cosine = std::cos(std::numbers::pi * turns);
+}
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }

@@ -1,0 +1,79 @@
+# Libraries that device modules use, for the device that is the CPU, and the modules on them. Headers are CUDA's and
+# NCCL's; what calculates is FFTW and plain loops.
+set(benchmarks "${PROJECT_SOURCE_DIR}/benchmarks")
+# assay_library_on_cpu(<name> [<link>...]): <name>.cpp, for a module and for the tests of the library.
+function(assay_library_on_cpu name)
+    add_library(${name}_library_on_cpu OBJECT ${name}.cpp)
+    target_compile_options(${name}_library_on_cpu PRIVATE -O2)
+    target_link_libraries(${name}_library_on_cpu PUBLIC device_on_cpu ${ARGN} PRIVATE assay_warnings assay_sanitizers)
+endfunction()
+set(tested "") # libraries that libraries_test.cpp has what it needs for
+
+if(FFTW_INCLUDE AND FFTW3_LIBRARY AND FFTW3F_LIBRARY AND EXISTS "${ASSAY_CUDA_HEADERS}/cufftXt.h")
+    assay_library_on_cpu(cufft "${FFTW3_LIBRARY}" "${FFTW3F_LIBRARY}")
+    target_include_directories(cufft_library_on_cpu SYSTEM PRIVATE "${FFTW_INCLUDE}")
+    assay_module_on_cpu(cufft LINK cufft_library_on_cpu)
+    list(APPEND tested cufft)
+endif()
+
+if(EXISTS "${ASSAY_CUDA_HEADERS}/cublasLt.h")
+    assay_library_on_cpu(cublaslt)
+    target_compile_options(cublaslt_library_on_cpu PRIVATE -fopenmp-simd)
+    # The module opens it by its name when it first needs it.
+    add_library(cublaslt_on_cpu_opened SHARED)
+    target_link_libraries(cublaslt_on_cpu_opened PRIVATE cublaslt_library_on_cpu)
+    set_target_properties(cublaslt_on_cpu_opened PROPERTIES OUTPUT_NAME cublasLt SUFFIX ".so.13"
+        LIBRARY_OUTPUT_DIRECTORY "${on_cpu_modules}/lib" LINKER_LANGUAGE CXX)
+    include("${benchmarks}/gemm/cublaslt_names.cmake")
+    assay_cublaslt_names("${ASSAY_CUDA_HEADERS}/cublasLt.h" "${CMAKE_CURRENT_BINARY_DIR}/cublaslt")
+    assay_module_on_cpu(cublaslt LINK ${CMAKE_DL_LIBS} SOURCES gemm/cublaslt_library.cpp gemm/cublaslt_product.cpp
+        gemm/cublaslt_tuned.cpp gemm/device_matrices.cpp gemm/device_matrices.cu)
+    target_include_directories(cublaslt_on_cpu PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/cublaslt")
+    add_dependencies(cublaslt_on_cpu cublaslt_on_cpu_opened)
+    list(APPEND tested cublaslt)
+endif()
+
+find_package(MPI QUIET COMPONENTS CXX)
+if(EXISTS "${ASSAY_CUDA_HEADERS}/nccl.h")
+    assay_library_on_cpu(nccl rt)
+    set(collectives "")
+    foreach(name IN ITEMS allreduce reduce_scatter allgather broadcast alltoall send_receive)
+        list(APPEND collectives collective::device_${name})
+    endforeach()
+    set(sources collective/nccl_choice.cpp collective/nccl_counted.cpp collective/nccl_data.cu collective/nccl_log.cpp
+        collective/nccl_log_file.cpp collective/traffic.cpp collective/nccl_fit.cpp collective/nccl_group.cpp
+        collective/nccl_collectives.cpp)
+    assay_module_on_cpu(nccl HOOKS collective/nccl_hooks.cpp BENCHMARKS ${collectives}
+        SOURCES ${sources} collective/nccl_alone.cpp LINK nccl_library_on_cpu)
+    list(APPEND tested nccl)
+    if(MPI_CXX_FOUND)
+        assay_module_on_cpu(nccl_mpi HOOKS collective/nccl_job_hooks.cpp BENCHMARKS ${collectives}
+            SOURCES ${sources} collective/nccl_job.cpp collective/world.cpp LINK nccl_library_on_cpu MPI::MPI_CXX)
+        target_compile_definitions(nccl_mpi_on_cpu PRIVATE ASSAY_NCCL_TEAM OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+    endif()
+endif()
+
+# The promises of these benchmarks, by the same program as on a device. Every value of every parameter, not every
+# combination. Some libraries can more than kernels, which are compiled for 9.0; workspaces are a gibibyte at most.
+function(assay_contract_on_cpu name)
+    add_test(NAME contract_on_cpu_${name} COMMAND module_contract "--gtest_filter=*Contract*${name}_*")
+    set_tests_properties(contract_on_cpu_${name} PROPERTIES LABELS release_only TIMEOUT 300
+        ENVIRONMENT "ASSAY_CONTRACT_FOLDER=${on_cpu_modules};ASSAY_CONTRACT_MODULE=${name};ASSAY_CONTRACT_CASES=few;ASSAY_CONTRACT_VARIABLES=each;ASSAY_HOLD_STREAMS=0;${ARGN}")
+    add_dependencies(module_contract ${name}_on_cpu)
+endfunction()
+if(TARGET cufft_on_cpu)
+    assay_contract_on_cpu(cufft)
+endif()
+if(TARGET cublaslt_on_cpu)
+    assay_contract_on_cpu(cublaslt ASSAY_CPU_CAPABILITY=100 ASSAY_CPU_DEVICE_MIB=2304)
+endif()
+
+if(tested STREQUAL "cufft;cublaslt;nccl" AND OPENBLAS_OPENMP_INCLUDE AND OPENBLAS_OPENMP_LIBRARY)
+    list(TRANSFORM tested APPEND _library_on_cpu)
+    assay_test(libraries_on_cpu SOURCES libraries_test.cpp LINK assay_counter ${tested} "${OPENBLAS_OPENMP_LIBRARY}"
+        ${CMAKE_DL_LIBS} LABELS release_only)
+    target_include_directories(libraries_on_cpu PRIVATE "${PROJECT_SOURCE_DIR}/tests" "${benchmarks}")
+    target_include_directories(libraries_on_cpu SYSTEM PRIVATE "${OPENBLAS_OPENMP_INCLUDE}")
+    target_compile_definitions(libraries_on_cpu PRIVATE ASSAY_MODULES_ON_CPU="${on_cpu_modules}")
+    add_dependencies(libraries_on_cpu cufft_on_cpu cublaslt_on_cpu nccl_on_cpu)
+endif()
