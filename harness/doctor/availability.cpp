@@ -20,8 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double probe_limit = 20; // seconds; cold libraries of half a gigabyte take a few
-
 ModuleState probe(const Manifest& module, const record::Machine& machine, const fs::path& scratch) {
     ModuleState state{.module = module.module, .problem = why_unavailable(module), .facts = {}};
     if (!state.problem.empty()) return state;
@@ -30,15 +28,10 @@ ModuleState probe(const Manifest& module, const record::Machine& machine, const 
     request.log = scratch / (module.module + ".log");
     request.scratch = scratch;
     request.inherited = own_environment();
-    auto session = Session::start(std::move(request), {.machine = machine});
-    if (!session) {
-        state.problem = session.error().message;
-        return state;
-    }
-    auto answer = (*session)->facts({.id = 1, .module = module.library.string()}, probe_limit, {});
-    (*session)->stop();
-    state.problem = answer.fate == Fate::answered ? answer.message.problem : answer.reason;
-    state.facts = std::move(answer.message.facts);
+    auto answer = ask_facts(Session::start(std::move(request), {.machine = machine}),
+                            module.library.string());
+    state.problem = std::move(answer.problem);
+    state.facts = std::move(answer.facts);
     return state;
 }
 

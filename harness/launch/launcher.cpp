@@ -2,6 +2,7 @@
 #include "launch/launcher.hpp"
 
 #include "base/file.hpp"
+#include "process/address.hpp"
 #include "process/program.hpp"
 #include "process/start.hpp"
 
@@ -180,6 +181,17 @@ Result<Command> launch_command(const LaunchRequest& request) {
     if (command)
         command->arguments.insert(command->arguments.begin(), prefix.begin(), prefix.end());
     return command;
+}
+
+Result<Listener> listener_for(const Placement& placement) {
+    for (const auto& host : placement.hosts) {
+        auto own = own_address_towards(host.name);
+        if (!own) return tl::unexpected{own.error()};
+        const auto theirs = numeric_address(host.name);
+        const bool is_here = theirs && to_text(*own).find(*theirs + ':') != std::string::npos;
+        if (!is_here) return Listener::open(*own);
+    }
+    return Listener::open();
 }
 
 } // namespace assay::harness

@@ -9,6 +9,7 @@
 #include "launch/environment.hpp"
 #include "launch/execution_context.hpp"
 #include "launch/placement.hpp"
+#include "process/channel.hpp"
 #include "process/process.hpp"
 
 #include <cstdint>
@@ -32,6 +33,9 @@ struct LaunchRequest {
 
 /// An error of the environment says what is missing: "needs mpirun (Debian package openmpi-bin)".
 Result<Command> launch_command(const LaunchRequest& request);
+
+/// Where the parent waits: on the way to the first host that is not this one, or without a network.
+Result<Listener> listener_for(const Placement& placement);
 
 /// May processes of one user read each other's memory? Containers often forbid it, and shared memory
 /// transports then have to be told.

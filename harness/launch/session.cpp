@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/session.hpp"
 
+#include "base/file.hpp"
 #include "base/version.hpp"
-#include "launch/placement.hpp"
 #include "launch/team.hpp"
 #include "process/address.hpp"
 #include "process/start.hpp"
@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstddef>
 #include <utility>
 #include <variant>
 
@@ -22,6 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using record::ReasonCode;
+using record::Status;
 using Steady = std::chrono::steady_clock;
 
 /// A worker sends tens of lines per case; one that sends this many is out of its mind.
@@ -63,16 +63,16 @@ struct Session::Waiting {
     std::vector<std::string> warnings;
     std::string other_reason; ///< the first that a rank beside 0 gave for not finishing
     record::ReasonCode other_code = record::ReasonCode::none;
-    std::optional<Fate> fate; ///< set: over
+    std::optional<Status> status; ///< set: over; ok: answered
     std::string reason;
     record::ReasonCode code = record::ReasonCode::none;
 
     bool complete() const { return answer.has_value() && others == 0; }
     /// Why others wait for rank 0, which has answered.
-    std::string given_up() const {
-        const auto* result = std::get_if<message::Result>(&*answer);
-        const bool has_reason = result != nullptr && !result->replica.reason.empty();
-        return has_reason ? result->replica.reason : "the other ranks did not finish with rank 0";
+    std::string given_up() {
+        auto* result = std::get_if<message::Result>(&*answer);
+        const bool has_reason = result != nullptr && !result->replica().reason.empty();
+        return has_reason ? result->replica().reason : "the other ranks did not finish with rank 0";
     }
     void hurry() { deadline = std::min(deadline, Steady::now() + grace); }
 
@@ -103,30 +103,12 @@ struct Session::Waiting {
     }
 };
 
-// --- life -----------------------------------------------------------------------------------------
-
 Session::Session(Listener listener, Process process, const LaunchRequest& request,
                  message::Welcome welcome)
     : listener_{std::move(listener)}, process_{std::move(process)}, token_{request.token},
       placement_{request.placement},
       by_proxy_{!request.placement.launcher.empty() || !request.context.prefix.empty()},
       welcome_{std::move(welcome)} {}
-
-namespace {
-
-/// On the way to the first host that is not this one; a team of this host alone needs no network.
-Result<Listener> listener_for(const Placement& placement) {
-    for (const auto& host : placement.hosts) {
-        auto own = own_address_towards(host.name);
-        if (!own) return tl::unexpected{own.error()};
-        const auto theirs = numeric_address(host.name);
-        const bool is_here = theirs && to_text(*own).find(*theirs + ':') != std::string::npos;
-        if (!is_here) return Listener::open(*own);
-    }
-    return Listener::open();
-}
-
-} // namespace
 
 Result<std::unique_ptr<Session>> Session::start(LaunchRequest request, message::Welcome welcome) {
     auto listener = listener_for(request.placement);
@@ -154,74 +136,85 @@ void Session::stop() {
     process_.kill();
 }
 
-// --- asking ---------------------------------------------------------------------------------------
-
-Answer<message::Result> Session::measure(const message::Measure& request, const Watch& watch) {
+message::Result Session::measure(const message::Measure& request, const Watch& watch) {
     Waiting waiting{.id = request.id,
                     .watch = watch,
                     .limit_seconds = request.protocol.limit_seconds,
                     .others = placement_.ranks - 1};
-    auto answer = ask<message::Result>(request, waiting);
+    const auto started = utc_now();
+    auto answer = ask<message::Result>(request, waiting).value_or(message::Result{});
+    auto& c = answer.result;
+    const bool answered = waiting.status == Status::ok;
+    if (!answered)
+        c.replicas = {{.started = started,
+                       .status = *waiting.status,
+                       .reason = std::move(waiting.reason),
+                       .reason_code = waiting.code}};
+    c.warnings = std::move(waiting.warnings);
+    auto& replica = answer.replica();
+    replica.index = request.replica;
     // Rank 0 only knows that somebody else gave up.
-    auto& replica = answer.message.replica;
-    const bool worth_telling =
-        replica.status == record::Status::failed || replica.status == record::Status::skipped;
-    if (answer.fate == Fate::answered && worth_telling && !waiting.other_reason.empty() &&
+    if (answered && !waiting.other_reason.empty() &&
         replica.reason_code == ReasonCode::another_rank) {
         replica.reason = waiting.other_reason;
         replica.reason_code = waiting.other_code;
     }
+    // Such a case has no replicas; its reason is its own.
+    if (replica.status == Status::skipped || waiting.status == Status::interrupted) {
+        c.status = replica.status;
+        c.reason = std::move(replica.reason);
+        c.reason_code = replica.reason_code;
+        c.replicas.clear();
+    }
     return answer;
 }
 
-Answer<message::Facts> Session::facts(const message::AskFacts& request, double limit_seconds,
-                                      const Watch& watch) {
-    Waiting waiting{.id = request.id, .watch = watch, .limit_seconds = limit_seconds};
-    return ask<message::Facts>(request, waiting);
+message::Facts Session::facts(const std::string& module, const Watch& watch) {
+    // Loading the slowest library known takes a few seconds.
+    Waiting waiting{.id = 1, .watch = watch, .limit_seconds = 30};
+    auto answer = ask<message::Facts>(message::AskFacts{.id = 1, .module = module}, waiting);
+    stop();
+    if (answer) return std::move(*answer);
+    return {.problem = waiting.status == Status::interrupted ? "" : std::move(waiting.reason)};
+}
+
+message::Facts ask_facts(const Result<std::unique_ptr<Session>>& session, const std::string& module,
+                         const Watch& watch) {
+    return session ? (*session)->facts(module, watch)
+                   : message::Facts{.problem = session.error().message};
 }
 
 template <class T>
-Answer<T> Session::ask(const message::ToWorker& request, Waiting& waiting) {
+std::optional<T> Session::ask(const message::ToWorker& request, Waiting& waiting) {
     waiting.deadline = Steady::now() + std::chrono::duration_cast<Steady::duration>(
                                            std::chrono::duration<double>(waiting.limit_seconds));
     request_ = message::to_line(request);
     for (auto& peer : peers_)
         if (peer.rank >= 0 && !peer.connection.send_at_once(request_))
-            end(waiting, Fate::broken, "the worker does not read its requests");
+            end(waiting, Status::failed, "the worker does not read its requests");
     run(waiting);
-    Answer<T> answer{.fate = waiting.fate.value_or(Fate::broken),
-                     .reason = std::move(waiting.reason),
-                     .code = waiting.code,
-                     .warnings = std::move(waiting.warnings)};
-    if (answer.fate != Fate::answered) return answer;
-    auto* wanted = waiting.answer ? std::get_if<T>(&*waiting.answer) : nullptr;
-    if (wanted != nullptr) {
-        answer.message = std::move(*wanted);
-        return answer;
-    }
-    end(waiting, Fate::broken, "the worker answered something else than it was asked");
-    answer.fate = Fate::broken;
-    answer.reason = std::move(waiting.reason);
-    answer.code = waiting.code;
-    return answer;
+    if (waiting.status != Status::ok) return {};
+    if (auto* wanted = std::get_if<T>(&*waiting.answer)) return std::move(*wanted);
+    end(waiting, Status::failed, "the worker answered something else than it was asked");
+    return {};
 }
 
 void Session::run(Waiting& waiting) {
-    if (!alive_ && !waiting.fate) end(waiting, Fate::broken, "the worker has ended before");
-    while (!waiting.fate) {
+    if (!alive_ && !waiting.status) end(waiting, Status::failed, "the worker has ended before");
+    while (!waiting.status) {
         wait_for_events(waiting);
         accept();
         read(waiting);
         if (waiting.complete()) {
-            waiting.fate = Fate::answered;
-        } else if (!waiting.fate && Steady::now() >= waiting.deadline) {
+            waiting.status = Status::ok;
+        } else if (!waiting.status && Steady::now() >= waiting.deadline) {
             if (waiting.answer)
-                end(waiting, Fate::broken, waiting.given_up(), ReasonCode::another_rank);
+                end(waiting, Status::failed, waiting.given_up(), ReasonCode::another_rank);
             else if (waiting.other_reason.empty())
                 give_up_in_time(waiting);
             else
-                end(waiting, Fate::broken, waiting.other_reason, waiting.other_code);
-        } else if (!waiting.fate && !look_for_late_ranks(waiting)) {
+                end(waiting, Status::failed, waiting.other_reason, waiting.other_code);
+        } else if (!waiting.status && !look_for_late_ranks(waiting)) {
             look_for_the_end(waiting);
         }
     }
@@ -247,7 +240,7 @@ void Session::wait_for_events(Waiting& waiting) {
     const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(patience.count()));
     if (ready == 0 && waiting.watch.tick) waiting.watch.tick();
     if (ready > 0 && watched[2].revents != 0)
-        end(waiting, Fate::interrupted, fmt::format("stopped while {}", waiting.phase));
+        end(waiting, Status::interrupted, fmt::format("stopped while {}", waiting.phase));
 }
 
 // --- hearing --------------------------------------------------------------------------------------
@@ -263,11 +256,11 @@ void Session::accept() {
 
 /// Reads what is there, until nothing is.
 void Session::read(Waiting& waiting) {
-    for (bool more = true; more && !waiting.fate;) {
+    for (bool more = true; more && !waiting.status;) {
         more = false;
         for (auto& peer : peers_) {
             pollfd ready{.fd = peer.connection.descriptor(), .events = POLLIN, .revents = 0};
-            if (peer.closed || waiting.fate || ::poll(&ready, 1, 0) <= 0) continue;
+            if (peer.closed || waiting.status || ::poll(&ready, 1, 0) <= 0) continue;
             read_peer(waiting, peer);
             more = true;
         }
@@ -279,17 +272,18 @@ void Session::read_peer(Waiting& waiting, Peer& peer) {
     std::vector<std::string> lines;
     const auto open = peer.connection.receive(lines);
     peer.lines += lines.size();
-    if (peer.lines > most_lines) return end(waiting, Fate::broken, "the worker floods its parent");
+    if (peer.lines > most_lines)
+        return end(waiting, Status::failed, "the worker floods its parent");
     for (const auto& line : lines) {
         if (const auto taken = take(waiting, peer, line); !taken) {
             // A stranger that does not know the token is turned away; a worker is ended.
             if (peer.rank < 0) break;
-            return end(waiting, Fate::broken, taken.error().message);
+            return end(waiting, Status::failed, taken.error().message);
         }
     }
     // A network says that the other side is gone by an error.
     if (!open && peer.rank >= 0 && placement_.hosts.empty())
-        return end(waiting, Fate::broken, open.error().message);
+        return end(waiting, Status::failed, open.error().message);
     peer.closed = !open.value_or(false) || (peer.rank < 0 && !lines.empty());
     if (peer.closed && peer.rank >= 0 && lost_ < 0) lost_ = peer.rank;
 }
@@ -298,6 +292,9 @@ Result<void> Session::take(Waiting& waiting, Peer& peer, const std::string& line
     auto message = message::parse_from_worker(line);
     if (!message) return tl::unexpected{message.error()};
     if (const auto* hello = std::get_if<message::Hello>(&*message)) return greet(peer, *hello);
+    if (const auto* result = std::get_if<message::Result>(&*message);
+        result != nullptr && result->result.replicas.size() != 1)
+        return fail("a result that is not of one replica", Fault::benchmark);
     if (peer.rank < 0) return fail("a message before hello", Fault::benchmark);
     if (auto* log = std::get_if<message::Log>(&*message))
         waiting.warn(std::move(log->text));
@@ -405,7 +402,7 @@ bool Session::look_for_late_ranks(Waiting& waiting) {
     if (placement_.hosts.empty() || Steady::now() < started_ + start_patience) return false;
     const auto missing = missing_ranks();
     if (missing.empty()) return false;
-    end(waiting, Fate::crashed,
+    end(waiting, Status::crashed,
         fmt::format("never started within {} s: {}{}", start_patience / 1s, missing,
                     silent_hosts()));
     return true;
@@ -421,7 +418,7 @@ std::string Session::culprits(Waiting& waiting) {
     }
     const auto until = Steady::now() + ping_patience;
     const auto silent = [](const Peer& peer) { return peer.rank >= 0 && peer.state.empty(); };
-    while (Steady::now() < until && !waiting.fate && std::ranges::any_of(peers_, silent)) {
+    while (Steady::now() < until && !waiting.status && std::ranges::any_of(peers_, silent)) {
         waiting.deadline = until;
         wait_for_events(waiting);
         read(waiting);
@@ -447,8 +444,8 @@ void Session::give_up_in_time(Waiting& waiting) {
         who = missing.empty() ? culprits(waiting)
                               : fmt::format("never started: {}{}", missing, silent_hosts());
     }
-    if (waiting.fate) return;
-    end(waiting, Fate::timed_out,
+    if (waiting.status) return;
+    end(waiting, Status::timed_out,
         fmt::format("not done after {:g} s, while {}{}{}", waiting.limit_seconds, waiting.phase,
                     who.empty() ? "" : "; ", who));
 }
@@ -462,12 +459,12 @@ void Session::look_for_the_end(Waiting& waiting) {
     // What arrived between the last reading and the end.
     accept();
     read(waiting);
-    if (waiting.fate) return;
+    if (waiting.status) return;
     if (waiting.complete()) {
-        waiting.fate = Fate::answered;
+        waiting.status = Status::ok;
         return;
     }
-    end(waiting, Fate::crashed, last_words(waiting));
+    end(waiting, Status::crashed, last_words(waiting));
 }
 
 std::string Session::last_words(const Waiting& waiting) {
@@ -485,10 +482,14 @@ std::string Session::last_words(const Waiting& waiting) {
                        signal == SIGKILL ? ", perhaps for want of memory," : "", waiting.phase);
 }
 
-void Session::end(Waiting& waiting, Fate fate, std::string reason, ReasonCode code) {
-    waiting.fate = fate;
+void Session::end(Waiting& waiting, Status status, std::string reason, ReasonCode code) {
+    waiting.status = status;
     waiting.reason = std::move(reason);
-    waiting.code = code == ReasonCode::none ? case_end(fate).code : code;
+    waiting.code = code != ReasonCode::none        ? code
+                   : status == Status::crashed     ? ReasonCode::process_died
+                   : status == Status::timed_out   ? ReasonCode::time_limit
+                   : status == Status::interrupted ? ReasonCode::stopped
+                                                   : ReasonCode::no_worker;
     alive_ = false;
     // Ranks on other hosts are nobody's that could be killed here: they end when nobody listens.
     if (!placement_.hosts.empty())

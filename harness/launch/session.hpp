@@ -7,7 +7,6 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "launch/fate.hpp"
 #include "launch/launcher.hpp"
 #include "launch/placement.hpp"
 #include "process/channel.hpp"
@@ -32,15 +31,6 @@ struct Watch {
     int signal_descriptor = -1;                    ///< becomes readable when the run shall stop
 };
 
-template <class T>
-struct Answer {
-    Fate fate = Fate::crashed;
-    std::string reason; ///< unless answered
-    record::ReasonCode code = record::ReasonCode::none;
-    T message; ///< if answered
-    std::vector<std::string> warnings;
-};
-
 class Session {
 public:
     /// `welcome`: told to every process that connects. Fails when the program cannot be executed or a
@@ -52,9 +42,11 @@ public:
     Session& operator=(Session&&) = delete;
     ~Session();
 
-    Answer<message::Result> measure(const message::Measure& request, const Watch& watch);
-    Answer<message::Facts> facts(const message::AskFacts& request, double limit_seconds,
-                                 const Watch& watch);
+    /// A case with one replica, whose status says what became of the worker where it did not answer; with
+    /// none where it was skipped or interrupted.
+    message::Result measure(const message::Measure& request, const Watch& watch);
+    /// The worker ends with it. Neither facts nor a problem when the run shall stop.
+    message::Facts facts(const std::string& module, const Watch& watch);
     /// Lets the worker end by itself, and ends it if it does not.
     void stop();
     bool alive() const { return alive_; }
@@ -74,7 +66,7 @@ private:
     Session(Listener listener, Process process, const LaunchRequest& request,
             message::Welcome welcome);
     template <class T>
-    Answer<T> ask(const message::ToWorker& request, Waiting& waiting);
+    std::optional<T> ask(const message::ToWorker& request, Waiting& waiting);
     void run(Waiting& waiting);
     void wait_for_events(Waiting& waiting);
     void accept();
@@ -90,8 +82,8 @@ private:
     std::string silent_hosts() const;
     std::string name_of(int rank) const;
     void look_for_the_end(Waiting& waiting);
-    /// `code`: of the reason; none: the one that goes with the fate.
-    void end(Waiting& waiting, Fate fate, std::string reason,
+    /// `code`: of the reason; none: the one that goes with the status.
+    void end(Waiting& waiting, record::Status status, std::string reason,
              record::ReasonCode code = record::ReasonCode::none);
     std::string last_words(const Waiting& waiting);
 
@@ -110,5 +102,9 @@ private:
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     bool alive_ = true;
 };
+
+/// What a module says of its libraries, asked in a worker that was started for it alone.
+message::Facts ask_facts(const Result<std::unique_ptr<Session>>& session, const std::string& module,
+                         const Watch& watch = {});
 
 } // namespace assay::harness

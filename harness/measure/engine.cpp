@@ -34,9 +34,9 @@ private:
 
 class Engine {
 public:
-    Engine(Subject& subject, const Protocol& protocol, Clock& clock, BatchRunner& runner,
-           Crew& crew, const Hooks& hooks)
-        : protocol_{protocol}, clock_{clock}, hooks_{hooks}, team_{subject, runner, crew},
+    Engine(Subject& subject, const Protocol& protocol, Clock& clock, BatchRunner& runner, Team team,
+           const Hooks& hooks)
+        : protocol_{protocol}, clock_{clock}, hooks_{hooks}, team_{subject, runner, team},
           pulse_{clock, hooks}, begin_{clock.now()}, kept_{protocol.kept_values} {}
 
     Measurement measure() {
@@ -149,8 +149,8 @@ private:
 } // namespace
 
 Measurement measure(Subject& subject, const Protocol& protocol, Clock& clock, BatchRunner& runner,
-                    Crew& crew, const Hooks& hooks) {
-    return Engine{subject, protocol, clock, runner, crew, hooks}.measure();
+                    Team team, const Hooks& hooks) {
+    return Engine{subject, protocol, clock, runner, team, hooks}.measure();
 }
 
 } // namespace assay::measure

@@ -9,6 +9,8 @@
 #include "measure/subject.hpp"
 #include "record/model.hpp"
 
+#include <assay/team.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +31,6 @@ struct Measurement {
 /// On a team every rank calls this with its own subject and gets the same status; the text of an error
 /// is best on the rank where it happened.
 Measurement measure(Subject& subject, const Protocol& protocol, Clock& clock, BatchRunner& runner,
-                    Crew& crew, const Hooks& hooks);
+                    Team team, const Hooks& hooks);
 
 } // namespace assay::measure

@@ -46,18 +46,6 @@ public:
 };
 BatchRunner& google_benchmark();
 
-/// Keeps the ranks of a team in step: rank 0 decides, everybody follows. Alone, the functions return
-/// their arguments.
-class Crew {
-public:
-    virtual ~Crew() = default;
-    virtual int rank() const { return 0; }
-    virtual int size() const { return 1; }
-    virtual void barrier() {}
-    virtual double max(double value) { return value; }
-    virtual std::uint64_t from_root(std::uint64_t value) { return value; }
-};
-
 /// What the caller watches around the window (telemetry) and during it (the phase). All may be empty.
 struct Hooks {
     std::function<void()> window_begins; ///< the machine is warm; the first timed batch follows

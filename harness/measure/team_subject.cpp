@@ -24,13 +24,13 @@ Result<void> check_time(const Result<double>& seconds) {
 } // namespace
 
 int TeamSubject::any_rank(bool condition) {
-    return static_cast<int>(crew_.max(condition ? crew_.rank() + 1 : 0));
+    return static_cast<int>(team_.max(condition ? team_.rank() + 1 : 0));
 }
 
 Result<void> TeamSubject::agree(Result<void> outcome) {
     const int failed = any_rank(!outcome);
     if (failed == 0 || !outcome) return outcome;
-    return fail(fmt::format("rank {} of {} failed; its log says why", failed - 1, crew_.size()),
+    return fail(fmt::format("rank {} of {} failed; its log says why", failed - 1, team_.size()),
                 Fault::another_rank);
 }
 
@@ -40,11 +40,11 @@ Result<double> TeamSubject::run(std::uint64_t calls) {
         if (auto ready = agree(subject_.rewind()); !ready)
             return tl::unexpected<Error>{ready.error()};
     }
-    crew_.barrier();
+    team_.barrier();
     const Result<double> seconds = runner_.run(subject_, calls);
     const Result<void> outcome = check_time(seconds);
     // One collective carries the time and the news of a failure.
-    const double slowest = crew_.max(outcome ? *seconds : std::numeric_limits<double>::infinity());
+    const double slowest = team_.max(outcome ? *seconds : std::numeric_limits<double>::infinity());
     if (is_time(slowest)) return slowest;
     return agree(outcome).map([slowest] { return slowest; });
 }
@@ -60,7 +60,7 @@ Result<record::Verification> TeamSubject::verify() {
     const int wrong = any_rank(!own->passed);
     if (wrong != 0 && own->passed) {
         own->passed = false;
-        own->detail = fmt::format("rank {} of {} holds a wrong result", wrong - 1, crew_.size());
+        own->detail = fmt::format("rank {} of {} holds a wrong result", wrong - 1, team_.size());
     }
     return own;
 }

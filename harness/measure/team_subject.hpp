@@ -8,12 +8,14 @@
 
 #include "measure/subject.hpp"
 
+#include <assay/team.hpp>
+
 namespace assay::measure {
 
 class TeamSubject {
 public:
-    TeamSubject(Subject& subject, BatchRunner& runner, Crew& crew)
-        : subject_{subject}, runner_{runner}, crew_{crew} {}
+    TeamSubject(Subject& subject, BatchRunner& runner, Team team)
+        : subject_{subject}, runner_{runner}, team_{team} {}
 
     /// One batch after a rewind where the subject wants one; the seconds of the slowest rank.
     Result<double> run(std::uint64_t calls);
@@ -25,9 +27,8 @@ public:
     /// a reduction to one rank the others hold no result that could be wrong.
     Result<bool> verify_objects();
 
-    /// What rank 0 says; the others' arguments count for nothing.
-    std::uint64_t from_root(std::uint64_t value) { return crew_.from_root(value); }
-    bool is_root() const { return crew_.rank() == 0; }
+    std::uint64_t from_root(std::uint64_t value) const { return team_.from_root(value); }
+    bool is_root() const { return team_.rank() == 0; }
     const Subject& subject() const { return subject_; }
 
 private:
@@ -38,7 +39,7 @@ private:
 
     Subject& subject_;
     BatchRunner& runner_;
-    Crew& crew_;
+    Team team_;
 };
 
 } // namespace assay::measure

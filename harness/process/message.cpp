@@ -64,10 +64,7 @@ void each_field(Visit&& visit, Maybe<Log> auto& m) {
 template <class Visit>
 void each_field(Visit&& visit, Maybe<Result> auto& m) {
     visit("id", m.id);
-    visit("replica", m.replica);
-    visit("verification", m.verification);
-    visit("settings", m.settings);
-    visit("work", m.work);
+    visit("result", m.result);
     visit("samples", m.samples);
 }
 template <class Visit>

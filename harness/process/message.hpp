@@ -94,14 +94,14 @@ struct Log {
     std::string text;
 };
 
+/// What one process measured of one case.
 struct Result {
     static constexpr std::string_view type = "result";
     std::uint64_t id = 0;
-    record::Replica replica; ///< its status and reason are the case's in this process
-    std::optional<record::Verification> verification;
-    record::NamedList settings;
-    record::NamedList work;
+    record::Case
+        result; ///< with one replica; where it was skipped or interrupted, the parent takes that out
     std::vector<double> samples; ///< seconds per call of every batch, where the protocol keeps them
+    record::Replica& replica() { return result.replicas.front(); }
 };
 
 struct Facts {

@@ -81,14 +81,14 @@ void ActiveRun::drop(std::size_t index, int replica) {
     std::erase_if(cases_[index].replicas, [&](const auto& r) { return r.index == replica; });
 }
 
-Attempt ActiveRun::attempt(std::size_t index, int replica, const Result<void>& problem) {
+message::Result ActiveRun::attempt(std::size_t index, int replica, const Result<void>& problem) {
     const auto& planned = plan().cases[index];
     if (problem && planned.skip_reason.empty()) {
         auto protocol = planned.protocol;
         protocol.keep_samples = keep_samples_;
         return dispatcher_.measure(planned, protocol, replica, folder_->log_of(index, planned));
     }
-    Attempt none{.result = empty_case(planned), .samples = {}};
+    message::Result none{.result = empty_case(planned)};
     none.result.status = problem ? record::Status::skipped : record::Status::failed;
     none.result.reason_code =
         problem ? record::ReasonCode::nothing_to_compare : record::reason_code(problem.error());
@@ -97,7 +97,7 @@ Attempt ActiveRun::attempt(std::size_t index, int replica, const Result<void>& p
 }
 
 /// Beside what the workers' environment says by itself.
-void ActiveRun::record_variant(Attempt& attempt) const {
+void ActiveRun::record_variant(message::Result& attempt) const {
     auto& result = attempt.result;
     if (result.replicas.empty()) return;
     for (auto& change : changes_of(variant()))
@@ -107,14 +107,14 @@ void ActiveRun::record_variant(Attempt& attempt) const {
 
 Result<bool> ActiveRun::measure(std::size_t index, int replica, const Result<void>& problem) {
     auto attempt = this->attempt(index, replica, problem);
-    if (attempt.interrupted) return false;
+    if (is_interrupted(attempt)) return false;
     record_variant(attempt);
     if (auto kept = keep(index, replica, std::move(attempt)); !kept)
         return tl::unexpected{kept.error()};
     return true;
 }
 
-Result<void> ActiveRun::keep(std::size_t index, int replica, Attempt attempt) {
+Result<void> ActiveRun::keep(std::size_t index, int replica, message::Result attempt) {
     if (samples_ && !attempt.samples.empty())
         if (auto written = samples_->add(index, replica, attempt.samples); !written) return written;
     if (auto added = folder_->journal.add({.case_index = index, .result = attempt.result}); !added)

@@ -57,9 +57,9 @@ public:
     const record::Case& at(std::size_t index) const { return cases_[index]; }
 
 private:
-    Attempt attempt(std::size_t index, int replica, const Result<void>& problem);
-    void record_variant(Attempt& attempt) const;
-    Result<void> keep(std::size_t index, int replica, Attempt attempt);
+    message::Result attempt(std::size_t index, int replica, const Result<void>& problem);
+    void record_variant(message::Result& attempt) const;
+    Result<void> keep(std::size_t index, int replica, message::Result attempt);
     Catalogue used_modules() const;
 
     const PlannedRun& run_;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/dispatcher.hpp"
 
-#include "base/file.hpp"
 #include "launch/placement.hpp"
 #include "launch/team.hpp"
 #include "machine/inventory.hpp"
 #include "process/log.hpp"
 #include "process/program.hpp"
+#include "record/journal.hpp"
 
 #include <fmt/format.h>
 
@@ -23,12 +23,11 @@ namespace {
 namespace fs = std::filesystem;
 using record::Status;
 
-/// A case that does not apply has no replicas; its reason is its own.
-void skip(Attempt& attempt, Status status, record::ReasonCode code, std::string reason) {
-    attempt.result.replicas.clear();
-    attempt.result.status = status;
-    attempt.result.reason_code = code;
-    attempt.result.reason = std::move(reason);
+/// Of a worker that did not answer: what it printed last.
+void add_last_words(record::Replica& replica, const fs::path& log) {
+    if (const auto words = complaint_in(log); !words.empty()) replica.reason += ": " + words;
+    if (const auto last = last_line_of(log); !last.empty())
+        replica.reason += fmt::format("; last line of logs/{}: {}", log.filename().string(), last);
 }
 
 /// Of the host with the most, which the others are taken to be like.
@@ -53,12 +52,11 @@ std::vector<std::string> watched_together(const PlannedCase& planned) {
     return names;
 }
 
-void prefix_names(record::NamedList& facts, const std::string& module) {
-    for (auto& fact : facts)
-        if (!fact.name.starts_with(module + '.')) fact.name = module + '.' + fact.name;
-}
-
 } // namespace
+
+bool is_interrupted(const message::Result& attempt) {
+    return attempt.result.replicas.empty() && attempt.result.status == Status::interrupted;
+}
 
 Dispatcher::Dispatcher(fs::path program, const record::Machine& machine, Watch watch,
                        ExecutionContext context)
@@ -111,22 +109,13 @@ Result<Session*> Dispatcher::session_for(const PlannedCase& planned, const Place
 }
 
 record::NamedList Dispatcher::facts(const Manifest& module, const fs::path& log) {
-    constexpr double limit = 30; // seconds: loading the slowest library known takes one
-    record::NamedList facts;
-    const auto problem = [&](std::string text) {
-        return record::NamedList{{.name = module.module + ".problem", .value = std::move(text)}};
-    };
-    auto session = start({.threads = std::max(machine_.usable_cores.value_or(1), 1)}, log);
-    if (!session) return problem(session.error().message);
-    auto answer = (*session)->facts({.id = ++last_id_, .module = context_.inside(module.library)},
-                                    limit, watch_);
-    (*session)->stop();
-    if (answer.fate == Fate::interrupted) return {};
-    if (answer.fate != Fate::answered) return problem(answer.reason);
-    facts = std::move(answer.message.facts);
-    prefix_names(facts, module.module);
-    if (!answer.message.problem.empty())
-        facts.push_back({module.module + ".problem", answer.message.problem});
+    auto [id, facts, problem] =
+        ask_facts(start({.threads = std::max(machine_.usable_cores.value_or(1), 1)}, log),
+                  context_.inside(module.library), watch_);
+    for (auto& fact : facts)
+        if (!fact.name.starts_with(module.module + '.'))
+            fact.name = module.module + '.' + fact.name;
+    if (!problem.empty()) facts.push_back({module.module + ".problem", std::move(problem)});
     return facts;
 }
 
@@ -164,11 +153,11 @@ const TuningChoice& Dispatcher::tune(const PlannedCase& planned, const measure::
 
 // --- measuring ------------------------------------------------------------------------------------
 
-Attempt Dispatcher::measure(const PlannedCase& planned, const measure::Protocol& protocol,
-                            int replica, const fs::path& log) {
+message::Result Dispatcher::measure(const PlannedCase& planned, const measure::Protocol& protocol,
+                                    int replica, const fs::path& log) {
     if (watch_.phase) watch_.phase("choosing the tuning");
     const auto& choice = tune(planned, protocol, log);
-    if (interrupted_) return {.result = empty_case(planned), .interrupted = true};
+    if (interrupted_) return {.result = empty_case(planned)};
     auto done = attempt(planned, protocol, replica, log, choice.variables);
     auto& settings = done.result.settings;
     settings.insert(settings.end(), choice.settings.begin(), choice.settings.end());
@@ -176,27 +165,23 @@ Attempt Dispatcher::measure(const PlannedCase& planned, const measure::Protocol&
     return done;
 }
 
-Attempt Dispatcher::attempt(const PlannedCase& planned, const measure::Protocol& protocol,
-                            int replica, const fs::path& log, const record::NamedList& variables) {
-    Attempt attempt{.result = empty_case(planned)};
+message::Result Dispatcher::attempt(const PlannedCase& planned, const measure::Protocol& protocol,
+                                    int replica, const fs::path& log,
+                                    const record::NamedList& variables) {
+    message::Result attempt{.result = empty_case(planned)};
     const auto give_up = [&](const Error& error) {
         const bool missing = error.fault == Fault::environment;
-        skip(attempt, missing ? Status::skipped : Status::failed, record::reason_code(error),
-             error.message);
+        attempt.result.status = missing ? Status::skipped : Status::failed;
+        attempt.result.reason_code = record::reason_code(error);
+        attempt.result.reason = error.message;
+        return attempt;
     };
     const auto placement = place(
         planned, machine_, variables,
         [&](int threads, const std::string& near) { return cpus_for(threads, near); }, job_);
-    if (!placement) {
-        give_up(placement.error());
-        return attempt;
-    }
+    if (!placement) return give_up(placement.error());
     const auto session = session_for(planned, *placement, log);
-    if (!session) {
-        give_up(session.error());
-        return attempt;
-    }
-    const auto started = utc_now();
+    if (!session) return give_up(session.error());
     auto environment = recorded_environment((*session)->environment(), environment_);
     auto answer = (*session)->measure(
         {.id = ++last_id_,
@@ -210,8 +195,10 @@ Attempt Dispatcher::attempt(const PlannedCase& planned, const measure::Protocol&
          .devices = watched_together(planned),
          .log = context_.inside(fs::absolute(log))},
         watch_);
-    attempt.result.replicas.push_back({.index = replica, .started = started});
-    take_answer(std::move(answer), log, attempt);
+    interrupted_ = is_interrupted(answer);
+    if (!(*session)->alive() && !interrupted_) add_last_words(answer.replica(), log);
+    record::add_step(attempt.result, std::move(answer.result));
+    attempt.samples = std::move(answer.samples);
     // After a fault of the device nothing works in that process any more.
     if (planned.benchmark->place != "host" && !attempt.result.replicas.empty() &&
         attempt.result.replicas.front().status == Status::failed)
@@ -231,41 +218,6 @@ const std::vector<int>& Dispatcher::cpus_for(int threads, const std::string& nea
     const auto known = cpus_.find(key);
     if (known != cpus_.end()) return known->second;
     return cpus_.emplace(key, machine::choose_cpus(threads, near)).first->second;
-}
-
-void Dispatcher::take_answer(Answer<message::Result> answer, const fs::path& log,
-                             Attempt& attempt) {
-    auto& c = attempt.result;
-    c.warnings = std::move(answer.warnings);
-    if (answer.fate == Fate::interrupted) {
-        interrupted_ = attempt.interrupted = true;
-        skip(attempt, Status::interrupted, answer.code, answer.reason);
-        return;
-    }
-    if (answer.fate != Fate::answered) {
-        auto& replica = c.replicas.front();
-        replica.status = case_end(answer.fate).status;
-        replica.reason_code = answer.code;
-        replica.reason = std::move(answer.reason);
-        if (const auto words = complaint_in(log); !words.empty()) replica.reason += ": " + words;
-        if (const auto last = last_line_of(log); !last.empty())
-            replica.reason +=
-                fmt::format("; last line of logs/{}: {}", log.filename().string(), last);
-        return;
-    }
-    auto& message = answer.message;
-    c.settings = std::move(message.settings);
-    if (message.replica.status == Status::skipped) {
-        skip(attempt, Status::skipped, message.replica.reason_code,
-             std::move(message.replica.reason));
-        return;
-    }
-    const int index = c.replicas.front().index;
-    c.replicas.front() = std::move(message.replica);
-    c.replicas.front().index = index;
-    c.verification = std::move(message.verification);
-    c.work = std::move(message.work);
-    attempt.samples = std::move(message.samples);
 }
 
 } // namespace assay::harness

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gets one case measured once: chooses the worker (the one at hand where it fits, else a new one), asks
-// it, and makes a step for the journal of whatever became of it. Knows no plan and no order.
+// Gets one case measured once: chooses the worker (the one at hand where it fits, else a new one) and asks
+// it. Knows no plan and no order.
 
 #pragma once
 
@@ -24,12 +24,8 @@
 
 namespace assay::harness {
 
-/// One measurement of one case by one process.
-struct Attempt {
-    record::Case result; ///< with one replica, or none where nothing was measured
-    std::vector<double> samples;
-    bool interrupted = false; ///< the run shall stop: there is no result
-};
+/// The run shall stop: there is no result.
+bool is_interrupted(const message::Result& attempt);
 
 class Dispatcher {
 public:
@@ -39,9 +35,9 @@ public:
     /// What the module says of its libraries, named <module>.<fact>. A module that cannot be asked
     /// says so in <module>.problem.
     record::NamedList facts(const Manifest& module, const std::filesystem::path& log);
-    /// `replica` counts from 0.
-    Attempt measure(const PlannedCase& planned, const measure::Protocol& protocol, int replica,
-                    const std::filesystem::path& log);
+    /// `replica` counts from 0. The result has one replica, or none where nothing was measured.
+    message::Result measure(const PlannedCase& planned, const measure::Protocol& protocol,
+                            int replica, const std::filesystem::path& log);
     /// A choice made by an earlier attempt of this run, or by a run that takes turns with it.
     void adopt(const PlannedCase& planned, const record::NamedList& settings);
     /// Where modules may keep files from run to run.
@@ -64,11 +60,10 @@ private:
                                            const std::filesystem::path& log);
     const TuningChoice& tune(const PlannedCase& planned, const measure::Protocol& protocol,
                              const std::filesystem::path& log);
-    Attempt attempt(const PlannedCase& planned, const measure::Protocol& protocol, int replica,
-                    const std::filesystem::path& log, const record::NamedList& variables);
+    message::Result attempt(const PlannedCase& planned, const measure::Protocol& protocol,
+                            int replica, const std::filesystem::path& log,
+                            const record::NamedList& variables);
     const std::vector<int>& cpus_for(int threads, const std::string& near);
-    void take_answer(Answer<message::Result> answer, const std::filesystem::path& log,
-                     Attempt& attempt);
 
     std::filesystem::path program_;
     std::filesystem::path state_folder_;

@@ -27,27 +27,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The module's team in the engine's terms.
-class ModuleCrew : public measure::Crew {
-public:
-    explicit ModuleCrew(const assay_team& team) : team_{team} {}
-    const assay_team& team() const { return team_; }
-    int rank() const override { return team_.rank; }
-    int size() const override { return team_.size; }
-    void barrier() override { team_.barrier(team_.context); }
-    double max(double value) override {
-        team_.max(team_.context, &value, 1);
-        return value;
-    }
-    std::uint64_t from_root(std::uint64_t value) override {
-        team_.broadcast(team_.context, &value, sizeof value);
-        return value;
-    }
-
-private:
-    const assay_team& team_;
-};
-
 /// Wall time is the host's everywhere; what the place's clock resolves, the benchmark says.
 class PlaceClock : public measure::Clock {
 public:
@@ -67,9 +46,9 @@ std::string text_of(const std::array<char, 1024>& text, const char* fallback) {
 }
 
 void end(message::Result& result, Status status, ReasonCode code, std::string reason) {
-    result.replica.status = status;
-    result.replica.reason_code = code;
-    result.replica.reason = std::move(reason);
+    result.replica().status = status;
+    result.replica().reason_code = code;
+    result.replica().reason = std::move(reason);
 }
 
 /// From harmless to final, for ranks that end a case differently.
@@ -103,14 +82,11 @@ CaseWorker::CaseWorker(record::Machine machine, std::int64_t data_limit, std::st
                        Reports reports, JobFacts job)
     : machine_{std::move(machine)}, reports_{std::move(reports)},
       services_{machine_, data_limit, [this](const std::string& text) { reports_.log({text}); },
-                std::move(state_folder), job},
-      crew_{std::make_unique<measure::Crew>()} {}
+                std::move(state_folder), job} {}
 
 CaseWorker::~CaseWorker() {
     if (leave_ != nullptr) leave_();
 }
-
-measure::Crew& CaseWorker::crew() { return *crew_; }
 
 Result<const Module*> CaseWorker::load(const std::string& path) {
     const auto known = modules_.find(path);
@@ -132,7 +108,6 @@ Result<void> CaseWorker::join(const Module& module, const assay_benchmark& bench
     if (team == nullptr)
         return fail(fmt::format("cannot join the team: {}", text_of(words, "no reason given")),
                     Fault::environment);
-    crew_ = std::make_unique<ModuleCrew>(*team);
     services_.set_team(team);
     leave_ = table.leave;
     return {};
@@ -157,20 +132,19 @@ message::Facts CaseWorker::facts(const message::AskFacts& request) {
 
 message::Result CaseWorker::measure(const message::Measure& request) {
     message::Result result{.id = request.id};
-    result.replica.index = request.replica;
-    result.replica.started = utc_now();
+    result.result.replicas.push_back({.index = request.replica, .started = utc_now()});
     services_.clear();
     attempt(request, result);
     note_network_rate(services_.settings);
-    result.settings = services_.settings;
-    result.replica.extra = services_.metrics;
-    result.replica.tables = services_.tables;
+    result.result.settings = services_.settings;
+    result.replica().extra = services_.metrics;
+    result.replica().tables = services_.tables;
     return result;
 }
 
 bool CaseWorker::all_agree(Status mine, ReasonCode code, std::string reason,
                            message::Result& result) {
-    const int worst = static_cast<int>(crew().max(weight(mine)));
+    const int worst = static_cast<int>(team().max(weight(mine)));
     if (worst == 0) return true;
     if (worst == weight(mine))
         end(result, mine, code, std::move(reason));
@@ -213,7 +187,7 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
     reports_.phase({.id = request.id, .phase = "setting up"});
     const auto start = std::chrono::steady_clock::now();
     const auto created = subject.create();
-    result.replica.setup_seconds = seconds_since(start);
+    result.replica().setup_seconds = seconds_since(start);
     const auto problem = created ? Error{} : created.error();
     if (!all_agree(created ? Status::ok : Status::failed, record::reason_code(problem),
                    problem.message, result))
@@ -260,7 +234,7 @@ std::optional<telemetry::LinkWindow> CaseWorker::watch_links(const message::Meas
 
 /// A way that the counters contradict is not the way of this figure: what was computed may be right, the row is not.
 void CaseWorker::prove_path(const Counts& counted, std::uint64_t calls, message::Result& result) {
-    auto& replica = result.replica;
+    auto& replica = result.replica();
     if (replica.status != Status::ok && replica.status != Status::unstable) return;
     if (const auto sum = sum_of(counted); sum.sent || sum.received) {
         if (!replica.telemetry.device) replica.telemetry.device.emplace();
@@ -269,9 +243,9 @@ void CaseWorker::prove_path(const Counts& counted, std::uint64_t calls, message:
     }
     auto proof = prove_links(services_.settings, counted, calls);
     if (!proof.said.empty()) services_.settings.push_back({"nvlink.proof", proof.said});
-    if (proof.contradiction.empty() || !result.verification) return;
-    result.verification->passed = false;
-    result.verification->detail = proof.contradiction;
+    if (proof.contradiction.empty() || !result.result.verification) return;
+    result.result.verification->passed = false;
+    result.result.verification->detail = proof.contradiction;
     end(result, Status::incorrect, ReasonCode::path_contradicted, std::move(proof.contradiction));
 }
 
@@ -307,7 +281,7 @@ CaseWorker::Watched CaseWorker::watched(const message::Measure& request, bool wa
 void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject,
                             measure::Clock& clock, message::Result& result) {
     // One rank watches for all: they share the machine.
-    const bool watches = crew().rank() == 0;
+    const bool watches = team().rank() == 0;
     auto seen = watched(request, watches);
     auto watch = hooks(request.id, request.place, seen.window);
     if (watches) {
@@ -315,14 +289,14 @@ void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject
         watch.window_ends = [&] { seen.end(); };
     }
     auto measured = measure::measure(subject, protocol_of(request), clock,
-                                     measure::google_benchmark(), crew(), watch);
+                                     measure::google_benchmark(), team(), watch);
     // What only this function knows survives.
-    measured.replica.index = result.replica.index;
-    measured.replica.started = std::move(result.replica.started);
-    measured.replica.setup_seconds = result.replica.setup_seconds;
+    measured.replica.index = result.replica().index;
+    measured.replica.started = std::move(result.replica().started);
+    measured.replica.setup_seconds = result.replica().setup_seconds;
     measured.replica.telemetry = std::move(seen.telemetry);
-    result.replica = std::move(measured.replica);
-    result.verification = std::move(measured.verification);
+    result.replica() = std::move(measured.replica);
+    result.result.verification = std::move(measured.verification);
     result.samples = std::move(measured.samples);
     // At 22 bytes each, half a million are 11 MB: what still fits a message.
     constexpr std::size_t most_samples = 500'000;
@@ -340,7 +314,7 @@ void CaseWorker::add_work(LoadedCase& subject, message::Result& result) {
     auto work = subject.work();
     const auto reported = work ? subject.report_metrics() : Result<void>{};
     if (work && reported) {
-        result.work = std::move(*work);
+        result.result.work = std::move(*work);
         return;
     }
     const auto& problem = work ? reported.error() : work.error();

@@ -18,7 +18,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,7 +44,6 @@ public:
     message::Facts facts(const message::AskFacts& request);
 
 private:
-    struct Attempt;
     Result<const Module*> load(const std::string& path);
     Result<void> join(const Module& module, const assay_benchmark& benchmark);
     void attempt(const message::Measure& request, message::Result& result);
@@ -58,7 +56,7 @@ private:
     static void add_work(LoadedCase& subject, message::Result& result);
     void prove_path(const Counts& counted, std::uint64_t calls, message::Result& result);
     measure::Protocol protocol_of(const message::Measure& request);
-    measure::Crew& crew();
+    Team team() { return Team{services_.table()->team}; }
     measure::Hooks hooks(std::uint64_t id, const record::Place& place, telemetry::Window& window);
     /// Ends the case the same way on every rank: the worst of what they met.
     bool all_agree(record::Status mine, record::ReasonCode code, std::string reason,
@@ -68,7 +66,6 @@ private:
     Reports reports_;
     Services services_;
     std::map<std::string, Module> modules_;
-    std::unique_ptr<measure::Crew> crew_;
     void (*leave_)() = nullptr;
     bool device_is_warm_ = false;
     /// Held open, so that the windows of all cases begin quickly: starting the library takes long.

@@ -210,8 +210,8 @@ private:
             outbox_.send(std::move(result));
         else
             outbox_.send(message::Done{.id = request.id,
-                                       .reason = result.replica.reason,
-                                       .reason_code = result.replica.reason_code});
+                                       .reason = result.replica().reason,
+                                       .reason_code = result.replica().reason_code});
         return true;
     }
 

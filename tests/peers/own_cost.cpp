@@ -100,12 +100,10 @@ double worker_start(const Options& options, const fs::path& scratch) {
     request.inherited = harness::own_environment();
     const auto machine = machine::inspect();
     return seconds_of([&] {
-        auto session = harness::Session::start(std::move(request), {.machine = machine});
-        if (!session) throw std::runtime_error{session.error().message};
         const auto answer =
-            (*session)->facts({.id = 1, .module = options.module("host")}, 10, harness::Watch{});
-        if (answer.fate != harness::Fate::answered) throw std::runtime_error{answer.reason};
-        (*session)->stop();
+            harness::ask_facts(harness::Session::start(std::move(request), {.machine = machine}),
+                               options.module("host"));
+        if (!answer.problem.empty()) throw std::runtime_error{answer.problem};
     });
 }
 

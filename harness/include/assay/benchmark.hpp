@@ -9,6 +9,7 @@
 #include "assay/axes.hpp"
 #include "assay/machine.hpp"
 #include "assay/module.h"
+#include "assay/team.hpp"
 #include "assay/text.hpp"
 
 #include <concepts>
@@ -79,24 +80,6 @@ struct [[nodiscard]] Check {
     double bound = 0;   ///< the largest deviation that still passes
     std::string method; ///< how it was checked and where the bound comes from
     std::string detail; ///< what was wrong, when something was
-};
-
-/// Several processes measuring together; alone, it is a team of one.
-class Team {
-public:
-    explicit Team(const assay_team* team) : team_{team} {}
-    int rank() const { return team_ == nullptr ? 0 : team_->rank; }
-    int size() const { return team_ == nullptr ? 1 : team_->size; }
-    void barrier() const {
-        if (team_ != nullptr) team_->barrier(team_->context);
-    }
-    double max(double value) const {
-        if (team_ != nullptr) team_->max(team_->context, &value, 1);
-        return value;
-    }
-
-private:
-    const assay_team* team_;
 };
 
 /// What a constructor may use beside its parameters.

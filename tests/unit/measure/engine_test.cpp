@@ -27,7 +27,7 @@ struct Bench {
         : subject{clock, std::move(seconds_per_call)} {}
 
     Measurement measure() {
-        Crew alone;
+        const Team alone;
         return measure::measure(subject, protocol, clock, runner, alone, hooks);
     }
 

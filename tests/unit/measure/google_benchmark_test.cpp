@@ -102,7 +102,7 @@ TEST(GoogleBenchmark, MeasuresAWholeCase) {
     std::mt19937_64 random{1};
     std::normal_distribution<> noise{1, 0.05};
     FakeSubject subject{clock, [&] { return 1e-4 * noise(random); }};
-    Crew alone;
+    const Team alone;
     const Measurement result = measure(subject, Protocol{}, clock, google_benchmark(), alone, {});
     EXPECT_EQ(result.status, record::Status::ok) << result.reason;
     EXPECT_NEAR(*result.replica.seconds, 1e-4, 1e-6);

@@ -55,7 +55,7 @@ Run run_once(const MakeSeries& make, const Protocol& protocol, std::uint64_t see
     SimulatedSubject subject{clock, make(seed)};
     std::size_t first = 0; // batch of the window
     DirectRunner runner;
-    Crew alone;
+    const Team alone;
     const Hooks hooks{.window_begins = [&] { first = subject.expected.size(); }};
     Run run{.measurement = measure(subject, protocol, clock, runner, alone, hooks)};
     const std::span<const double> all{subject.expected};

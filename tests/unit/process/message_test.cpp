@@ -53,7 +53,7 @@ TEST(Message, EveryMessageIsOneLineAndKeepsItsKind) {
         EXPECT_EQ(heard->index(), sent.index());
     }
     message::Result result{.id = 4};
-    result.verification = record::Verification{.passed = true, .method = "m", .bound = 1.0};
+    result.result.verification = record::Verification{.passed = true, .method = "m", .bound = 1.0};
     const std::vector<message::FromWorker> up{
         message::Hello{.token = "t"},      message::Phase{.phase = "p"},
         message::Log{"line\nline"},        result,
@@ -68,19 +68,19 @@ TEST(Message, EveryMessageIsOneLineAndKeepsItsKind) {
 }
 
 TEST(Message, AResultKeepsItsNumbersExactly) {
-    message::Result sent{.id = 1, .work = {{"flops", 1e15}}, .samples = {0.1, 1.0 / 3.0}};
-    sent.replica.status = record::Status::ok;
-    sent.replica.seconds = 1.0 / 3.0;
-    sent.replica.values = {0.1, 2e-9};
-    sent.settings = {{"kernel", std::string{"brg:avx512"}}};
-    const auto heard = message::parse_from_worker(message::to_line(message::FromWorker{sent}));
+    message::Result sent{.id = 1, .samples = {0.1, 1.0 / 3.0}};
+    sent.result.replicas = {
+        {.status = record::Status::ok, .values = {0.1, 2e-9}, .seconds = 1.0 / 3.0}};
+    sent.result.work = {{"flops", 1e15}};
+    sent.result.settings = {{"kernel", std::string{"brg:avx512"}}};
+    auto heard = message::parse_from_worker(message::to_line(message::FromWorker{sent}));
     ASSERT_TRUE(heard) << heard.error().message;
-    const auto& got = std::get<message::Result>(*heard);
-    EXPECT_EQ(got.replica.seconds, sent.replica.seconds);
-    EXPECT_EQ(got.replica.values, sent.replica.values);
+    auto& got = std::get<message::Result>(*heard);
+    EXPECT_EQ(got.replica().seconds, sent.replica().seconds);
+    EXPECT_EQ(got.replica().values, sent.replica().values);
     EXPECT_EQ(got.samples, sent.samples);
-    EXPECT_EQ(got.settings, sent.settings);
-    EXPECT_EQ(got.work, sent.work);
+    EXPECT_EQ(got.result.settings, sent.result.settings);
+    EXPECT_EQ(got.result.work, sent.result.work);
 }
 
 TEST(Message, HostileLinesAreErrorsOfTheBenchmark) {
@@ -96,7 +96,7 @@ TEST(Message, HostileLinesAreErrorsOfTheBenchmark) {
         "{\"type\":\"phase\",\"id\":-1,\"phase\":\"p\"}",
         "{\"type\":\"done\",\"id\":1,\"reason\":null}",
         "{\"type\":\"log\",\"text\":\"a\"}{\"type\":\"log\",\"text\":\"b\"}",
-        "{\"type\":\"result\",\"id\":1,\"replica\":[],\"settings\":{},\"work\":{},\"samples\":[]}",
+        "{\"type\":\"result\",\"id\":1,\"result\":[],\"samples\":[]}",
         "{\"type\":\"log\",\"type\":\"log\",\"text\":\"a\"}",
         std::string(100'000, '['),
         std::string("{\"type\":\"log\",\"text\":\"\xff\"}"),
@@ -118,7 +118,7 @@ TEST(Message, WhatOneSideSaysTheOtherMayNot) {
 
 TEST(Message, DamagedLinesNeverThrow) {
     message::Result result{.id = 1};
-    result.replica.values = {0.5, 0.25};
+    result.result.replicas = {{.values = {0.5, 0.25}}};
     const auto whole = message::to_line(message::FromWorker{result});
     std::mt19937 random{11};
     for (int round = 0; round < 5000; ++round) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <barrier>
+#include <cstring>
 #include <random>
 #include <thread>
 
@@ -26,41 +27,51 @@ struct Meeting {
     std::barrier<> door;
 };
 
-class ThreadCrew final : public Crew {
+/// A rank of the team, and what it was asked for.
+class Fellow {
 public:
-    ThreadCrew(Meeting& meeting, int rank) : meeting_{meeting}, rank_{rank} {}
-    ~ThreadCrew() override { meeting_.door.arrive_and_drop(); } // leaves nobody waiting
-    ThreadCrew(const ThreadCrew&) = delete;
-    ThreadCrew& operator=(const ThreadCrew&) = delete;
+    Fellow(Meeting& meeting, int rank) : meeting_{meeting} {
+        table_ = {.struct_size = sizeof table_,
+                  .rank = rank,
+                  .size = static_cast<int>(meeting.numbers.size()),
+                  .context = this,
+                  .barrier = [](void* self) { static_cast<Fellow*>(self)->barrier(); },
+                  .max = [](void* self, double* values,
+                            std::size_t /*count*/) { static_cast<Fellow*>(self)->max(*values); },
+                  .broadcast = [](void* self, void* data, std::size_t bytes) {
+                      static_cast<Fellow*>(self)->broadcast(data, bytes);
+                  }};
+    }
+    ~Fellow() { meeting_.door.arrive_and_drop(); } // leaves nobody waiting
+    Fellow(const Fellow&) = delete;
+    Fellow& operator=(const Fellow&) = delete;
 
-    int rank() const override { return rank_; }
-    int size() const override { return static_cast<int>(meeting_.numbers.size()); }
-    void barrier() override {
-        log += 'b';
-        meeting_.door.arrive_and_wait();
-    }
-    double max(double value) override {
-        log += 'm';
-        meeting_.numbers[static_cast<std::size_t>(rank_)] = value;
-        meeting_.door.arrive_and_wait();
-        const double highest = *std::max_element(meeting_.numbers.begin(), meeting_.numbers.end());
-        meeting_.door.arrive_and_wait();
-        return highest;
-    }
-    std::uint64_t from_root(std::uint64_t value) override {
-        log += 'r';
-        if (rank_ == 0) meeting_.from_root = value;
-        meeting_.door.arrive_and_wait();
-        const std::uint64_t told = meeting_.from_root;
-        meeting_.door.arrive_and_wait();
-        return told;
-    }
-
+    Team team() const { return Team{&table_}; }
     std::string log;
 
 private:
+    void barrier() {
+        log += 'b';
+        meeting_.door.arrive_and_wait();
+    }
+    void max(double& value) {
+        log += 'm';
+        meeting_.numbers[static_cast<std::size_t>(table_.rank)] = value;
+        meeting_.door.arrive_and_wait();
+        value = *std::max_element(meeting_.numbers.begin(), meeting_.numbers.end());
+        meeting_.door.arrive_and_wait();
+    }
+    void broadcast(void* data, std::size_t bytes) {
+        log += 'r';
+        ASSERT_EQ(bytes, sizeof meeting_.from_root);
+        if (table_.rank == 0) std::memcpy(&meeting_.from_root, data, bytes);
+        meeting_.door.arrive_and_wait();
+        std::memcpy(data, &meeting_.from_root, bytes);
+        meeting_.door.arrive_and_wait();
+    }
+
     Meeting& meeting_;
-    int rank_;
+    assay_team table_{};
 };
 
 struct Rank {
@@ -86,10 +97,10 @@ std::vector<Rank> measure_together(int size, const Prepare& prepare) {
                 FakeSubject subject{clock, [&] { return 1e-4 * (1 + 0.1 * rank) * noise(random); }};
                 prepare(rank, subject);
                 DirectRunner runner;
-                ThreadCrew crew{meeting, rank};
+                Fellow fellow{meeting, rank};
                 Rank& mine = ranks[static_cast<std::size_t>(rank)];
-                mine.result = measure(subject, Protocol{}, clock, runner, crew, {});
-                mine.collectives = crew.log;
+                mine.result = measure(subject, Protocol{}, clock, runner, fellow.team(), {});
+                mine.collectives = fellow.log;
                 mine.batch_calls = subject.batch_calls;
             });
     }
@@ -103,7 +114,7 @@ void expect_in_step(const std::vector<Rank>& ranks, Status status) {
     }
 }
 
-TEST(Crew, EveryRankFindsTheSlowest) {
+TEST(Team, EveryRankFindsTheSlowest) {
     for (const int size : {2, 3}) {
         const std::vector<Rank> ranks = measure_together(size, [](int, FakeSubject&) {});
         expect_in_step(ranks, Status::ok);
@@ -116,7 +127,7 @@ TEST(Crew, EveryRankFindsTheSlowest) {
     }
 }
 
-TEST(Crew, RanksThatRewindStayInStep) {
+TEST(Team, RanksThatRewindStayInStep) {
     expect_in_step(measure_together(3,
                                     [](int, FakeSubject& subject) {
                                         subject.rewinds = true;
@@ -125,7 +136,7 @@ TEST(Crew, RanksThatRewindStayInStep) {
                    Status::ok);
 }
 
-TEST(Crew, AFailureOnOneRankEndsAll) {
+TEST(Team, AFailureOnOneRankEndsAll) {
     const FakeSubject::Step failures[] = {{"sample", 1}, {"verify", 1},   {"spoil", 1},
                                           {"verify", 2}, {"sample", 3},   {"rewind", 4},
                                           {"sample", 9}, {"sample", 250}, {"rewind", 250},
@@ -147,7 +158,7 @@ TEST(Crew, AFailureOnOneRankEndsAll) {
         }
 }
 
-TEST(Crew, AWrongResultOnOneRankIsIncorrectOnAll) {
+TEST(Team, AWrongResultOnOneRankIsIncorrectOnAll) {
     const std::vector<Rank> ranks = measure_together(
         3, [](int rank, FakeSubject& subject) { subject.computes_right = rank != 1; });
     expect_in_step(ranks, Status::incorrect);
@@ -155,7 +166,7 @@ TEST(Crew, AWrongResultOnOneRankIsIncorrectOnAll) {
               "rank 1 of 3 holds a wrong result; error 0 against a bound of 0.5");
 }
 
-TEST(Crew, OneRankThatObjectsToASpoiledResultIsEnough) {
+TEST(Team, OneRankThatObjectsToASpoiledResultIsEnough) {
     const auto blind_from = [](int first) {
         return [first](int rank, FakeSubject& subject) { subject.blind = rank >= first; };
     };
