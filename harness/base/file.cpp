@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -16,28 +18,63 @@
 namespace assay {
 namespace {
 
-/// An open file that closes itself.
-class Descriptor {
-public:
-    explicit Descriptor(int fd) : fd_{fd} {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    explicit operator bool() const { return fd_ >= 0; }
-    int get() const { return fd_; }
-
-private:
-    int fd_;
-};
-
 tl::unexpected<Error> system_error(std::string_view action, const std::filesystem::path& path) {
     return fail(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)),
                 Fault::environment);
 }
 
+/// Bytes up to the end of the last whole line of the first `size`; -1 where they cannot be read.
+off_t whole_lines(int fd, off_t size) {
+    std::array<char, 4096> block{};
+    while (size > 0) {
+        const auto length = std::min<std::size_t>(block.size(), static_cast<std::size_t>(size));
+        const off_t begin = size - static_cast<off_t>(length);
+        if (!std::cmp_equal(::pread(fd, block.data(), length, begin), length)) return -1;
+        const auto end = std::string_view{block.data(), length}.rfind('\n');
+        if (end != std::string_view::npos) return begin + static_cast<off_t>(end) + 1;
+        size = begin;
+    }
+    return 0;
+}
+
 } // namespace
+
+void Descriptor::close() {
+    if (value_ >= 0) ::close(std::exchange(value_, -1));
+}
+
+LineFile::LineFile(std::filesystem::path path, Descriptor descriptor)
+    : path_{std::move(path)}, descriptor_{std::move(descriptor)} {}
+
+Result<LineFile> LineFile::open(const std::filesystem::path& path) {
+    LineFile file{path,
+                  Descriptor{::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)}};
+    const int fd = file.descriptor_.get();
+    if (fd < 0) return system_error("write", path);
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0)
+        return errno == EWOULDBLOCK
+                   ? fail(fmt::format("{} is being written by another run", path.string()),
+                          Fault::environment)
+                   : system_error("lock", path);
+    const auto bytes = whole_lines(fd, ::lseek(fd, 0, SEEK_END));
+    if (bytes < 0) return system_error("read", path);
+    if (::ftruncate(fd, bytes) != 0) return system_error("write", path);
+    file.bytes_ = static_cast<std::uint64_t>(bytes);
+    return file;
+}
+
+Result<void> LineFile::add(std::string line) {
+    line += '\n';
+    if (write_all(descriptor_.get(), line) && ::fdatasync(descriptor_.get()) == 0) {
+        bytes_ += line.size();
+        return {};
+    }
+    auto error = system_error("write", path_);
+    // Half a line must not stay: the next one would be glued to it. Where it cannot be taken back,
+    // nothing more is written.
+    if (::ftruncate(descriptor_.get(), static_cast<off_t>(bytes_)) != 0) descriptor_.close();
+    return error;
+}
 
 bool write_all(int fd, std::string_view content) {
     while (!content.empty()) {

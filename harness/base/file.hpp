@@ -7,9 +7,11 @@
 #include "base/result.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace assay {
 
@@ -18,6 +20,42 @@ Result<void> write_atomically(const std::filesystem::path& path, std::string_vie
 
 /// Writes all of it, however often the system stops in between; false leaves the reason in errno.
 bool write_all(int descriptor, std::string_view content);
+
+/// An open file that is closed with it; -1: none.
+class Descriptor {
+public:
+    explicit Descriptor(int value = -1) : value_{value} {}
+    Descriptor(Descriptor&& other) noexcept : value_{std::exchange(other.value_, -1)} {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(value_, other.value_);
+        return *this;
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor() { close(); }
+    explicit operator bool() const { return value_ >= 0; }
+    int get() const { return value_; }
+    void close();
+
+private:
+    int value_;
+};
+
+/// Whole lines, added at the end, by one process at a time: opening it again fails, here and elsewhere.
+class LineFile {
+public:
+    /// Made where there is none. A last line without its end is cut off: its writer was killed.
+    static Result<LineFile> open(const std::filesystem::path& path);
+    std::uint64_t bytes() const { return bytes_; }
+    /// Adds the line and its end, on disk when it returns. After an error (a full disk) the file is as it was.
+    Result<void> add(std::string line);
+
+private:
+    LineFile(std::filesystem::path path, Descriptor descriptor);
+    std::filesystem::path path_;
+    Descriptor descriptor_;
+    std::uint64_t bytes_ = 0;
+};
 
 /// Makes new names in this folder survive a power cut. Best effort: some file systems refuse it.
 void flush_folder(const std::filesystem::path& folder);

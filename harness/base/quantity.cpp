@@ -1,27 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/quantity.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
 #include <charconv>
-#include <cmath>
-#include <string_view>
+#include <limits>
+#include <span>
 #include <utility>
 
 namespace assay {
+namespace {
+
+using Unit = std::pair<std::string_view, double>;
+
+constexpr double largest = std::numeric_limits<double>::max();
+constexpr std::array durations{Unit{"", 1}, Unit{"s", 1}, Unit{"m", 60}, Unit{"h", 3600},
+                               Unit{"d", 86400}};
+constexpr std::array sizes{Unit{"", 1},
+                           Unit{"B", 1},
+                           Unit{"KiB", 1024.0},
+                           Unit{"MiB", 1048576.0},
+                           Unit{"GiB", 1073741824.0},
+                           Unit{"TiB", 1099511627776.0},
+                           Unit{"kB", 1e3},
+                           Unit{"KB", 1e3},
+                           Unit{"MB", 1e6},
+                           Unit{"GB", 1e9},
+                           Unit{"TB", 1e12}};
+constexpr std::array rates{Unit{"B/s", 1},          Unit{"MB/s", 1e6},
+                           Unit{"GB/s", 1e9},       Unit{"TB/s", 1e12},
+                           Unit{"Mb/s", 1e6 / 8},   Unit{"Gb/s", 1e9 / 8},
+                           Unit{"Tb/s", 1e12 / 8},  Unit{"Mbit/s", 1e6 / 8},
+                           Unit{"Gbit/s", 1e9 / 8}, Unit{"Tbit/s", 1e12 / 8}};
+
+/// The number that `text` begins with; what follows it stays in `text`.
+template <class Number>
+std::optional<Number> take_number(std::string_view& text) {
+    Number number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (fault != std::errc{}) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return number;
+}
+
+/// Above 0, and from `least` to `most`.
+Result<double> parse(std::string_view text, std::span<const Unit> units, double least, double most,
+                     std::string_view expected) {
+    auto rest = text;
+    if (const auto number = take_number<double>(rest))
+        for (const auto& [unit, factor] : units)
+            if (const double value = *number * factor;
+                trim(rest) == unit && value >= least && value > 0 && value <= most)
+                return value;
+    return fail(fmt::format("\"{}\" is no {}", text, expected));
+}
+
+} // namespace
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+    const auto number = take_number<std::int64_t>(text);
+    if (!number || text.empty()) return number;
+    for (const auto& [unit, factor] : std::span{sizes}.subspan(2, 3)) // KiB, MiB, GiB
+        if (std::int64_t bytes = 0; text == unit)
+            return __builtin_mul_overflow(*number, static_cast<std::int64_t>(factor), &bytes)
+                       ? std::nullopt
+                       : std::optional{bytes};
+    return std::nullopt;
+}
+
+std::optional<double> parse_real(std::string_view text) {
+    const auto number = take_number<double>(text);
+    return text.empty() ? number : std::nullopt;
+}
 
 Result<double> parse_duration(std::string_view text) {
-    constexpr std::array<std::pair<std::string_view, double>, 5> units{
-        {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
-    double number = 0;
-    const char* last = text.data() + text.size();
-    const auto [end, fault] = std::from_chars(text.data(), last, number);
-    const std::string_view suffix{end, static_cast<std::size_t>(last - end)};
-    if (fault == std::errc{} && std::isfinite(number) && number > 0)
-        for (const auto& [unit, seconds] : units)
-            if (suffix == unit) return number * seconds;
-    return fail(fmt::format("\"{}\" is no duration: write 90s, 15m or 1h", text));
+    return parse(text, durations, 0, largest, "duration: write 90s, 15m or 1h");
+}
+
+Result<double> parse_bytes(std::string_view text) {
+    constexpr double most = 0x1p60; // 1 EiB
+    return parse(text, sizes, 1, most, "size of a message; write 8, 64KiB, 100MB, 1GiB");
+}
+
+Result<double> parse_rate(std::string_view text) {
+    return parse(text, rates, 0, largest, "bandwidth; write 50GB/s or 400Gb/s");
 }
 
 } // namespace assay

@@ -6,11 +6,22 @@
 
 #include "base/result.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace assay {
 
+/// "64MiB" as 67108864; nothing where it is no whole number with KiB, MiB, GiB or no unit, or does not fit.
+std::optional<std::int64_t> parse_integer(std::string_view text);
+/// "0.5"; nothing where anything follows the number.
+std::optional<double> parse_real(std::string_view text);
+
 /// Seconds of "90", "90s", "15m", "1h".
 Result<double> parse_duration(std::string_view text);
+/// Bytes of "8", "64KiB", "100MB", "1GiB": one at least and no more than 1 EiB.
+Result<double> parse_bytes(std::string_view text);
+/// Bytes a second of "400Gb/s", "400Gbit/s", "50GB/s".
+Result<double> parse_rate(std::string_view text);
 
 } // namespace assay

@@ -2,15 +2,14 @@
 #include "doctor/expectations.hpp"
 
 #include "base/nearest.hpp"
+#include "base/quantity.hpp"
 #include "record/format.hpp"
-#include "registry/parameter.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <set>
 #include <string_view>
 
@@ -53,14 +52,10 @@ Result<void> check(const std::vector<Fact>& facts, const std::string& text) {
         return fail(fmt::format("--expect {}: there is no fact \"{}\"{}", text, key,
                                 suggestion(key, known)));
     }
-    const Parameter number{.name = "--expect " + key,
-                           .kind = ParameterKind::integer,
-                           .integer_high = std::numeric_limits<std::int64_t>::max()};
-    const auto value =
-        parse_value(number, equals == std::string::npos ? "" : text.substr(equals + 1));
-    if (!value) return fail(fmt::format("--expect {}: write {}=<whole number>", text, key));
-    const auto wanted = std::get<std::int64_t>(*value);
-    if (fact->at_least ? fact->found >= wanted : fact->found == wanted) return {};
+    const auto wanted = parse_integer(equals == std::string::npos ? "" : text.substr(equals + 1));
+    if (!wanted || *wanted < 0)
+        return fail(fmt::format("--expect {}: write {}=<whole number>", text, key));
+    if (fact->at_least ? fact->found >= *wanted : fact->found == *wanted) return {};
     return fail(fmt::format("expected {}, found {}", text,
                             fact->at_least ? record::human_bytes(static_cast<double>(fact->found))
                                            : fmt::format("{}={}", key, fact->found)),

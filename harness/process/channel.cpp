@@ -94,19 +94,6 @@ Result<void> LineBuffer::feed(std::string_view bytes, std::vector<std::string>& 
 
 // --- connections ----------------------------------------------------------------------------------
 
-Connection::Connection(Connection&& other) noexcept
-    : descriptor_{std::exchange(other.descriptor_, -1)}, buffer_{std::move(other.buffer_)} {}
-
-Connection& Connection::operator=(Connection&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    std::swap(buffer_, other.buffer_);
-    return *this;
-}
-
-Connection::~Connection() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 Result<Connection> Connection::open(std::string_view address) {
     const auto target = parse_address(address);
     if (!target)
@@ -114,26 +101,26 @@ Result<Connection> Connection::open(std::string_view address) {
                                 "tcp:<address>:<port>",
                                 address));
     Connection connection{::socket(target->value.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    if (connection.descriptor_ < 0) return system_failure("open a socket", errno);
-    if (const int error = connect_in_time(connection.descriptor_, *target); error != 0)
+    if (!connection.descriptor_) return system_failure("open a socket", errno);
+    if (const int error = connect_in_time(connection.descriptor(), *target); error != 0)
         return system_failure(fmt::format("connect to the parent at {}", address), error);
-    if (!target->is_local()) watch_network(connection.descriptor_);
+    if (!target->is_local()) watch_network(connection.descriptor());
     return connection;
 }
 
 Result<void> Connection::send(std::string_view line) const {
-    return send_all(descriptor_, line, 0);
+    return send_all(descriptor(), line, 0);
 }
 
 Result<void> Connection::send_at_once(std::string_view line) const {
-    return send_all(descriptor_, line, MSG_DONTWAIT);
+    return send_all(descriptor(), line, MSG_DONTWAIT);
 }
 
 Result<bool> Connection::receive(std::vector<std::string>& lines) {
     std::array<char, std::size_t{64} << 10U> bytes;
     ssize_t got = 0;
     do {
-        got = ::recv(descriptor_, bytes.data(), bytes.size(), 0);
+        got = ::recv(descriptor(), bytes.data(), bytes.size(), 0);
     } while (got < 0 && errno == EINTR);
     if (got < 0 && errno != ECONNRESET) return system_failure("receive a message", errno);
     if (got <= 0) return false;
@@ -142,20 +129,9 @@ Result<bool> Connection::receive(std::vector<std::string>& lines) {
     return true;
 }
 
-void Connection::shut() const { ::shutdown(descriptor_, SHUT_RDWR); }
+void Connection::shut() const { ::shutdown(descriptor(), SHUT_RDWR); }
 
 // --- the parent's end -----------------------------------------------------------------------------
-
-Listener::Listener(int descriptor, std::string address)
-    : descriptor_{descriptor}, address_{std::move(address)} {}
-
-Listener::Listener(Listener&& other) noexcept
-    : descriptor_{std::exchange(other.descriptor_, -1)}, address_{std::move(other.address_)},
-      is_local_{other.is_local_} {}
-
-Listener::~Listener() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-}
 
 Result<Listener> Listener::open() { return open(*parse_address("unix:@assay-" + random_token())); }
 
@@ -163,7 +139,7 @@ Result<Listener> Listener::open(const Address& own) {
     const int descriptor =
         ::socket(own.value.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (descriptor < 0) return system_failure("open a socket", errno);
-    Listener listener{descriptor, {}};
+    Listener listener{descriptor};
     // All ranks of a team connect at once; a full queue would make them wait.
     constexpr int waiting = 1024;
     Address bound;
@@ -178,7 +154,7 @@ Result<Listener> Listener::open(const Address& own) {
 }
 
 std::optional<Connection> Listener::accept() const {
-    const int descriptor = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
+    const int descriptor = ::accept4(descriptor_.get(), nullptr, nullptr, SOCK_CLOEXEC);
     if (descriptor < 0) return std::nullopt;
     Connection connection{descriptor};
     if (!is_local_) {

@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include "base/file.hpp"
 #include "base/result.hpp"
 #include "process/address.hpp"
 
@@ -38,15 +39,9 @@ private:
 class Connection {
 public:
     explicit Connection(int descriptor) : descriptor_{descriptor} {}
-    Connection(Connection&& other) noexcept;
-    Connection& operator=(Connection&& other) noexcept;
-    Connection(const Connection&) = delete;
-    Connection& operator=(const Connection&) = delete;
-    ~Connection();
-
     static Result<Connection> open(std::string_view address);
 
-    int descriptor() const { return descriptor_; }
+    int descriptor() const { return descriptor_.get(); }
     /// Sends the line and its end, waiting as long as the other side takes.
     Result<void> send(std::string_view line) const;
     /// Sends without waiting: fails when the other side does not read what it was sent before.
@@ -58,7 +53,7 @@ public:
     void shut() const;
 
 private:
-    int descriptor_;
+    Descriptor descriptor_;
     LineBuffer buffer_;
 };
 
@@ -68,20 +63,14 @@ public:
     static Result<Listener> open();
     /// For workers on others, at an address of this machine.
     static Result<Listener> open(const Address& own);
-    Listener(Listener&& other) noexcept;
-    Listener& operator=(Listener&&) = delete;
-    Listener(const Listener&) = delete;
-    Listener& operator=(const Listener&) = delete;
-    ~Listener();
-
     const std::string& address() const { return address_; }
-    int descriptor() const { return descriptor_; }
+    int descriptor() const { return descriptor_.get(); }
     /// A connection that is waiting, if any; those of other users of this host are turned away.
     std::optional<Connection> accept() const;
 
 private:
-    Listener(int descriptor, std::string address);
-    int descriptor_;
+    explicit Listener(int descriptor) : descriptor_{descriptor} {}
+    Descriptor descriptor_;
     std::string address_;
     bool is_local_ = true;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process/process.hpp"
 
+#include "base/file.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -81,25 +83,6 @@ void close_on_exec_from(unsigned first) {
     [[maybe_unused]] const auto told = ::write(prepared.report, &error, sizeof error);
     ::_exit(127);
 }
-
-/// Closes descriptors on every way out.
-class Descriptor {
-public:
-    explicit Descriptor(int value) : value_{value} {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    Descriptor(Descriptor&&) = delete;
-    Descriptor& operator=(Descriptor&&) = delete;
-    ~Descriptor() { close(); }
-    int get() const { return value_; }
-    void close() {
-        if (value_ >= 0) ::close(value_);
-        value_ = -1;
-    }
-
-private:
-    int value_;
-};
 
 /// 0 when the program was executed (the pipe closed on exec), else why not.
 int error_reported(int pipe) {

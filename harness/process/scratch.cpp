@@ -20,13 +20,12 @@ namespace fs = std::filesystem;
 
 std::string prefix() { return fmt::format("assay-{}-", ::geteuid()); }
 
-/// A lock on the folder itself, or -1 when somebody else holds it. Locks see through containers, as
+/// A lock on the folder itself, or none when somebody else holds it. Locks see through containers, as
 /// process numbers do not.
-int lock(const fs::path& folder) {
-    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (descriptor >= 0 && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
-    if (descriptor >= 0) ::close(descriptor);
-    return -1;
+Descriptor lock(const fs::path& folder) {
+    Descriptor held{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+    if (!held || ::flock(held.get(), LOCK_EX | LOCK_NB) != 0) held.close();
+    return held;
 }
 
 void remove_abandoned(const fs::path& base) {
@@ -35,10 +34,7 @@ void remove_abandoned(const fs::path& base) {
         if (!entry.path().filename().string().starts_with(prefix())) continue;
         struct stat status{};
         if (::lstat(entry.path().c_str(), &status) != 0 || status.st_uid != ::geteuid()) continue;
-        const int held = lock(entry.path());
-        if (held < 0) continue;
-        fs::remove_all(entry.path(), error);
-        ::close(held);
+        if (const auto held = lock(entry.path())) fs::remove_all(entry.path(), error);
     }
 }
 
@@ -67,7 +63,7 @@ Result<Scratch> Scratch::create(const fs::path& base) {
 }
 
 Scratch::Scratch(Scratch&& other) noexcept
-    : folder_{std::exchange(other.folder_, {})}, lock_{std::exchange(other.lock_, -1)} {}
+    : folder_{std::exchange(other.folder_, {})}, lock_{std::move(other.lock_)} {}
 
 Scratch& Scratch::operator=(Scratch&& other) noexcept {
     std::swap(folder_, other.folder_);
@@ -78,7 +74,6 @@ Scratch& Scratch::operator=(Scratch&& other) noexcept {
 Scratch::~Scratch() {
     std::error_code error;
     if (!folder_.empty()) fs::remove_all(folder_, error);
-    if (lock_ >= 0) ::close(lock_);
 }
 
 } // namespace assay::harness

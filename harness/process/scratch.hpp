@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "base/file.hpp"
 #include "base/result.hpp"
 
 #include <filesystem>
@@ -26,7 +27,7 @@ public:
 private:
     Scratch() = default;
     std::filesystem::path folder_;
-    int lock_ = -1; ///< held while the folder is in use; tells others that it is
+    Descriptor lock_; ///< held while the folder is in use; tells others that it is
 };
 
 } // namespace assay::harness

@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include "base/file.hpp"
 #include "base/result.hpp"
 #include "record/model.hpp"
 
@@ -18,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay::record {
@@ -60,22 +62,12 @@ public:
     /// Goes on after the last whole line of `content`, which was read from the same path.
     static Result<Journal> resume(const std::filesystem::path& path, const JournalContent& content);
 
-    Journal(Journal&& other) noexcept;
-    Journal& operator=(Journal&& other) noexcept;
-    Journal(const Journal&) = delete;
-    Journal& operator=(const Journal&) = delete;
-    ~Journal();
-
     /// On disk when it returns. After an error (a full disk), the journal is as it was before.
     Result<void> add(const JournalStep& step);
 
 private:
-    Journal(std::filesystem::path path, int descriptor, std::uint64_t bytes);
-    Result<void> append(std::string line);
-
-    std::filesystem::path path_;
-    int descriptor_ = -1;
-    std::uint64_t bytes_ = 0;
+    explicit Journal(LineFile file) : file_{std::move(file)} {}
+    LineFile file_;
 };
 
 /// Adds what a step found to the case it belongs to: the replica (in place of an earlier one with its

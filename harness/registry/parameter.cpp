@@ -2,6 +2,7 @@
 #include "registry/parameter.hpp"
 
 #include "base/nearest.hpp"
+#include "base/quantity.hpp"
 #include "json/codec.hpp"
 #include "json/words.hpp"
 
@@ -10,10 +11,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -37,33 +35,6 @@ tl::unexpected<Error> refuse(const Parameter& parameter, std::string_view given,
                              std::string_view hint = "") {
     return fail(fmt::format("{} cannot be {}{}: it takes {}", parameter.name, given, hint,
                             range_of(parameter)));
-}
-
-/// "64MiB" as 67108864; empty when it is no whole number or does not fit.
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-    std::int64_t number = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (fault != std::errc{}) return std::nullopt;
-    const std::string_view suffix{end, static_cast<std::size_t>(text.data() + text.size() - end)};
-    if (suffix.empty()) return number;
-    constexpr std::array<std::pair<std::string_view, unsigned>, 3> units{
-        {{"KiB", 10U}, {"MiB", 20U}, {"GiB", 30U}}};
-    for (const auto& [unit, shift] : units) {
-        if (suffix != unit) continue;
-        const std::int64_t factor = std::int64_t{1} << shift;
-        constexpr auto most = std::numeric_limits<std::int64_t>::max();
-        if (number > most / factor || number < -(most / factor)) return std::nullopt;
-        return number * factor;
-    }
-    return std::nullopt;
-}
-
-std::optional<double> parse_real(std::string_view text) {
-    double number = 0;
-    const char* last = text.data() + text.size();
-    const auto [end, fault] = std::from_chars(text.data(), last, number);
-    if (fault != std::errc{} || end != last) return std::nullopt;
-    return number;
 }
 
 /// The value a word stands for, not yet checked against the range; empty when it is of another type.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/active_run.hpp"
 
-#include "base/file.hpp"
+#include "json/json.hpp"
 #include "process/log.hpp"
 #include "record/journal.hpp"
 #include "record/summary.hpp"
@@ -36,7 +36,7 @@ Result<void> ActiveRun::open(RunFolder folder, bool keep_samples) {
         record::add_step(cases_[step.case_index], std::move(step.result));
     }
     if (keep_samples) {
-        auto samples = Samples::open(folder_->path / "samples.ndjson");
+        auto samples = LineFile::open(folder_->path / "samples.ndjson");
         if (!samples) return tl::unexpected{samples.error()};
         samples_.emplace(std::move(*samples));
     }
@@ -116,7 +116,10 @@ Result<bool> ActiveRun::measure(std::size_t index, int replica, const Result<voi
 
 Result<void> ActiveRun::keep(std::size_t index, int replica, message::Result attempt) {
     if (samples_ && !attempt.samples.empty())
-        if (auto written = samples_->add(index, replica, attempt.samples); !written) return written;
+        if (auto written = samples_->add(json::to_line(
+                {{"case", index}, {"replica", replica}, {"seconds", attempt.samples}}));
+            !written)
+            return written;
     if (auto added = folder_->journal.add({.case_index = index, .result = attempt.result}); !added)
         return added;
     record::add_step(cases_[index], std::move(attempt.result));

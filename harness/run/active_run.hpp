@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "base/file.hpp"
 #include "base/result.hpp"
 #include "launch/execution_context.hpp"
 #include "plan/interleaving.hpp"
@@ -12,7 +13,6 @@
 #include "registry/catalogue.hpp"
 #include "run/dispatcher.hpp"
 #include "run/run_folder.hpp"
-#include "run/samples.hpp"
 
 #include <functional>
 #include <memory>
@@ -67,7 +67,9 @@ private:
     Dispatcher dispatcher_;
     bool keep_samples_ = false;
     std::unique_ptr<RunFolder> folder_; ///< set by open()
-    std::optional<Samples> samples_;
+    /// The sidecar of --raw: {"case": index in the plan, "replica": from 0, "seconds": [...]}, of every batch.
+    /// Where a resumed run measured a replica twice, the last line counts.
+    std::optional<LineFile> samples_;
     std::vector<record::Case> cases_; ///< what has been measured, in the plan's order
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "base/nearest.hpp"
+#include "base/quantity.hpp"
 #include "files.hpp"
 #include "model/text.hpp"
 #include "predict/prediction.hpp"
-#include "predict/units.hpp"
 #include "render/prediction.hpp"
 #include "render/workbook.hpp"
 #include "store/collection.hpp"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/quantity.hpp"
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"
 #include "registry/catalogue.hpp"
@@ -332,16 +331,6 @@ TEST(PlanOfSuite, WrongNamesAndValuesAreErrorsWithTheirPlace) {
         HasSubstr("18446744073709551615"));
     EXPECT_THAT(error_of({.what = {with_case(R"({"benchmark":"peak.fma"})"), "gemm.square"}}),
                 HasSubstr("not both"));
-}
-
-TEST(Duration, TakesUnitsAndRefusesTheRest) {
-    EXPECT_EQ(parse_duration("90"), 90);
-    EXPECT_EQ(parse_duration("90s"), 90);
-    EXPECT_EQ(parse_duration("1.5m"), 90);
-    EXPECT_EQ(parse_duration("15m"), 900);
-    EXPECT_EQ(parse_duration("1h"), 3600);
-    for (const char* text : {"", "s", "-1s", "0", "1x", "1 h", "nan", "inf", "1e999", "1h30m"})
-        EXPECT_FALSE(parse_duration(text)) << text;
 }
 
 } // namespace

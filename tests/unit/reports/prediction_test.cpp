@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "predict/prediction.hpp"
-#include "predict/units.hpp"
 #include "render/prediction.hpp"
 #include "support/measured_collective.hpp"
 
@@ -110,19 +109,6 @@ TEST(Prediction, CasesThatSayTooLittleAreListed) {
     ASSERT_TRUE(prediction);
     EXPECT_THAT(prediction->not_used, SizeIs(3));
     EXPECT_TRUE(has_prediction(*prediction));
-}
-
-TEST(Prediction, ReadsSizesAndRates) {
-    EXPECT_EQ(*parse_bytes("1GiB"), 1 << 30);
-    EXPECT_EQ(*parse_bytes("64 KiB"), 64 << 10);
-    EXPECT_EQ(*parse_bytes("8"), 8);
-    EXPECT_EQ(*parse_bytes("100MB"), 1e8);
-    EXPECT_EQ(*parse_rate("400Gb/s"), 50e9);
-    EXPECT_EQ(*parse_rate("50GB/s"), 50e9);
-    for (const auto* text : {"", "GiB", "-1", "1e400", "nan", "4x", "0", "9999999TiB"})
-        EXPECT_FALSE(parse_bytes(text)) << text;
-    for (const auto* text : {"", "400", "0GB/s", "-5GB/s", "fast"})
-        EXPECT_FALSE(parse_rate(text)) << text;
 }
 
 } // namespace
