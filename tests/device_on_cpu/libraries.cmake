@@ -67,6 +67,18 @@ endif()
 if(TARGET cublaslt_on_cpu)
     assay_contract_on_cpu(cublaslt ASSAY_CPU_CAPABILITY=100 ASSAY_CPU_DEVICE_MIB=2304)
 endif()
+# Several processes with a device each, by the programs that try the same promises on hosts.
+function(assay_job_on_cpu name program)
+    add_test(NAME ${name}_job_on_cpu COMMAND "${MPIRUN}" -np 2 --host localhost:2 --oversubscribe --bind-to none
+        --mca plm isolated --mca pml ob1 --mca mpi_yield_when_idle 1 --mca btl_vader_single_copy_mechanism none
+        $<TARGET_FILE:${program}> $<TARGET_FILE:${name}_on_cpu> ${ARGN})
+    set_tests_properties(${name}_job_on_cpu PROPERTIES TIMEOUT 240 LABELS release_only SKIP_RETURN_CODE 77
+        ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;ASSAY_CPU_DEVICES=2;ASSAY_CPU_DEVICE_MIB=4096;ASSAY_HOLD_STREAMS=0")
+    add_dependencies(${program} ${name}_on_cpu)
+endfunction()
+if(TARGET nccl_mpi_on_cpu AND TARGET collective_job)
+    assay_job_on_cpu(nccl_mpi collective_job 2 devices)
+endif()
 
 if(tested STREQUAL "cufft;cublaslt;nccl" AND OPENBLAS_OPENMP_INCLUDE AND OPENBLAS_OPENMP_LIBRARY)
     list(TRANSFORM tested APPEND _library_on_cpu)

@@ -41,8 +41,8 @@ public:
 
     void forget_name() const { ::shm_unlink(name_.c_str()); }
     bool write(const Bytes& all) const {
-        return ::ftruncate(file_, 0) == 0 &&
-               ::pwrite(file_, all.data(), all.size(), 0) == static_cast<ssize_t>(all.size());
+        return ::pwrite(file_, all.data(), all.size(), 0) == static_cast<ssize_t>(all.size()) &&
+               ::ftruncate(file_, static_cast<off_t>(all.size())) == 0;
     }
     Bytes read() const {
         struct stat status{};
