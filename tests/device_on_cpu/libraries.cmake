@@ -53,6 +53,26 @@ if(EXISTS "${ASSAY_CUDA_HEADERS}/nccl.h")
     endif()
 endif()
 
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND)
+    pkg_check_modules(UCX QUIET IMPORTED_TARGET ucx>=1.11)
+endif()
+if(UCX_FOUND AND MPI_CXX_FOUND)
+    set(pairs "")
+    foreach(name IN ITEMS put get ping_pong message_rate)
+        list(APPEND pairs network::${name})
+    endforeach()
+    assay_module_on_cpu(ucx_cuda HOOKS network/hooks.cpp BENCHMARKS ${pairs} LINK PkgConfig::UCX MPI::MPI_CXX
+        SOURCES network/put.cpp network/get.cpp network/ping_pong.cpp network/message_rate.cpp collective/world.cpp
+        collective/ranks.cpp collective/traffic.cpp network/lanes.cpp network/memory.cpp network/pairs.cpp
+        network/resources.cpp network/way.cpp network/wire.cpp network/where_device.cpp
+        "${CMAKE_CURRENT_SOURCE_DIR}/ucx.cpp")
+    target_compile_definitions(ucx_cuda_on_cpu PRIVATE ASSAY_UCX_CUDA OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+    set_source_files_properties("${benchmarks}/network/resources.cpp" PROPERTIES
+        COMPILE_DEFINITIONS transports_found=transports_of_host)
+    target_link_options(ucx_cuda_on_cpu PRIVATE -Wl,--wrap=ucp_mem_map -Wl,--wrap=ucp_mem_unmap)
+endif()
+
 # The promises of these benchmarks, by the same program as on a device. Every value of every parameter, not every
 # combination. Some libraries can more than kernels, which are compiled for 9.0; workspaces are a gibibyte at most.
 function(assay_contract_on_cpu name)
@@ -78,6 +98,10 @@ function(assay_job_on_cpu name program)
 endfunction()
 if(TARGET nccl_mpi_on_cpu AND TARGET collective_job)
     assay_job_on_cpu(nccl_mpi collective_job 2 devices)
+endif()
+if(TARGET ucx_cuda_on_cpu AND TARGET network_job)
+    assay_job_on_cpu(ucx_cuda network_job devices)
+    set_property(TEST ucx_cuda_job_on_cpu APPEND PROPERTY ENVIRONMENT UCX_TLS=tcp,cuda_copy UCX_NET_DEVICES=lo)
 endif()
 
 if(tested STREQUAL "cufft;cublaslt;nccl" AND OPENBLAS_OPENMP_INCLUDE AND OPENBLAS_OPENMP_LIBRARY)
