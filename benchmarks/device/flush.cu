@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/flush.hpp"
 #include "device/launch.cuh"
+#include "device/properties.hpp"
 
 #include <algorithm>
 
@@ -8,7 +9,8 @@ namespace assay::device {
 namespace {
 
 std::size_t words(std::int64_t l2_bytes) {
-    constexpr std::int64_t least = std::int64_t{256} << 20U;
+    const std::int64_t least =
+        properties().name == name_on_cpu ? l2_bytes : std::int64_t{256} << 20U;
     return static_cast<std::size_t>(std::max(2 * l2_bytes, least)) / sizeof(std::uint64_t);
 }
 

@@ -41,13 +41,13 @@ public:
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {
         // The largest of all, so that all of them have room.
-        constexpr Shape largest{.m = largest_side, .n = largest_side, .k = largest_side};
-        return fits_product(conditions_of(p), std::array{largest});
+        const std::int64_t side = longest_side();
+        return fits_product(conditions_of(p), std::array{Shape{.m = side, .n = side, .k = side}});
     }
 
     CublasltShapes(const Params& p, const Context& context)
         : metric_{p.precision == DevicePrecision::int8 ? "operation_rate" : "flop_rate"},
-          shapes_{sweep_shapes(device::properties().multiprocessors)},
+          shapes_{sweep_shapes(device::properties().multiprocessors, longest_side())},
           product_{conditions_of(p), shapes_} {
         const auto begin = Clock::now();
         try_all(begin);
@@ -73,6 +73,9 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
+    static std::int64_t longest_side() {
+        return device::properties().name == device::name_on_cpu ? 256 : largest_side;
+    }
     static double seconds_since(Clock::time_point begin) {
         return std::chrono::duration<double>(Clock::now() - begin).count();
     }

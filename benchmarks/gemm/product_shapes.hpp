@@ -41,20 +41,23 @@ constexpr std::int64_t middle_divisor(std::int64_t count) {
 
 /// With tiles of 128 x 256, m = 128 f a and n = 256 g b make f g a b tiles: with f g processors, a b full
 /// waves. The least work first, so that a slow chip runs out of time and not of shapes.
-inline std::vector<Shape> sweep_shapes(std::int64_t processors) {
-    constexpr std::int64_t sides[] = {4096, 8192, largest_side};
+inline std::vector<Shape> sweep_shapes(std::int64_t processors,
+                                       std::int64_t largest = largest_side) {
+    const std::int64_t sides[] = {largest / 4, largest / 2, largest};
     const std::int64_t f = detail::middle_divisor(processors);
     const std::int64_t g = processors / f;
     std::vector<Shape> shapes;
     const auto add = [&](std::int64_t m, std::int64_t n, std::int64_t shortest) {
-        for (std::int64_t k = shortest; k <= largest_side; k *= 2)
-            if (m <= largest_side && n <= largest_side) shapes.push_back({m, n, k});
+        for (std::int64_t k = shortest; k <= largest; k *= 2)
+            if (m <= largest && n <= largest) shapes.push_back({m, n, k});
     };
     for (const std::int64_t m : sides)
         for (const std::int64_t n : sides) {
-            add(m, n, 4096);
-            add(detail::multiple_below(128 * f, m), detail::multiple_below(256 * g, n), 2048);
-            add(detail::multiple_below(128 * g, m), detail::multiple_below(256 * f, n), 2048);
+            add(m, n, largest / 4);
+            add(detail::multiple_below(128 * f, m), detail::multiple_below(256 * g, n),
+                largest / 8);
+            add(detail::multiple_below(128 * g, m), detail::multiple_below(256 * f, n),
+                largest / 8);
         }
     const auto order = [](const Shape& s) { return std::tuple{s.m * s.n * s.k, s.m, s.n, s.k}; };
     std::ranges::sort(shapes, {}, order);

@@ -105,6 +105,8 @@ std::int64_t small_integer(const assay_parameter& parameter, std::int64_t thread
         wanted = sizes == Sizes::tiny ? 16 : 20; // of a cube, whose plans are measured by trial
     else if (name == "batch")
         wanted = 3;
+    else if (name == "size")
+        wanted = 128; // of a matrix: scales of blocks are for multiples of it
     return std::clamp(wanted, parameter.integer_low, parameter.integer_high);
 }
 
