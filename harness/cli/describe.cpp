@@ -32,7 +32,7 @@ std::string heading(const Terminal& terminal, std::string_view name) {
 }
 
 std::string paragraph(const Terminal& terminal, std::string_view name, std::string_view text) {
-    return heading(terminal, name) + wrap(text, indent, terminal.width) + '\n';
+    return heading(terminal, name) + indented(text, indent, terminal.width) + '\n';
 }
 
 std::string headline_text(const harness::Benchmark& benchmark) {
@@ -80,10 +80,10 @@ std::string parameters_text(const Terminal& terminal, const Entry& entry) {
     for (const auto& parameter : entry.benchmark->parameters) {
         const std::string unit = parameter.unit.empty() ? "" : ", in " + parameter.unit;
         out += std::string(indent, ' ') +
-               wrap(fmt::format("{}: {}{}. Takes {}. Default: {}{}", parameter.name, parameter.help,
-                                unit, harness::range_of(parameter), values_text(parameter.defaults),
-                                variables_text(parameter)),
-                    indent + 4, terminal.width) +
+               indented(fmt::format("{}: {}{}. Takes {}. Default: {}{}", parameter.name,
+                                    parameter.help, unit, harness::range_of(parameter),
+                                    values_text(parameter.defaults), variables_text(parameter)),
+                        indent + 4, terminal.width) +
                '\n';
     }
     return out;

@@ -86,7 +86,8 @@ class Page {
 public:
     void line(std::string_view name, const std::string& text) {
         if (text.empty()) return;
-        out_ += fmt::format("  {:<{}}{}\n", name, indent - 2, wrap(text, indent, terminal_.width));
+        out_ +=
+            fmt::format("  {:<{}}{}\n", name, indent - 2, indented(text, indent, terminal_.width));
     }
     void heading(std::string_view text) {
         if (!out_.empty()) out_ += '\n';

@@ -57,7 +57,7 @@ std::string plan_as_table(const harness::Plan& plan) {
         });
     if (shorter > 0)
         out += fmt::format("{} of them, points of curves, get less time; see --json.\n", shorter);
-    for (const auto& note : plan.notes) out += "Note: " + wrap(note, 6, terminal.width) + '\n';
+    for (const auto& note : plan.notes) out += "Note: " + indented(note, 6, terminal.width) + '\n';
     return out;
 }
 

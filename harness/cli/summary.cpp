@@ -68,13 +68,13 @@ std::string remarks(const record::Run& run, const Names& names, const Terminal& 
     for (const auto& c : run.cases) {
         const auto name = names.of(c);
         if (c.status != Status::ok)
-            out += wrap(fmt::format("{} {}: {}", name,
-                                    paint(terminal, paint_of(c.status), to_string(c.status)),
-                                    c.reason),
-                        2, terminal.width) +
+            out += indented(fmt::format("{} {}: {}", name,
+                                        paint(terminal, paint_of(c.status), to_string(c.status)),
+                                        c.reason),
+                            2, terminal.width) +
                    '\n';
         for (const auto& warning : c.warnings)
-            out += wrap(fmt::format("{}: {}", name, warning), 2, terminal.width) + '\n';
+            out += indented(fmt::format("{}: {}", name, warning), 2, terminal.width) + '\n';
     }
     return out.empty() ? out : '\n' + out;
 }

@@ -123,7 +123,7 @@ void show_turns(const harness::Interleaving& turns, const Options& options) {
                        turns.runs.front().plan.suite, turns.runs.front().plan.cases.size(),
                        turns.runs.size(), turns.runs.front().plan.replicas,
                        clock_text(turns.expected_seconds));
-    for (const auto& note : turns.notes) out += "Note: " + wrap(note, 6, terminal.width) + '\n';
+    for (const auto& note : turns.notes) out += "Note: " + indented(note, 6, terminal.width) + '\n';
     print(out);
 }
 

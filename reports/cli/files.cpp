@@ -6,13 +6,11 @@
 #include "language/language.hpp"
 
 #include <fmt/core.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -64,17 +62,10 @@ Result<void> deliver(const Options& options, const Renderings& renderings,
     return any_file ? Result<void>{} : print(renderings.terminal());
 }
 
-TerminalStyle terminal_style() {
-    TerminalStyle style;
-    if (isatty(STDOUT_FILENO) == 0) return style;
-    winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        style.width = std::min<std::size_t>(size.ws_col, widest);
-    const char* no_colour = std::getenv("NO_COLOR"); // no-color.org: set and not empty
-    const char* kind = std::getenv("TERM");
-    const bool dumb = kind == nullptr || std::string_view{kind} == "dumb";
-    style.colour = !dumb && (no_colour == nullptr || *no_colour == '\0');
-    return style;
+Terminal terminal_style() {
+    auto terminal = terminal_of(STDOUT_FILENO);
+    terminal.width = std::min(terminal.width, widest);
+    return terminal;
 }
 
 } // namespace assay::report

@@ -43,6 +43,6 @@ Result<void> deliver(const Options& options, const Renderings& renderings,
                      const std::vector<Input>& inputs);
 
 /// Of the terminal on stdout, as wide as is easy to read; without colour where there is none.
-TerminalStyle terminal_style();
+Terminal terminal_style();
 
 } // namespace assay::report

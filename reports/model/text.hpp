@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "base/terminal.hpp"
 #include "record/model.hpp"
 
 #include <cstddef>
@@ -22,16 +23,6 @@ std::string plain(std::string_view text, std::size_t limit = 1000);
 
 /// The run with every text in it made plain, and numbers that are none (not finite) taken out.
 record::Run plain(record::Run run);
-
-/// Columns the text takes on a terminal; wide East Asian characters take two, combining ones none.
-std::size_t display_width(std::string_view text);
-
-/// `text` cut to `columns` with an ellipsis, or filled with blanks up to it.
-std::string fit(std::string_view text, std::size_t columns);
-std::string fit_right(std::string_view text, std::size_t columns);
-
-/// Lines of at most `columns`, broken at blanks or beside a Chinese character, or inside a word that is longer than a line.
-std::vector<std::string> wrap(std::string_view text, std::size_t columns);
 
 /// "a", "a and b", "a, b and 3 more", in the language in use.
 std::string list_of(const std::vector<std::string>& items, std::size_t shown);

@@ -12,7 +12,7 @@
 
 namespace assay::report {
 
-std::string to_terminal(const Comparison& comparison, const TerminalStyle& style = {});
+std::string to_terminal(const Comparison& comparison, const Terminal& style = {});
 std::string to_markdown(const Comparison& comparison);
 /// Schema assay.comparison/1; its shape stands in page/src/data.ts.
 std::string to_json(const Comparison& comparison);

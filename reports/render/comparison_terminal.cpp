@@ -220,7 +220,7 @@ void print_not_compared(Lines& page, const Comparison& comparison) {
 
 } // namespace
 
-std::string to_terminal(const Comparison& comparison, const TerminalStyle& style) {
+std::string to_terminal(const Comparison& comparison, const Terminal& style) {
     Lines page{style};
     page.paragraph("", 0, title_of(comparison));
     if (!has_common(comparison)) {

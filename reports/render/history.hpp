@@ -12,7 +12,7 @@
 
 namespace assay::report {
 
-std::string to_terminal(const History& history, const TerminalStyle& style = {});
+std::string to_terminal(const History& history, const Terminal& style = {});
 std::string to_markdown(const History& history);
 /// Schema assay.history/1; its shape stands in page/src/data.ts.
 std::string to_json(const History& history);

@@ -144,7 +144,7 @@ void print_not_used(Lines& page, const History& history) {
 
 } // namespace
 
-std::string to_terminal(const History& history, const TerminalStyle& style) {
+std::string to_terminal(const History& history, const Terminal& style) {
     Lines page{style};
     page.line(page.paint(Paint::bold,
                          say<text::words::labelled>(say<text::history::title>(),

@@ -4,8 +4,6 @@
 
 #include "model/text.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 namespace assay::report {
@@ -15,13 +13,8 @@ constexpr std::size_t narrowest = 60; // below this the table of figures does no
 
 } // namespace
 
-Lines::Lines(const TerminalStyle& style)
-    : width_{std::max(style.width, narrowest)}, colour_{style.colour} {}
-
-std::string Lines::paint(Paint paint, std::string_view text) const {
-    if (!colour_ || text.empty()) return std::string{text};
-    static constexpr const char* codes[] = {"1", "2", "31", "33", "32"};
-    return fmt::format("\x1b[{}m{}\x1b[0m", codes[static_cast<std::size_t>(paint)], text);
+Lines::Lines(Terminal terminal) : terminal_{terminal} {
+    terminal_.width = std::max(terminal_.width, narrowest);
 }
 
 void Lines::line(std::string_view text) {
@@ -36,7 +29,7 @@ void Lines::heading(std::string_view text) {
 }
 
 void Lines::paragraph(std::string_view first, std::size_t indent, std::string_view text, bool dim) {
-    const auto lines = wrap(text, width_ > indent + 20 ? width_ - indent : 20);
+    const auto lines = wrap(text, width() > indent + 20 ? width() - indent : 20);
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const std::string body = dim ? paint(Paint::dim, lines[i]) : lines[i];
         line((i == 0 ? fit(first, indent) : std::string(indent, ' ')) + body);

@@ -8,21 +8,19 @@
 #include "render/terminal.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace assay::report {
 
-/// SGR codes; the text around them is plain, so nothing else can start an escape sequence.
-enum class Paint : std::uint8_t { bold, dim, red, yellow, green };
-
 class Lines {
 public:
-    explicit Lines(const TerminalStyle& style);
+    explicit Lines(Terminal terminal);
 
-    std::string paint(Paint paint, std::string_view text) const;
+    std::string paint(Paint paint, std::string_view text) const {
+        return assay::paint(terminal_, paint, text);
+    }
     void line(std::string_view text = "");
     /// An empty line and `text` in bold.
     void heading(std::string_view text);
@@ -30,12 +28,11 @@ public:
     void paragraph(std::string_view first, std::size_t indent, std::string_view text,
                    bool dim = false);
     void facts(const std::vector<Fact>& facts);
-    std::size_t width() const { return width_; }
+    std::size_t width() const { return terminal_.width; }
     std::string take() { return std::move(out_); }
 
 private:
-    std::size_t width_;
-    bool colour_;
+    Terminal terminal_;
     std::string out_;
 };
 

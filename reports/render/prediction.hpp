@@ -11,7 +11,7 @@
 
 namespace assay::report {
 
-std::string to_terminal(const Prediction& prediction, const TerminalStyle& style = {});
+std::string to_terminal(const Prediction& prediction, const Terminal& style = {});
 std::string to_markdown(const Prediction& prediction);
 std::string to_html(const Prediction& prediction);
 std::string to_json(const Prediction& prediction);

@@ -51,7 +51,7 @@ void print_not_used(Lines& page, const Prediction& prediction) {
 
 } // namespace
 
-std::string to_terminal(const Prediction& prediction, const TerminalStyle& style) {
+std::string to_terminal(const Prediction& prediction, const Terminal& style) {
     Lines page{style};
     page.line(page.paint(Paint::bold, title_in_words(prediction)));
     if (const auto nothing = nothing_in_words(prediction); !nothing.empty()) {

@@ -208,7 +208,7 @@ void print_checks(Page& page, const Report& report) {
 
 } // namespace
 
-std::string to_terminal(const Report& report, const TerminalStyle& style) {
+std::string to_terminal(const Report& report, const Terminal& style) {
     Page page{style};
     const std::string title = report.label.empty()
                                   ? report.title

@@ -4,17 +4,14 @@
 
 #pragma once
 
+#include "base/terminal.hpp"
 #include "model/view.hpp"
 
-#include <cstddef>
 #include <string>
 
 namespace assay::report {
 
-struct TerminalStyle {
-    std::size_t width = 100; ///< columns; narrower ones are honoured down to 60
-    bool colour = false;
-};
-std::string to_terminal(const Report& report, const TerminalStyle& style = {});
+/// Widths are honoured down to 60 columns.
+std::string to_terminal(const Report& report, const Terminal& style = {});
 
 } // namespace assay::report

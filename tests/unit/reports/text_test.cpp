@@ -54,34 +54,6 @@ TEST(Plain, GivesPrintableTextForAnyBytes) {
     }
 }
 
-TEST(Wrap, KeepsWordsAndWidth) {
-    std::mt19937 random{2};
-    for (int round = 0; round < 300; ++round) {
-        std::string text;
-        for (int i = 0; i < 30; ++i)
-            text += std::string(random() % 14, 'a') + (i % 3 == 0 ? " 中" : " ");
-        const std::size_t columns = 2 + random() % 30;
-        std::string joined;
-        for (const auto& line : wrap(text, columns)) {
-            EXPECT_LE(display_width(line), columns);
-            joined += line;
-        }
-        const auto without_blanks = [](std::string s) {
-            std::erase(s, ' ');
-            return s;
-        };
-        EXPECT_EQ(without_blanks(joined), without_blanks(text));
-    }
-}
-
-TEST(Fit, CountsColumnsNotBytes) {
-    EXPECT_EQ(fit("µs", 4), "µs  ");
-    EXPECT_EQ(fit("中文字", 4), "中… "); // another wide character would not fit
-    EXPECT_EQ(fit_right("1 µs", 6), "  1 µs");
-    EXPECT_EQ(fit("abcdef", 1), "…");
-    EXPECT_EQ(fit("abc", 0), "");
-}
-
 TEST(Sentences, EndWithAFullStopOnce) {
     EXPECT_EQ(as_sentence("the governor is powersave"), "the governor is powersave.");
     EXPECT_EQ(as_sentence("It ends."), "It ends.");

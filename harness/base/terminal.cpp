@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/terminal.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <numeric>
+#include <utility>
+
+namespace assay {
+Terminal terminal_of(int descriptor) {
+    Terminal terminal;
+    terminal.present = ::isatty(descriptor) == 1;
+    if (!terminal.present) return terminal;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
+    const char* no_colour = std::getenv("NO_COLOR"); // no-color.org: set and not empty
+    const char* kind = std::getenv("TERM");          // NOLINT(concurrency-mt-unsafe)
+    terminal.colour = (no_colour == nullptr || *no_colour == '\0') && kind != nullptr &&
+                      std::string_view{kind} != "dumb";
+    winsize size{};
+    constexpr std::size_t narrowest = 40; // columns; below it nothing can be laid out anyway
+    if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        terminal.width = std::max<std::size_t>(size.ws_col, narrowest);
+    return terminal;
+}
+
+std::string paint(const Terminal& terminal, Paint paint, std::string_view text) {
+    static constexpr std::array codes{"1", "2", "31", "33", "32"}; // in the order of Paint
+    if (!terminal.colour || text.empty()) return std::string{text};
+    return fmt::format("\x1b[{}m{}\x1b[0m", codes.at(static_cast<std::size_t>(paint)), text);
+}
+
+char32_t take_character(std::string_view& text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned char first = byte(0);
+    std::size_t length = 1;
+    char32_t code = first;
+    if (first >= 0x80) {
+        length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+        code = first & (0xFFU >> (length + 1));
+        bool valid = first >= 0xC2 && first <= 0xF4 && text.size() >= length;
+        for (std::size_t i = 1; valid && i < length; ++i) {
+            valid = (byte(i) & 0xC0U) == 0x80U;
+            code = (code << 6U) | (byte(i) & 0x3FU);
+        }
+        constexpr std::array<char32_t, 5> smallest{0, 0, 0x80, 0x800, 0x10000};
+        valid = valid && code >= smallest.at(length) && code <= 0x10FFFF &&
+                (code < 0xD800 || code > 0xDFFF);
+        if (!valid) {
+            code = 0xFFFD;
+            length = 1;
+        }
+    }
+    text.remove_prefix(length);
+    return code;
+}
+
+namespace {
+
+bool within(char32_t code, char32_t first, char32_t last) { return code >= first && code <= last; }
+
+std::size_t width_of(char32_t code) {
+    if (within(code, 0x0300, 0x036F) || within(code, 0xFE00, 0xFE0F)) return 0;
+    const bool wide = within(code, 0x1100, 0x115F) || within(code, 0x2E80, 0xA4CF) ||
+                      within(code, 0xAC00, 0xD7A3) || within(code, 0xF900, 0xFAFF) ||
+                      within(code, 0xFE30, 0xFE6F) || within(code, 0xFF00, 0xFF60) ||
+                      within(code, 0xFFE0, 0xFFE6) || within(code, 0x1F300, 0x1FAFF) ||
+                      within(code, 0x20000, 0x3FFFD);
+    return wide ? 2 : 1;
+}
+
+/// As much of the front as takes at most `columns`, at least one character.
+std::string_view front_of(std::string_view text, std::size_t columns) {
+    std::string_view rest = text;
+    std::size_t used = 0;
+    while (!rest.empty()) {
+        std::string_view after = rest;
+        used += width_of(take_character(after));
+        if (used > columns && rest.size() != text.size()) break;
+        rest = after;
+        if (used > columns) break;
+    }
+    return text.substr(0, text.size() - rest.size());
+}
+
+/// Punctuation that does not begin a line, and that which does not end one.
+bool is_closing(char32_t code) {
+    return std::u32string_view{U"，。、；：？！）】」』》”’…,.;:?!)]%"}.find(code) !=
+           std::u32string_view::npos;
+}
+bool is_opening(char32_t code) {
+    return std::u32string_view{U"（【「『《“‘(["}.find(code) != std::u32string_view::npos;
+}
+
+/// The front of a text up to where a line may be broken: at a blank, or beside a wide character
+/// (Chinese has no blanks between its words). A small part of Unicode's annex 14.
+std::string_view front_word(std::string_view text) {
+    std::string_view rest = text;
+    char32_t before = 0;
+    while (!rest.empty() && rest.front() != ' ') {
+        std::string_view after = rest;
+        const char32_t code = take_character(after);
+        const bool wide = width_of(before) == 2 || width_of(code) == 2;
+        if (before != 0 && wide && !is_closing(code) && !is_opening(before)) break;
+        rest = after;
+        before = code;
+    }
+    return text.substr(0, text.size() - rest.size());
+}
+
+} // namespace
+
+std::size_t display_width(std::string_view text) {
+    std::size_t width = 0;
+    while (!text.empty()) width += width_of(take_character(text));
+    return width;
+}
+
+std::string cut(std::string_view text, std::size_t columns) {
+    if (columns == 0) return "";
+    if (display_width(text) <= columns) return std::string{text};
+    if (columns == 1) return "…";
+    return std::string{front_of(text, columns - 1)} + "…";
+}
+
+std::string fit(std::string_view text, std::size_t columns) {
+    std::string out = cut(text, columns);
+    const std::size_t width = display_width(out);
+    out.append(columns > width ? columns - width : 0, ' ');
+    return out;
+}
+
+std::string fit_right(std::string_view text, std::size_t columns) {
+    const std::string out = cut(text, columns);
+    const std::size_t width = display_width(out);
+    return std::string(columns > width ? columns - width : 0, ' ') + out;
+}
+
+std::vector<std::string> wrap(std::string_view text, std::size_t columns, bool whole_words) {
+    columns = std::max<std::size_t>(columns, 1);
+    std::vector<std::string> lines;
+    std::string line;
+    std::size_t width = 0;
+    const auto flush = [&] {
+        lines.push_back(std::exchange(line, {}));
+        width = 0;
+    };
+    bool blank = false; // before the next word
+    while (!text.empty()) {
+        if (text.front() == ' ') {
+            text.remove_prefix(1);
+            blank = true;
+            continue;
+        }
+        std::string_view word = front_word(text);
+        text.remove_prefix(word.size());
+        const std::size_t gap = std::exchange(blank, false) ? 1 : 0;
+        if (width > 0 && width + gap + display_width(word) > columns) flush();
+        while (!whole_words && display_width(word) > columns) {
+            const std::string_view part = front_of(word, columns);
+            line = part;
+            flush();
+            word.remove_prefix(part.size());
+        }
+        if (word.empty()) continue;
+        if (width > 0) line.append(gap, ' ');
+        line += word;
+        width = display_width(line);
+    }
+    if (!line.empty() || lines.empty()) flush();
+    return lines;
+}
+
+std::string indented(std::string_view text, std::size_t indent, std::size_t width) {
+    return fmt::format("{}", fmt::join(wrap(text, width - std::min(width, indent), true),
+                                       '\n' + std::string(indent, ' ')));
+}
+
+namespace {
+
+/// Takes from the widest column what is more than the terminal has.
+void narrow(std::vector<std::size_t>& widths, std::size_t most) {
+    const std::size_t gaps = 2 * (widths.size() - 1);
+    const auto total = std::accumulate(widths.begin(), widths.end(), gaps);
+    const auto widest = std::ranges::max_element(widths);
+    constexpr std::size_t least = 20; // columns; less cannot be read
+    if (total > most && *widest > least)
+        *widest = std::max(least, *widest - std::min(*widest, total - most));
+}
+
+} // namespace
+
+Table::Table(std::vector<std::string> head) : right_(head.size(), false) {
+    rows_.push_back(std::move(head));
+}
+
+std::string Table::text(const Terminal& terminal) const {
+    std::vector<std::size_t> widths(right_.size(), 0);
+    for (const auto& row : rows_)
+        for (std::size_t i = 0; i < row.size(); ++i)
+            widths[i] = std::max(widths[i], display_width(row[i]));
+    if (terminal.present) narrow(widths, terminal.width);
+    std::string out;
+    for (const auto& row : rows_) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const bool last = i + 1 == row.size();
+            const bool painted = row[i].find('\x1b') != std::string::npos; // has no width
+            const std::string cell = painted ? row[i] : cut(row[i], widths[i]);
+            const std::string gap(widths[i] - std::min(widths[i], display_width(cell)), ' ');
+            if (i != 0) line += "  ";
+            if (right_[i]) line += gap;
+            line += cell;
+            if (!right_[i] && !last) line += gap;
+        }
+        out += &row == rows_.data() ? paint(terminal, Paint::bold, line) : line;
+        out += '\n';
+    }
+    return out;
+}
+
+} // namespace assay

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/terminal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+namespace assay {
+namespace {
+
+TEST(Wrap, KeepsWordsAndWidth) {
+    std::mt19937 random{2};
+    for (int round = 0; round < 300; ++round) {
+        std::string text;
+        for (int i = 0; i < 30; ++i)
+            text += std::string(random() % 14, 'a') + (i % 3 == 0 ? " 中" : " ");
+        const std::size_t columns = 2 + random() % 30;
+        std::string joined;
+        for (const auto& line : wrap(text, columns)) {
+            EXPECT_LE(display_width(line), columns);
+            joined += line;
+        }
+        const auto without_blanks = [](std::string s) {
+            std::erase(s, ' ');
+            return s;
+        };
+        EXPECT_EQ(without_blanks(joined), without_blanks(text));
+    }
+}
+
+TEST(Fit, CountsColumnsNotBytes) {
+    EXPECT_EQ(fit("µs", 4), "µs  ");
+    EXPECT_EQ(fit("中文字", 4), "中… "); // another wide character would not fit
+    EXPECT_EQ(fit_right("1 µs", 6), "  1 µs");
+    EXPECT_EQ(fit("abcdef", 1), "…");
+    EXPECT_EQ(fit("abc", 0), "");
+}
+
+TEST(Wrap, KeepsAWholeWordAndIndentsLaterLines) {
+    EXPECT_EQ(indented("a /a/path/that/is/longer b", 2, 10), "a\n  /a/path/that/is/longer\n  b");
+    EXPECT_EQ(indented("one two", 3, 10), "one two");
+}
+
+TEST(Table, ChineseAligns) {
+    Table table{{"NAME", "N", "WHAT"}};
+    table.align_right(1);
+    table.add({"带宽", "1", "x"});
+    table.add({"latency", "22", "y"});
+    EXPECT_EQ(table.text({}), "NAME      N  WHAT\n带宽      1  x\nlatency  22  y\n");
+}
+
+TEST(Table, TheWidestColumnGivesWayOnATerminal) {
+    Table table{{"A", "B"}};
+    table.add({std::string(50, 'a'), "b"});
+    EXPECT_EQ(table.text({.width = 40, .present = true}),
+              "A" + std::string(38, ' ') + "B\n" + std::string(36, 'a') + "…  b\n");
+    EXPECT_EQ(table.text({.width = 40}),
+              "A" + std::string(51, ' ') + "B\n" + std::string(50, 'a') + "  b\n");
+}
+
+} // namespace
+} // namespace assay
