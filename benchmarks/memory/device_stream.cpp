@@ -103,7 +103,8 @@ public:
     }
 
     void poison() {
-        check(cudaMemsetAsync(out_.data(), 0xff, out_.bytes(), stream_.get())); // NaN
+        if (!is_sum(kernel_))
+            check(cudaMemsetAsync(out_.data(), 0xff, out_.bytes(), stream_.get())); // NaN
         device::set_bytes(sum_, 0xff, stream_);
         is_initial_ = false;
     }
