@@ -20,10 +20,10 @@
 namespace assay::report {
 namespace {
 
-/// Settings after which a figure answers another question: a slice of a card is not the card, and a
-/// sparse product does half the work it counts.
-constexpr std::array meaningful{
-    "mig", "mig_profile", "compute_partition", "memory_partition", "sparsity", "accumulate", "ecc"};
+/// Settings after which a figure answers another question: a slice of a card is not the card, a sparse
+/// product does half the work it counts, and a device that is the CPU (`executed_on`) is no device.
+constexpr std::array meaningful{"executed_on",      "mig",      "mig_profile", "compute_partition",
+                                "memory_partition", "sparsity", "accumulate",  "ecc"};
 
 /// Gives each distinct list of values a number.
 class Tuples {

@@ -134,6 +134,17 @@ TEST(CompareMatch, ASliceOfACardIsNotTheCard) {
     EXPECT_THAT(compare(maker.collection())->not_compared, IsEmpty());
 }
 
+TEST(CompareMatch, ADeviceThatIsTheCpuIsComparedWithItselfAlone) {
+    CollectionMaker maker;
+    maker.observe(maker.run({.label = "A"}), gemm("cublaslt", 1024), three);
+    maker.observe(maker.run({.label = "B"}), gemm("cublaslt", 1024), three).settings = 1;
+    maker.collection().settings = {{}, {{"executed_on", std::string{"cpu"}}}};
+    EXPECT_THAT(compare(maker.collection())->not_compared,
+                reason_for("gemm.square", "the whole device on A, executed on cpu on B"));
+    for (auto& observation : maker.collection().observations) observation.settings = 1;
+    EXPECT_THAT(compare(maker.collection())->not_compared, IsEmpty());
+}
+
 TEST(CompareMatch, OtherLibrariesMeetInTheTablesByQuestion) {
     CollectionMaker maker;
     const auto a = maker.run({.label = "A"});
