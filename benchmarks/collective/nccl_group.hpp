@@ -11,6 +11,7 @@
 #include "collective/nccl_log_file.hpp"
 #include "collective/nccl_members.hpp"
 #include "collective/nccl_values.hpp"
+#include "device/properties.hpp"
 
 #include <assay/benchmark.hpp>
 
@@ -50,6 +51,7 @@ public:
         for (std::uint64_t i = 0; i < calls; ++i) run();
         return end();
     }
+    static void describe(const Context& context) { device::mark(context); }
 
     void run();
     /// Of the message.

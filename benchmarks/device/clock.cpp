@@ -25,6 +25,7 @@ EventClock::EventClock(const Stream& stream, const Options& options)
 }
 
 void EventClock::describe(const Context& context) const {
+    mark(context);
     if (const int bytes = attribute(cudaDevAttrL2CacheSize, 0); bytes > 0)
         context.setting("l2_bytes", bytes); // data sheets are held against it
     if (forbidden_by_.empty()) return;

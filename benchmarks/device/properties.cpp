@@ -85,6 +85,12 @@ std::int64_t footprint(Symbolic wanted, std::int64_t arrays, const Properties& p
     return footprint_bytes(wanted, arrays, properties.l2_bytes, properties.memory_available);
 }
 
+void mark(const Context& context) {
+    cudaDeviceProp all{};
+    check(cudaGetDeviceProperties(&all, 0));
+    if (all.name == name_on_cpu) context.setting("executed_on", "cpu");
+}
+
 std::int32_t report_versions(const assay_services* services, assay_text* error) {
     return detail::guarded(error, [&] {
         int driver = 0;

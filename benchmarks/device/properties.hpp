@@ -16,7 +16,7 @@
 namespace assay::device {
 
 /// The name of the device that is the CPU: tests execute device code there (tests/device_on_cpu). Its times say nothing,
-/// and results made with it are marked (describe()).
+/// and results made with it are marked (mark()).
 inline constexpr std::string_view name_on_cpu = "CPU as a device (tests of assay)";
 
 struct Properties {
@@ -28,6 +28,13 @@ struct Properties {
     std::int64_t l2_bytes = 0;
     int threads_per_multiprocessor = 0;
     std::int64_t shared_bytes_per_block = 0; ///< the most that a block may ask for
+
+    bool is_cpu() const { return name == name_on_cpu; }
+    /// How often a call repeats its work: `few` times on the CPU, where only results count.
+    template <class Count>
+    Count times(Count usual, Count few) const {
+        return is_cpu() ? few : usual;
+    }
 };
 
 /// Throws device::Error where there is none.
@@ -47,6 +54,10 @@ Fit fits_device(std::int64_t bytes, int capability = 0);
 /// Bytes over all arrays of a benchmark. beyond_cache: 1 GiB for each array, or four times the second
 /// level cache, whichever is more; less where the memory does not allow it.
 std::int64_t footprint(Symbolic wanted, std::int64_t arrays, const Properties& properties);
+
+/// Records with a result that the device is the CPU, where it is: `compare` takes such results only among themselves.
+/// Every clock of a device calls it in describe().
+void mark(const Context& context);
 
 /// Driver and runtime, for a module's facts.
 std::int32_t report_versions(const assay_services* services, assay_text* error);

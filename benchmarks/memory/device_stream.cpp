@@ -40,6 +40,7 @@ public:
         .headline = "bandwidth",
         .ceiling = "memory.stream",
         .place = "cuda",
+        .trial_bytes = 512_KiB,
     };
     static constexpr std::tuple axes{
         choice("kernel",

@@ -95,7 +95,8 @@ private:
             for (const int blocks : {resident, (resident + 1) / 2})
                 all.push_back({.blocks = static_cast<unsigned>(blocks * found.multiprocessors),
                                .chains = chains,
-                               .rounds = fma_rounds(precision, found.capability)});
+                               .rounds = found.times<std::uint64_t>(
+                                   fma_rounds(precision, found.capability), 1)});
         }
         return all;
     }

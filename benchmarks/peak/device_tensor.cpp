@@ -68,6 +68,7 @@ public:
           shape_{tensor_shape(format_, tensor_compiled_for(format_))},
           plan_{tensor_plan(format_, has_fast_fp64(device_.capability))},
           most_blocks_{tensor_resident_blocks(format_)}, clock_{stream_} {
+        plan_.pairs = device_.times<std::int64_t>(plan_.pairs, 1);
         set_blocks(most_blocks_);
         upload_operands();
         start_ = device::Buffer<std::byte>{count() * register_bytes(format_)};

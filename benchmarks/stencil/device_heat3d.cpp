@@ -116,6 +116,7 @@ public:
         .headline = "bandwidth",
         .ceiling = "memory.stream",
         .place = "cuda",
+        .trial_bytes = 512_KiB,
     };
     static constexpr std::tuple axes{
         choice("stencil", "stencil points", &Params::stencil,

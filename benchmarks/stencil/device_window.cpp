@@ -116,6 +116,7 @@ public:
         .headline = "bandwidth",
         .ceiling = "memory.stream",
         .place = "cuda",
+        .trial_bytes = 128_KiB,
     };
     static constexpr std::tuple axes{
         integer("window", "elements of a mean", "", &Params::window, {20, 250}, {1, 1 << 20}),

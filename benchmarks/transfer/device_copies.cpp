@@ -36,6 +36,7 @@ public:
         .headline = "bandwidth",
         .ceiling = "memory.stream",
         .place = "cuda",
+        .trial_bytes = 256_KiB,
     };
     static constexpr std::tuple axes{
         choice("engine", "who copies: what cudaMemcpyAsync takes, or a kernel", &Params::engine,

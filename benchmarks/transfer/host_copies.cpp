@@ -42,6 +42,7 @@ public:
             "at once. In a virtual machine the NUMA node of the pages is unknown.",
         .headline = "bandwidth",
         .place = "cuda",
+        .trial_bytes = 256_KiB,
     };
     static constexpr std::tuple axes{
         choice(

@@ -42,6 +42,7 @@ public:
             "not show. The driver does not say whether a copy used NVLink or PCIe.",
         .headline = "bandwidth",
         .place = "cuda",
+        .trial_bytes = 64_KiB,
     };
     static constexpr std::tuple axes{
         choice("direction", "one_way, or both_ways at once (the sum of both)", &Params::direction,

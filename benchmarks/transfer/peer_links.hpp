@@ -6,6 +6,7 @@
 #pragma once
 
 #include "device/clock.hpp"
+#include "device/properties.hpp"
 #include "transfer/peers.hpp"
 
 #include <assay/benchmark.hpp>
@@ -28,6 +29,7 @@ public:
         return total_ - before;
     }
     void add(double seconds) { total_ += seconds; }
+    static void describe(const Context& context) { device::mark(context); }
 
 private:
     double total_ = 0;

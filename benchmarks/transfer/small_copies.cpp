@@ -43,6 +43,7 @@ public:
                    "the default here, or blocking) matters.",
         .headline = "latency",
         .place = "cuda",
+        .trial_bytes = 4_KiB,
     };
     static constexpr std::tuple axes{
         choice("direction", "to_device, to_host, or within the device", &Params::direction,

@@ -470,18 +470,6 @@ TEST(Cases, EveryChoiceHasASizeThatFits) {
     EXPECT_EQ(cases.fitting[0][1].integer, 4 << 20U); // the usual one where that fits
 }
 
-TEST(Modules, OfDevicesSayWhetherTheyEverRan) {
-    std::ifstream file{ASSAY_GPU_STATUS};
-    if (!file) GTEST_SKIP() << "not in a tree with its sources";
-    const std::string status{std::istreambuf_iterator<char>{file}, {}};
-    for (const auto& loaded : every_benchmark()) {
-        if (loaded.benchmark == nullptr || std::string_view{loaded.benchmark->place} == "host")
-            continue;
-        const auto name = std::string{loaded.benchmark->id} + '[' + loaded.module->name + ']';
-        EXPECT_NE(status.find(name), std::string::npos) << "tests/gpu/status.md has no " << name;
-    }
-}
-
 TEST(Modules, AreThere) {
     EXPECT_FALSE(every_benchmark().empty()) << "no module in " << ASSAY_MODULE_DIR;
 }

@@ -94,13 +94,14 @@ std::string instruction_sets() {
 assay_value number(std::int64_t value) { return {ASSAY_INTEGER, 0, value, 0, nullptr}; }
 
 /// Large enough that there is something to split over two threads, small enough for milliseconds.
-std::int64_t small_integer(const assay_parameter& parameter, std::int64_t threads, Sizes sizes) {
+std::int64_t small_integer(const assay_parameter& parameter, std::int64_t threads, Sizes sizes,
+                           std::int64_t trial_bytes) {
     const std::string_view name{parameter.name};
     std::int64_t wanted = 64;
     if (name == "threads" || name == "ranks")
         wanted = threads;
     else if (std::string_view{parameter.unit} == "B")
-        wanted = sizes == Sizes::tiny ? 16 << 10U : 4 << 20U;
+        wanted = sizes == Sizes::tiny ? 16 << 10U : trial_bytes != 0 ? trial_bytes : 4 << 20U;
     else if (name == "points")
         wanted = sizes == Sizes::tiny ? 16 : 20; // of a cube, whose plans are measured by trial
     else if (name == "batch")
@@ -112,10 +113,10 @@ std::int64_t small_integer(const assay_parameter& parameter, std::int64_t thread
 
 /// The values of one parameter that the contract is tried with.
 std::vector<assay_value> choices(const assay_parameter& parameter, std::int64_t threads,
-                                 Sizes sizes) {
+                                 Sizes sizes, std::int64_t trial_bytes) {
     switch (parameter.kind) {
     case ASSAY_INTEGER:
-        return {number(small_integer(parameter, threads, sizes))};
+        return {number(small_integer(parameter, threads, sizes, trial_bytes))};
     case ASSAY_BOOLEAN:
         return {{ASSAY_BOOLEAN, 0, 0, 0, nullptr}, {ASSAY_BOOLEAN, 0, 1, 0, nullptr}};
     case ASSAY_NAME: {
@@ -228,11 +229,14 @@ Told::~Told() {
 // NOLINTEND(concurrency-mt-unsafe)
 
 std::vector<Case> small_cases(const assay_benchmark& benchmark, std::int64_t threads, Sizes sizes) {
+    const bool is_older = benchmark.struct_size < sizeof(assay_benchmark);
+    const std::int64_t trial_bytes = is_older ? 0 : benchmark.trial_bytes;
     std::vector<Case> cases{{}};
     for (std::size_t i = 0; i < benchmark.parameter_count; ++i) {
         std::vector<Case> longer;
         for (const Case& shorter : cases)
-            for (const assay_value& value : choices(benchmark.parameters[i], threads, sizes)) {
+            for (const assay_value& value :
+                 choices(benchmark.parameters[i], threads, sizes, trial_bytes)) {
                 longer.push_back(shorter);
                 longer.back().push_back(value);
             }

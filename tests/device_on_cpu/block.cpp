@@ -346,14 +346,26 @@ void together(WarpWork work, void* operand, const std::source_location& from) {
 void fault(const std::string& what) { block().give_up(what); }
 void set_schedule(const std::string& text) { schedule().set(text); }
 
-std::string run_blocks(const Launch& launch, const std::function<void()>& body) {
-    std::vector<std::byte> shared(launch.shared_bytes, static_cast<std::byte>(garbage));
-    shared.shrink_to_fit();
-    dynamic_memory = shared.data();
+namespace {
+void begin(const Launch& launch) {
     spoil_shared(launch.kernel);
     place.blocks = launch.blocks;
     place.threads = launch.threads;
     block().begin(launch.threads);
+}
+} // namespace
+
+std::string run_block(const Launch& launch, unsigned number, const std::function<void()>& body) {
+    begin(launch);
+    place.block = {number, 0, 0};
+    block().run(body);
+    return block().fault();
+}
+
+std::string run_blocks(const Launch& launch, const std::function<void()>& body) {
+    std::vector<std::byte> shared(launch.shared_bytes, static_cast<std::byte>(garbage));
+    dynamic_memory = shared.data();
+    begin(launch);
     const std::uint64_t plane = std::uint64_t{launch.blocks.x} * launch.blocks.y;
     const Numbers order{plane * launch.blocks.z};
     for (std::uint64_t i = 0; i < plane * launch.blocks.z && block().fault().empty(); ++i) {

@@ -51,6 +51,9 @@ void fault(const std::string& what);
 /// Runs `body` for every thread of every block; what was wrong, or "".
 std::string run_blocks(const Launch& launch, const std::function<void()>& body);
 
+/// One block of a grid that may be too large to run, by its number along x.
+std::string run_block(const Launch& launch, unsigned number, const std::function<void()>& body);
+
 /// ASSAY_CPU_SCHEDULE: "sequence" (also without it), "reversed", or a number, the seed of a random order.
 void set_schedule(const std::string& text);
 

@@ -36,6 +36,9 @@ struct Info {
     /// the same unit and the same values of shared parameters counts: "peak.fma peak.dot".
     const char* ceiling = "";
     const char* place = "host";
+    /// What tests give parameters in bytes, where a few MiB would take them long: kernels for devices are executed
+    /// on one core of the host.
+    std::int64_t trial_bytes = 0;
 };
 
 /// What one call of run() moves and computes. The harness, and only the harness, makes rates of it.

@@ -386,6 +386,7 @@ consteval assay_benchmark define() {
     b.rewind = Rewinds<B> ? &detail::Functions<B>::rewind : nullptr;
     b.metrics = ReportsMetrics<B> ? &detail::Functions<B>::metrics : nullptr;
     b.clock_resolution = detail::clock_resolution<B>();
+    b.trial_bytes = B::info.trial_bytes;
     return b;
 }
 

@@ -192,6 +192,8 @@ typedef struct assay_benchmark {
     double
         clock_resolution; /* of the clock that sample() reads, in seconds: what a reading costs and
                                 the smallest difference it shows; 0: the host's steady clock */
+    int64_t trial_bytes; /* for parameters in bytes where tests try every kernel: enough for all that
+                            differs with the size, and milliseconds; 0: a few MiB */
 } assay_benchmark;
 
 /* An environment variable that a library reads once, when it is loaded, and that changes its speed.

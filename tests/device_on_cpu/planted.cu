@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/instructions.cuh"
+#include "device/launch.cuh"
+#include "peak/device_tensor_data.hpp"
+#include "planted.hpp"
+
+#include <array>
+#include <span>
+
+namespace assay::device_on_cpu::planted {
+namespace {
+
+constexpr unsigned everybody = 0xffffffffU;
+constexpr unsigned side = 32;
+constexpr unsigned threads = 256;
+
+template <Fault fault>
+__global__ void transpose_kernel(const double* in, double* out) {
+    __shared__ double tile[side][side + 1];
+    const unsigned x = threadIdx.x % side;
+    for (unsigned y = threadIdx.x / side; y < side; y += threads / side)
+        tile[y][x] = in[y * side + x];
+    if constexpr (fault == Fault::none) __syncthreads();
+    for (unsigned y = threadIdx.x / side; y < side; y += threads / side)
+        out[y * side + x] = tile[x][y];
+}
+
+/// Running sums over the warps of a block, one step after the other in the same words.
+template <Fault fault>
+__global__ void window_kernel(const std::uint32_t* in, std::uint32_t* out, unsigned steps) {
+    __shared__ std::uint32_t warps[threads / 32];
+    for (unsigned step = 0; step < steps; ++step) {
+        std::uint32_t sum = in[step * threads + threadIdx.x];
+        for (unsigned distance = 16; distance > 0; distance /= 2)
+            sum += __shfl_xor_sync(everybody, sum, distance);
+        if constexpr (fault == Fault::none) __syncthreads(); // everybody has read the step before
+        if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = sum;
+        __syncthreads();
+        std::uint32_t all = 0;
+        for (const std::uint32_t of_warp : warps) all += of_warp;
+        out[step * threads + threadIdx.x] = all;
+    }
+}
+
+template <Fault fault>
+__global__ void copy_kernel(const std::uint32_t* in, std::uint32_t* out) {
+    out[threadIdx.x + (fault == Fault::none ? 0 : 1)] = in[threadIdx.x];
+}
+
+template <Fault fault>
+__global__ void warp_sum_kernel(const std::uint32_t* in, std::uint32_t* out) {
+    std::uint32_t sum = in[threadIdx.x];
+    for (unsigned distance = 16; distance > 0; distance /= 2)
+        sum += __shfl_xor_sync(everybody, sum, fault == Fault::none ? distance : distance - 1);
+    out[threadIdx.x] = sum;
+}
+
+template <Fault fault>
+__global__ void scan_kernel(const std::uint32_t* in, std::uint32_t* out) {
+    __shared__ std::uint32_t sums[threads];
+    sums[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    for (unsigned distance = 1; distance < threads; distance *= 2) {
+        const std::uint32_t before = threadIdx.x >= distance ? sums[threadIdx.x - distance] : 0;
+        if constexpr (fault == Fault::none) __syncthreads();
+        sums[threadIdx.x] += before;
+        __syncthreads();
+    }
+    out[threadIdx.x] = sums[threadIdx.x];
+}
+
+constexpr peak::TensorShape shape = peak::tensor_shape(peak::TensorFormat::fp16, 90);
+
+template <Fault fault>
+__global__ void matrix_kernel(const std::uint32_t* a_from, const std::uint32_t* b_from,
+                              float* sums) {
+    std::uint32_t a[shape.a_registers()];
+    std::uint32_t b[shape.b_registers()];
+    for (unsigned r = 0; r < shape.a_registers(); ++r) {
+        const unsigned from = fault == Fault::planted && (r == 1 || r == 2) ? 3 - r : r;
+        a[r] = a_from[from * 32 + threadIdx.x];
+    }
+    for (unsigned r = 0; r < shape.b_registers(); ++r) b[r] = b_from[r * 32 + threadIdx.x];
+    float c[shape.sums()] = {};
+    device::multiply_add<device::Mma::m16n8k16_fp16>(c, a, b);
+    for (unsigned r = 0; r < shape.sums(); ++r) sums[r * 32 + threadIdx.x] = c[r];
+}
+
+template <class Index>
+__global__ void index_kernel(std::uint64_t* found) {
+    const Index at = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
+    found[threadIdx.x] = at;
+}
+
+struct Largest {
+    std::uint64_t* largest;
+    ASSAY_HOST_DEVICE void operator()(std::uint64_t i) const {
+        if (i > *largest) *largest = i;
+    }
+};
+
+__global__ void read_first(std::uint32_t* found) {
+    __shared__ std::uint32_t word;
+    *found = word;
+    word = 1;
+}
+__global__ void leave_half() {
+    if (threadIdx.x % 2 == 0) return;
+    __syncthreads();
+}
+__global__ void part_ways(std::uint32_t* found) {
+    if (threadIdx.x % 2 == 0)
+        __syncthreads();
+    else {
+        *found = 1;
+        __syncthreads();
+    }
+}
+__global__ void shuffle_half(std::uint32_t* found) {
+    if (threadIdx.x % 2 == 0)
+        __syncthreads();
+    else
+        *found = __shfl_xor_sync(everybody, threadIdx.x, 1U);
+}
+
+// --- by the host -----------------------------------------------------------------------------------------------------
+
+using Words = std::vector<std::uint32_t>;
+
+Words numbers(std::size_t count) {
+    Words words(count);
+    for (std::size_t i = 0; i < count; ++i) words[i] = static_cast<std::uint32_t>(i * i % 1009);
+    return words;
+}
+
+/// What kernel(in, out, more...) makes of `in`.
+template <class T, class Kernel, class... More>
+std::vector<T> made_of(Kernel kernel, const std::vector<T>& in, unsigned block, More... more) {
+    const device::Stream stream;
+    const device::Buffer<T> from{in.size()};
+    const device::Buffer<T> to{in.size()};
+    device::to_device(std::span<const T>{in}, from.data(), stream);
+    device::launch(kernel, {1, block, stream.get()}, static_cast<const T*>(from.data()), to.data(),
+                   more...);
+    device::check_launches();
+    return device::to_host(to, stream);
+}
+
+/// The kernel with the fault, or without.
+template <class Kernel>
+Kernel either(Fault fault, Kernel right, Kernel wrong) {
+    return fault == Fault::none ? right : wrong;
+}
+
+template <class... Arguments>
+void run(void (*kernel)(Arguments...), Arguments... arguments) {
+    const device::Stream stream;
+    device::launch(kernel, {1, threads, stream.get()}, arguments...);
+}
+
+} // namespace
+
+bool transpose(Fault fault) {
+    std::vector<double> in(side * side);
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<double>(i);
+    const auto out =
+        made_of(either(fault, transpose_kernel<Fault::none>, transpose_kernel<Fault::planted>), in,
+                threads);
+    for (std::size_t i = 0; i < in.size(); ++i)
+        if (out[i] != in[i % side * side + i / side]) return false;
+    return true;
+}
+
+bool window(Fault fault) {
+    constexpr unsigned steps = 4;
+    const Words in = numbers(std::size_t{steps} * threads);
+    const Words out =
+        made_of(either(fault, window_kernel<Fault::none>, window_kernel<Fault::planted>), in,
+                threads, steps);
+    for (std::size_t step = 0; step < steps; ++step) {
+        std::uint32_t all = 0;
+        for (std::size_t i = 0; i < threads; ++i) all += in[step * threads + i];
+        for (std::size_t i = 0; i < threads; ++i)
+            if (out[step * threads + i] != all) return false;
+    }
+    return true;
+}
+
+bool copy(Fault fault) {
+    const Words in = numbers(threads);
+    return made_of(either(fault, copy_kernel<Fault::none>, copy_kernel<Fault::planted>), in,
+                   threads) == in;
+}
+
+bool warp_sum(Fault fault) {
+    const Words in = numbers(32);
+    std::uint32_t all = 0;
+    for (const std::uint32_t word : in) all += word;
+    return made_of(either(fault, warp_sum_kernel<Fault::none>, warp_sum_kernel<Fault::planted>), in,
+                   32) == Words(32, all);
+}
+
+bool scan(Fault fault) {
+    Words in = numbers(threads);
+    const Words out =
+        made_of(either(fault, scan_kernel<Fault::none>, scan_kernel<Fault::planted>), in, threads);
+    for (std::size_t i = 1; i < in.size(); ++i) in[i] += in[i - 1];
+    return out == in;
+}
+
+bool matrix_product(Fault fault) {
+    constexpr auto format = peak::TensorFormat::fp16;
+    const auto values = peak::tensor_values(shape, peak::tensor_plan(format, true), 1);
+    const auto narrow = [](const std::vector<std::uint64_t>& wide) {
+        return Words(wide.begin(), wide.end());
+    };
+    const device::Stream stream;
+    const Words a = narrow(peak::a_fragments(shape, values, format));
+    const Words b = narrow(peak::b_fragments(shape, values, format));
+    const device::Buffer<std::uint32_t> a_there{a.size()};
+    const device::Buffer<std::uint32_t> b_there{b.size()};
+    const device::Buffer<float> sums{std::size_t{32} * shape.sums()};
+    device::to_device(std::span<const std::uint32_t>{a}, a_there.data(), stream);
+    device::to_device(std::span<const std::uint32_t>{b}, b_there.data(), stream);
+    device::launch(either(fault, matrix_kernel<Fault::none>, matrix_kernel<Fault::planted>),
+                   {1, 32, stream.get()}, a_there.data(), b_there.data(), sums.data());
+    device::check_launches();
+    const auto found = device::to_host(sums, stream);
+    for (unsigned i = 0; i < found.size(); ++i) {
+        int wanted = 0;
+        for (unsigned k = 0; k < shape.k; ++k)
+            wanted += values.a[shape.sum_row(i % 32, i / 32) * shape.k + k] *
+                      values.b[shape.sum_column(i % 32, i / 32) * shape.k + k];
+        if (found[i] != static_cast<float>(wanted)) return false;
+    }
+    return true;
+}
+
+std::vector<std::uint64_t> last_indices(std::uint64_t count, Fault fault) {
+    std::vector<std::uint64_t> found(threads);
+    const auto blocks = static_cast<unsigned>(count / threads);
+    const auto kernel = either(fault, index_kernel<std::uint64_t>, index_kernel<unsigned>);
+    run_block({blocks, threads}, blocks - 1, [&] { kernel(found.data()); });
+    return found;
+}
+
+std::uint64_t last_of_each(std::uint64_t count) {
+    std::uint64_t largest = 0;
+    const device::Grid grid = device::sized({}, count);
+    run_block({grid.blocks, grid.threads}, grid.blocks - 1,
+              [&] { device::each_kernel(Largest{&largest}, count); });
+    return largest;
+}
+
+std::uint32_t fresh_shared() {
+    const device::Stream stream;
+    const device::Buffer<std::uint32_t> found{1};
+    device::launch(read_first, {1, 1, stream.get()}, found.data());
+    return device::get(found.data(), stream);
+}
+
+void wait_for_the_ended() { run(leave_half); }
+void wait_apart() {
+    const device::Buffer<std::uint32_t> found{1};
+    run(part_ways, found.data());
+}
+void shuffle_apart() {
+    const device::Buffer<std::uint32_t> found{1};
+    run(shuffle_half, found.data());
+}
+
+} // namespace assay::device_on_cpu::planted

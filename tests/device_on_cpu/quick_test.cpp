@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `assay run quick` on the device that is the CPU, beside a driver that is fake: from the places to the report and the
+// comparison, in a tree of programs that has this device's module alone.
+
+#include "cli/program.hpp"
+#include "device/properties.hpp"
+#include "support/fake_nvml.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace assay::cli_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+std::filesystem::path result_in(const std::filesystem::path& folder) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator{folder})
+        if (entry.path().filename() == "run.json") return entry.path();
+    return {};
+}
+
+nlohmann::json read(const std::filesystem::path& file) {
+    return nlohmann::json::parse(std::ifstream{file});
+}
+
+class OnCpu : public testing::Test {
+protected:
+    Outcome assay(std::vector<std::string> arguments) const { return run(arguments, options_); }
+    /// The suite at sizes for one core.
+    Outcome quick(const std::filesystem::path& out) const {
+        return assay({"run", "quick", "--replicas=1", "--set=memory.stream.footprint=512KiB",
+                      "--set=stencil.heat3d.footprint=512KiB", "--set=transfer.host.bytes=256KiB",
+                      "--set=md.lennard_jones.atoms=500", "--out=" + out.string()});
+    }
+
+    Folder folder_;
+    test::FakeNvml nvml_{test::h200s(1) + "* name " + std::string{device::name_on_cpu} + "\n"};
+    Options options_{.environment = {"LD_LIBRARY_PATH=" + nvml_.library().parent_path().string(),
+                                     "ASSAY_HOLD_STREAMS=0", "ASSAY_CPU_DEVICE_MIB=2048"},
+                     .output = {},
+                     .interrupt_when = {}};
+};
+
+TEST_F(OnCpu, QuickGoesFromPlacesToComparison) {
+    const auto ran = quick(folder_.path() / "a");
+    ASSERT_EQ(ran.code, 0) << ran.output << ran.error;
+    const auto file = result_in(folder_.path() / "a");
+    auto result = read(file);
+    ASSERT_EQ(result["cases"].size(), 8U);
+    EXPECT_EQ(result["machine"]["devices"][0]["name"], device::name_on_cpu);
+    bool has_bound = false;
+    for (const auto& one : result["cases"]) {
+        SCOPED_TRACE(one["benchmark"]);
+        EXPECT_TRUE(one["verification"]["passed"]);
+        EXPECT_EQ(one["place"]["uuid"], "GPU-0");
+        EXPECT_EQ(one["settings"]["executed_on"], "cpu") << "such results are marked";
+        EXPECT_GT(one["telemetry"]["device"]["samples"], 0);
+        has_bound = has_bound || one["ceiling"]["kind"] == "measured";
+    }
+    EXPECT_TRUE(has_bound);
+    EXPECT_THAT(assay({"report", file}).output,
+                AllOf(HasSubstr("memory.stream"), HasSubstr(std::string{device::name_on_cpu})));
+
+    // The same run as another one: comparable. Without the mark, as of a real device: not.
+    result["run"]["id"] = "another";
+    const auto other = folder_.write("other.json", result.dump());
+    EXPECT_THAT(assay({"compare", file, other}).output,
+                AllOf(HasSubstr("triad"), Not(HasSubstr("whole device"))));
+    for (auto& one : result["cases"]) one["settings"].erase("executed_on");
+    const auto real = folder_.write("real.json", result.dump());
+    EXPECT_THAT(assay({"compare", file, real}).output, HasSubstr("whole device"));
+}
+
+TEST(OnCpuAlone, IsOfferedToNobodyWhoDoesNotNameIt) {
+    const std::filesystem::path modules{ASSAY_MODULES};
+    EXPECT_FALSE(std::filesystem::exists(modules / "libdevice_on_cpu.so"));
+    for (const auto& entry : std::filesystem::directory_iterator{modules})
+        if (entry.path().extension() == ".so") {
+            std::ifstream file{entry.path(), std::ios::binary};
+            const std::string content{std::istreambuf_iterator<char>{file}, {}};
+            EXPECT_THAT(content, Not(HasSubstr("libdevice_on_cpu"))) << entry.path();
+        }
+}
+
+} // namespace
+} // namespace assay::cli_test
