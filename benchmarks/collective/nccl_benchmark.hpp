@@ -134,7 +134,8 @@ constexpr Info nccl_info(const char* id, const char* question, const char* metho
             .method = method,
             .caveats = nccl_caveats,
             .headline = "bus_bandwidth",
-            .place = "cuda"};
+            .place = "cuda",
+            .trial_bytes = 16 << 10U};
 }
 
 } // namespace assay::collective

@@ -9,8 +9,7 @@ namespace assay::device {
 namespace {
 
 std::size_t words(std::int64_t l2_bytes) {
-    const std::int64_t least =
-        properties().name == name_on_cpu ? l2_bytes : std::int64_t{256} << 20U;
+    const auto least = properties().times(std::int64_t{256} << 20U, l2_bytes);
     return static_cast<std::size_t>(std::max(2 * l2_bytes, least)) / sizeof(std::uint64_t);
 }
 

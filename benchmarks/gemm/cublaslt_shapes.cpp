@@ -74,7 +74,7 @@ private:
     using Clock = std::chrono::steady_clock;
 
     static std::int64_t longest_side() {
-        return device::properties().name == device::name_on_cpu ? 256 : largest_side;
+        return device::properties().times<std::int64_t>(largest_side, 256);
     }
     static double seconds_since(Clock::time_point begin) {
         return std::chrono::duration<double>(Clock::now() - begin).count();
