@@ -135,7 +135,8 @@ constexpr Info nccl_info(const char* id, const char* question, const char* metho
             .caveats = nccl_caveats,
             .headline = "bus_bandwidth",
             .place = "cuda",
-            .trial_bytes = 16 << 10U};
+            .trial_bytes = 16 << 10U,
+            .bound = Bound::device_links};
 }
 
 } // namespace assay::collective

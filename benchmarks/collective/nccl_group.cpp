@@ -32,6 +32,7 @@ NcclGroup::NcclGroup(const Plan& plan, const Context& context)
     agreed(context_, [this] { enroll(); });
     context_.setting("ranks", ranks_);
     context_.setting("machines", members_.machines);
+    context_.tell({.machines = members_.machines, .ranks = ranks_});
     context_.setting("processes", members_.processes);
     context_.setting("message_bytes", bytes());
     poison();
@@ -277,6 +278,12 @@ Check NcclGroup::prove(Check check) const {
     if (!seen_->protocol.empty()) context_.setting("nccl.protocol", seen_->protocol);
     if (!seen_->kernel.empty()) context_.setting("nccl.kernel", seen_->kernel);
     if (seen_->channels > 0) context_.setting("nccl.channels", seen_->channels);
+    // Bus bandwidth may exceed what a device's links carry where the switch does a part of the work.
+    const bool by_switch = seen_->algorithm.starts_with("NVLS") || !seen_->kernel.empty();
+    context_.tell({.links = links_of(*seen_),
+                   .switch_work = !by_switch              ? ""
+                                  : seen_->kernel.empty() ? seen_->algorithm
+                                                          : seen_->kernel});
     const auto expected = expected_of_nvlink(
         plan_.choice, *seen_, least_carried(plan_.kind, bytes(), ranks_), members_.machines);
     if (expected.least) context_.nvlink_at_least(members_.on_machine, *expected.least);

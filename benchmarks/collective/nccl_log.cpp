@@ -183,6 +183,13 @@ std::string path_of(const NcclLog& log) {
                    {seen.other, "another network"}});
 }
 
+Links links_of(const NcclLog& log) {
+    const std::string path = path_of(log);
+    if (path.empty()) return Links::unknown;
+    if (path == "nvlink") return Links::nvlink;
+    return path == "pcie_peer" || path == "shared_memory" ? Links::host : Links::other;
+}
+
 namespace {
 
 std::string contradiction(Way asked, const NcclLog& log) {

@@ -8,6 +8,8 @@
 
 #include "collective/nccl_choice.hpp"
 
+#include <assay/benchmark.hpp>
+
 #include <string>
 #include <string_view>
 
@@ -38,6 +40,8 @@ NcclLog read_nccl_log(std::string_view text);
 
 /// "nvlink", "pcie_peer", "shared_memory", "rdma", "tcp", several with " and "; "" unknown.
 std::string path_of(const NcclLog& log);
+/// The same for the program, which has limits of some.
+Links links_of(const NcclLog& log);
 
 /// Empty, or how the log contradicts what was asked for.
 std::string contradiction(const NcclChoice& asked, const NcclLog& log);

@@ -35,8 +35,10 @@ int join_ranks(Symbolic ranks, Context& context) {
     if (count != wanted)
         throw std::runtime_error{joined("started with ", count, " ranks, asked for ", wanted)};
     mpi::check_library();
+    const int machines = mpi::machine_count();
     context.setting("ranks", count);
-    context.setting("machines", mpi::machine_count());
+    context.setting("machines", machines);
+    context.tell({.machines = machines, .ranks = count});
     return count;
 }
 

@@ -26,8 +26,11 @@ EventClock::EventClock(const Stream& stream, const Options& options)
 
 void EventClock::describe(const Context& context) const {
     mark(context);
-    if (const int bytes = attribute(cudaDevAttrL2CacheSize, 0); bytes > 0)
-        context.setting("l2_bytes", bytes); // data sheets are held against it
+    if (const int bytes = attribute(cudaDevAttrL2CacheSize, 0); bytes > 0) {
+        context.setting("l2_bytes", bytes);
+        context.tell(
+            {.cache_bytes = static_cast<double>(bytes)}); // data sheets are held against it
+    }
     if (forbidden_by_.empty()) return;
     context.setting("launches", "in the time: " + std::string{forbidden_by_} +
                                     " forbids holding a stream back");

@@ -35,6 +35,7 @@ public:
         .headline = "flop_rate",
         .ceiling = "peak.fma peak.tensor",
         .place = "cuda",
+        .bound = Bound::matrix_units,
     };
     static constexpr std::tuple axes{precision_axis<Params>(), accumulation_axis<Params>(),
                                      load_axis<Params>()};

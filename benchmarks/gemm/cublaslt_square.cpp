@@ -42,6 +42,7 @@ public:
         .headline = "flop_rate",
         .ceiling = "peak.fma peak.tensor",
         .place = "cuda",
+        .bound = Bound::matrix_units,
     };
     static constexpr std::tuple axes{
         precision_axis<Params>(),

@@ -43,6 +43,7 @@ public:
             "what was read. Some memories give more to the many blocks of memory.stream.",
         .headline = "bandwidth",
         .place = "cuda",
+        .bound = Bound::memory,
     };
     static constexpr std::tuple axes{
         choice("access", "what the loop does: read", &Params::access,
@@ -73,6 +74,7 @@ public:
         fill_sweep(words_.data(), shape_, stream_);
         stream_.wait();
         context.setting("footprint", shape_.bytes());
+        context.tell({.footprint_bytes = static_cast<double>(shape_.bytes())});
         context.setting("slice", shape_.bytes() / shape_.blocks);
         context.setting("blocks", shape_.blocks);
         context.setting("passes", shape_.passes);

@@ -38,6 +38,7 @@ public:
         .ceiling = "memory.stream",
         .place = "cuda",
         .trial_bytes = 512_KiB,
+        .bound = Bound::memory,
     };
     static constexpr std::tuple axes{
         choice("pattern",
@@ -69,6 +70,7 @@ public:
         stream_.wait();
         context.setting("side", side_);
         context.setting("footprint", in_.bytes() + out_.bytes());
+        context.tell({.footprint_bytes = static_cast<double>(in_.bytes() + out_.bytes())});
         context.setting("blocks", matrix_blocks(pattern_, side_));
         context.setting("block_threads", matrix_threads);
     }

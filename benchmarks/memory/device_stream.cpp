@@ -41,6 +41,7 @@ public:
         .ceiling = "memory.stream",
         .place = "cuda",
         .trial_bytes = 512_KiB,
+        .bound = Bound::memory,
     };
     static constexpr std::tuple axes{
         choice("kernel",
@@ -72,8 +73,10 @@ public:
         fill(right_, stream_data::right_seed);
         stream_.wait();
         choose_shape();
-        context.setting("footprint", static_cast<double>(arrays_of(kernel_)) *
-                                         static_cast<double>(count_ * sizeof(double)));
+        const double footprint =
+            static_cast<double>(arrays_of(kernel_)) * static_cast<double>(count_ * sizeof(double));
+        context.setting("footprint", footprint);
+        context.tell({.footprint_bytes = footprint});
         context.setting("elements", count_);
         context.setting("blocks", shape_.blocks);
         context.setting("block_threads", shape_.threads);

@@ -35,6 +35,7 @@ public:
             "sector. Where a device fetches more than a sector at once, larger strides lose more.",
         .headline = "bandwidth",
         .place = "cuda",
+        .bound = Bound::memory,
     };
     static constexpr std::tuple axes{
         integer("stride", "words of 4 bytes between neighbouring threads", "", &Params::stride,
@@ -53,6 +54,7 @@ public:
         fill_words(words_.data(), shape_.words, stream_);
         stream_.wait();
         context.setting("footprint", words_.bytes());
+        context.tell({.footprint_bytes = static_cast<double>(words_.bytes())});
         context.setting("passes", shape_.passes());
         context.setting("blocks", shape_.blocks);
         context.setting("block_threads", stride_threads);

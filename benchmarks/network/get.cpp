@@ -19,6 +19,7 @@ struct Get {
                    "one machine map each other's memory: a get is a copy by the reader.",
         .headline = "bandwidth",
         .place = place_of_data,
+        .bound = Bound::network,
     };
     static constexpr bool gets = true;
     static ucs_status_ptr_t call(ucp_ep_h endpoint, const Memory& from, Memory& to,

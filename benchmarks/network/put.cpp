@@ -20,6 +20,7 @@ struct Put {
                    "memory: a put is a copy by the sender.",
         .headline = "bandwidth",
         .place = place_of_data,
+        .bound = Bound::network,
     };
     static constexpr bool gets = false;
     static ucs_status_ptr_t call(ucp_ep_h endpoint, Memory& from, const Memory& to,

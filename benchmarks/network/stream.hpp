@@ -55,6 +55,7 @@ protected:
           from_{wire_, words_ * static_cast<std::size_t>(messages_held)}, to_{wire_, from_.size()} {
         fill(from_, wire_.rank());
         poison();
+        context.tell({.directions = two_way_ ? 2 : 1});
         done_.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
         done_.cb.send = one_is_done;
         done_.user_data = this;

@@ -121,6 +121,7 @@ void Wire::find_lanes() {
     if (lanes_.empty()) return;
     team_.setting("transports", transports_of(lanes_));
     team_.setting("network_devices", devices_of(lanes_));
+    team_.tell({.network_devices = devices_of(lanes_)});
     team_.setting("lanes", words_of(lanes_));
 }
 

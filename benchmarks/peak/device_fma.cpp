@@ -38,6 +38,7 @@ public:
             "Devices not made for fp64 have a thirty-second or less of their fp32 rate.",
         .headline = "flop_rate",
         .place = "cuda",
+        .bound = Bound::vector_units,
     };
     static constexpr std::tuple axes{
         choice("precision", "format of the values", &Params::precision,

@@ -42,6 +42,7 @@ public:
                    "power than full mantissas. A multiply-add counts as two operations.",
         .headline = "flop_rate",
         .place = "cuda",
+        .bound = Bound::matrix_units,
     };
     static constexpr std::tuple axes{
         choice("precision", "format of the products", &Params::precision,

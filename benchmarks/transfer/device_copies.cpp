@@ -37,6 +37,7 @@ public:
         .ceiling = "memory.stream",
         .place = "cuda",
         .trial_bytes = 256_KiB,
+        .bound = Bound::memory,
     };
     static constexpr std::tuple axes{
         choice("engine", "who copies: what cudaMemcpyAsync takes, or a kernel", &Params::engine,
@@ -55,6 +56,7 @@ public:
                               resident_copy_blocks())} {
         make_words(from_.data(), from_.size(), seed, stream_);
         context.setting("bytes", from_.bytes());
+        context.tell({.footprint_bytes = static_cast<double>(from_.bytes())});
         if (engine_ == Engine::copy_engine) return;
         context.setting("blocks", blocks_);
         context.setting("block_threads", copy_threads);

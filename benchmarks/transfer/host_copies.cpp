@@ -43,6 +43,7 @@ public:
         .headline = "bandwidth",
         .place = "cuda",
         .trial_bytes = 256_KiB,
+        .bound = Bound::host_link,
     };
     static constexpr std::tuple axes{
         choice(
@@ -155,6 +156,7 @@ private:
     }
     void describe(const Context& context) const {
         context.setting("bytes", words_ * sizeof(std::uint64_t));
+        context.tell({.directions = direction_ == Direction::both ? 2 : 1});
         context.setting("copy_engines", device::attribute(cudaDevAttrAsyncEngineCount, 0));
         if (engine_ == Engine::kernel) {
             context.setting("blocks", blocks_);

@@ -43,6 +43,7 @@ public:
         .headline = "bandwidth",
         .place = "cuda",
         .trial_bytes = 64_KiB,
+        .bound = Bound::device_links,
     };
     static constexpr std::tuple axes{
         choice("direction", "one_way, or both_ways at once (the sum of both)", &Params::direction,
@@ -55,6 +56,8 @@ public:
     static Fit fit(const Params& p, const Machine& /*m*/) { return PeerLinks::fits(plan(p)); }
     Peer(const Params& p, const Context& context) : plan_{plan(p)}, links_{plan_, context} {
         context.setting("bytes", bytes());
+        context.tell({.links = p.path == Path::host ? Links::host : Links::peer,
+                      .directions = plan_.both_ways ? 2 : 1});
     }
     MatrixClock& clock() { return links_.clock(); }
     void run() { links_.run(); }

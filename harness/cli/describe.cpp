@@ -42,6 +42,37 @@ std::string headline_text(const harness::Benchmark& benchmark) {
                        metric->higher_is_better ? "higher" : "lower");
 }
 
+const char* sheet_text(harness::BoundBy bound) {
+    using harness::BoundBy;
+    switch (bound) {
+    case BoundBy::vector_units:
+        return "the device's vector units in this precision, by its data sheet";
+    case BoundBy::matrix_units:
+        return "the device's matrix and vector units in this precision, by its data sheet";
+    case BoundBy::memory:
+        return "the device's memory, by its data sheet, from four times its cache on";
+    case BoundBy::host_link:
+        return "the link of the device to its host, by its generation and width";
+    case BoundBy::device_links:
+        return "the links that the data took, by their number and data sheet";
+    case BoundBy::network:
+        return "between two machines the network devices, by their rate in the kernel";
+    case BoundBy::none:
+        break;
+    }
+    return "";
+}
+
+/// "the best peak.fma of the same run; the device's vector units ...".
+std::string bound_text(const harness::Benchmark& benchmark) {
+    std::vector<std::string> bounds;
+    if (const auto ids = harness::ceiling_ids(benchmark); !ids.empty())
+        bounds.push_back(fmt::format("the best {} of the same run{}", fmt::join(ids, " or "),
+                                     ids.size() > 1 ? ", by unit and parameters" : ""));
+    if (benchmark.bound != harness::BoundBy::none) bounds.emplace_back(sheet_text(benchmark.bound));
+    return fmt::format("{}", fmt::join(bounds, "; "));
+}
+
 std::string values_text(const std::vector<record::Value>& values) {
     std::vector<std::string> texts;
     for (const auto& value : values) texts.push_back(record::to_string(value));
@@ -105,10 +136,8 @@ std::string explanation(const Terminal& terminal, const harness::Benchmark& benc
     out += paragraph(terminal, "Method", benchmark.method);
     out += paragraph(terminal, "Caveats", benchmark.caveats);
     out += paragraph(terminal, "Metric", headline_text(benchmark));
-    if (const auto ids = harness::ceiling_ids(benchmark); !ids.empty())
-        out += paragraph(terminal, "Bound",
-                         fmt::format("the best {} of the same run", fmt::join(ids, " or ")) +
-                             (ids.size() > 1 ? ", by unit and parameters" : ""));
+    if (const auto bound = bound_text(benchmark); !bound.empty())
+        out += paragraph(terminal, "Bound", bound);
     return out;
 }
 

@@ -37,7 +37,8 @@ namespace assay::json {
 template <class T>
 concept Record = requires(T& t) { each_field([](const char*, auto&) {}, t); };
 
-/// A list, or an enumeration, that is not written where it is empty, or its first value, and may be missing.
+/// A list or struct that is not written where it is empty, or an enumeration where it is its first value; it may be
+/// missing.
 template <class T>
 inline constexpr bool is_sparse = false;
 
@@ -51,7 +52,7 @@ inline constexpr bool may_be_missing<std::optional<T>> = true;
 template <class T>
 inline constexpr bool is_closed = false;
 
-/// A struct of which any key may be missing: the member keeps its value.
+/// A struct of which any key may be missing: the member keeps its value. Members that are empty are not written.
 template <class T>
 inline constexpr bool is_lenient = false;
 
@@ -63,10 +64,10 @@ std::optional<Scalar> scalar_from(const Value& value);
 
 template <class T>
 bool is_empty(const T& member) {
-    if constexpr (std::is_enum_v<T>)
-        return member == T{};
-    else
+    if constexpr (requires { member.empty(); })
         return member.empty();
+    else
+        return member == T{};
 }
 
 // --- to JSON ---------------------------------------------------------------------------------------
@@ -104,7 +105,7 @@ Value encode(const T& value) {
         Value object = Value::object();
         each_field(
             [&](const char* key, const auto& member) {
-                if constexpr (is_sparse<std::decay_t<decltype(member)>>)
+                if constexpr (is_sparse<std::decay_t<decltype(member)>> || is_lenient<T>)
                     if (is_empty(member)) return;
                 object[key] = encode(member);
             },

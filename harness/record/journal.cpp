@@ -108,6 +108,7 @@ void add_step(Case& into, Case step) {
     }
     std::ranges::sort(into.replicas, {}, &Replica::index);
     if (!step.settings.empty()) into.settings = std::move(step.settings);
+    if (!step.evidence.empty()) into.evidence = std::move(step.evidence);
     if (!step.work.empty()) into.work = std::move(step.work);
     const bool has_failed = into.verification && !into.verification->passed;
     if (step.verification && !has_failed) into.verification = std::move(step.verification);

@@ -57,6 +57,25 @@ void each_field(Visit&& visit, Maybe<Table> auto& table) {
 }
 
 template <class Visit>
+void each_field(Visit&& visit, Maybe<Evidence> auto& evidence) {
+    visit("links", evidence.links);
+    visit("footprint_bytes", evidence.footprint_bytes);
+    visit("cache_bytes", evidence.cache_bytes);
+    visit("directions", evidence.directions);
+    visit("machines", evidence.machines);
+    visit("ranks", evidence.ranks);
+    visit("nvlink_devices", evidence.nvlink_devices);
+    visit("nvlink_least_bytes", evidence.nvlink_least_bytes);
+    visit("nvlink_most_bytes", evidence.nvlink_most_bytes);
+    visit("batch_seconds", evidence.batch_seconds);
+    visit("load_seconds", evidence.load_seconds);
+    visit("switch_work", evidence.switch_work);
+    visit("network_devices", evidence.network_devices);
+    visit("network_bytes_per_second", evidence.network_bytes_per_second);
+    visit("network_rate_source", evidence.network_rate_source);
+}
+
+template <class Visit>
 void each_field(Visit&& visit, Maybe<Ceiling> auto& ceiling) {
     visit("value", ceiling.value);
     visit("kind", ceiling.kind);
@@ -142,6 +161,7 @@ void each_field(Visit&& visit, Maybe<Case> auto& c) {
     visit("library", c.library);
     visit("parameters", c.parameters);
     visit("settings", c.settings);
+    visit("evidence", c.evidence);
     visit("work", c.work);
     visit("headline", c.headline);
     visit("status", c.status);
@@ -284,6 +304,10 @@ template <>
 inline constexpr bool is_sparse<std::vector<record::LeftOut>> = true;
 template <>
 inline constexpr bool is_sparse<record::ReasonCode> = true;
+template <>
+inline constexpr bool is_sparse<record::Evidence> = true;
+template <>
+inline constexpr bool is_lenient<record::Evidence> = true;
 
 /// A key of a place that is not known would be part of what identifies a series, and ignoring it would
 /// compare what is not comparable.

@@ -47,6 +47,13 @@ constexpr Names<ReasonCode, 22> reason_names{{
     {ReasonCode::stopped, "stopped"},
     {ReasonCode::not_measured, "not_measured"},
 }};
+constexpr Names<Links, 5> link_names{{
+    {Links::unknown, "unknown"},
+    {Links::host, "host"},
+    {Links::nvlink, "nvlink"},
+    {Links::peer, "peer"},
+    {Links::other, "other"},
+}};
 constexpr Names<IntervalScope, 3> scope_names{{
     {IntervalScope::none, "none"},
     {IntervalScope::within_process, "within_process"},
@@ -100,6 +107,10 @@ ReasonCode reason_code(const Error& error) {
     }
     return ReasonCode::benchmark_error;
 }
+
+std::string_view to_string(Links links) { return name_of(link_names, links); }
+bool from_text(std::string_view text, Links& out) { return find_value(link_names, text, out); }
+std::string_view expected_text(Links /*links*/) { return "host, nvlink, peer or other"; }
 
 std::string_view to_string(IntervalScope scope) { return name_of(scope_names, scope); }
 bool from_text(std::string_view text, IntervalScope& out) {

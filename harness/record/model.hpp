@@ -106,6 +106,40 @@ struct Verification {
     std::string detail;
 };
 
+/// The links that the data of a case took.
+enum class Links : std::uint8_t {
+    unknown,
+    host,   // of a device to its host
+    nvlink, // between devices
+    peer,   // between devices: NVLink where it is up, otherwise PCIe
+    other,  // a network, or several of these
+};
+std::string_view to_string(Links links);
+bool from_text(std::string_view text, Links& out);
+std::string_view expected_text(Links links);
+
+/// What a benchmark tells of its work so that the program can act on it: assay_evidence in assay/module.h has the
+/// meaning of each. Settings are for people; this is for programs.
+struct Evidence {
+    Links links = Links::unknown;
+    std::optional<double> footprint_bytes;
+    std::optional<double> cache_bytes;
+    std::optional<std::int64_t> directions;
+    std::optional<std::int64_t> machines;
+    std::optional<std::int64_t> ranks;
+    std::optional<std::int64_t> nvlink_devices;
+    std::optional<double> nvlink_least_bytes;
+    std::optional<double> nvlink_most_bytes;
+    std::optional<double> batch_seconds;
+    std::optional<double> load_seconds;
+    std::string switch_work;
+    std::string network_devices;
+    std::optional<double> network_bytes_per_second; ///< of these devices, as the machine says
+    std::string network_rate_source;                ///< or why there is no rate
+    bool operator==(const Evidence&) const = default;
+    bool empty() const { return *this == Evidence{}; }
+};
+
 /// What an interval covers.
 enum class IntervalScope : std::uint8_t {
     none,             // too little data for an interval
@@ -239,6 +273,7 @@ struct Case {
     std::string library;
     NamedList parameters; ///< identity, may be symbolic: footprint=beyond_cache
     NamedList settings;   ///< what they resolved to, which kernel was chosen: not identity
+    Evidence evidence;
     NamedList work;       ///< what one call does: flops, bytes, ... by the names of assay_work
     std::string headline; ///< name of the metric that comes first
     Status status = Status::interrupted;

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <set>
@@ -54,6 +56,7 @@ void each_field(Visit&& visit, Maybe<Benchmark> auto& benchmark) {
     visit("caveats", benchmark.caveats);
     visit("headline", benchmark.headline);
     visit("ceiling", benchmark.ceiling);
+    visit("bound", benchmark.bound);
     visit("rewinds", benchmark.rewinds);
     visit("single_call", benchmark.single_call);
     visit("team", benchmark.team);
@@ -85,6 +88,8 @@ namespace assay::json {
 template <>
 inline constexpr bool is_sparse<std::vector<harness::ParameterVariable>> = true;
 template <>
+inline constexpr bool is_sparse<harness::BoundBy> = true;
+template <>
 inline constexpr bool is_closed<harness::ParameterVariable> = true;
 template <>
 inline constexpr bool is_closed<harness::Parameter> = true;
@@ -96,6 +101,37 @@ inline constexpr bool is_closed<harness::Tuning> = true;
 } // namespace assay::json
 
 namespace assay::harness {
+namespace {
+
+/// Each with the units that its limits have.
+struct BoundName {
+    BoundBy bound;
+    std::string_view name;
+    std::vector<std::string_view> units;
+};
+const std::array bounds{
+    BoundName{BoundBy::none, "none", {}},
+    BoundName{BoundBy::vector_units, "vector_units", {"FLOP/s", "OP/s"}},
+    BoundName{BoundBy::matrix_units, "matrix_units", {"FLOP/s", "OP/s"}},
+    BoundName{BoundBy::memory, "memory", {"B/s"}},
+    BoundName{BoundBy::host_link, "host_link", {"B/s"}},
+    BoundName{BoundBy::device_links, "device_links", {"B/s"}},
+    BoundName{BoundBy::network, "network", {"B/s"}},
+};
+const BoundName& entry_of(BoundBy bound) { return bounds.at(static_cast<std::size_t>(bound)); }
+
+} // namespace
+
+std::string_view to_string(BoundBy bound) { return entry_of(bound).name; }
+bool from_text(std::string_view text, BoundBy& out) {
+    const auto* const found = std::ranges::find(bounds, text, &BoundName::name);
+    if (found == bounds.end()) return false;
+    out = found->bound;
+    return true;
+}
+std::string_view expected_text(BoundBy /*bound*/) {
+    return "vector_units, matrix_units, memory, host_link, device_links or network";
+}
 
 json::Value to_json(const Benchmark& benchmark) { return json::encode(benchmark); }
 
@@ -224,6 +260,11 @@ Result<void> check_benchmark(const Benchmark& b) {
     if (record::find_metric(b.headline) == nullptr)
         return fail(fmt::format("{}: its headline \"{}\" is not in the table of metrics", b.id,
                                 b.headline));
+    const auto& units = entry_of(b.bound).units;
+    if (!units.empty() &&
+        std::ranges::find(units, record::find_metric(b.headline)->unit) == units.end())
+        return fail(fmt::format("{}: its bound {} is none of its headline \"{}\"", b.id,
+                                to_string(b.bound), b.headline));
     for (const auto& id : ceiling_ids(b))
         if (!is_id(id)) return fail(fmt::format("{}: its ceiling \"{}\" is no id", b.id, id));
     std::set<std::string_view> names;

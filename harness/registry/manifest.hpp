@@ -17,6 +17,20 @@
 
 namespace assay::harness {
 
+/// What bounds a headline by the data sheets: assay_bound in assay/module.h, in its order.
+enum class BoundBy : std::uint8_t {
+    none,
+    vector_units,
+    matrix_units,
+    memory,
+    host_link,
+    device_links,
+    network,
+};
+std::string_view to_string(BoundBy bound);
+bool from_text(std::string_view text, BoundBy& out);
+std::string_view expected_text(BoundBy bound);
+
 struct Benchmark {
     std::string id;
     std::uint32_t version = 1;
@@ -26,6 +40,7 @@ struct Benchmark {
     std::string caveats;
     std::string headline;
     std::string ceiling; ///< ids of the benchmarks that measure its limit, blank-separated
+    BoundBy bound = BoundBy::none;
     bool rewinds = false;
     bool single_call = false;
     bool team = false;

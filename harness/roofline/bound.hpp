@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a case on a device can be held back by, as its metric and its parameters say: arithmetic in one
-// precision, the device's memory, the link to its host, or those to other devices.
+// What a case on a device can be held back by, as its benchmark declares (assay_bound in assay/module.h) and what it
+// told of the case as evidence: arithmetic in one precision, the device's memory, the link to its host, or those to
+// other devices. Knows no benchmark.
 
 #pragma once
 
 #include "record/model.hpp"
+#include "registry/manifest.hpp"
 
 #include <array>
 #include <cstdint>
@@ -46,11 +48,8 @@ struct Bound {
     std::string reason;    ///< why there is no limit to name; may be empty
 };
 
-/// The second level cache as the device itself told its benchmark, in bytes.
-std::optional<double> reported_l2(const record::Case& c);
-
-/// `l2_bytes` is the device's last cache as its data sheet has it, for cases that do not say it themselves:
+/// `l2_bytes` is the device's last cache as its data sheet has it, for cases that do not tell it themselves:
 /// what fits into it is not held back by memory.
-Bound bound_of(const record::Case& c, std::optional<double> l2_bytes);
+Bound bound_of(BoundBy by, const record::Case& c, std::optional<double> l2_bytes);
 
 } // namespace assay::harness

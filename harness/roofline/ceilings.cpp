@@ -123,20 +123,20 @@ void warn_above(record::Case& c) {
 
 } // namespace
 
-DeviceLimits network_limits(const record::Case& c) {
-    auto source = record::text(c.settings, "network_rate_source");
-    if (c.metrics.empty() || c.metrics.front().name != "bandwidth" || source.empty()) return {};
-    const auto machines = record::number(c.settings, "machines");
-    if (!machines) return {.reason = "nothing says how many machines took part"};
-    if (*machines < 2)
+DeviceLimits network_limits(BoundBy by, const record::Case& c) {
+    const auto& told = c.evidence;
+    auto source = told.network_rate_source;
+    if (by != BoundBy::network || source.empty()) return {};
+    if (!told.machines) return {.reason = "nothing says how many machines took part"};
+    if (*told.machines < 2)
         return {.reason = "on one machine, messages need not go through its network"};
-    if (*machines > 2 || record::number(c.settings, "ranks").value_or(0) != 2)
+    if (*told.machines > 2 || told.ranks.value_or(0) != 2)
         return {.reason = "of several pairs of processes, the network devices of one are known"};
-    const auto rate = record::number(c.settings, "network_bytes_per_second");
+    const auto& rate = told.network_bytes_per_second;
     if (!rate) return {.reason = std::move(source)};
     if (!(*rate > 0) || !std::isfinite(*rate))
         return {.reason = "the rate of its network is no rate"};
-    const bool both = record::text(c.parameters, "direction") == "two_way";
+    const bool both = told.directions.value_or(1) > 1;
     DeviceLimits limits;
     limits.ceilings.push_back({.value = both ? 2 * *rate : *rate,
                                .kind = record::CeilingKind::datasheet,
@@ -151,8 +151,9 @@ void assign_ceilings(record::Run& run, const Catalogue& catalogue,
         if (benchmark == nullptr || !is_measured(c)) continue;
         c.ceiling = measured_ceiling(run, c, *benchmark);
         c.other_ceilings.clear();
-        add_limits(c, c.place.kind == "host" ? network_limits(c)
-                                             : limits_of(c, run.machine, hardware));
+        add_limits(c, c.place.kind == "host"
+                          ? network_limits(benchmark->bound, c)
+                          : limits_of(benchmark->bound, c, run.machine, hardware));
         warn_above(c);
     }
 }

@@ -21,8 +21,8 @@ void assign_ceilings(record::Run& run, const Catalogue& catalogue);
 void assign_ceilings(record::Run& run, const Catalogue& catalogue,
                      const Result<machine::Hardware>& hardware);
 
-/// What the network between two machines can carry, of a bandwidth between two processes, by the settings that
-/// name the devices that their messages went through. Knows no library and no benchmark.
-DeviceLimits network_limits(const record::Case& c);
+/// What the network between two machines can carry, of a bandwidth between two processes, by the devices that their
+/// messages went through. Knows no library and no benchmark.
+DeviceLimits network_limits(BoundBy by, const record::Case& c);
 
 } // namespace assay::harness

@@ -258,22 +258,22 @@ std::optional<double> pcie_lane_rate(int generation) {
     return rates.at(static_cast<std::size_t>(generation) - 1) / bits_per_byte;
 }
 
-DeviceLimits limits_of(const record::Case& c, const record::Machine& machine,
+DeviceLimits limits_of(BoundBy by, const record::Case& c, const record::Machine& machine,
                        const Result<machine::Hardware>& hardware) {
     if (c.place.kind == "host" || c.metrics.empty()) return {};
-    const bool several = c.place.uuid.empty() && bound_of(c, std::nullopt).several;
+    const bool several = c.place.uuid.empty() && bound_of(by, c, std::nullopt).several;
     const auto* device =
         several ? slowest_of(machine, c.place) : record::find_device(machine, c.place);
     if (device == nullptr) return {.reason = "no driver described its device"};
     // Without a device's entry its cache is not known, and nothing else depends on it here.
     const auto* entry = hardware ? machine::find_hardware(*hardware, *device) : nullptr;
-    const auto bound = bound_of(c, entry != nullptr ? entry->l2_bytes : std::nullopt);
+    const auto bound = bound_of(by, c, entry != nullptr ? entry->l2_bytes : std::nullopt);
     if (bound.limit == Limit::none && bound.reason.empty()) return {};
     if (auto reason = apart(*device); !reason.empty()) return {.reason = std::move(reason)};
     if (!hardware) return {.reason = hardware.error().message};
     if (entry == nullptr) return {.reason = machine::unknown_hardware(*hardware, *device)};
     auto found = Limits{c, *device, *entry}.of(bound);
-    const auto own = reported_l2(c);
+    const auto& own = c.evidence.cache_bytes;
     if (own && entry->l2_bytes && std::abs(*own / *entry->l2_bytes - 1) > same_figure)
         found.warnings.push_back(fmt::format(
             "{} reports a second level cache of {}, configs/hardware has {}: the device is right",

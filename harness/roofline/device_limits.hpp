@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "machine/hardware.hpp"
 #include "record/model.hpp"
+#include "registry/manifest.hpp"
 
 #include <optional>
 #include <string>
@@ -23,7 +24,7 @@ struct DeviceLimits {
 
 /// `hardware` may be the reason why it could not be read. Of a part of a device (MIG), a virtual one or
 /// one in confidential mode no data sheet says anything.
-DeviceLimits limits_of(const record::Case& c, const record::Machine& machine,
+DeviceLimits limits_of(BoundBy by, const record::Case& c, const record::Machine& machine,
                        const Result<machine::Hardware>& hardware);
 
 /// B/s of one PCIe lane in one direction after line coding, before packets; nothing for generations that

@@ -135,8 +135,9 @@ message::Result CaseWorker::measure(const message::Measure& request) {
     result.result.replicas.push_back({.index = request.replica, .started = utc_now()});
     services_.clear();
     attempt(request, result);
-    note_network_rate(services_.settings);
+    note_network_rate(services_.evidence, services_.settings);
     result.result.settings = services_.settings;
+    result.result.evidence = services_.evidence;
     result.replica().extra = services_.metrics;
     result.replica().tables = services_.tables;
     return result;
@@ -212,12 +213,9 @@ measure::Hooks CaseWorker::hooks(std::uint64_t id, const record::Place& place,
 measure::Protocol CaseWorker::protocol_of(const message::Measure& request) {
     constexpr double device_warmup = 0.5; // seconds
     auto protocol = request.protocol;
-    // What the case asks for, see Context::sustained in assay/benchmark.hpp.
-    const auto at_least = [&](const char* name, double& value) {
-        value = std::max(value, record::number(services_.settings, name).value_or(value));
-    };
-    at_least("batch_at_least", protocol.batch_floor);
-    at_least("load_at_least", protocol.load_seconds);
+    const auto& asked = services_.evidence; // see Context::sustained in assay/benchmark.hpp
+    protocol.batch_floor = std::max(protocol.batch_floor, asked.batch_seconds.value_or(0));
+    protocol.load_seconds = std::max(protocol.load_seconds, asked.load_seconds.value_or(0));
     if (request.place.kind == "host") return protocol;
     const bool is_first = !std::exchange(device_is_warm_, true);
     services_.settings.push_back({"device_at_start", std::string{is_first ? "cold" : "warm"}});
@@ -241,7 +239,7 @@ void CaseWorker::prove_path(const Counts& counted, std::uint64_t calls, message:
         replica.telemetry.device->nvlink_received_bytes = sum.received;
         replica.telemetry.device->nvlink_sent_bytes = sum.sent;
     }
-    auto proof = prove_links(services_.settings, counted, calls);
+    auto proof = prove_links(services_.evidence, counted, calls);
     if (!proof.said.empty()) services_.settings.push_back({"nvlink.proof", proof.said});
     if (proof.contradiction.empty() || !result.result.verification) return;
     result.result.verification->passed = false;

@@ -33,17 +33,6 @@ bool is_elf(const std::filesystem::path& file) {
            std::memcmp(magic.data(), ELFMAG, magic.size()) == 0;
 }
 
-/// A copy in our layout of a struct that begins with its size: fields the module does not have are 0.
-template <class T>
-T copy_of(const void* source) {
-    std::uint32_t size = 0;
-    std::memcpy(&size, source, sizeof size);
-    T copy{};
-    std::memcpy(&copy, source, std::min<std::size_t>(size, sizeof copy));
-    copy.struct_size = sizeof copy;
-    return copy;
-}
-
 /// Copies an array whose elements have the size that the module was built with.
 template <class T>
 Result<std::vector<T>> copies_of(const T* first, std::size_t count, const char* what) {
@@ -230,6 +219,7 @@ Result<void> check_functions(const assay_benchmark& b) {
 
 Result<Benchmark> benchmark_of(const assay_benchmark& from) {
     if (auto complete = check_functions(from); !complete) return tl::unexpected{complete.error()};
+    const bool is_known = from.bound <= ASSAY_BOUND_NETWORK; // or of a later version
     Benchmark to{.id = text_of(from.id),
                  .version = from.version,
                  .place = text_of(from.place),
@@ -238,6 +228,7 @@ Result<Benchmark> benchmark_of(const assay_benchmark& from) {
                  .caveats = text_of(from.caveats),
                  .headline = text_of(from.headline),
                  .ceiling = text_of(from.ceiling),
+                 .bound = is_known ? static_cast<BoundBy>(from.bound) : BoundBy::none,
                  .rewinds = (from.flags & ASSAY_REWINDS) != 0,
                  .single_call = (from.flags & ASSAY_SINGLE_CALL) != 0,
                  .team = (from.flags & ASSAY_TEAM) != 0,

@@ -10,11 +10,26 @@
 
 #include <assay/module.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string_view>
 
 namespace assay::harness {
+
+/// A copy in our layout of a struct that begins with its size: fields the module does not have are 0.
+template <class T>
+T copy_of(const void* source) {
+    std::uint32_t size = 0;
+    std::memcpy(&size, source, sizeof size);
+    T copy{};
+    std::memcpy(&copy, source, std::min<std::size_t>(size, sizeof copy));
+    copy.struct_size = sizeof copy;
+    return copy;
+}
 
 class Module {
 public:

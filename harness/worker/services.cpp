@@ -3,6 +3,7 @@
 
 #include "machine/inventory.hpp"
 #include "record/metrics.hpp"
+#include "worker/module.hpp"
 
 #include <unistd.h>
 
@@ -25,9 +26,10 @@ constexpr std::size_t most_entries = 1000;
 
 Services& of(void* self) { return *static_cast<Services*>(self); }
 
+constexpr double exact = 9007199254740992.0; // 2^53: above, a double skips integers
+
 /// Whole numbers are recorded as integers: threads=4, not 4.0.
 record::Value number(double value) {
-    constexpr double exact = 9007199254740992.0; // 2^53: above, a double skips integers
     if (std::floor(value) == value && std::fabs(value) < exact)
         return static_cast<std::int64_t>(value);
     return value;
@@ -41,6 +43,26 @@ bool is_name(std::string_view name) {
                c == '_' || c == '.' || c == '-';
     };
     return !name.empty() && name.size() <= longest && std::ranges::all_of(name, fits);
+}
+
+/// What modules built before there was assay_evidence say by settings, so that they are measured as before.
+struct ToldBySetting {
+    std::string_view name;
+    std::optional<double> record::Evidence::* number;
+};
+constexpr std::array told_by_settings{
+    ToldBySetting{"nvlink.least_bytes", &record::Evidence::nvlink_least_bytes},
+    ToldBySetting{"nvlink.most_bytes", &record::Evidence::nvlink_most_bytes},
+    ToldBySetting{"batch_at_least", &record::Evidence::batch_seconds},
+    ToldBySetting{"load_at_least", &record::Evidence::load_seconds},
+};
+
+template <class T, class Told>
+void adopt(std::optional<T>& kept, Told told) {
+    if (told > 0 && static_cast<double>(told) < exact) kept = static_cast<T>(told);
+}
+void adopt(std::string& kept, const char* told) {
+    if (told != nullptr && *told != '\0') kept = told;
 }
 
 } // namespace
@@ -67,12 +89,14 @@ Services::Services(const record::Machine& machine, std::int64_t data_limit,
     table_.metric = &metric;
     table_.log = &log;
     table_.table = &table;
+    table_.evidence = &tell;
     texts_.emplace("state.folder", std::move(state_folder));
 }
 
 void Services::clear() {
     const std::scoped_lock lock{mutex_};
     settings.clear();
+    evidence = {};
     metrics.clear();
     tables.clear();
 }
@@ -112,11 +136,23 @@ void Services::put(record::NamedList& list, const char* name, record::Value valu
 }
 
 void Services::setting_number(void* self, const char* name, double value) noexcept {
-    of(self).put(of(self).settings, name, number(value));
+    auto& services = of(self);
+    services.put(services.settings, name, number(value));
+    if (name == nullptr || !(value >= 0)) return;
+    const std::scoped_lock lock{services.mutex_};
+    const auto* const told =
+        std::ranges::find(told_by_settings, std::string_view{name}, &ToldBySetting::name);
+    if (told != told_by_settings.end()) services.evidence.*told->number = value;
+    if (name == std::string_view{"nvlink.devices"}) adopt(services.evidence.nvlink_devices, value);
 }
 
 void Services::setting_text(void* self, const char* name, const char* value) noexcept {
-    if (value != nullptr) of(self).put(of(self).settings, name, std::string{value});
+    if (value == nullptr) return;
+    auto& services = of(self);
+    services.put(services.settings, name, std::string{value});
+    if (name == nullptr || name != std::string_view{"network_devices"}) return;
+    const std::scoped_lock lock{services.mutex_};
+    services.evidence.network_devices = value;
 }
 
 void Services::metric(void* self, const char* name, double value) noexcept {
@@ -147,6 +183,30 @@ void Services::table(void* self, const assay_table* table) noexcept {
         kept.values.push_back(std::isfinite(value) ? std::optional{value} : std::nullopt);
     const std::scoped_lock lock{of(self).mutex_};
     if (of(self).tables.size() < most_tables) of(self).tables.push_back(std::move(kept));
+}
+
+void Services::tell(void* self, const assay_evidence* evidence) noexcept {
+    if (evidence == nullptr) return;
+    const auto told = copy_of<assay_evidence>(evidence);
+    const std::scoped_lock lock{of(self).mutex_};
+    auto& kept = of(self).evidence;
+    if (told.links > ASSAY_LINKS_OTHER)
+        kept.links = record::Links::other; // of a later version
+    else if (told.links != ASSAY_LINKS_UNKNOWN)
+        kept.links = static_cast<record::Links>(told.links);
+    adopt(kept.footprint_bytes, told.footprint_bytes);
+    adopt(kept.cache_bytes, told.cache_bytes);
+    adopt(kept.directions, told.directions);
+    adopt(kept.machines, told.machines);
+    adopt(kept.ranks, told.ranks);
+    adopt(kept.nvlink_devices, told.nvlink_devices);
+    adopt(kept.nvlink_least_bytes, told.nvlink_least_bytes);
+    adopt(kept.nvlink_most_bytes, told.nvlink_most_bytes);
+    if (told.nvlink_most_bytes < 0) kept.nvlink_most_bytes = 0;
+    adopt(kept.batch_seconds, told.batch_seconds);
+    adopt(kept.load_seconds, told.load_seconds);
+    adopt(kept.switch_work, told.switch_work);
+    adopt(kept.network_devices, told.network_devices);
 }
 
 void Services::log(void* self, std::int32_t level, const char* text) noexcept {

@@ -42,6 +42,7 @@ public:
     void set_team(const assay_team* team) { table_.team = team; }
 
     record::NamedList settings; ///< a name set twice keeps its last value
+    record::Evidence evidence;
     record::NamedList metrics;
     std::vector<record::Table> tables;
     void clear();
@@ -53,6 +54,7 @@ private:
     static void setting_text(void* self, const char* name, const char* value) noexcept;
     static void metric(void* self, const char* name, double value) noexcept;
     static void table(void* self, const assay_table* table) noexcept;
+    static void tell(void* self, const assay_evidence* evidence) noexcept;
     static void log(void* self, std::int32_t level, const char* text) noexcept;
     void put(record::NamedList& list, const char* name, record::Value value);
 

@@ -57,15 +57,15 @@ telemetry::LinkBytes sum_of(const Counts& counted) {
     return sum;
 }
 
-LinkProof prove_links(const record::NamedList& settings, const Counts& counted,
+LinkProof prove_links(const record::Evidence& expected, const Counts& counted,
                       std::uint64_t calls) {
-    const auto least = record::number(settings, "nvlink.least_bytes");
-    const auto most = record::number(settings, "nvlink.most_bytes");
-    const auto devices = record::number(settings, "nvlink.devices");
-    if ((!least && !most) || !devices || !(*devices >= 1) || calls == 0) return {};
-    if (*devices > static_cast<double>(counted.size()))
+    const auto& least = expected.nvlink_least_bytes;
+    const auto& most = expected.nvlink_most_bytes;
+    const auto devices = expected.nvlink_devices.value_or(0);
+    if ((!least && !most) || devices < 1 || calls == 0) return {};
+    if (std::cmp_greater(devices, counted.size()))
         return {.said = "not counted: the driver does not tell of all devices"};
-    const Counts used{counted.begin(), counted.begin() + static_cast<std::ptrdiff_t>(*devices)};
+    const Counts used{counted.begin(), counted.begin() + static_cast<std::ptrdiff_t>(devices)};
     const auto seen = bytes_of(used, calls);
     if (!seen) return {.said = "not counted: the driver has no counters of NVLink"};
     const auto words = [&](const char* limit, double bytes) {
@@ -88,21 +88,23 @@ LinkProof prove_links(const record::NamedList& settings, const Counts& counted,
     return proof;
 }
 
-void note_network_rate(record::NamedList& settings, const machine::Files& files) {
-    const auto devices = record::text(settings, "network_devices");
+void note_network_rate(record::Evidence& evidence, record::NamedList& settings,
+                       const machine::Files& files) {
     double sum = 0;
     std::string known;
     std::string unknown;
-    for (const auto device : split(devices, ',')) {
+    for (const auto device : split(evidence.network_devices, ',')) {
         const auto rate = machine::network_rate(files, trim(device));
         if (!rate) continue;
         append(rate->bytes_per_second ? known : unknown, rate->source);
         sum += rate->bytes_per_second.value_or(0);
     }
     // Of devices that share the work the rate is not known where that of one is not.
-    if (!known.empty() && unknown.empty()) settings.push_back({"network_bytes_per_second", sum});
-    auto source = unknown.empty() ? std::move(known) : std::move(unknown);
-    if (!source.empty()) settings.push_back({"network_rate_source", std::move(source)});
+    if (!known.empty() && unknown.empty()) evidence.network_bytes_per_second = sum;
+    evidence.network_rate_source = unknown.empty() ? std::move(known) : std::move(unknown);
+    if (evidence.network_bytes_per_second) settings.push_back({"network_bytes_per_second", sum});
+    if (!evidence.network_rate_source.empty())
+        settings.push_back({"network_rate_source", evidence.network_rate_source});
 }
 
 } // namespace assay::harness

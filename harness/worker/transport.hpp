@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which way did the messages of a case take? Do the counters of NVLink agree with what the benchmark says, which
-// comes as settings (Context::nvlink_at_least in assay/benchmark.hpp), and how fast is the network they went
-// through? Asked where the case ran: the machine that plans and reports may be another. Knows no library.
+// Which way did the messages of a case take? Do the counters of NVLink agree with what the benchmark tells
+// (Context::nvlink_at_least in assay/benchmark.hpp), and how fast is the network they went through? Asked where the case ran: the machine that plans and reports may be another. Knows no library.
 
 #pragma once
 
@@ -22,14 +21,15 @@ struct LinkProof {
 };
 
 /// `counted`: of the devices that the case was shown; empty where the driver tells nothing. `calls`: in the window.
-LinkProof prove_links(const record::NamedList& settings,
+LinkProof prove_links(const record::Evidence& expected,
                       const std::vector<telemetry::LinkBytes>& counted, std::uint64_t calls);
 
 /// The sums over the devices, for the record; nothing where none is counted.
 telemetry::LinkBytes sum_of(const std::vector<telemetry::LinkBytes>& counted);
 
-/// Where there is a setting `network_devices` ("mlx5_0:1, mlx5_1:1"), adds `network_bytes_per_second`, the sum of
-/// their rates in one direction, and `network_rate_source`, or why there is no rate. Nothing for "memory".
-void note_network_rate(record::NamedList& settings, const machine::Files& files = machine::Files{});
+/// Adds the rate in one direction of `network_devices` ("mlx5_0:1, mlx5_1:1"), their sum, and its source or why there
+/// is none; for people as settings of the same names. Nothing for "memory".
+void note_network_rate(record::Evidence& evidence, record::NamedList& settings,
+                       const machine::Files& files = machine::Files{});
 
 } // namespace assay::harness

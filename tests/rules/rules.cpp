@@ -82,6 +82,36 @@ TEST(Rules, ForbiddenCallsStayInTheirRooms) {
     EXPECT_THAT(broken, IsEmpty());
 }
 
+/// What a benchmark is bounded by and which way it took, it tells itself (Info, Context::tell).
+TEST(Rules, TheHarnessNamesNoBenchmarkAndNoLibrary) {
+    static const std::regex id{R"re("([a-z0-9_]+)\.([a-z0-9_]+)")re"};
+    std::set<std::string> families;
+    for (const auto& entry : fs::directory_iterator{root / "benchmarks"})
+        if (entry.is_directory()) families.insert(entry.path().filename().string());
+    std::set<std::string> ids;
+    for (const auto& line : source_lines({"benchmarks"})) {
+        std::smatch match;
+        if (!std::regex_search(line.text, match, id)) continue;
+        if (families.contains(match[1])) ids.insert(match[0]);
+    }
+    EXPECT_TRUE(ids.contains("\"gemm.square\"") && ids.contains("\"transfer.peer\""));
+    static const std::regex of_library{
+        R"re("(nccl|mpi|ucx|openblas|onednn|cublas|cufft|fftw)\.)re"};
+    static const std::regex family{R"re("([a-z0-9_]+)\.")re"};
+    std::vector<std::string> broken;
+    for (const auto& line : source_lines({"harness"})) {
+        if (line.file.starts_with("harness/include/")) continue;
+        const auto code = line.text.substr(0, line.text.find("//"));
+        const bool named = std::ranges::any_of(
+            ids, [&](const auto& text) { return code.find(text) != std::string::npos; });
+        std::smatch match;
+        if (named || std::regex_search(code, of_library) ||
+            (std::regex_search(code, match, family) && families.contains(match[1])))
+            broken.push_back(at(line) + ": " + line.text);
+    }
+    EXPECT_THAT(broken, IsEmpty());
+}
+
 TEST(Rules, OneFilePerProgramIncludesTheOptionParserAndOneTheSchemaChecker) {
     std::map<std::string, std::set<std::string>> users;
     for (const auto& line : source_lines({"harness", "reports"})) {

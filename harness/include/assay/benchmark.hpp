@@ -13,6 +13,7 @@
 #include "assay/text.hpp"
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -22,6 +23,17 @@
 #include <vector>
 
 namespace assay {
+
+/// What bounds a headline by the data sheets; the meaning of each is in assay/module.h.
+enum class Bound : std::uint32_t {
+    none = ASSAY_BOUND_NONE,
+    vector_units = ASSAY_BOUND_VECTOR_UNITS,
+    matrix_units = ASSAY_BOUND_MATRIX_UNITS,
+    memory = ASSAY_BOUND_MEMORY,
+    host_link = ASSAY_BOUND_HOST_LINK,
+    device_links = ASSAY_BOUND_DEVICE_LINKS,
+    network = ASSAY_BOUND_NETWORK,
+};
 
 /// Who the benchmark is and how to read its number. This text is the documentation: `assay describe`
 /// prints it, the result file stores it and the report shows it, so it cannot drift from the code.
@@ -39,6 +51,32 @@ struct Info {
     /// What tests give parameters in bytes, where a few MiB would take them long: kernels for devices are executed
     /// on one core of the host.
     std::int64_t trial_bytes = 0;
+    Bound bound = Bound::none; ///< what it depends on in a case, Context::tell says
+};
+
+enum class Links : std::uint32_t {
+    unknown = ASSAY_LINKS_UNKNOWN,
+    host = ASSAY_LINKS_HOST,
+    nvlink = ASSAY_LINKS_NVLINK,
+    peer = ASSAY_LINKS_PEER,
+    other = ASSAY_LINKS_OTHER,
+};
+
+/// What the program acts on, typed. Fields that are left out say nothing; the meaning of each is in assay/module.h.
+struct Evidence {
+    Links links = Links::unknown;
+    double footprint_bytes = 0;
+    double cache_bytes = 0;
+    int directions = 0;
+    int machines = 0;
+    int ranks = 0;
+    int nvlink_devices = 0;
+    double nvlink_least_bytes = 0;
+    double nvlink_most_bytes = 0;
+    double batch_seconds = 0;
+    double load_seconds = 0;
+    std::string switch_work{};
+    std::string network_devices{};
 };
 
 /// What one call of run() moves and computes. The harness, and only the harness, makes rates of it.
@@ -105,14 +143,39 @@ public:
     }
     void setting(const char* name, const std::string& value) const { setting(name, value.c_str()); }
 
+    /// May be called again, in the constructor and in verify(): what says nothing leaves what was told before.
+    void tell(const Evidence& evidence) const {
+        if (services_->struct_size < offsetof(assay_services, evidence) + sizeof(void*) ||
+            services_->evidence == nullptr)
+            return; // an older program
+        assay_evidence plain{};
+        plain.struct_size = sizeof plain;
+        plain.links = static_cast<std::uint32_t>(evidence.links);
+        plain.footprint_bytes = evidence.footprint_bytes;
+        plain.cache_bytes = evidence.cache_bytes;
+        plain.directions = static_cast<std::uint32_t>(evidence.directions);
+        plain.machines = static_cast<std::uint32_t>(evidence.machines);
+        plain.ranks = static_cast<std::uint32_t>(evidence.ranks);
+        plain.nvlink_devices = static_cast<std::uint32_t>(evidence.nvlink_devices);
+        plain.nvlink_least_bytes = evidence.nvlink_least_bytes;
+        plain.nvlink_most_bytes = evidence.nvlink_most_bytes;
+        plain.batch_seconds = evidence.batch_seconds;
+        plain.load_seconds = evidence.load_seconds;
+        plain.switch_work = evidence.switch_work.c_str();
+        plain.network_devices = evidence.network_devices.c_str();
+        services_->evidence(services_->context, &plain);
+    }
+
     /// What the NVLinks of the first `devices` devices must carry in a call, by whatever algorithm: so many bytes at least,
     /// or at most, for each device, on average over them and in the busier direction. The program holds it against
     /// the driver's counters of the window, where there are any, and a case that they contradict is incorrect.
     void nvlink_at_least(int devices, double bytes) const {
+        tell({.nvlink_devices = devices, .nvlink_least_bytes = bytes});
         setting("nvlink.devices", devices);
         setting("nvlink.least_bytes", bytes);
     }
     void nvlink_at_most(int devices, double bytes) const {
+        tell({.nvlink_devices = devices, .nvlink_most_bytes = bytes > 0 ? bytes : -1});
         setting("nvlink.devices", devices);
         setting("nvlink.most_bytes", bytes);
     }
@@ -121,6 +184,7 @@ public:
     /// not rest between them, and before the window it has worked for at least so long, because that is what
     /// its power controller and its cooling take.
     void sustained(double batch_seconds, double load_seconds) const {
+        tell({.batch_seconds = batch_seconds, .load_seconds = load_seconds});
         setting("batch_at_least", batch_seconds);
         setting("load_at_least", load_seconds);
     }
@@ -155,7 +219,8 @@ public:
         services_->metric(services_->context, name, value);
     }
     void add(const Table& table) const {
-        if (services_->struct_size < sizeof(assay_services)) return; // an older program
+        if (services_->struct_size < offsetof(assay_services, table) + sizeof(void*))
+            return; // an older program
         const auto pointers_to = [](const std::vector<std::string>& texts) {
             std::vector<const char*> pointers;
             pointers.reserve(texts.size());

@@ -387,6 +387,7 @@ consteval assay_benchmark define() {
     b.metrics = ReportsMetrics<B> ? &detail::Functions<B>::metrics : nullptr;
     b.clock_resolution = detail::clock_resolution<B>();
     b.trial_bytes = B::info.trial_bytes;
+    b.bound = static_cast<std::uint32_t>(B::info.bound);
     return b;
 }
 

@@ -117,6 +117,38 @@ typedef struct assay_team {
     void (*broadcast)(void* context, void* data, size_t bytes); /* from rank 0 */
 } assay_team;
 
+/* The links that the data of a case takes. */
+enum assay_links {
+    ASSAY_LINKS_UNKNOWN = 0,
+    ASSAY_LINKS_HOST = 1,   /* of a device to its host */
+    ASSAY_LINKS_NVLINK = 2, /* between devices */
+    ASSAY_LINKS_PEER = 3,   /* between devices: NVLink where it is up, otherwise PCIe */
+    ASSAY_LINKS_OTHER = 4   /* a network, or several of these */
+};
+
+/* What a benchmark tells of its work so that the program can act on it: it computes bounds, holds counters
+   against it and plans the window. 0 and NULL say nothing and leave what was told before; a text is
+   copied. Told in create() or in verify(). */
+typedef struct assay_evidence {
+    uint32_t struct_size;
+    uint32_t links;          /* enum assay_links */
+    double footprint_bytes;  /* memory that one pass over the data touches */
+    double cache_bytes;      /* last cache of the device, as the device reports it */
+    uint32_t directions;     /* of the links in use at once: 1 or 2; 0 is 1 */
+    uint32_t machines;       /* that take part */
+    uint32_t ranks;          /* that take part */
+    uint32_t nvlink_devices; /* how many of the devices shown the next two are about */
+    double
+        nvlink_least_bytes; /* that NVLink carries in a call, for each device on average, in the busier
+                                      direction */
+    double nvlink_most_bytes; /* the same, at most; below 0: none */
+    double batch_seconds;     /* a batch lasts at least so long */
+    double load_seconds;      /* it works at least so long before the window */
+    const char*
+        switch_work; /* the algorithm or kernel that has NVLink's switch do a part of the work */
+    const char* network_devices; /* "mlx5_0:1, mlx5_1:1" */
+} assay_evidence;
+
 /* A matrix beside the metrics: core to core, node to node. */
 typedef struct assay_table {
     uint32_t struct_size;
@@ -150,6 +182,7 @@ typedef struct assay_services {
     void (*log)(void* context, int32_t level, const char* text);
     const assay_team* team; /* NULL: this process measures alone */
     void (*table)(void* context, const assay_table* table);
+    void (*evidence)(void* context, const assay_evidence* evidence);
 } assay_services;
 
 enum assay_benchmark_flags {
@@ -158,6 +191,20 @@ enum assay_benchmark_flags {
     ASSAY_TEAM = 4,        /* measured by several processes; takes a parameter `ranks` */
     ASSAY_IS_CEILING = 8,  /* its headline is a limit that other benchmarks are held against */
     ASSAY_ALL_DEVICES = 16 /* is shown every device at once; others are shown one each */
+};
+
+/* What bounds the headline of a benchmark by the data sheets. The program computes the bound; what it
+   depends on in a case, the benchmark tells as evidence. */
+enum assay_bound {
+    ASSAY_BOUND_NONE = 0,
+    ASSAY_BOUND_VECTOR_UNITS =
+        1, /* arithmetic in its parameter `precision`, outside matrix units */
+    ASSAY_BOUND_MATRIX_UNITS = 2, /* the same, which matrix units may do */
+    ASSAY_BOUND_MEMORY = 3, /* memory of the device, where footprint_bytes are beyond its cache */
+    ASSAY_BOUND_HOST_LINK = 4, /* the link of one device to its host; directions */
+    ASSAY_BOUND_DEVICE_LINKS =
+        5,                  /* links between devices; links, directions, machines, switch_work */
+    ASSAY_BOUND_NETWORK = 6 /* between two machines; network_devices, directions, machines, ranks */
 };
 
 typedef struct assay_benchmark {
@@ -194,6 +241,8 @@ typedef struct assay_benchmark {
                                 the smallest difference it shows; 0: the host's steady clock */
     int64_t trial_bytes; /* for parameters in bytes where tests try every kernel: enough for all that
                             differs with the size, and milliseconds; 0: a few MiB */
+    uint32_t bound;       /* enum assay_bound */
+    uint32_t reserved;
 } assay_benchmark;
 
 /* An environment variable that a library reads once, when it is loaded, and that changes its speed.

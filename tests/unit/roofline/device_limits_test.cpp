@@ -10,6 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -19,6 +21,7 @@ namespace {
 
 using namespace assay;
 using namespace assay::harness;
+using record::Links;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -62,11 +65,28 @@ record::Case measured(std::string benchmark, std::string metric, std::string uni
 record::Case gemm(const std::string& precision) {
     return measured("gemm.square", "flop_rate", "FLOP/s", {{"precision", precision}});
 }
-record::Case stream(record::Value footprint) {
-    return measured("memory.stream", "bandwidth", "B/s", {{"footprint", std::move(footprint)}});
+record::Case told(record::Case c, record::Evidence evidence) {
+    c.evidence = std::move(evidence);
+    return c;
 }
-record::Case transfer(record::NamedList parameters) {
-    return measured("transfer.host", "bandwidth", "B/s", std::move(parameters));
+constexpr double gibibyte = 1 << 30U;
+record::Case stream(std::optional<double> footprint = gibibyte) {
+    return told(measured("memory.stream", "bandwidth", "B/s", {}), {.footprint_bytes = footprint});
+}
+record::Case transfer(int directions = 1) {
+    return told(measured("transfer.host", "bandwidth", "B/s", {}), {.directions = directions});
+}
+
+/// As the benchmarks declare, see bounds_test.cpp.
+BoundBy by_of(const record::Case& c) {
+    static const std::map<std::string, BoundBy> declared{
+        {"gemm.square", BoundBy::matrix_units},   {"peak.tensor", BoundBy::matrix_units},
+        {"peak.fma", BoundBy::vector_units},      {"memory.stream", BoundBy::memory},
+        {"transfer.device", BoundBy::memory},     {"transfer.host", BoundBy::host_link},
+        {"transfer.peer", BoundBy::device_links}, {"collective.allreduce", BoundBy::device_links},
+        {"latency.kernel", BoundBy::none},
+    };
+    return declared.at(c.benchmark);
 }
 
 record::Case at_clock(record::Case c, double hertz) {
@@ -75,7 +95,7 @@ record::Case at_clock(record::Case c, double hertz) {
 }
 
 DeviceLimits limits(const record::Case& c, const record::Device& device = h200()) {
-    return limits_of(c, machine_with(device), shipped());
+    return limits_of(by_of(c), c, machine_with(device), shipped());
 }
 
 TEST(DeviceLimits, ArithmeticHoldsAtTheMakersClockAndAtTheWindows) {
@@ -121,15 +141,15 @@ TEST(DeviceLimits, EveryPrecisionHasARateAndEveryRateAPrecision) {
     EXPECT_EQ(named, rates);
     for (const char* precision :
          {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2", "int8", "mxfp8", "nvfp4"})
-        EXPECT_EQ(bound_of(gemm(precision), {}).limit, Limit::arithmetic) << precision;
+        EXPECT_EQ(bound_of(BoundBy::matrix_units, gemm(precision), {}).limit, Limit::arithmetic)
+            << precision;
 }
 
 TEST(DeviceLimits, WhatNoSheetHasIsSaidByName) {
     EXPECT_THAT(limits(gemm("fp64_emulated")).reason, HasSubstr("\"fp64_emulated\""));
     EXPECT_THAT(limits(gemm("nvfp4")).reason, HasSubstr("no fp4 figure of NVIDIA H200 SXM 141GB"));
-    EXPECT_THAT(
-        limits(measured("fft.transform", "flop_rate", "FLOP/s", {{"precision", "tf32"}})).reason,
-        HasSubstr("outside its tensor engines"));
+    EXPECT_THAT(limits(measured("peak.fma", "flop_rate", "FLOP/s", {{"precision", "tf32"}})).reason,
+                HasSubstr("outside its tensor engines"));
     // Where no limit is looked for, nothing is said either.
     EXPECT_THAT(limits(measured("latency.kernel", "latency", "s", {})).reason, IsEmpty());
     EXPECT_THAT(limits(measured("gemm.square", "flop_rate", "FLOP/s", {})).reason, IsEmpty());
@@ -138,8 +158,8 @@ TEST(DeviceLimits, WhatNoSheetHasIsSaidByName) {
 TEST(DeviceLimits, WhatTheDeviceSaysOfItsCacheCountsAndTheSheetIsHeldAgainstIt) {
     constexpr double mebibyte = 1 << 20U;
     const auto of = [&](double footprint, double l2_mebibytes) {
-        auto c = stream("l2");
-        c.settings = {{"footprint", footprint * mebibyte}, {"l2_bytes", l2_mebibytes * mebibyte}};
+        auto c = stream(footprint * mebibyte);
+        c.evidence.cache_bytes = l2_mebibytes * mebibyte;
         return limits(c);
     };
     EXPECT_THAT(of(240, 60).ceilings, SizeIs(2)); // as an H200 says, and its sheet
@@ -151,44 +171,36 @@ TEST(DeviceLimits, WhatTheDeviceSaysOfItsCacheCountsAndTheSheetIsHeldAgainstIt) 
 }
 
 TEST(DeviceLimits, MemoryIsBusTimesClock) {
-    const auto found = limits(stream("beyond_cache"));
+    const auto found = limits(stream());
     ASSERT_THAT(found.ceilings, SizeIs(2));
     EXPECT_DOUBLE_EQ(*found.ceilings[0].value, 6144 * 3.201e9 * 2 / 8);
     EXPECT_DOUBLE_EQ(*found.ceilings[1].value, 4.8e12); // 2.4% less: within the tolerance
     EXPECT_THAT(found.warnings, IsEmpty());
-    auto slow = stream("beyond_cache");
+    auto slow = stream();
     slow.telemetry.device = record::DeviceTelemetry{.memory_clock_hz = 2.6e9};
     EXPECT_DOUBLE_EQ(*limits(slow).ceilings.at(1).value, 6144 * 2.6e9 * 2 / 8);
 }
 
 TEST(DeviceLimits, WhatMayStayInACacheIsNotHeldAgainstMemory) {
-    EXPECT_THAT(limits(stream(std::int64_t{64} << 20U)).reason, HasSubstr("64 MiB may stay"));
-    EXPECT_THAT(limits(stream(std::int64_t{1} << 30U)).ceilings, SizeIs(2));
-    auto resolved = stream("huge");
-    resolved.settings = {{"footprint", 1e10}};
-    EXPECT_THAT(limits(resolved).ceilings, SizeIs(2));
-    EXPECT_THAT(limits(stream("huge")).reason, HasSubstr("how much memory"));
-    const auto copies = [](std::int64_t bytes) {
-        return measured("transfer.device", "bandwidth", "B/s", {{"bytes", bytes}});
-    };
-    EXPECT_THAT(limits(copies(std::int64_t{1} << 30U)).ceilings, SizeIs(2));
-    EXPECT_THAT(limits(copies(4096)).reason, HasSubstr("4 KiB may stay"));
+    EXPECT_THAT(limits(stream(gibibyte / 16)).reason, HasSubstr("64 MiB may stay"));
+    EXPECT_THAT(limits(stream(gibibyte)).ceilings, SizeIs(2));
+    EXPECT_THAT(limits(stream(std::nullopt)).reason, HasSubstr("how much memory"));
 }
 
 TEST(DeviceLimits, ATransferIsHeldAgainstTheLinkItWasSeenOn) {
-    auto c = transfer({{"direction", "to_device"}});
+    auto c = transfer();
     EXPECT_NEAR(*limits(c).ceilings.at(0).value, 63.0e9, 0.1e9);
     EXPECT_THAT(limits(c).ceilings.at(0).source, HasSubstr("not seen under load"));
     c.telemetry.device = record::DeviceTelemetry{.pcie_generation = 4, .pcie_width = 8};
     EXPECT_NEAR(*limits(c).ceilings.at(0).value, 15.75e9, 0.01e9);
     EXPECT_THAT(limits(c).ceilings.at(0).source, HasSubstr("PCIe 4.0 x8, one way, as seen"));
-    c.parameters = {{"direction", "both"}};
+    c.evidence.directions = 2;
     EXPECT_NEAR(*limits(c).ceilings.at(0).value, 31.5e9, 0.01e9);
     c.telemetry.device->pcie_generation = 99;
     EXPECT_THAT(limits(c).reason, HasSubstr("PCIe"));
     auto superchip = h200();
     superchip.name = "NVIDIA GH200 480GB";
-    EXPECT_DOUBLE_EQ(*limits(transfer({}), superchip).ceilings.at(0).value, 450e9);
+    EXPECT_DOUBLE_EQ(*limits(transfer(), superchip).ceilings.at(0).value, 450e9);
 }
 
 /// Eight devices, of which one has lost a link.
@@ -204,43 +216,43 @@ record::Machine eight() {
     return machine;
 }
 
-record::Case reduced(record::NamedList settings) {
-    auto c = measured("collective.allreduce", "bus_bandwidth", "B/s", {});
+record::Case reduced(record::Evidence evidence) {
+    auto c =
+        told(measured("collective.allreduce", "bus_bandwidth", "B/s", {}), std::move(evidence));
     c.place.uuid.clear();
-    c.settings = std::move(settings);
     return c;
 }
 
-DeviceLimits limits_of_eight(const record::Case& c) { return limits_of(c, eight(), shipped()); }
+DeviceLimits limits_of_eight(const record::Case& c) {
+    return limits_of(by_of(c), c, eight(), shipped());
+}
 
 TEST(DeviceLimits, ACollectiveIsHeldAgainstTheLinksOfTheSlowestDevice) {
-    const auto found = limits_of_eight(reduced({{"path", "nvlink"}, {"nccl.algorithm", "RING"}}));
+    const auto found = limits_of_eight(reduced({.links = Links::nvlink}));
     ASSERT_THAT(found.ceilings, SizeIs(2));
     EXPECT_DOUBLE_EQ(*found.ceilings[0].value, 17 * 25e9);
     EXPECT_EQ(found.ceilings[0].source, "17 NVLinks of 25.0 GB/s, one way");
     EXPECT_DOUBLE_EQ(*found.ceilings[1].value, 450e9);
     EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("differ by 5.6%"))) << "a link is missing";
-    const auto staged = limits_of_eight(reduced({{"path", "shared_memory"}}));
+    const auto staged = limits_of_eight(reduced({.links = Links::host}));
     EXPECT_NEAR(*staged.ceilings.at(0).value, 63.0e9, 0.1e9);
-    EXPECT_THAT(limits_of_eight(reduced({{"path", "pcie_peer"}})).ceilings, SizeIs(1));
+    EXPECT_THAT(staged.ceilings, SizeIs(1));
 }
 
 TEST(DeviceLimits, WhereTheSwitchAddsUpNoLinkIsALimit) {
-    for (const auto& settings :
-         {record::NamedList{{"path", "nvlink"}, {"nccl.algorithm", "NVLS"}},
-          record::NamedList{{"path", "nvlink"}, {"nccl.kernel", "AllReduce_RSxLDMC_AGxSTMC"}}}) {
-        EXPECT_THAT(limits_of_eight(reduced(settings)).ceilings, IsEmpty());
-        EXPECT_THAT(limits_of_eight(reduced(settings)).reason, HasSubstr("NVLink's switch"));
-    }
+    const auto summed = reduced({.links = Links::nvlink, .switch_work = "NVLS"});
+    EXPECT_THAT(limits_of_eight(summed).ceilings, IsEmpty());
+    EXPECT_THAT(limits_of_eight(summed).reason, HasSubstr("\"NVLS\" has NVLink's switch"));
     EXPECT_THAT(limits_of_eight(reduced({})).reason, HasSubstr("which way"));
-    EXPECT_THAT(limits_of_eight(reduced({{"path", "tcp"}})).reason, HasSubstr("tcp"));
-    EXPECT_THAT(limits_of_eight(reduced({{"path", "nvlink"}, {"machines", 2.0}})).reason,
+    EXPECT_THAT(limits_of_eight(reduced({.links = Links::other})).reason,
+                HasSubstr("no data sheet"));
+    EXPECT_THAT(limits_of_eight(reduced({.links = Links::nvlink, .machines = 2})).reason,
                 HasSubstr("several machines"));
 }
 
 TEST(DeviceLimits, CopiesBetweenDevicesTakeNvlinkWhereItIsUp) {
-    auto c = measured("transfer.peer", "bandwidth", "B/s",
-                      {{"direction", "both_ways"}, {"path", "peer"}});
+    auto c = told(measured("transfer.peer", "bandwidth", "B/s", {}),
+                  {.links = Links::peer, .directions = 2});
     c.place.uuid.clear();
     EXPECT_DOUBLE_EQ(*limits_of_eight(c).ceilings.at(0).value, 2 * 17 * 25e9);
     auto pcie = h200();
@@ -250,9 +262,9 @@ TEST(DeviceLimits, CopiesBetweenDevicesTakeNvlinkWhereItIsUp) {
     auto bridged = h200();
     bridged.name = "NVIDIA H100 NVL";
     bridged.nvlinks = 0;
-    EXPECT_THAT(limits(reduced({{"path", "nvlink"}}), bridged).reason,
+    EXPECT_THAT(limits(reduced({.links = Links::nvlink}), bridged).reason,
                 HasSubstr("no NVLink is up"));
-    c.parameters = {{"direction", "one_way"}, {"path", "host"}};
+    c.evidence = {.links = Links::host, .directions = 1};
     EXPECT_NEAR(*limits_of_eight(c).ceilings.at(0).value, 63.0e9, 0.1e9);
 }
 
@@ -275,8 +287,10 @@ TEST(DeviceLimits, AnUnknownDeviceHasNone) {
                 HasSubstr("configs/hardware has no \"NVIDIA H222\"; nearest is"));
     device.uuid = "GPU-2";
     EXPECT_THAT(limits(gemm("bf16"), device).reason, HasSubstr("no driver described"));
-    EXPECT_EQ(limits_of(gemm("bf16"), machine_with(h200()), fail("x.json: torn")).reason,
-              "x.json: torn");
+    EXPECT_EQ(
+        limits_of(BoundBy::matrix_units, gemm("bf16"), machine_with(h200()), fail("x.json: torn"))
+            .reason,
+        "x.json: torn");
 }
 
 TEST(DeviceLimits, FiguresThatDisagreeAreNamed) {
@@ -301,9 +315,11 @@ Catalogue device_catalogue() {
     auto peak = harness::testing::benchmark(
         "peak.tensor", "flop_rate", {harness::testing::choice("precision", {"bf16"}, {"bf16"})});
     peak.is_ceiling = true;
+    peak.bound = BoundBy::matrix_units;
     auto product = harness::testing::benchmark(
         "gemm.square", "flop_rate", {harness::testing::choice("precision", {"bf16"}, {"bf16"})});
     product.ceiling = "peak.tensor";
+    product.bound = BoundBy::matrix_units;
     Catalogue all;
     all.modules = {harness::testing::manifest("cublaslt", {peak, product})};
     return all;

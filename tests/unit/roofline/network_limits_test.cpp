@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a network between two machines can carry, from the settings of a case.
+// What a network between two machines can carry, from what a case tells.
 #include "roofline/ceilings.hpp"
 #include "support/catalogue_maker.hpp"
 #include "support/temporary_folder.hpp"
@@ -35,11 +35,18 @@ public:
         add("net/veth1", "speed", "10000");
         std::filesystem::remove_all(path("net/veth1") / "device");
     }
-    record::NamedList noted(std::string devices, std::int64_t machines = 2,
-                            std::int64_t ranks = 2) const {
-        record::NamedList settings{
-            {"ranks", ranks}, {"machines", machines}, {"network_devices", std::move(devices)}};
-        note_network_rate(settings, machine::Files{folder_.path()});
+    record::Evidence noted(std::string devices, std::int64_t machines = 2,
+                           std::int64_t ranks = 2) const {
+        record::Evidence told{
+            .machines = machines, .ranks = ranks, .network_devices = std::move(devices)};
+        record::NamedList settings;
+        note_network_rate(told, settings, machine::Files{folder_.path()});
+        return told;
+    }
+    record::NamedList for_people(std::string devices) const {
+        record::Evidence told{.network_devices = std::move(devices)};
+        record::NamedList settings;
+        note_network_rate(told, settings, machine::Files{folder_.path()});
         return settings;
     }
 
@@ -55,27 +62,32 @@ private:
     harness::testing::TemporaryFolder folder_;
 };
 
-record::Case put(record::NamedList settings, std::string direction = "one_way",
-                 double value = 2e9) {
+record::Case put(record::Evidence told, double value = 2e9) {
     record::Case c{.benchmark = "memory.copy",
                    .place = {.kind = "host"},
                    .library = "host",
-                   .parameters = {{"direction", std::move(direction)}},
+                   .evidence = std::move(told),
                    .headline = "bandwidth",
                    .status = record::Status::ok};
-    c.settings = std::move(settings);
     c.metrics.push_back({.name = "bandwidth", .unit = "B/s", .value = value});
     return c;
+}
+DeviceLimits limits(record::Evidence told) {
+    return network_limits(BoundBy::network, put(std::move(told)));
 }
 
 TEST(NetworkLimits, OneCardCarriesItsRateEachWay) {
     const Host host;
-    const auto one = network_limits(put(host.noted("eth0")));
+    const auto one = limits(host.noted("eth0"));
     ASSERT_THAT(one.ceilings, SizeIs(1));
     EXPECT_EQ(one.ceilings[0].value, 3.125e9);
     EXPECT_EQ(one.ceilings[0].kind, record::CeilingKind::datasheet);
     EXPECT_EQ(one.ceilings[0].source, "/sys/class/net/eth0/speed: 25000 Mbit/s");
-    const auto both = network_limits(put(host.noted("mlx5_0:1"), "two_way"));
+    const auto both = [&] {
+        auto told = host.noted("mlx5_0:1");
+        told.directions = 2;
+        return limits(told);
+    }();
     ASSERT_THAT(both.ceilings, SizeIs(1));
     EXPECT_EQ(both.ceilings[0].value, 25e9);
     EXPECT_THAT(both.ceilings[0].source, HasSubstr("(4X EDR), both ways at once"));
@@ -83,56 +95,61 @@ TEST(NetworkLimits, OneCardCarriesItsRateEachWay) {
 
 TEST(NetworkLimits, SeveralDevicesAddUpAndAllMustBeKnown) {
     const Host host;
-    const auto rails = network_limits(put(host.noted("mlx5_0:1, mlx5_1:1")));
+    const auto rails = limits(host.noted("mlx5_0:1, mlx5_1:1"));
     ASSERT_THAT(rails.ceilings, SizeIs(1));
     EXPECT_EQ(rails.ceilings[0].value, 25e9);
     EXPECT_THAT(rails.ceilings[0].source, HasSubstr("EDR); /sys/class/infiniband/mlx5_1"));
-    const auto mixed = network_limits(put(host.noted("eth0, veth1")));
+    const auto mixed = limits(host.noted("eth0, veth1"));
     EXPECT_THAT(mixed.ceilings, IsEmpty());
     EXPECT_EQ(mixed.reason, "the kernel knows no rate of veth1: a virtual device");
 }
 
 TEST(NetworkLimits, OtherJobsHaveNoneAndSayWhy) {
     const Host host;
-    EXPECT_THAT(network_limits(put(host.noted("eth0", 1))).reason, HasSubstr("on one machine"));
-    EXPECT_THAT(network_limits(put(host.noted("eth0", 2, 4))).reason, HasSubstr("several pairs"));
-    EXPECT_THAT(network_limits(put(host.noted("eth0", 3, 4))).reason, HasSubstr("several pairs"));
+    EXPECT_THAT(limits(host.noted("eth0", 1)).reason, HasSubstr("on one machine"));
+    EXPECT_THAT(limits(host.noted("eth0", 2, 4)).reason, HasSubstr("several pairs"));
+    EXPECT_THAT(limits(host.noted("eth0", 3, 4)).reason, HasSubstr("several pairs"));
     auto silent = host.noted("eth0");
-    std::erase_if(silent, [](const auto& setting) { return setting.name == "machines"; });
-    EXPECT_THAT(network_limits(put(silent)).reason, HasSubstr("how many machines"));
+    silent.machines.reset();
+    EXPECT_THAT(limits(silent).reason, HasSubstr("how many machines"));
 }
 
-TEST(NetworkLimits, NothingIsSaidOfMemoryAndOfOtherMetrics) {
+TEST(NetworkLimits, NothingIsSaidOfMemoryAndOfOtherBenchmarks) {
     const Host host;
-    EXPECT_THAT(host.noted("memory"), SizeIs(3)) << "nothing is added";
-    EXPECT_THAT(network_limits(put(host.noted("memory", 1))).reason, IsEmpty());
-    record::NamedList none;
-    note_network_rate(none);
-    EXPECT_THAT(none, IsEmpty());
-    auto latency = put(host.noted("eth0"));
-    latency.metrics.front().name = "latency";
-    EXPECT_THAT(network_limits(latency).ceilings, IsEmpty());
-    EXPECT_THAT(network_limits(latency).reason, IsEmpty());
+    EXPECT_THAT(host.for_people("memory"), IsEmpty());
+    EXPECT_THAT(host.for_people(""), IsEmpty());
+    EXPECT_THAT(limits(host.noted("memory", 1)).reason, IsEmpty());
+    const auto undeclared = network_limits(BoundBy::none, put(host.noted("eth0")));
+    EXPECT_THAT(undeclared.ceilings, IsEmpty());
+    EXPECT_THAT(undeclared.reason, IsEmpty());
+}
+
+TEST(NetworkLimits, PeopleSeeTheRateAsSettings) {
+    const auto settings = Host{}.for_people("eth0");
+    EXPECT_EQ(record::number(settings, "network_bytes_per_second"), 3.125e9);
+    EXPECT_EQ(record::text(settings, "network_rate_source"),
+              "/sys/class/net/eth0/speed: 25000 Mbit/s");
 }
 
 TEST(NetworkLimits, ARateFromAFileMayBeAnything) {
     for (const double value : {0.0, -1.0, std::numeric_limits<double>::infinity(),
                                std::numeric_limits<double>::quiet_NaN()}) {
-        const auto limits = network_limits(put({{"ranks", 2.0},
-                                                {"machines", 2.0},
-                                                {"network_bytes_per_second", value},
-                                                {"network_rate_source", "a file"}}));
-        EXPECT_THAT(limits.ceilings, IsEmpty()) << value;
-        EXPECT_THAT(limits.reason, HasSubstr("no rate"));
+        const auto found = limits({.machines = 2,
+                                   .ranks = 2,
+                                   .network_bytes_per_second = value,
+                                   .network_rate_source = "a file"});
+        EXPECT_THAT(found.ceilings, IsEmpty()) << value;
+        EXPECT_THAT(found.reason, HasSubstr("no rate"));
     }
 }
 
 TEST(NetworkLimits, ACaseIsHeldAgainstItAndFasterIsAWarning) {
     const Host host;
     record::Run run;
-    run.cases = {put(host.noted("eth0")), put(host.noted("eth0"), "one_way", 4e9),
-                 put(host.noted("veth1"))};
-    assign_ceilings(run, harness::testing::catalogue());
+    run.cases = {put(host.noted("eth0")), put(host.noted("eth0"), 4e9), put(host.noted("veth1"))};
+    auto catalogue = harness::testing::catalogue();
+    catalogue.modules.front().benchmarks.front().bound = BoundBy::network;
+    assign_ceilings(run, catalogue);
     EXPECT_EQ(run.cases[0].ceiling.value, 3.125e9);
     EXPECT_THAT(run.cases[0].warnings, IsEmpty());
     EXPECT_THAT(run.cases[1].warnings, ElementsAre(HasSubstr("128.0% of its ceiling")));

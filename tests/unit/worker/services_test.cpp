@@ -79,6 +79,73 @@ TEST_F(ServicesTest, ATableThatMakesNoSenseIsDroppedWithAWarning) {
                                        HasSubstr("no known metric")));
 }
 
+TEST_F(ServicesTest, EvidenceArrivesAndWhatIsNotToldStays) {
+    const Context context{services_.table()};
+    EXPECT_TRUE(services_.evidence.empty());
+    context.tell({.links = Links::peer, .footprint_bytes = 3e9, .directions = 2});
+    context.tell({.machines = 2, .ranks = 16, .switch_work = "NVLS"});
+    context.tell({.links = Links::nvlink, .network_devices = "mlx5_0:1"});
+    context.sustained(0.02, 2);
+    const record::Evidence expected{.links = record::Links::nvlink,
+                                    .footprint_bytes = 3e9,
+                                    .directions = 2,
+                                    .machines = 2,
+                                    .ranks = 16,
+                                    .batch_seconds = 0.02,
+                                    .load_seconds = 2,
+                                    .switch_work = "NVLS",
+                                    .network_devices = "mlx5_0:1"};
+    EXPECT_EQ(services_.evidence, expected);
+    services_.clear();
+    EXPECT_TRUE(services_.evidence.empty());
+    context.nvlink_at_least(4, 1e6);
+    EXPECT_EQ(services_.evidence.nvlink_least_bytes, 1e6);
+    context.nvlink_at_most(4, 0);
+    EXPECT_EQ(services_.evidence.nvlink_most_bytes, 0);
+    EXPECT_EQ(services_.evidence.nvlink_devices, 4);
+}
+
+TEST_F(ServicesTest, EvidenceThatMakesNoSenseIsPassedOver) {
+    const Context context{services_.table()};
+    context.tell({.footprint_bytes = NAN, .cache_bytes = INFINITY, .batch_seconds = -1});
+    services_.table()->evidence(services_.table()->context, nullptr);
+    assay_evidence shorter{}; // of a module that knows less
+    shorter.struct_size = offsetof(assay_evidence, cache_bytes);
+    shorter.footprint_bytes = 1e9;
+    shorter.cache_bytes = 1e6;
+    services_.table()->evidence(services_.table()->context, &shorter);
+    EXPECT_EQ(services_.evidence, record::Evidence{.footprint_bytes = 1e9});
+}
+
+/// Modules from before there was evidence said some of it by settings: they are measured as before.
+TEST_F(ServicesTest, AModuleFromBeforeEvidenceIsUnderstood) {
+    auto* const table = services_.table();
+    table->setting_number(table->context, "nvlink.devices", 2);
+    table->setting_number(table->context, "nvlink.most_bytes", 0);
+    table->setting_number(table->context, "batch_at_least", 0.02);
+    table->setting_text(table->context, "network_devices", "eth0");
+    EXPECT_EQ(services_.evidence, (record::Evidence{.nvlink_devices = 2,
+                                                    .nvlink_most_bytes = 0,
+                                                    .batch_seconds = 0.02,
+                                                    .network_devices = "eth0"}));
+    EXPECT_EQ(services_.settings.size(), 4U);
+}
+
+TEST_F(ServicesTest, AProgramFromBeforeEvidenceGetsSettingsAlone) {
+    assay_services old = *services_.table();
+    old.struct_size = offsetof(assay_services, evidence);
+    old.evidence = nullptr;
+    Context{&old}.tell({.machines = 2});
+    EXPECT_TRUE(services_.evidence.empty());
+    Metrics{&old}.add(assay::Table{.metric = "latency",
+                                   .row_title = "",
+                                   .column_title = "",
+                                   .rows = {"0"},
+                                   .columns = {"0"},
+                                   .values = {1}});
+    EXPECT_EQ(services_.tables.size(), 1U) << "what it knows, it gets";
+}
+
 TEST_F(ServicesTest, AProgramFromBeforeTablesIsNotCalled) {
     assay_services old = *services_.table();
     old.struct_size = offsetof(assay_services, table);
