@@ -101,7 +101,9 @@ Value encode(const std::vector<T>& list) {
 }
 template <class T>
 Value encode(const T& value) {
-    if constexpr (Record<const T>) {
+    if constexpr (requires { encode_value(value); }) {
+        return encode_value(value);
+    } else if constexpr (Record<const T>) {
         Value object = Value::object();
         each_field(
             [&](const char* key, const auto& member) {

@@ -52,10 +52,12 @@ public:
     }
 
 private:
-    bool end(record::Status status, ReasonCode code, std::string reason) {
+    bool end(record::Status status, ReasonCode code, std::string reason,
+             record::Values values = {}) {
         result_.status = result_.replica.status = status;
         result_.reason = result_.replica.reason = std::move(reason);
         result_.replica.reason_code = code;
+        result_.replica.reason_values = std::move(values);
         return false;
     }
     bool fail(const Error& error) {
@@ -66,7 +68,11 @@ private:
         if (!verification) return fail(verification.error());
         result_.verification = std::move(*verification);
         if (result_.verification->passed) return true;
-        return end(record::Status::incorrect, code, describe(*result_.verification));
+        record::Values values;
+        if (const auto& found = *result_.verification; found.error && found.bound)
+            values = {{"error", *found.error}, {"bound", *found.bound}};
+        return end(record::Status::incorrect, code, describe(*result_.verification),
+                   std::move(values));
     }
 
     bool warm_up() {
@@ -130,7 +136,8 @@ private:
                 replica.high = judgement.interval.high;
             }
         }
-        end(judgement.status, judgement.code, std::move(judgement.reason));
+        end(judgement.status, judgement.code, std::move(judgement.reason),
+            std::move(judgement.values));
     }
 
     const Protocol& protocol_;

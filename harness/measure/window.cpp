@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace assay::measure {
 namespace {
@@ -17,11 +18,15 @@ using record::ReasonCode;
 // Fewer kept values than this would leave batch means too few groups to find independent ones.
 constexpr std::uint64_t fewest_kept = 20;
 
-void add_reason(Judgement& judgement, record::ReasonCode code, const std::string& reason) {
-    if (judgement.reason.empty())
+void add_reason(Judgement& judgement, record::ReasonCode code, const std::string& reason,
+                record::Values values = {}) {
+    if (judgement.reason.empty()) {
         judgement.code = code;
-    else
+        judgement.values = std::move(values);
+    } else {
+        judgement.values.clear(); // they would tell a part of it
         judgement.reason += "; ";
+    }
     judgement.reason += reason;
 }
 
@@ -82,12 +87,15 @@ Judgement judge(const KeptValues& kept, const Protocol& protocol, double resolut
     if (kept.batches() < needed)
         add_reason(judgement, ReasonCode::too_few_batches,
                    fmt::format("{} batches of the {} that are needed fit in the time",
-                               kept.batches(), needed));
+                               kept.batches(), needed),
+                   {{"batches", static_cast<std::int64_t>(kept.batches())},
+                    {"needed", static_cast<std::int64_t>(needed)}});
     const stats::Drift drift = stats::half_drift(kept.values());
     if (drift.significant && std::abs(drift.relative()) > protocol.target)
         add_reason(judgement, ReasonCode::drift,
                    fmt::format("drift: first half {:.4g} s, second half {:.4g} s", drift.first,
-                               drift.second));
+                               drift.second),
+                   {{"first_seconds", drift.first}, {"second_seconds", drift.second}});
     const double half_width = interval.relative_half_width();
     if (std::isnan(half_width))
         add_reason(judgement, ReasonCode::no_interval, "one batch gives no interval");
@@ -96,7 +104,8 @@ Judgement judge(const KeptValues& kept, const Protocol& protocol, double resolut
             judgement, ReasonCode::wide_interval,
             fmt::format("known to {:.2g}%, the target is {:.2g}%{}", 100 * half_width,
                         100 * protocol.target,
-                        interval.decorrelated ? "" : " (neighbouring batches stay correlated)"));
+                        interval.decorrelated ? "" : " (neighbouring batches stay correlated)"),
+            {{"half_width_share", half_width}, {"target_share", protocol.target}});
     if (judgement.reason.empty()) judgement.status = record::Status::ok;
     return judgement;
 }

@@ -56,6 +56,7 @@ struct Judgement {
     stats::Interval interval;
     record::Status status = record::Status::unstable;   ///< ok, unstable or failed
     record::ReasonCode code = record::ReasonCode::none; ///< of the first reason
+    record::Values values;                              ///< of the reason, where it is one
     std::string reason;
 };
 /// `resolution`: of the clock, for one call, in seconds: no interval is narrower to either side.

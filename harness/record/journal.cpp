@@ -119,6 +119,7 @@ void add_step(Case& into, Case step) {
         into.status = step.status;
         into.reason = std::move(step.reason);
         into.reason_code = step.reason_code;
+        into.reason_values = std::move(step.reason_values);
     }
 }
 

@@ -117,6 +117,12 @@ void each_field(Visit&& visit, Maybe<DeviceTelemetry> auto& device) {
 }
 
 template <class Visit>
+void each_field(Visit&& visit, Maybe<Disturbance> auto& disturbance) {
+    visit("code", disturbance.code);
+    visit("values", disturbance.values);
+}
+
+template <class Visit>
 void each_field(Visit&& visit, Maybe<Telemetry> auto& telemetry) {
     visit("window_seconds", telemetry.window_seconds);
     visit("core_clock_hz", telemetry.core_clock_hz);
@@ -130,6 +136,7 @@ void each_field(Visit&& visit, Maybe<Telemetry> auto& telemetry) {
     visit("energy_note", telemetry.energy_note);
     visit("device", telemetry.device);
     visit("disturbances", telemetry.disturbances);
+    visit("disturbed_by", telemetry.disturbed_by);
 }
 
 template <class Visit>
@@ -139,6 +146,7 @@ void each_field(Visit&& visit, Maybe<Replica> auto& replica) {
     visit("status", replica.status);
     visit("reason", replica.reason);
     visit("reason_code", replica.reason_code);
+    visit("reason_values", replica.reason_values);
     visit("setup_seconds", replica.setup_seconds);
     visit("warmup_seconds", replica.warmup_seconds);
     visit("batches", replica.batches);
@@ -167,6 +175,7 @@ void each_field(Visit&& visit, Maybe<Case> auto& c) {
     visit("status", c.status);
     visit("reason", c.reason);
     visit("reason_code", c.reason_code);
+    visit("reason_values", c.reason_values);
     visit("verification", c.verification);
     visit("metrics", c.metrics);
     visit("tables", c.tables);
@@ -304,6 +313,10 @@ template <>
 inline constexpr bool is_sparse<std::vector<record::LeftOut>> = true;
 template <>
 inline constexpr bool is_sparse<record::ReasonCode> = true;
+template <>
+inline constexpr bool is_sparse<record::Values> = true;
+template <>
+inline constexpr bool is_sparse<std::vector<record::Disturbance>> = true;
 template <>
 inline constexpr bool is_sparse<record::Evidence> = true;
 template <>

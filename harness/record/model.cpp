@@ -47,6 +47,26 @@ constexpr Names<ReasonCode, 22> reason_names{{
     {ReasonCode::stopped, "stopped"},
     {ReasonCode::not_measured, "not_measured"},
 }};
+constexpr Names<DisturbanceCode, 18> disturbance_names{{
+    {DisturbanceCode::other, "other"},
+    {DisturbanceCode::foreign_cpu, "foreign_cpu"},
+    {DisturbanceCode::steal, "steal"},
+    {DisturbanceCode::waiting, "waiting"},
+    {DisturbanceCode::quota, "quota"},
+    {DisturbanceCode::too_hot, "too_hot"},
+    {DisturbanceCode::clock_fell, "clock_fell"},
+    {DisturbanceCode::clock_rose, "clock_rose"},
+    {DisturbanceCode::device_slowed, "device_slowed"},
+    {DisturbanceCode::device_capped, "device_capped"},
+    {DisturbanceCode::memory_uncorrected, "memory_uncorrected"},
+    {DisturbanceCode::memory_corrected, "memory_corrected"},
+    {DisturbanceCode::row_broken, "row_broken"},
+    {DisturbanceCode::packets_resent, "packets_resent"},
+    {DisturbanceCode::device_shared, "device_shared"},
+    {DisturbanceCode::link_narrow, "link_narrow"},
+    {DisturbanceCode::link_slow, "link_slow"},
+    {DisturbanceCode::driver_silent, "driver_silent"},
+}};
 constexpr Names<Links, 5> link_names{{
     {Links::unknown, "unknown"},
     {Links::host, "host"},
@@ -106,6 +126,18 @@ ReasonCode reason_code(const Error& error) {
         break;
     }
     return ReasonCode::benchmark_error;
+}
+
+std::string_view to_string(DisturbanceCode code) { return name_of(disturbance_names, code); }
+bool from_text(std::string_view text, DisturbanceCode& out) {
+    if (!find_value(disturbance_names, text, out))
+        out = DisturbanceCode::other; // of a later version
+    return true;
+}
+std::string_view expected_text(DisturbanceCode /*code*/) { return "the code of a disturbance"; }
+void disturb(Telemetry& telemetry, DisturbanceCode code, Values values, std::string text) {
+    telemetry.disturbances.push_back(std::move(text));
+    telemetry.disturbed_by.push_back({.code = code, .values = std::move(values)});
 }
 
 std::string_view to_string(Links links) { return name_of(link_names, links); }

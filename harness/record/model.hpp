@@ -82,6 +82,42 @@ struct Named {
 };
 using NamedList = std::vector<Named>;
 const Value* find(const NamedList& list, std::string_view name);
+
+/// What a code is about, in the order of the places in its text: SI base units by the ends of their names (_seconds,
+/// _hz, share, ...). Not written where there is none.
+struct Values : NamedList {
+    using NamedList::NamedList;
+};
+
+/// What outside the case used the machine in its window, for programs. The schema says what each means.
+enum class DisturbanceCode : std::uint8_t {
+    other,
+    foreign_cpu,
+    steal,
+    waiting,
+    quota,
+    too_hot,
+    clock_fell,
+    clock_rose,
+    device_slowed,
+    device_capped,
+    memory_uncorrected,
+    memory_corrected,
+    row_broken,
+    packets_resent,
+    device_shared,
+    link_narrow,
+    link_slow,
+    driver_silent,
+};
+std::string_view to_string(DisturbanceCode code);
+bool from_text(std::string_view text, DisturbanceCode& out);
+std::string_view expected_text(DisturbanceCode code);
+
+struct Disturbance {
+    DisturbanceCode code = DisturbanceCode::other;
+    Values values;
+};
 /// A whole or a real number; none of a word, of true and false, and where no value has this name.
 std::optional<double> number(const Value& value);
 std::optional<double> number(const NamedList& list, std::string_view name);
@@ -240,7 +276,11 @@ struct Telemetry {
     std::optional<std::string> energy_note;    ///< why there is no energy
     std::optional<DeviceTelemetry> device;     ///< where the work was done on one
     std::vector<std::string> disturbances;     ///< sentences; empty means a quiet window
+    std::vector<Disturbance>
+        disturbed_by; ///< the same for programs; empty in files from before there were codes
 };
+
+void disturb(Telemetry& telemetry, DisturbanceCode code, Values values, std::string text);
 
 /// One worker process measuring one case.
 struct Replica {
@@ -249,6 +289,7 @@ struct Replica {
     Status status = Status::failed;
     std::string reason;
     ReasonCode reason_code = ReasonCode::none;
+    Values reason_values;
     // Always known of our own runs; other tools' results, imported, may not say.
     std::optional<double> setup_seconds;
     std::optional<double> warmup_seconds;
@@ -279,6 +320,7 @@ struct Case {
     Status status = Status::interrupted;
     std::string reason;
     ReasonCode reason_code = ReasonCode::none;
+    Values reason_values;
     std::optional<Verification> verification;
     std::vector<Metric> metrics; ///< empty unless ok or unstable
     std::vector<Table> tables;   ///< medians over the replicas; empty unless ok or unstable

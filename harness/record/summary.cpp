@@ -296,26 +296,38 @@ struct Verdict {
     Status status;
     ReasonCode code;
     std::string reason;
+    Values values{};
 };
 
 Verdict verdict_of(Status status, const Replica& replica, int planned) {
-    return {.status = status,
-            .code = replica.reason_code,
-            .reason = about(replica, planned, replica.reason)};
+    Verdict verdict{.status = status,
+                    .code = replica.reason_code,
+                    .reason = about(replica, planned, replica.reason),
+                    .values = replica.reason_values};
+    if (!verdict.values.empty()) {
+        verdict.values.push_back({"replica", std::int64_t{replica.index} + 1});
+        verdict.values.push_back({"replicas", std::int64_t{planned}});
+    }
+    return verdict;
 }
 
 /// Slowest over fastest. Processes on a quiet machine differ by up to about 10% in the noisiest
 /// benchmarks we know (small all-reduces); a factor of 1.25 means they did not measure the same thing.
 constexpr double most_between_replicas = 1.25;
 
-std::optional<std::string> disagreement(const Case& c) {
+std::optional<Verdict> disagreement(const Case& c) {
     if (c.replicas.size() < 2) return {};
     const auto cost = [&](const Replica& replica) { return cost_of(c, replica); };
     const auto [fast, slow] = std::ranges::minmax(c.replicas, {}, cost);
     const double factor = cost(slow) / cost(fast);
     if (factor <= most_between_replicas) return {};
-    return fmt::format("replica {} took {:.3g} times as long as replica {}", slow.index + 1, factor,
-                       fast.index + 1);
+    return Verdict{.status = Status::unstable,
+                   .code = ReasonCode::replicas_disagree,
+                   .reason = fmt::format("replica {} took {:.3g} times as long as replica {}",
+                                         slow.index + 1, factor, fast.index + 1),
+                   .values = {{"slow_replica", std::int64_t{slow.index} + 1},
+                              {"factor", factor},
+                              {"fast_replica", std::int64_t{fast.index} + 1}}};
 }
 
 /// The first replica, or the case itself, that decides; nothing when all is well so far.
@@ -344,20 +356,22 @@ Verdict verdict(const Case& c, int planned) {
             return {.status = Status::interrupted,
                     .code = ReasonCode::not_measured,
                     .reason = "no replica was measured"};
-        return {.status = c.status, .code = c.reason_code, .reason = c.reason};
+        return {.status = c.status,
+                .code = c.reason_code,
+                .reason = c.reason,
+                .values = c.reason_values};
     }
     if (auto bad = bad_end(c, planned)) return *std::move(bad);
     if (std::cmp_less(c.replicas.size(), planned))
         return {.status = Status::interrupted,
                 .code = ReasonCode::not_measured,
                 .reason =
-                    fmt::format("{} of {} replicas were measured", c.replicas.size(), planned)};
+                    fmt::format("{} of {} replicas were measured", c.replicas.size(), planned),
+                .values = {{"measured", static_cast<std::int64_t>(c.replicas.size())},
+                           {"planned", std::int64_t{planned}}}};
     if (const Replica* noisy = first_with(c, Status::unstable))
         return verdict_of(Status::unstable, *noisy, planned);
-    if (auto reason = disagreement(c))
-        return {.status = Status::unstable,
-                .code = ReasonCode::replicas_disagree,
-                .reason = *std::move(reason)};
+    if (auto found = disagreement(c)) return *std::move(found);
     return {.status = Status::ok, .code = ReasonCode::none, .reason = {}};
 }
 
@@ -376,6 +390,7 @@ void conclude(Case& c, int planned_replicas) {
     c.status = found.status;
     c.reason_code = found.code;
     c.reason = std::move(found.reason);
+    c.reason_values = std::move(found.values);
     c.telemetry = worst_telemetry(c.replicas);
     choose_headline(c);
     summarise(c);
@@ -383,6 +398,7 @@ void conclude(Case& c, int planned_replicas) {
     if (!shows || (!c.metrics.empty() && c.metrics.front().name == c.headline)) return;
     c.status = Status::failed;
     c.reason_code = ReasonCode::no_metric;
+    c.reason_values = {{"metric", c.headline}};
     c.reason = fmt::format("its headline `{}` cannot be computed from what it reports", c.headline);
     c.metrics.clear();
 }

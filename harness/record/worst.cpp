@@ -2,6 +2,7 @@
 #include "record/summary.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 
 namespace assay::record {
@@ -83,9 +84,14 @@ Telemetry worst_telemetry(const std::vector<Replica>& replicas) {
         if (!worst.energy_note) worst.energy_note = next.energy_note;
         if (next.device)
             keep_worst(worst.device ? *worst.device : worst.device.emplace(), *next.device);
-        for (const std::string& sentence : next.disturbances)
-            if (std::ranges::find(worst.disturbances, sentence) == worst.disturbances.end())
-                worst.disturbances.push_back(sentence);
+        const bool has_codes = next.disturbed_by.size() == next.disturbances.size();
+        for (std::size_t i = 0; i < next.disturbances.size(); ++i) {
+            const std::string& sentence = next.disturbances[i];
+            if (std::ranges::find(worst.disturbances, sentence) != worst.disturbances.end())
+                continue;
+            worst.disturbances.push_back(sentence);
+            if (has_codes) worst.disturbed_by.push_back(next.disturbed_by[i]);
+        }
     }
     if (worst.energy_joules) worst.energy_note.reset();
     return worst;

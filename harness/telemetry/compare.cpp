@@ -22,6 +22,8 @@ constexpr double wait_limit = 0.02;
 constexpr double quota_limit = 0.01;
 constexpr double clock_limit = 0.03;
 
+using Code = record::DisturbanceCode;
+
 /// How far a counter went; absent when one end is, or when it ran backwards.
 std::optional<double> difference(const std::optional<double>& begin,
                                  const std::optional<double>& end) {
@@ -60,42 +62,43 @@ void add_shares(const Snapshot& begin, const Snapshot& end, double seconds,
                 record::Telemetry& telemetry) {
     const double capacity = seconds * end.cpus;
     if (seconds < shortest_seconds || end.cpus < 1) return;
-    auto& said = telemetry.disturbances;
     if (const auto busy = difference(begin.busy_seconds, end.busy_seconds)) {
         const double foreign =
             std::clamp((*busy - own_seconds(begin.own, end.own)) / capacity, 0.0, 1.0);
         telemetry.foreign_cpu = foreign;
         if (foreign > foreign_limit + counting_error(end, capacity))
-            said.push_back(
-                fmt::format("Other programs used {:.1f}% of the machine's CPU time: stop "
-                            "them (`top` shows which) and measure again.",
-                            100 * foreign));
+            disturb(telemetry, Code::foreign_cpu, {{"share", foreign}},
+                    fmt::format("Other programs used {:.1f}% of the machine's CPU time: stop "
+                                "them (`top` shows which) and measure again.",
+                                100 * foreign));
     }
     if (const auto steal = difference(begin.steal_seconds, end.steal_seconds)) {
         telemetry.steal = std::clamp(*steal / capacity, 0.0, 1.0);
         if (*telemetry.steal > steal_limit)
-            said.push_back(fmt::format("The hypervisor took {:.1f}% of the CPU time for other "
-                                       "machines: measure again at another time, or on an instance "
-                                       "with CPUs of its own.",
-                                       100 * *telemetry.steal));
+            disturb(telemetry, Code::steal, {{"share", *telemetry.steal}},
+                    fmt::format("The hypervisor took {:.1f}% of the CPU time for other "
+                                "machines: measure again at another time, or on an instance "
+                                "with CPUs of its own.",
+                                100 * *telemetry.steal));
     }
 }
 
 void add_waits(const Snapshot& begin, const Snapshot& end, double seconds,
                record::Telemetry& telemetry) {
-    auto& said = telemetry.disturbances;
     const double waited = longest_wait(begin, end);
     if (seconds >= shortest_seconds && waited > wait_limit * seconds)
-        said.push_back(fmt::format("A thread of this benchmark waited {:.1f}% of the time for its "
-                                   "CPU: something else runs there, or there are more threads than "
-                                   "CPUs.",
-                                   100 * std::min(1.0, waited / seconds)));
+        disturb(telemetry, Code::waiting, {{"share", std::min(1.0, waited / seconds)}},
+                fmt::format("A thread of this benchmark waited {:.1f}% of the time for its "
+                            "CPU: something else runs there, or there are more threads than "
+                            "CPUs.",
+                            100 * std::min(1.0, waited / seconds)));
     const auto stopped = difference(begin.quota_seconds, end.quota_seconds);
     if (stopped && *stopped > quota_limit * seconds)
-        said.push_back(
-            fmt::format("The container's CPU quota stopped this benchmark for {:.3g} s of "
-                        "{:.3g} s: raise the quota (cpu.max) or use fewer threads.",
-                        *stopped, seconds));
+        disturb(telemetry, Code::quota,
+                {{"stopped_seconds", *stopped}, {"window_seconds", seconds}},
+                fmt::format("The container's CPU quota stopped this benchmark for {:.3g} s of "
+                            "{:.3g} s: raise the quota (cpu.max) or use fewer threads.",
+                            *stopped, seconds));
 }
 
 void add_clock(const Snapshot& begin, const Snapshot& end, record::Telemetry& telemetry) {
@@ -107,30 +110,35 @@ void add_clock(const Snapshot& begin, const Snapshot& end, record::Telemetry& te
     telemetry.core_clock_hz = (before + after) / 2;
     const double change = after / before - 1;
     if (std::abs(change) <= clock_limit) return;
-    telemetry.disturbances.push_back(
-        fmt::format("The core clock {} from {:.2f} to {:.2f} GHz ({:+.1f}%): {}.",
-                    change < 0 ? "fell" : "rose", before * 1e-9, after * 1e-9, 100 * change,
-                    change < 0 ? "look for heat, power limits and busy neighbours"
-                               : "fix the clock (governor `performance`) or warm up for longer"));
+    disturb(telemetry, change < 0 ? Code::clock_fell : Code::clock_rose,
+            {{"from_hz", before}, {"to_hz", after}, {"change_share", change}},
+            fmt::format("The core clock {} from {:.2f} to {:.2f} GHz ({:+.1f}%): {}.",
+                        change < 0 ? "fell" : "rose", before * 1e-9, after * 1e-9, 100 * change,
+                        change < 0
+                            ? "look for heat, power limits and busy neighbours"
+                            : "fix the clock (governor `performance`) or warm up for longer"));
 }
 
 } // namespace
 
 void compare(const Snapshot& begin, const Snapshot& end, record::Telemetry& telemetry) {
     const auto others = std::exchange(telemetry.disturbances, {});
+    const auto other_codes = std::exchange(telemetry.disturbed_by, {});
     const double seconds = std::max(0.0, end.time - begin.time);
     telemetry.window_seconds = seconds;
     add_shares(begin, end, seconds, telemetry);
     add_waits(begin, end, seconds, telemetry);
     telemetry.throttle_events = difference(begin.throttle_events, end.throttle_events);
     if (const double events = telemetry.throttle_events.value_or(0); events > 0)
-        telemetry.disturbances.push_back(
-            fmt::format("The processor slowed itself down {:.0f} times because it was too hot: "
-                        "check its cooling.",
-                        events));
+        disturb(telemetry, Code::too_hot, {{"events", events}},
+                fmt::format("The processor slowed itself down {:.0f} times because it was too hot: "
+                            "check its cooling.",
+                            events));
     telemetry.page_migrations = difference(begin.page_migrations, end.page_migrations);
     add_clock(begin, end, telemetry);
     telemetry.disturbances.insert(telemetry.disturbances.end(), others.begin(), others.end());
+    telemetry.disturbed_by.insert(telemetry.disturbed_by.end(), other_codes.begin(),
+                                  other_codes.end());
 }
 
 } // namespace assay::telemetry

@@ -139,13 +139,12 @@ void DeviceWindow::end(double seconds, const std::function<bool(int pid)>& is_ou
     telemetry.device = s.samples.summary(s.begun, ended, s.device.health());
     telemetry.device->other_processes = others(s.processes, is_ours);
     s.add_energy(ended, seconds, telemetry);
-    auto& said = telemetry.disturbances;
-    for (std::string& sentence : device_disturbances(*telemetry.device, s.described, seconds))
-        said.push_back(std::move(sentence));
+    add_disturbances(s.described, seconds, telemetry);
     if (const std::string& problem = s.device.problem(); !problem.empty())
-        said.push_back(fmt::format("The device's driver did not answer everything: {}. Look at "
-                                   "`dmesg` and reset the device.",
-                                   problem));
+        disturb(telemetry, record::DisturbanceCode::driver_silent, {{"problem", problem}},
+                fmt::format("The device's driver did not answer everything: {}. Look at "
+                            "`dmesg` and reset the device.",
+                            problem));
 }
 
 std::optional<double> DeviceWindow::clock_hz() { return state_->device.clock_hz(); }

@@ -35,73 +35,95 @@ constexpr std::array causes{
 constexpr double throttled_limit = 0.01; // of the window
 constexpr double sampled_limit = 0.05;   // of the samples: one alone may be a change of clocks
 
-std::optional<std::string> how_long(const record::Throttle& throttle, double seconds) {
+struct Length {
+    double share; ///< of the window, or of the samples
+    std::string text;
+};
+std::optional<Length> how_long(const record::Throttle& throttle, double seconds) {
     if (throttle.seconds) {
         if (*throttle.seconds <= throttled_limit * seconds) return std::nullopt;
-        return fmt::format("for {:.3g} s of {:.3g} s", std::min(*throttle.seconds, seconds),
-                           seconds);
+        const double length = std::min(*throttle.seconds, seconds);
+        return Length{length / seconds, fmt::format("for {:.3g} s of {:.3g} s", length, seconds)};
     }
     if (throttle.share.value_or(0) <= sampled_limit) return std::nullopt;
-    return fmt::format("in {:.0f}% of the samples", 100 * *throttle.share);
+    return Length{*throttle.share, fmt::format("in {:.0f}% of the samples", 100 * *throttle.share)};
 }
 
-using Sentences = std::vector<std::string>;
+using Code = record::DisturbanceCode;
 
-void say_throttled(const record::DeviceTelemetry& device, double seconds, Sentences& said) {
+void say_throttled(double seconds, record::Telemetry& telemetry) {
+    const auto& device = *telemetry.device;
     for (const auto& [reason, what] : causes) {
         const auto found = std::ranges::find(device.throttles, reason, &record::Throttle::reason);
         if (found == device.throttles.end()) continue;
         if (const auto length = how_long(*found, seconds))
-            said.push_back(
-                fmt::format("The device slowed itself down {}, because {}.", *length, what));
+            disturb(
+                telemetry, Code::device_slowed,
+                {{"reason", std::string{reason}}, {"share", length->share}},
+                fmt::format("The device slowed itself down {}, because {}.", length->text, what));
     }
 }
 
-void say_capped(const record::DeviceTelemetry& device, const record::Device& described,
-                double seconds, Sentences& said) {
+void say_capped(const record::Device& described, double seconds, record::Telemetry& telemetry) {
+    const auto& device = *telemetry.device;
     const auto capped = std::ranges::find(device.throttles, "power_cap", &record::Throttle::reason);
     if (capped == device.throttles.end() || !described.power_limit_watts ||
         !described.power_limit_default_watts ||
         *described.power_limit_watts >= *described.power_limit_default_watts)
         return;
     if (const auto length = how_long(*capped, seconds))
-        said.push_back(fmt::format("The device's power was limited to {:.0f} of {:.0f} W, which "
-                                   "slowed it down {}: `nvidia-smi -pl` as root raises the limit.",
-                                   *described.power_limit_watts,
-                                   *described.power_limit_default_watts, *length));
+        disturb(telemetry, Code::device_capped,
+                {{"limit_watts", *described.power_limit_watts},
+                 {"default_watts", *described.power_limit_default_watts},
+                 {"share", length->share}},
+                fmt::format("The device's power was limited to {:.0f} of {:.0f} W, which "
+                            "slowed it down {}: `nvidia-smi -pl` as root raises the limit.",
+                            *described.power_limit_watts, *described.power_limit_default_watts,
+                            length->text));
 }
 
-void say_errors(const record::DeviceTelemetry& device, Sentences& said) {
+void say_errors(record::Telemetry& telemetry) {
+    const auto& device = *telemetry.device;
     const auto plural = [](std::int64_t count) { return count == 1 ? "" : "s"; };
     if (const auto errors = device.ecc_uncorrected.value_or(0); errors > 0)
-        said.push_back(fmt::format("The device met {} memory error{} that it could not correct: do "
-                                   "not believe the figure, and reset the device.",
-                                   errors, plural(errors)));
+        disturb(telemetry, Code::memory_uncorrected, {{"errors", errors}},
+                fmt::format("The device met {} memory error{} that it could not correct: do "
+                            "not believe the figure, and reset the device.",
+                            errors, plural(errors)));
     if (const auto errors = device.ecc_corrected.value_or(0); errors > 0)
-        said.push_back(fmt::format("The device corrected {} memory error{}: watch it, `assay "
-                                   "doctor` says whether memory waits to be replaced.",
-                                   errors, plural(errors)));
+        disturb(telemetry, Code::memory_corrected, {{"errors", errors}},
+                fmt::format("The device corrected {} memory error{}: watch it, `assay "
+                            "doctor` says whether memory waits to be replaced.",
+                            errors, plural(errors)));
     if (device.remapping_pending.value_or(false) || device.remapping_failed.value_or(false))
-        said.emplace_back("A row of the device's memory is broken and not replaced yet: `assay "
-                          "doctor` says what to do.");
+        disturb(telemetry, Code::row_broken, {},
+                "A row of the device's memory is broken and not replaced yet: `assay "
+                "doctor` says what to do.");
     if (const auto replays = device.pcie_replays.value_or(0); replays > 0)
-        said.push_back(fmt::format("{} PCIe packet{} had to be sent again: the link has errors, "
-                                   "look at slot and riser.",
-                                   replays, plural(replays)));
+        disturb(telemetry, Code::packets_resent, {{"packets", replays}},
+                fmt::format("{} PCIe packet{} had to be sent again: the link has errors, "
+                            "look at slot and riser.",
+                            replays, plural(replays)));
 }
 
-void say_link(const record::DeviceTelemetry& device, Sentences& said) {
+void say_link(record::Telemetry& telemetry) {
+    const auto& device = *telemetry.device;
     if (device.pcie_width && device.pcie_width_max && *device.pcie_width < *device.pcie_width_max)
-        said.push_back(fmt::format("The device's PCIe link had {} of {} lanes: look at the slot.",
-                                   *device.pcie_width, *device.pcie_width_max));
+        disturb(telemetry, Code::link_narrow,
+                {{"lanes", std::int64_t{*device.pcie_width}},
+                 {"lanes_most", std::int64_t{*device.pcie_width_max}}},
+                fmt::format("The device's PCIe link had {} of {} lanes: look at the slot.",
+                            *device.pcie_width, *device.pcie_width_max));
     // One sample may fall into a moment without work, when links slow down.
     constexpr std::int64_t enough = 3;
     if (device.samples.value_or(0) >= enough && device.pcie_generation &&
         device.pcie_generation_max && *device.pcie_generation < *device.pcie_generation_max)
-        said.push_back(
-            fmt::format("The device's PCIe link ran at generation {} of {} all the time: "
-                        "look at the slot and at the firmware's settings.",
-                        *device.pcie_generation, *device.pcie_generation_max));
+        disturb(telemetry, Code::link_slow,
+                {{"generation", std::int64_t{*device.pcie_generation}},
+                 {"generation_most", std::int64_t{*device.pcie_generation_max}}},
+                fmt::format("The device's PCIe link ran at generation {} of {} all the time: "
+                            "look at the slot and at the firmware's settings.",
+                            *device.pcie_generation, *device.pcie_generation_max));
 }
 
 } // namespace
@@ -189,18 +211,17 @@ record::DeviceTelemetry DeviceSamples::summary(const driver::DeviceCounters& beg
             .nvlink_sent_bytes = grown(begun.nvlink_sent_bytes, ended.nvlink_sent_bytes)};
 }
 
-std::vector<std::string> device_disturbances(const record::DeviceTelemetry& device,
-                                             const record::Device& described, double seconds) {
-    Sentences said;
-    say_throttled(device, seconds, said);
-    say_capped(device, described, seconds, said);
-    say_errors(device, said);
-    if (const int others = device.other_processes.value_or(0); others > 0)
-        said.push_back(fmt::format("{} other process{} computed on the device: stop {} "
-                                   "(`nvidia-smi` shows which) and measure again.",
-                                   others, others == 1 ? "" : "es", others == 1 ? "it" : "them"));
-    say_link(device, said);
-    return said;
+void add_disturbances(const record::Device& described, double seconds,
+                      record::Telemetry& telemetry) {
+    say_throttled(seconds, telemetry);
+    say_capped(described, seconds, telemetry);
+    say_errors(telemetry);
+    if (const int others = telemetry.device->other_processes.value_or(0); others > 0)
+        disturb(telemetry, Code::device_shared, {{"processes", std::int64_t{others}}},
+                fmt::format("{} other process{} computed on the device: stop {} "
+                            "(`nvidia-smi` shows which) and measure again.",
+                            others, others == 1 ? "" : "es", others == 1 ? "it" : "them"));
+    say_link(telemetry);
 }
 
 } // namespace assay::telemetry

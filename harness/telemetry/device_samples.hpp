@@ -59,8 +59,8 @@ private:
     std::map<std::string, std::int64_t> reasons_;
 };
 
-/// What of it disturbs a figure, in sentences that say what to do. `seconds`: of the window.
-std::vector<std::string> device_disturbances(const record::DeviceTelemetry& device,
-                                             const record::Device& described, double seconds);
+/// Adds what of `telemetry.device`, which must be there, disturbs a figure. `seconds`: of the window.
+void add_disturbances(const record::Device& described, double seconds,
+                      record::Telemetry& telemetry);
 
 } // namespace assay::telemetry

@@ -82,6 +82,8 @@ template <class T>
 void clean(T& member) {
     if constexpr (json::Record<T>)
         each_field([](const char*, auto& field) { clean(field); }, member);
+    else if constexpr (std::is_same_v<T, record::Values>)
+        clean(static_cast<record::NamedList&>(member));
     else if constexpr (std::is_same_v<T, std::string>)
         member = plain(member);
 }

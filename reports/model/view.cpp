@@ -73,16 +73,6 @@ void add_figures(const Case& c, Row& row) {
                                    .unit = metric.unit});
 }
 
-/// Replicas say the same sentence with figures of their own; one of each is enough to read.
-void add_disturbances(const Case& c, Row& row) {
-    std::set<std::string> said;
-    for (const auto& sentence : c.telemetry.disturbances) {
-        std::string shape = sentence;
-        std::erase_if(shape, [](char letter) { return letter >= '0' && letter <= '9'; });
-        if (said.insert(shape).second) row.notes.push_back(sentence);
-    }
-}
-
 void add_notes(const Case& c, Row& row) {
     if (c.status == Status::incorrect) {
         const std::string detail = c.verification ? c.verification->detail : "";
@@ -93,7 +83,7 @@ void add_notes(const Case& c, Row& row) {
     if (c.version > 1 && headline(c) != nullptr)
         row.notes.push_back(say<text::check::newer_version>(c.version));
     for (const auto& warning : c.warnings) row.notes.push_back(warning);
-    add_disturbances(c, row);
+    std::ranges::move(disturbances_in_words(c.telemetry), std::back_inserter(row.notes));
     if (std::string text = device_in_words(c); !text.empty() && headline(c) != nullptr)
         row.notes.push_back(std::move(text));
 }

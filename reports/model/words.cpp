@@ -12,6 +12,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <set>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace assay::report {
@@ -63,6 +67,34 @@ std::string parameter_in_words(const record::Case& c, const record::Named& param
     const std::string text = with_resolved(with_blanks(value), resolved == value ? "" : resolved);
     if (contains(self_explaining, name) || (is_bytes(name) && !symbolic)) return text;
     return with_blanks(name) + " " + text;
+}
+
+/// "3.2 GHz" for to_hz, "12%" for share; a text is a reason of the driver's, or its own words.
+std::string value_in_words(const record::Named& value) {
+    const auto number = record::number(value.value);
+    if (!number) {
+        const auto text = record::to_string(value.value);
+        return std::string{find_text("throttle", text).value_or(text)};
+    }
+    constexpr std::array<std::pair<std::string_view, const char*>, 3> units{
+        {{"seconds", "s"}, {"_hz", "Hz"}, {"watts", "W"}}};
+    for (const auto& [end, unit] : units)
+        if (value.name.ends_with(end)) return record::human(*number, unit);
+    if (value.name.ends_with("share")) return record::human_percent(*number);
+    return fmt::format("{:.3g}", *number);
+}
+
+/// Disturbances that differ in numbers alone are of one kind.
+std::string kind_of(const record::Disturbance& disturbance) {
+    std::string kind{record::to_string(disturbance.code)};
+    for (const auto& value : disturbance.values)
+        if (const auto* text = std::get_if<std::string>(&value.value)) kind += ' ' + *text;
+    return kind;
+}
+/// The same of files from before there were codes.
+std::string kind_by_text(std::string sentence) {
+    std::erase_if(sentence, [](char letter) { return letter >= '0' && letter <= '9'; });
+    return sentence;
 }
 
 } // namespace
@@ -175,10 +207,45 @@ std::string_view status_in_words(record::Status status) {
     return find_text("status", record::to_string(status)).value_or("");
 }
 
+std::optional<std::string> filled(std::string_view text, const record::Values& values) {
+    std::string out;
+    while (!text.empty()) {
+        const auto place = text.find('{');
+        out += text.substr(0, place);
+        if (place == std::string_view::npos) break;
+        const auto index = static_cast<std::size_t>(text.at(place + 1) - '0');
+        if (index >= values.size()) return {};
+        out += value_in_words(values[index]);
+        text.remove_prefix(place + 3);
+    }
+    return out;
+}
+
 std::string reason_in_words(const record::Case& c) {
-    const auto meaning = find_text("reason", record::to_string(c.reason_code));
+    const auto code = record::to_string(c.reason_code);
+    const auto meaning = find_text("reason", code);
     if (!meaning || language_in_use() == Language::en) return c.reason;
+    if (const auto sentence = find_text("reason_values", code))
+        if (auto whole = filled(*sentence, c.reason_values)) return *std::move(whole);
     return say<text::words::labelled>(*meaning, c.reason);
+}
+
+std::vector<std::string> disturbances_in_words(const record::Telemetry& telemetry) {
+    std::vector<std::string> words;
+    std::set<std::string> said;
+    const bool has_codes = telemetry.disturbed_by.size() == telemetry.disturbances.size();
+    for (std::size_t i = 0; i < telemetry.disturbances.size(); ++i) {
+        const auto& sentence = telemetry.disturbances[i];
+        const auto* cause = has_codes ? &telemetry.disturbed_by[i] : nullptr;
+        if (!said.insert(cause != nullptr ? kind_of(*cause) : kind_by_text(sentence)).second)
+            continue;
+        std::optional<std::string> translated;
+        if (cause != nullptr && language_in_use() != Language::en)
+            if (const auto text = find_text("disturbance", record::to_string(cause->code)))
+                translated = filled(*text, cause->values);
+        words.push_back(translated.value_or(sentence));
+    }
+    return words;
 }
 
 } // namespace assay::report

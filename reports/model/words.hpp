@@ -56,5 +56,10 @@ std::string_view status_in_words(record::Status status);
 
 /// Why a case is not ok: the harness's English sentence, after what its code means where another language is in use.
 std::string reason_in_words(const record::Case& c);
+/// `text` with its places {0}, {1}, ... filled, each by the unit that the name of its value ends in; nothing where
+/// there are more places than values.
+std::optional<std::string> filled(std::string_view text, const record::Values& values);
+/// What disturbed the case, one of each kind: replicas say the same with figures of their own.
+std::vector<std::string> disturbances_in_words(const record::Telemetry& telemetry);
 
 } // namespace assay::report

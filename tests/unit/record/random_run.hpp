@@ -53,11 +53,13 @@ public:
                 .library = text(),
                 .parameters = named(),
                 .settings = named(),
+                .evidence = evidence(),
                 .work = named(),
                 .headline = text(),
                 .status = static_cast<record::Status>(below(8)),
                 .reason = text(),
                 .reason_code = static_cast<record::ReasonCode>(below(22)),
+                .reason_values = values(),
                 .verification = maybe([&] {
                     return record::Verification{.passed = flag(),
                                                 .method = text(),
@@ -196,7 +198,25 @@ private:
                 .energy_scope = maybe([&] { return text(); }),
                 .energy_note = maybe([&] { return text(); }),
                 .device = maybe([&] { return device_telemetry(); }),
-                .disturbances = several([&] { return text(); })};
+                .disturbances = several([&] { return text(); }),
+                .disturbed_by = several([&] {
+                    return record::Disturbance{.code =
+                                                   static_cast<record::DisturbanceCode>(below(18)),
+                                               .values = values()};
+                })};
+    }
+    record::Values values() {
+        record::Values made;
+        static_cast<record::NamedList&>(made) = named();
+        return made;
+    }
+    record::Evidence evidence() {
+        return {.links = static_cast<record::Links>(below(5)),
+                .footprint_bytes = maybe([&] { return real(); }),
+                .machines = maybe([&] { return std::int64_t{small()}; }),
+                .nvlink_most_bytes = maybe([&] { return real(); }),
+                .switch_work = text(),
+                .network_bytes_per_second = maybe([&] { return real(); })};
     }
     record::Replica replica() {
         return {.index = small(),
@@ -204,6 +224,7 @@ private:
                 .status = static_cast<record::Status>(below(8)),
                 .reason = text(),
                 .reason_code = static_cast<record::ReasonCode>(below(22)),
+                .reason_values = values(),
                 .setup_seconds = maybe([&] { return real(); }),
                 .warmup_seconds = real(),
                 .batches = count(),

@@ -68,6 +68,43 @@ TEST_F(InALanguage, ListsAreChinese) {
     EXPECT_EQ(say_count<text::count::cores>(1), "1 个核心");
 }
 
+TEST_F(InALanguage, DisturbancesAreSaidOncePerKindByCodeAndByTextWhereThereIsNone) {
+    using record::DisturbanceCode;
+    record::Telemetry telemetry;
+    disturb(telemetry, DisturbanceCode::steal, {{"share", 0.03}}, "Stolen: 3%.");
+    disturb(telemetry, DisturbanceCode::steal, {{"share", 0.05}}, "Now 5% more.");
+    for (const char* reason : {"thermal", "power_brake"})
+        disturb(telemetry, DisturbanceCode::device_slowed,
+                {{"reason", std::string{reason}}, {"share", 0.5}}, "Slowed.");
+    disturb(telemetry, DisturbanceCode::quota, {}, "Its values are not here.");
+    EXPECT_THAT(disturbances_in_words(telemetry),
+                ElementsAre("Stolen: 3%.", "Slowed.", "Slowed.", "Its values are not here."));
+    use_language(Language::zh);
+    EXPECT_THAT(disturbances_in_words(telemetry),
+                ElementsAre(HasSubstr("3.0%"), "设备降频，原因：温度，占窗口的 50%。",
+                            "设备降频，原因：供电限制，占窗口的 50%。",
+                            "Its values are not here."));
+    telemetry.disturbed_by.clear(); // a file from before there were codes
+    telemetry.disturbances = {"Lost 3%.", "Lost 12%.", "Slowed."};
+    EXPECT_THAT(disturbances_in_words(telemetry), ElementsAre("Lost 3%.", "Slowed."));
+}
+
+TEST_F(InALanguage, AReasonIsSaidFromItsCodeAndValues) {
+    record::Case c{.status = record::Status::unstable,
+                   .reason = "replica 2 of 3: drift: first half 1 s, second half 2 s",
+                   .reason_code = record::ReasonCode::drift,
+                   .reason_values = {{"first_seconds", 1.0},
+                                     {"second_seconds", 2.0},
+                                     {"replica", std::int64_t{2}},
+                                     {"replicas", std::int64_t{3}}}};
+    EXPECT_EQ(reason_in_words(c), c.reason);
+    use_language(Language::zh);
+    EXPECT_THAT(reason_in_words(c), HasSubstr("第 2 次重复（共 3 次）：漂移，前半 1"));
+    EXPECT_THAT(reason_in_words(c), Not(HasSubstr("half")));
+    c.reason_values.clear();
+    EXPECT_THAT(reason_in_words(c), HasSubstr(c.reason));
+}
+
 TEST_F(InALanguage, EnglishHasASingular) {
     EXPECT_EQ(say_count<text::count::cores>(1), "1 core");
     EXPECT_EQ(say_count<text::count::cores>(0), "0 cores");

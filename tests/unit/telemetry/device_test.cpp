@@ -109,6 +109,16 @@ TEST(DeviceWindow, OfAPartThereIsNoPowerAndNoEnergy) {
     EXPECT_EQ(telemetry.device->clock_hz, 1.755e9);
 }
 
+TEST(DeviceWindow, WhatIsSaidHasACodeAndValues) {
+    const auto said = watched("0 field.251 0,1250000000\n0 replays 7,9\n").disturbed_by;
+    ASSERT_EQ(said.size(), 2U);
+    EXPECT_EQ(said[0].code, record::DisturbanceCode::device_slowed);
+    EXPECT_EQ(record::text(said[0].values, "reason"), "thermal");
+    EXPECT_EQ(record::number(said[0].values, "share"), 0.5);
+    EXPECT_EQ(said[1].code, record::DisturbanceCode::packets_resent);
+    EXPECT_EQ(record::number(said[1].values, "packets"), 2);
+}
+
 TEST(DeviceWindow, ADeviceThatSlowedDownIsSaid) {
     EXPECT_THAT(watched("0 field.251 0,1250000000\n").disturbances,
                 ElementsAre("The device slowed itself down for 1.25 s of 2.5 s, because it was too "

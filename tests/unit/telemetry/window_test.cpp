@@ -100,6 +100,9 @@ TEST(Window, OtherProgramsAreForeign) {
     const auto t = window.end();
     EXPECT_NEAR(t.foreign_cpu.value(), 0.1, 1e-12);
     EXPECT_THAT(t.disturbances, ElementsAre(HasSubstr("10.0%")));
+    ASSERT_EQ(t.disturbed_by.size(), 1U);
+    EXPECT_EQ(t.disturbed_by[0].code, record::DisturbanceCode::foreign_cpu);
+    EXPECT_NEAR(record::number(t.disturbed_by[0].values, "share").value_or(0), 0.1, 1e-12);
 }
 
 TEST(Window, TheLimitLeavesRoomForTheErrorOfCounting) {
