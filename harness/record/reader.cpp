@@ -272,7 +272,8 @@ private:
         const char* missing = nullptr;
         each_field(
             [&](const char* name, const auto& target) {
-                const bool optional = json::may_be_missing<std::decay_t<decltype(target)>>;
+                const bool optional =
+                    json::may_be_missing<std::decay_t<decltype(target)>> || json::is_lenient<T>;
                 if (missing == nullptr && !optional && (seen & bit) == 0) missing = name;
                 bit <<= 1U;
             },

@@ -26,6 +26,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 class InALanguage : public testing::Test {
 protected:
