@@ -244,7 +244,7 @@ TEST_P(Contract, SaysWhatFits) {
     FakeProgram program;
     const std::vector<Case> cases = small_cases(benchmark());
     ASSERT_FALSE(cases.empty());
-    if (fitting_cases(program).empty()) {
+    if (cases_of(benchmark(), program).fitting.empty()) {
         Text why;
         static_cast<void>(benchmark().fit(program.services(), cases.front().data(), why.get()));
         ASSERT_NE(why.str().find("not applicable"), std::string::npos)

@@ -38,9 +38,10 @@ public:
                   .barrier = [](void* self) { static_cast<Fellow*>(self)->barrier(); },
                   .max = [](void* self, double* values,
                             std::size_t /*count*/) { static_cast<Fellow*>(self)->max(*values); },
-                  .broadcast = [](void* self, void* data, std::size_t bytes) {
-                      static_cast<Fellow*>(self)->broadcast(data, bytes);
-                  }};
+                  .broadcast =
+                      [](void* self, void* data, std::size_t bytes) {
+                          static_cast<Fellow*>(self)->broadcast(data, bytes);
+                      }};
     }
     ~Fellow() { meeting_.door.arrive_and_drop(); } // leaves nobody waiting
     Fellow(const Fellow&) = delete;
