@@ -27,8 +27,9 @@ function(assay_module name)
         CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
         ASSAY_BENCHMARKS "" ASSAY_HOOKS "${MODULE_HOOKS}")
     set_property(TARGET assay_module_${name} PROPERTY INSTALL_RPATH "$ORIGIN/..")
-    target_link_options(assay_module_${name} PRIVATE -Wl,-z,defs -Wl,--exclude-libs,ALL
-        -Wl,--build-id=sha1) # by which the manifest and a resumed run know the module
+    # Clang leaves the functions of its sanitizers to the program that loads the library.
+    target_link_options(assay_module_${name} PRIVATE $<$<NOT:$<AND:$<BOOL:${ASSAY_SANITIZE}>,$<CXX_COMPILER_ID:Clang>>>:-Wl,-z,defs>
+        -Wl,--exclude-libs,ALL -Wl,--build-id=sha1) # by which the manifest and a resumed run know the module
     # Optimised whatever the build type, and the same on every machine: wider instruction sets are
     # chosen at run time. Under sanitizers less, which compiles three times as fast.
     target_compile_options(assay_module_${name} PRIVATE
