@@ -17,7 +17,7 @@ using Sentence = std::optional<std::string>;
 Sentence on_quota(const record::Machine& machine, const machine::Files& files) {
     const auto quota = machine::cpu_quota(files);
     if (!quota || !machine.threads || *quota >= *machine.threads) return std::nullopt;
-    return fmt::format("a control group limits this process to {:.3g} CPUs: all-core figures are "
+    return fmt::format("a control group limits this process to {:.3g} CPUs: all-core values are "
                        "those of the limit, not of the machine",
                        *quota);
 }
@@ -35,13 +35,13 @@ Sentence on_governor(const machine::Files& files) {
     const auto governor = files.line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     if (governor.empty() || governor == "performance") return std::nullopt;
     return fmt::format("the frequency governor is \"{}\": `cpupower frequency-set -g performance` "
-                       "as root makes runs steadier",
+                       "as root reduces variation",
                        governor);
 }
 
 Sentence on_huge_pages(const record::Machine& machine) {
     if (machine.huge_pages != "never") return std::nullopt;
-    return "transparent huge pages are off: memory figures are lower than the hardware can do; "
+    return "transparent huge pages are off: memory bandwidth is lower than the hardware allows; "
            "`echo madvise > /sys/kernel/mm/transparent_hugepage/enabled` as root turns them on";
 }
 
@@ -64,7 +64,7 @@ Sentence on_hypervisor(const record::Machine& machine) {
     if (machine.virtualization.empty() || machine.virtualization == "none") return std::nullopt;
     return fmt::format(
         "this is a virtual machine ({}): neighbours can take time from it; the report "
-        "shows what was stolen while measuring",
+        "shows the steal time of each case",
         machine.virtualization);
 }
 

@@ -40,10 +40,10 @@ ModuleState probe(const Manifest& module, const record::Machine& machine, const 
 std::string why_unavailable(const Manifest& module) {
     std::error_code error;
     if (!fs::is_regular_file(module.library, error))
-        return fmt::format("{} is not there", module.library.string());
+        return fmt::format("{} is missing", module.library.string());
     if (module.launcher.empty()) return {};
     if (find_launcher(module.launcher).empty())
-        return fmt::format("{} is not there{}", module.launcher,
+        return fmt::format("{} is not installed{}", module.launcher,
                            module.launcher == "mpirun" ? " (Debian package openmpi-bin)" : "");
     return {};
 }

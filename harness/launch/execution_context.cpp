@@ -134,8 +134,8 @@ Result<void> try_out(const ExecutionContext& context, const fs::path& program,
     if (ending && ending->signal == 0 && ending->code == static_cast<int>(ExitCode::usage))
         return {};
     const auto said = last_line_of(command.log);
-    return fail(fmt::format("a worker does not start with {}: {}", context.prefix.front(),
-                            said.empty() ? "it says nothing" : said),
+    return fail(fmt::format("a worker could not be started with {}: {}", context.prefix.front(),
+                            said.empty() ? "it printed nothing" : said),
                 Fault::environment);
 }
 

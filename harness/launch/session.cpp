@@ -195,12 +195,12 @@ std::optional<T> Session::ask(const message::ToWorker& request, Waiting& waiting
     run(waiting);
     if (waiting.status != Status::ok) return {};
     if (auto* wanted = std::get_if<T>(&*waiting.answer)) return std::move(*wanted);
-    end(waiting, Status::failed, "the worker answered something else than it was asked");
+    end(waiting, Status::failed, "the worker gave an unexpected answer");
     return {};
 }
 
 void Session::run(Waiting& waiting) {
-    if (!alive_ && !waiting.status) end(waiting, Status::failed, "the worker has ended before");
+    if (!alive_ && !waiting.status) end(waiting, Status::failed, "the worker had already ended");
     while (!waiting.status) {
         wait_for_events(waiting);
         accept();
@@ -479,7 +479,7 @@ std::string Session::last_words(const Waiting& waiting) {
         return fmt::format("{}ended with exit code {} in the middle of a case, while {}", who,
                            ending->code, waiting.phase);
     return fmt::format("{}killed by {}{} while {}", who, signal_words(signal),
-                       signal == SIGKILL ? ", perhaps for want of memory," : "", waiting.phase);
+                       signal == SIGKILL ? ", perhaps out of memory," : "", waiting.phase);
 }
 
 void Session::end(Waiting& waiting, Status status, std::string reason, ReasonCode code) {

@@ -131,7 +131,7 @@ Result<std::vector<Host>> hosts_of_allocation() {
     const auto environment = own_environment();
     const char* list = find_variable(environment, "SLURM_JOB_NODELIST");
     if (list == nullptr)
-        return fail("this Slurm allocation names no hosts (SLURM_JOB_NODELIST)",
+        return fail("this Slurm allocation lists no hosts (SLURM_JOB_NODELIST)",
                     Fault::environment);
     const auto names = ask_names(list, environment);
     if (!names) return tl::unexpected{names.error()};

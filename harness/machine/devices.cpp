@@ -69,26 +69,25 @@ struct Throttling {
     std::string_view what;
 };
 constexpr std::array throttlings{
-    Throttling{.name = "thermal", .what = "it is too hot: check its cooling"},
+    Throttling{.name = "thermal", .what = "thermal limit reached: check its cooling"},
     Throttling{.name = "hardware_thermal",
-               .what = "it is so hot that its hardware halves the clock: check its cooling"},
-    Throttling{.name = "power_brake",
-               .what = "the power supply asks it to: check the power of the machine"},
-    Throttling{.name = "hardware_slowdown",
-               .what = "its hardware asks for it: check cooling and power"},
-    Throttling{.name = "sync_boost", .what = "it waits for others of its boost group"},
+               .what = "hardware thermal limit reached, clocks are halved: check its cooling"},
+    Throttling{.name = "power_brake", .what = "external power brake: check the power supply"},
+    Throttling{.name = "hardware_slowdown", .what = "hardware slowdown: check cooling and power"},
+    Throttling{.name = "sync_boost",
+               .what = "sync boost: it follows the slowest device of its group"},
 };
 
 using Sentences = std::vector<std::string>;
 
 void complain_of_memory(const DeviceState& state, Sentences& said) {
     if (state.health.remapping_failed.value_or(false))
-        said.emplace_back("a broken row of its memory could not be replaced: have it exchanged");
+        said.emplace_back("a memory row remap failed: replace the device");
     if (state.health.remapping_pending.value_or(false))
-        said.emplace_back("a broken row of its memory waits to be replaced: reset the device");
+        said.emplace_back("a memory row remap is pending: reset the device");
     if (const auto errors = state.counters.ecc_uncorrected.value_or(0); errors > 0)
-        said.push_back(fmt::format("{} memory error{} since the driver was loaded could not be "
-                                   "corrected: figures may be wrong, reset the device",
+        said.push_back(fmt::format("{} uncorrectable memory error{} since the driver was loaded: "
+                                   "results may be wrong, reset the device",
                                    errors, errors == 1 ? "" : "s"));
     if (const auto errors = state.counters.ecc_corrected.value_or(0); errors > 0)
         said.push_back(fmt::format("{} memory error{} since the driver was loaded {} corrected",
@@ -99,19 +98,18 @@ void complain_of_speed(const DeviceState& state, Sentences& said) {
     const auto now = state.readings.throttles.value_or(std::vector<std::string>{});
     for (const auto& [name, what] : throttlings)
         if (std::ranges::find(now, name) != now.end())
-            said.push_back(fmt::format("it is slowed down now, because {}", what));
+            said.push_back(fmt::format("it is throttled now: {}", what));
     const auto& device = state.device;
     if (device.power_limit_watts && device.power_limit_default_watts &&
         *device.power_limit_watts < *device.power_limit_default_watts)
-        said.push_back(
-            fmt::format("its power is limited to {:.0f} of {:.0f} W: `nvidia-smi -pl` as "
-                        "root raises it",
-                        *device.power_limit_watts, *device.power_limit_default_watts));
+        said.push_back(fmt::format("its power limit is {:.0f} of {:.0f} W: `nvidia-smi -pl` as "
+                                   "root raises it",
+                                   *device.power_limit_watts, *device.power_limit_default_watts));
     const auto& width = state.readings.pcie_width;
     const auto& most = state.health.pcie_width_max;
     if (width && most && *width < *most)
-        said.push_back(fmt::format("its PCIe link has {} of {} lanes: normal without work on some "
-                                   "devices, otherwise look at the slot",
+        said.push_back(fmt::format("its PCIe link has {} of {} lanes: normal when idle on some "
+                                   "devices, otherwise check the slot",
                                    *width, *most));
 }
 
@@ -169,8 +167,8 @@ Found or_silence(std::optional<Found> found, const std::vector<record::PciDevice
     Found nothing;
     nothing.problems = missed(
         pci,
-        {.message = fmt::format("their driver has not answered for {} s: `dmesg` as root may say "
-                                "why; as a rule the machine must be restarted",
+        {.message = fmt::format("their driver has not answered for {} s: `dmesg` as root may show "
+                                "why; usually the machine has to be rebooted",
                                 driver_patience.count()),
          .fault = Fault::environment});
     return nothing;
@@ -191,7 +189,7 @@ DeviceStates read_device_states(const std::vector<record::PciDevice>& pci,
 
 std::vector<std::string> complaints(const DeviceState& state) {
     Sentences said;
-    if (!state.problem.empty()) said.push_back("it does not answer everything: " + state.problem);
+    if (!state.problem.empty()) said.push_back("some queries failed: " + state.problem);
     complain_of_memory(state, said);
     complain_of_speed(state, said);
     if (state.processes && !state.processes->empty())
@@ -200,12 +198,12 @@ std::vector<std::string> complaints(const DeviceState& state) {
                                    fmt::join(*state.processes, ", ")));
     if (state.device.mode == "mig")
         said.emplace_back(
-            "it is divided (MIG): work is done on its parts, if there are any (`nvidia-smi mig`)");
+            "MIG is enabled: only its instances can run work (`nvidia-smi mig -lgi` lists them)");
     if (state.device.mode == "vgpu")
-        said.emplace_back("it is a virtual part of a device that others may use too");
+        said.emplace_back("it is a vGPU; other guests may share the physical device");
     if (state.health.persistence == false)
-        said.emplace_back("nothing keeps it awake between programs, so that each begins late: "
-                          "`nvidia-smi -pm 1` as root or nvidia-persistenced does");
+        said.emplace_back("persistence mode is off, so every program starts slowly: "
+                          "`nvidia-smi -pm 1` as root or nvidia-persistenced turns it on");
     return said;
 }
 

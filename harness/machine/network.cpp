@@ -23,7 +23,7 @@ constexpr double most_megabits = 1e7;
 
 NetworkRate unknown(std::string_view device, std::string_view why) {
     return {.bytes_per_second = {},
-            .source = fmt::format("the kernel knows no rate of {}: {}", device, why)};
+            .source = fmt::format("the kernel reports no rate for {}: {}", device, why)};
 }
 
 /// A part of a path that leads nowhere else, and can be printed.
@@ -45,7 +45,7 @@ NetworkRate rate_of_interface(const Files& files, const fs::path& folder, std::s
     const auto path = folder / "speed";
     const auto megabits = static_cast<double>(files.number(path).value_or(-1));
     if (!(megabits > 0 && megabits <= most_megabits))
-        return unknown(name, "its link is down, or its driver does not tell");
+        return unknown(name, "its link is down, or its driver does not report a rate");
     return {.bytes_per_second = megabits * 1e6 / bits_per_byte,
             .source = fmt::format("{}: {} Mbit/s", path.string(), megabits)};
 }
@@ -72,7 +72,7 @@ NetworkRate rate_of_port(const Files& files, const fs::path& device, std::string
         if (problem != std::errc{} || stop != end) gigabits = 0;
     }
     if (!(gigabits > 0 && gigabits * 1e3 <= most_megabits))
-        return unknown(name, "its driver does not tell");
+        return unknown(name, "its driver does not report a rate");
     const bool is_infiniband = files.line(folder / "link_layer") == "InfiniBand";
     const double share = is_infiniband ? share_of_data(parts.back()) : 1;
     return {.bytes_per_second = gigabits * share * 1e9 / bits_per_byte,

@@ -116,7 +116,7 @@ Result<Calibration> calibrate(TeamSubject& team, double length, std::uint64_t st
         // From half the length on, the rate is known well enough to set the number by it.
         if (*seconds >= length / 2 || next == calls || calls == limit) {
             if (*seconds == 0 && calls == most_calls)
-                return fail(fmt::format("the clock shows no time for {} calls", calls),
+                return fail(fmt::format("the clock did not advance during {} calls", calls),
                             Fault::benchmark);
             return Calibration{.calls = next,
                                .seconds_per_call = *seconds / static_cast<double>(calls)};

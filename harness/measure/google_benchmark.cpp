@@ -60,7 +60,8 @@ public:
         constexpr auto most_calls =
             static_cast<std::uint64_t>(std::numeric_limits<benchmark::IterationCount>::max());
         if (calls == 0 || calls > most_calls) // Iterations(0) ends the process
-            return fail(fmt::format("a batch of {} calls cannot be run", calls), Fault::benchmark);
+            return fail(fmt::format("a batch of {} calls is out of range", calls),
+                        Fault::benchmark);
         const auto iterations = static_cast<benchmark::IterationCount>(calls);
 
         Result<double> sampled = 0.0;

@@ -79,7 +79,7 @@ Judgement judge(const KeptValues& kept, const Protocol& protocol, double resolut
     stats::Interval& interval = judgement.interval;
     if (kept.values().empty() || interval.mean <= 0) {
         judgement.status = record::Status::failed;
-        add_reason(judgement, ReasonCode::no_time, "the clock shows no time for a batch");
+        add_reason(judgement, ReasonCode::no_time, "the clock did not advance during a batch");
         return judgement;
     }
     widen_to_resolution(interval, resolution);
@@ -98,7 +98,7 @@ Judgement judge(const KeptValues& kept, const Protocol& protocol, double resolut
                    {{"first_seconds", drift.first}, {"second_seconds", drift.second}});
     const double half_width = interval.relative_half_width();
     if (std::isnan(half_width))
-        add_reason(judgement, ReasonCode::no_interval, "one batch gives no interval");
+        add_reason(judgement, ReasonCode::no_interval, "one batch gives no confidence interval");
     else if (half_width > protocol.target)
         add_reason(
             judgement, ReasonCode::wide_interval,

@@ -50,7 +50,7 @@ Result<void> add(const record::Machine& machine, const std::string& word,
                                 list_of(machine)));
     if (word != "all" && found.size() > 1)
         return fail(
-            fmt::format("--device {}: that may be several; there are {}", word, list_of(machine)));
+            fmt::format("--device {}: matches several; there are {}", word, list_of(machine)));
     std::ranges::copy_if(found, std::back_inserter(chosen),
                          [&](const auto& d) { return !known(d); });
     return {};
@@ -73,7 +73,7 @@ Result<ChosenDevices> choose_devices(const record::Machine& machine,
         return chosen;
     }
     if (machine.devices.empty())
-        return fail(fmt::format("--device {}: this machine has no device that a driver tells of; "
+        return fail(fmt::format("--device {}: no driver reports a device on this machine; "
                                 "`assay doctor` says more",
                                 fmt::join(asked, ",")),
                     Fault::environment);

@@ -43,8 +43,8 @@ Result<Host> host_of(std::string_view text) {
     const auto colon = text.find(':');
     Host host{.name = std::string{text.substr(0, colon)}};
     if (!is_host_name(host.name))
-        return fail(
-            fmt::format("{} is no host; it should read name or name:slots", json::show_text(text)));
+        return fail(fmt::format("{} is not a host; it should be name or name:slots",
+                                json::show_text(text)));
     if (colon == std::string_view::npos) return host;
     const auto slots = slots_of(text.substr(colon + 1));
     if (!slots)
@@ -93,7 +93,7 @@ Result<std::vector<Host>> parse_hosts(std::string_view text) {
         const auto comma = text.find(',');
         auto host = host_of(text.substr(0, comma));
         if (!host) return tl::unexpected{host.error()};
-        if (is_there(hosts, host->name)) return fail(fmt::format("{} is there twice", host->name));
+        if (is_there(hosts, host->name)) return fail(fmt::format("{} is given twice", host->name));
         hosts.push_back(std::move(*host));
         if (comma == std::string_view::npos) return hosts;
         if (hosts.size() >= most_hosts) return fail("too many hosts");
@@ -114,7 +114,7 @@ Result<std::vector<Host>> parse_hostfile(std::string_view text, std::string_view
         if (!host) return fail(fmt::format("{}:{}: {}", source, number, host.error().message));
         const auto [known, added] = lines.emplace(host->name, number);
         if (!added)
-            return fail(fmt::format("{}:{}: {} is there twice, first in line {}", source, number,
+            return fail(fmt::format("{}:{}: {} is given twice, first in line {}", source, number,
                                     host->name, known->second));
         if (hosts.size() >= most_hosts) return fail(fmt::format("{}: too many hosts", source));
         hosts.push_back(std::move(*host));

@@ -103,10 +103,10 @@ void note_equal_variants(Interleaving& turns) {
     for (std::size_t i = 1; i < turns.runs.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
             if (turns.runs[i].pairing->changes == turns.runs[j].pairing->changes)
-                turns.notes.push_back(
-                    fmt::format("variants {} and {} are the same: what differs between them is "
-                                "noise, and shows how small a difference can be seen here",
-                                turns.runs[j].variant.label, turns.runs[i].variant.label));
+                turns.notes.push_back(fmt::format(
+                    "variants {} and {} are the same: any difference between them is "
+                    "noise and shows the smallest detectable difference on this machine",
+                    turns.runs[j].variant.label, turns.runs[i].variant.label));
 }
 
 } // namespace

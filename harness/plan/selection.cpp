@@ -160,7 +160,7 @@ void note_modules(const Catalogue& catalogue, const Suite& suite, std::vector<st
         words.push_back(fmt::format("{} ({} {}{})", name, count, count == 1 ? "entry" : "entries",
                                     meant.empty() ? "" : fmt::format("; perhaps {}", meant)));
     }
-    notes.push_back(fmt::format("left out of the suite, because there is no such module: {}",
+    notes.push_back(fmt::format("left out of the suite, because their module is missing: {}",
                                 fmt::join(words, ", ")));
 }
 

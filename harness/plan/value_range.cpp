@@ -82,7 +82,7 @@ values_in_range(const Parameter& parameter, std::string_view text, const record:
     const auto low = number_of(ends->low, machine);
     const auto high = number_of(ends->high, machine);
     if (low < 1 || low > high)
-        return refuse(parameter, text, fmt::format("{} to {} is no range", low, high));
+        return refuse(parameter, text, fmt::format("{} to {} is not a range", low, high));
     std::vector<record::Value> values;
     for (std::int64_t octave = low; octave < high; octave *= 2) {
         for (std::int64_t step = 0; step < ends->per_octave; ++step) {

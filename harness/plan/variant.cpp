@@ -50,7 +50,7 @@ Result<std::vector<std::string_view>> pieces_of(std::string_view text) {
         pieces.push_back(trimmed(text.substr(begin, i - begin)));
         begin = i + 1;
     }
-    if (quoted) return fail("a double quote is never closed");
+    if (quoted) return fail("a double quote is not closed");
     return pieces;
 }
 
@@ -68,7 +68,7 @@ Result<void> set_variable(Variant& variant, const std::string& name, std::string
     if (std::ranges::any_of(ours, [&](const char* prefix) { return name.starts_with(prefix); }))
         return fail(fmt::format("{} is set by assay itself", name));
     if (record::find(variant.variables, name) != nullptr)
-        return fail(fmt::format("{} stands there twice", name));
+        return fail(fmt::format("{} is given twice", name));
     variant.variables.push_back({name, std::move(value)});
     return {};
 }
@@ -83,14 +83,14 @@ Result<void> set(Variant& variant, const std::string& key, std::string value) {
                                 json::show_text(key), suggestion(key, known)));
     if (trimmed(value).empty()) return fail(fmt::format("{} needs a value", key));
     if (key == "image") {
-        if (!variant.image.empty()) return fail("image stands there twice");
+        if (!variant.image.empty()) return fail("image is given twice");
         variant.image = value;
         return {};
     }
     std::string& field = key == "library"    ? variant.library
                          : key == "governor" ? variant.governor
                                              : variant.via;
-    if (!field.empty()) return fail(fmt::format("{} stands there twice", key));
+    if (!field.empty()) return fail(fmt::format("{} is given twice", key));
     field = std::move(value);
     return {};
 }
@@ -106,7 +106,7 @@ Result<void> check_label(std::string_view label) {
 }
 
 Result<Variant> read(std::string_view text) {
-    if (std::ranges::any_of(text, is_control)) return fail("control characters are not for here");
+    if (std::ranges::any_of(text, is_control)) return fail("control characters are not allowed");
     const auto colon = text.find(':');
     Variant variant;
     variant.label = trimmed(text.substr(0, colon));
@@ -120,7 +120,7 @@ Result<Variant> read(std::string_view text) {
     for (const auto piece : *pieces) {
         const auto equals = piece.find('=');
         if (equals == std::string_view::npos || equals == 0)
-            return fail(fmt::format("{} is not KEY=VALUE; a value with a comma stands in quotes: "
+            return fail(fmt::format("{} is not KEY=VALUE; a value with a comma is quoted: "
                                     "UCX_TLS=\"rc,sm\"",
                                     json::show_text(piece)));
         const std::string key{trimmed(piece.substr(0, equals))};
@@ -146,7 +146,7 @@ Result<std::vector<Variant>> parse_variants(const std::vector<std::string>& text
         auto variant = parse_variant(text);
         if (!variant) return tl::unexpected{variant.error()};
         if (std::ranges::find(variants, variant->label, &Variant::label) != variants.end())
-            return fail(fmt::format("--interleave: the label {} stands there twice",
+            return fail(fmt::format("--interleave: the label {} is given twice",
                                     json::show_text(variant->label)));
         variants.push_back(std::move(*variant));
     }

@@ -80,9 +80,8 @@ Result<Found> look_up(const std::string& host) {
     constexpr const char* any_port = "9"; // nothing is sent there
     const int code = ::getaddrinfo(host.c_str(), any_port, &wanted, &found);
     if (code == EAI_AGAIN)
-        return fail(fmt::format("no name server answers for the host {}", host),
-                    Fault::environment);
-    if (code != 0) return fail(fmt::format("there is no host {}: {}", host, ::gai_strerror(code)));
+        return fail(fmt::format("no DNS server answers for host {}", host), Fault::environment);
+    if (code != 0) return fail(fmt::format("unknown host {}: {}", host, ::gai_strerror(code)));
     return Found{found, &::freeaddrinfo};
 }
 
@@ -163,7 +162,7 @@ Result<Address> own_address_towards(const std::string& host) {
         error = choose_way(*to, own);
         if (error == 0) return own;
     }
-    return fail(fmt::format("no network leads to the host {} ({}): {}", host,
+    return fail(fmt::format("no route to host {} ({}): {}", host,
                             numeric((*found)->ai_addr, (*found)->ai_addrlen),
                             std::system_category().message(error)),
                 Fault::environment);

@@ -97,7 +97,7 @@ Result<void> LineBuffer::feed(std::string_view bytes, std::vector<std::string>& 
 Result<Connection> Connection::open(std::string_view address) {
     const auto target = parse_address(address);
     if (!target)
-        return fail(fmt::format("`{}` is no address; it should read unix:@<name> or "
+        return fail(fmt::format("`{}` is not an address; it should be unix:@<name> or "
                                 "tcp:<address>:<port>",
                                 address));
     Connection connection{::socket(target->value.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)};

@@ -28,19 +28,23 @@ constexpr std::array complaints{
     Complaint{.phrase = "No components were able to be opened in the pml framework",
               .words = "no common transport: this MPI cannot use what was asked for here"},
     Complaint{.phrase = "unable to reliably start one or more daemons",
-              .words = "a host did not take the launcher's program: mpirun needs ssh without a "
-                       "password (or plm_rsh_agent) and Open MPI on every host"},
+              .words =
+                  "the launcher could not start its daemon on a host: mpirun needs ssh without a "
+                  "password (or plm_rsh_agent) and Open MPI on every host"},
     Complaint{.phrase = "unable to launch the specified application",
-              .words = "a host has no such program: assay must be installed at the same path on "
-                       "every host"},
+              .words =
+                  "the program is missing on a host: assay must be installed at the same path on "
+                  "every host"},
     Complaint{.phrase = "unable to find the specified executable",
-              .words = "a host has no such program: assay must be installed at the same path on "
-                       "every host"},
+              .words =
+                  "the program is missing on a host: assay must be installed at the same path on "
+                  "every host"},
     Complaint{.phrase = "No such file or directory",
-              .words = "a host misses a file: assay must be installed at the same path on every "
-                       "host"},
+              .words =
+                  "a file is missing on a host: assay must be installed at the same path on every "
+                  "host"},
     Complaint{.phrase = "not enough slots available",
-              .words = "the launcher has fewer slots than ranks were asked for"},
+              .words = "the launcher has fewer slots than the ranks requested"},
     Complaint{.phrase = "lost communication with a remote daemon", .words = "a host was lost"},
     Complaint{.phrase = "Unable to create step for job",
               .words = "Slurm has no room for the step in this allocation"},

@@ -59,8 +59,8 @@ private:
 
     void one_case(const Case& c) {
         if (c.status != Status::ok && c.reason.empty())
-            add("reason",
-                fmt::format("is empty, expected why the case is {}", to_string(c.status)));
+            add("reason", fmt::format("is empty, expected the reason why the case is {}",
+                                      to_string(c.status)));
         ceiling("ceiling", c.ceiling);
         for (std::size_t i = 0; i < c.other_ceilings.size(); ++i)
             ceiling(json::join("other_ceilings", i), c.other_ceilings[i]);
@@ -104,8 +104,7 @@ private:
             add(key + ".calls", "got 0, but there are values");
         for (const Named& figure : r.extra)
             if (find_metric(figure.name) == nullptr)
-                add(key + ".extra",
-                    fmt::format("no metric is called {}", json::show_text(figure.name)));
+                add(key + ".extra", fmt::format("unknown metric {}", json::show_text(figure.name)));
         // A replica that did not end well may have stopped anywhere.
         if (r.status == Status::ok || r.status == Status::unstable || r.seconds) interval(key, r);
     }

@@ -355,9 +355,10 @@ private:
         od::value value;
         if (const auto error = document_.find_field_unordered("schema").get(value)) {
             if (error == simdjson::NO_SUCH_FIELD)
-                return refuse(fmt::format("`schema` is missing, expected \"{}\": this is no result "
-                                          "of assay",
-                                          schema_name));
+                return refuse(
+                    fmt::format("`schema` is missing, expected \"{}\": this is not a result "
+                                "of assay",
+                                schema_name));
             if (error == simdjson::INCORRECT_TYPE) return refuse("expected an object");
             return broken(error);
         }
@@ -430,7 +431,7 @@ Result<Run> walk(simdjson::padded_string_view padded, std::string_view source,
         if (error == simdjson::MEMALLOC)
             return fail(fmt::format("{}: not enough memory to read it", source),
                         Fault::environment);
-        return fail(fmt::format("{}: is no JSON ({})", source, simdjson::error_message(error)));
+        return fail(fmt::format("{}: not JSON ({})", source, simdjson::error_message(error)));
     }
     Run run;
     Walk walk{document, padded, options};

@@ -153,9 +153,10 @@ Result<Manifest> manifest_from(const json::Value& value, std::string_view source
     std::string library;
     root.read("schema", schema);
     if (schema != schema_name)
-        root.expected("schema", fmt::format("\"{}\": it is no manifest, or one of another version "
-                                            "of assay",
-                                            schema_name));
+        root.expected("schema",
+                      fmt::format("\"{}\": it is not a manifest, or one of another version "
+                                  "of assay",
+                                  schema_name));
     root.read("library", library);
     json::decode(root, m);
     auto keys = json::keys_of(m);
@@ -212,7 +213,8 @@ Result<void> check_variable(const ParameterVariable& v) {
                c == '_';
     };
     if (v.name.empty() || !std::ranges::all_of(v.name, plain))
-        return fail(fmt::format("{} is no name of a variable", json::show_text(v.name)));
+        return fail(fmt::format("{} is not a valid name of an environment variable",
+                                json::show_text(v.name)));
     if (v.name.starts_with("LD_") || v.name.starts_with("ASSAY_") || v.name == "PATH")
         return fail(fmt::format("it may not set {}", v.name));
     return check_clean({v.value, v.setting});
@@ -229,7 +231,7 @@ Result<void> check_parameter(const Parameter& p) {
     texts.insert(texts.end(), p.names.begin(), p.names.end());
     if (auto clean = check_clean(texts); !clean) return wrong(clean.error().message);
     if (p.integer_low > p.integer_high || p.real_low > p.real_high)
-        return wrong("its range ends before it begins");
+        return wrong("the upper end of its range is below the lower");
     if (p.kind == ParameterKind::name && p.names.empty()) return wrong("it has no names");
     if (std::ranges::any_of(p.names, [](const auto& name) { return name.empty(); }))
         return wrong("one of its names is empty");
@@ -238,7 +240,7 @@ Result<void> check_parameter(const Parameter& p) {
             return wrong(checked.error().message);
         if (p.kind == ParameterKind::name &&
             std::ranges::find(p.names, variable.value) == p.names.end())
-            return wrong(fmt::format("it sets {} for {}, which is none of its values",
+            return wrong(fmt::format("it sets {} for {}, which is not one of its values",
                                      variable.name, json::show_text(variable.value)));
     }
     if (p.defaults.empty()) return wrong("it has no default");
@@ -266,13 +268,13 @@ Result<void> check_benchmark(const Benchmark& b) {
         return fail(fmt::format("{}: its bound {} is none of its headline \"{}\"", b.id,
                                 to_string(b.bound), b.headline));
     for (const auto& id : ceiling_ids(b))
-        if (!is_id(id)) return fail(fmt::format("{}: its ceiling \"{}\" is no id", b.id, id));
+        if (!is_id(id)) return fail(fmt::format("{}: its ceiling \"{}\" is not an id", b.id, id));
     std::set<std::string_view> names;
     for (const auto& parameter : b.parameters) {
         if (auto checked = check_parameter(parameter); !checked)
             return fail(fmt::format("{}: {}", b.id, checked.error().message));
         if (!names.insert(parameter.name).second)
-            return fail(fmt::format("{}: parameter {} is there twice", b.id, parameter.name));
+            return fail(fmt::format("{}: parameter {} is given twice", b.id, parameter.name));
     }
     if (b.team && !names.contains("ranks"))
         return fail(fmt::format("{}: measured by a team, but without a parameter ranks", b.id));
@@ -299,7 +301,7 @@ Result<void> check_manifest(const Manifest& manifest) {
     for (const auto& benchmark : manifest.benchmarks) {
         if (auto checked = check_benchmark(benchmark); !checked) return checked;
         if (!ids.insert(benchmark.id).second)
-            return fail(fmt::format("benchmark {} is there twice", benchmark.id));
+            return fail(fmt::format("benchmark {} is given twice", benchmark.id));
     }
     return {};
 }

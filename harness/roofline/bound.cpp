@@ -29,9 +29,9 @@ constexpr double beyond = 4;
 
 Bound memory(const record::Evidence& told, std::optional<double> l2_bytes) {
     const auto& bytes = told.footprint_bytes;
-    if (!bytes) return {.reason = "nothing says how much memory it goes through"};
+    if (!bytes) return {.reason = "its memory footprint is unknown"};
     if (told.cache_bytes) l2_bytes = told.cache_bytes;
-    if (!l2_bytes) return {.reason = "nothing says how large the device's last cache is"};
+    if (!l2_bytes) return {.reason = "the size of the device's last-level cache is unknown"};
     if (*bytes >= beyond * *l2_bytes) return {.limit = Limit::memory};
     return {.reason = fmt::format("its {} may stay in the device's last cache ({})",
                                   record::human_bytes(*bytes), record::human_bytes(*l2_bytes))};
@@ -43,9 +43,11 @@ int ways_of(const record::Evidence& told) { return told.directions.value_or(1) >
 /// else does a part of the work: the switch of NVLink, which adds up and copies.
 Bound links(const record::Evidence& told) {
     if (told.machines.value_or(1) > 1)
-        return {.reason = "several machines took part, and no data sheet has their network"};
+        return {
+            .reason =
+                "several machines took part; data sheets do not cover the network between them"};
     if (!told.switch_work.empty())
-        return {.reason = fmt::format("{} has NVLink's switch do a part of the work, so that bus "
+        return {.reason = fmt::format("{} uses in-switch reduction (NVLink SHARP), so bus "
                                       "bandwidth may exceed what a device's links carry",
                                       json::show_text(told.switch_work))};
     const auto by = [&](Limit limit) {
@@ -64,7 +66,7 @@ Bound links(const record::Evidence& told) {
     case record::Links::unknown:
         break;
     }
-    return {.reason = "nothing says which way messages took"};
+    return {.reason = "the transport is unknown"};
 }
 
 } // namespace

@@ -117,7 +117,7 @@ void warn_above(record::Case& c) {
     const auto share = record::share_of_ceiling(c);
     if (!share || *share <= 1) return;
     c.warnings.push_back(
-        fmt::format("{:.1f}% of its ceiling: the ceiling ({}) is not the limit it was taken for",
+        fmt::format("{:.1f}% of its ceiling: the ceiling ({}) is not the actual limit",
                     *share * 100, c.ceiling.source));
 }
 
@@ -127,15 +127,14 @@ DeviceLimits network_limits(BoundBy by, const record::Case& c) {
     const auto& told = c.evidence;
     auto source = told.network_rate_source;
     if (by != BoundBy::network || source.empty()) return {};
-    if (!told.machines) return {.reason = "nothing says how many machines took part"};
-    if (*told.machines < 2)
-        return {.reason = "on one machine, messages need not go through its network"};
+    if (!told.machines) return {.reason = "the number of machines is unknown"};
+    if (*told.machines < 2) return {.reason = "on one machine, messages need not use its network"};
     if (*told.machines > 2 || told.ranks.value_or(0) != 2)
-        return {.reason = "of several pairs of processes, the network devices of one are known"};
+        return {.reason = "the network devices of only one of several pairs are known"};
     const auto& rate = told.network_bytes_per_second;
     if (!rate) return {.reason = std::move(source)};
     if (!(*rate > 0) || !std::isfinite(*rate))
-        return {.reason = "the rate of its network is no rate"};
+        return {.reason = "the rate of its network is not a positive number"};
     const bool both = told.directions.value_or(1) > 1;
     DeviceLimits limits;
     limits.ceilings.push_back({.value = both ? 2 * *rate : *rate,

@@ -102,8 +102,8 @@ private:
         const auto engine = engine_for(bound);
         if (!engine) {
             found_.reason =
-                fmt::format("configs/hardware has no {} figure of {}{}", bound.precision,
-                            entry_.name, bound.matrices ? "" : " outside its tensor engines");
+                fmt::format("configs/hardware has no {} rate of {}{}", bound.precision, entry_.name,
+                            bound.matrices ? "" : " outside its tensor engines");
             return;
         }
         const auto rate = figure(entry_.rates.of(*engine), bound.precision);
@@ -115,7 +115,7 @@ private:
         if (rate && count) {
             const auto per_clock = *count * *rate;
             const auto formula =
-                fmt::format("{} multiprocessors x {:g} {} in a clock", *count, *rate, work);
+                fmt::format("{} multiprocessors x {:g} {} per clock", *count, *rate, work);
             if (clock) {
                 computed = per_clock * *clock;
                 add(*computed, fmt::format("{} of {}, the clock of {}'s figures", formula,
@@ -146,13 +146,13 @@ private:
         if (bits && clock) {
             computed = rate(*clock);
             add(*computed,
-                fmt::format("{} bits twice in a clock of {}", *bits, human(*clock, "Hz")));
+                fmt::format("{} bits twice per clock of {}", *bits, human(*clock, "Hz")));
             constexpr double same_clock = 0.005; // drivers round to 1 MHz
             const auto& seen = case_.telemetry.device;
             if (seen && seen->memory_clock_hz.value_or(0) > 0 &&
                 std::abs(*seen->memory_clock_hz / *clock - 1) > same_clock)
                 add(rate(*seen->memory_clock_hz),
-                    fmt::format("{} bits twice in a clock of {}, the lowest of this window", *bits,
+                    fmt::format("{} bits twice per clock of {}, the lowest of this window", *bits,
                                 human(*seen->memory_clock_hz, "Hz")));
         }
         add_printed(entry_.memory_bandwidth, "memory.bandwidth", computed);
@@ -163,7 +163,7 @@ private:
     /// All links together: those of one pair may be fewer where there is no switch.
     void nvlink(int ways) {
         if (device_.nvlinks && *device_.nvlinks == 0) {
-            found_.reason = "the driver says that no NVLink is up";
+            found_.reason = "the driver reports no active NVLink";
             return;
         }
         std::optional<double> computed;
@@ -176,7 +176,8 @@ private:
         if (entry_.nvlink_bandwidth && (computed || !entry_.nvlink_bridge))
             add_printed(ways * *entry_.nvlink_bandwidth, "nvlink.bandwidth", computed);
         if (found_.ceilings.empty())
-            found_.reason = fmt::format("nothing says how many NVLinks of {} are up", entry_.name);
+            found_.reason =
+                fmt::format("the number of active NVLinks of {} is unknown", entry_.name);
     }
 
     /// Copies between devices take NVLink where it is up, and PCIe where it is not.
@@ -186,7 +187,7 @@ private:
         else if (device_.nvlinks || !entry_.nvlink_bandwidth)
             link(ways);
         else
-            found_.reason = "nothing says which links join two devices";
+            found_.reason = "the links between two devices are unknown";
     }
 
     static const char* ways_in_words(int ways) {
@@ -206,7 +207,7 @@ private:
         const auto lanes = is_seen ? seen->pcie_width : entry_.pcie_lanes;
         const auto rate = generation ? pcie_lane_rate(*generation) : std::nullopt;
         if (!rate || !lanes || *lanes <= 0) {
-            found_.reason = "nothing says by which PCIe link it was reached";
+            found_.reason = "its PCIe link is unknown";
             return;
         }
         add(ways * *lanes * *rate,
@@ -225,12 +226,12 @@ private:
 
 /// Why no data sheet speaks of this device; empty for a whole one.
 std::string apart(const record::Device& device) {
-    constexpr std::string_view rest = "no data sheet says what it can do, and its peaks do not "
+    constexpr std::string_view rest = "no data sheet has its rates, and its peaks do not "
                                       "compare with those of whole devices";
     if (!device.mode.empty())
         return fmt::format("not a whole device ({}): {}", json::show_text(device.mode), rest);
     if (device.confidential.value_or(false))
-        return "confidential computing is on: no data sheet says what is left, and its peaks do "
+        return "confidential computing is on: no data sheet has its rates, and its peaks do "
                "not "
                "compare with those of devices without it";
     return {};
@@ -264,7 +265,7 @@ DeviceLimits limits_of(BoundBy by, const record::Case& c, const record::Machine&
     const bool several = c.place.uuid.empty() && bound_of(by, c, std::nullopt).several;
     const auto* device =
         several ? slowest_of(machine, c.place) : record::find_device(machine, c.place);
-    if (device == nullptr) return {.reason = "no driver described its device"};
+    if (device == nullptr) return {.reason = "no driver reported its device"};
     // Without a device's entry its cache is not known, and nothing else depends on it here.
     const auto* entry = hardware ? machine::find_hardware(*hardware, *device) : nullptr;
     const auto bound = bound_of(by, c, entry != nullptr ? entry->l2_bytes : std::nullopt);
@@ -276,7 +277,7 @@ DeviceLimits limits_of(BoundBy by, const record::Case& c, const record::Machine&
     const auto& own = c.evidence.cache_bytes;
     if (own && entry->l2_bytes && std::abs(*own / *entry->l2_bytes - 1) > same_figure)
         found.warnings.push_back(fmt::format(
-            "{} reports a second level cache of {}, configs/hardware has {}: the device is right",
+            "{} reports an L2 cache of {}, configs/hardware has {}: the device's own value is used",
             entry->name, record::human_bytes(*own), record::human_bytes(*entry->l2_bytes)));
     return found;
 }

@@ -46,7 +46,7 @@ TuningChoice make_choice(const std::string& variable, const std::string& value,
     if (value != own_choice && default_time && best_time &&
         *default_time > worth_a_warning * *best_time)
         choice.warning = fmt::format(
-            "the library's own choice takes {:.0f}% more time on this CPU; measured with {}={}, "
+            "the library's default takes {:.0f}% more time on this CPU; measured with {}={}, "
             "which programs should set too",
             100 * (*default_time / *best_time - 1), variable, value);
     return choice;

@@ -115,8 +115,8 @@ void add_clock(const Snapshot& begin, const Snapshot& end, record::Telemetry& te
             fmt::format("The core clock {} from {:.2f} to {:.2f} GHz ({:+.1f}%): {}.",
                         change < 0 ? "fell" : "rose", before * 1e-9, after * 1e-9, 100 * change,
                         change < 0
-                            ? "look for heat, power limits and busy neighbours"
-                            : "fix the clock (governor `performance`) or warm up for longer"));
+                            ? "check temperature, power limits and busy neighbours"
+                            : "fix the clock (governor `performance`) or lengthen the warm-up"));
 }
 
 } // namespace
@@ -131,7 +131,7 @@ void compare(const Snapshot& begin, const Snapshot& end, record::Telemetry& tele
     telemetry.throttle_events = difference(begin.throttle_events, end.throttle_events);
     if (const double events = telemetry.throttle_events.value_or(0); events > 0)
         disturb(telemetry, Code::too_hot, {{"events", events}},
-                fmt::format("The processor slowed itself down {:.0f} times because it was too hot: "
+                fmt::format("The processor throttled {:.0f} times at its thermal limit: "
                             "check its cooling.",
                             events));
     telemetry.page_migrations = difference(begin.page_migrations, end.page_migrations);

@@ -89,14 +89,14 @@ struct DeviceWindow::State {
 void DeviceWindow::State::add_energy(const driver::DeviceCounters& ended, double seconds,
                                      record::Telemetry& telemetry) const {
     if (device.is_part())
-        telemetry.energy_note = "the device is divided (MIG): its energy is that of all parts";
+        telemetry.energy_note = "MIG is enabled: the energy counter covers all instances";
     else if (!begun.energy_joules || !ended.energy_joules)
-        telemetry.energy_note = "the device does not count its energy";
+        telemetry.energy_note = "the device has no energy counter";
     else if (*ended.energy_joules < *begun.energy_joules)
-        telemetry.energy_note = "the device began to count its energy anew";
+        telemetry.energy_note = "the device's energy counter was reset";
     else if (seconds < shortest_energy_window)
-        telemetry.energy_note = fmt::format("the window was shorter than {} s, in which the "
-                                            "device's counter says little",
+        telemetry.energy_note = fmt::format("the window was shorter than {} s, too short for the "
+                                            "device's energy counter",
                                             shortest_energy_window);
     else {
         telemetry.energy_joules = *ended.energy_joules - *begun.energy_joules;
@@ -142,7 +142,7 @@ void DeviceWindow::end(double seconds, const std::function<bool(int pid)>& is_ou
     add_disturbances(s.described, seconds, telemetry);
     if (const std::string& problem = s.device.problem(); !problem.empty())
         disturb(telemetry, record::DisturbanceCode::driver_silent, {{"problem", problem}},
-                fmt::format("The device's driver did not answer everything: {}. Look at "
+                fmt::format("Some queries to the device's driver failed: {}. Look at "
                             "`dmesg` and reset the device.",
                             problem));
 }

@@ -21,14 +21,14 @@ struct Cause {
 // Not among them: power_cap, which is how a device works that is given enough to do (decisions/devices.md 0161),
 // and clock_setting and display, which somebody chose.
 constexpr std::array causes{
-    Cause{.reason = "thermal", .what = "it was too hot: check its cooling"},
+    Cause{.reason = "thermal", .what = "it reached its thermal limit: check its cooling"},
     Cause{.reason = "hardware_thermal",
-          .what = "it was so hot that its hardware halved the clock: check its cooling"},
+          .what =
+              "it reached its hardware thermal limit, which halves the clocks: check its cooling"},
     Cause{.reason = "power_brake",
-          .what = "the power supply asked for it: check the power of the machine"},
-    Cause{.reason = "hardware_slowdown",
-          .what = "its hardware asked for it: check cooling and power"},
-    Cause{.reason = "sync_boost", .what = "it waited for others of its boost group"},
+          .what = "an external power brake was asserted: check the power supply"},
+    Cause{.reason = "hardware_slowdown", .what = "of a hardware slowdown: check cooling and power"},
+    Cause{.reason = "sync_boost", .what = "sync boost held it to the slowest device of its group"},
 };
 
 /// As the other disturbances: what may change a figure by more than it is wanted precise.
@@ -57,10 +57,9 @@ void say_throttled(double seconds, record::Telemetry& telemetry) {
         const auto found = std::ranges::find(device.throttles, reason, &record::Throttle::reason);
         if (found == device.throttles.end()) continue;
         if (const auto length = how_long(*found, seconds))
-            disturb(
-                telemetry, Code::device_slowed,
-                {{"reason", std::string{reason}}, {"share", length->share}},
-                fmt::format("The device slowed itself down {}, because {}.", length->text, what));
+            disturb(telemetry, Code::device_slowed,
+                    {{"reason", std::string{reason}}, {"share", length->share}},
+                    fmt::format("The device was throttled {}, because {}.", length->text, what));
     }
 }
 
@@ -76,8 +75,8 @@ void say_capped(const record::Device& described, double seconds, record::Telemet
                 {{"limit_watts", *described.power_limit_watts},
                  {"default_watts", *described.power_limit_default_watts},
                  {"share", length->share}},
-                fmt::format("The device's power was limited to {:.0f} of {:.0f} W, which "
-                            "slowed it down {}: `nvidia-smi -pl` as root raises the limit.",
+                fmt::format("The device's power limit was {:.0f} of {:.0f} W, which "
+                            "throttled it {}: `nvidia-smi -pl` as root raises the limit.",
                             *described.power_limit_watts, *described.power_limit_default_watts,
                             length->text));
 }
@@ -87,8 +86,8 @@ void say_errors(record::Telemetry& telemetry) {
     const auto plural = [](std::int64_t count) { return count == 1 ? "" : "s"; };
     if (const auto errors = device.ecc_uncorrected.value_or(0); errors > 0)
         disturb(telemetry, Code::memory_uncorrected, {{"errors", errors}},
-                fmt::format("The device met {} memory error{} that it could not correct: do "
-                            "not believe the figure, and reset the device.",
+                fmt::format("The device had {} uncorrectable memory error{}: do "
+                            "not trust the value, and reset the device.",
                             errors, plural(errors)));
     if (const auto errors = device.ecc_corrected.value_or(0); errors > 0)
         disturb(telemetry, Code::memory_corrected, {{"errors", errors}},
@@ -97,12 +96,12 @@ void say_errors(record::Telemetry& telemetry) {
                             errors, plural(errors)));
     if (device.remapping_pending.value_or(false) || device.remapping_failed.value_or(false))
         disturb(telemetry, Code::row_broken, {},
-                "A row of the device's memory is broken and not replaced yet: `assay "
+                "A memory row remap of the device is pending or failed: `assay "
                 "doctor` says what to do.");
     if (const auto replays = device.pcie_replays.value_or(0); replays > 0)
         disturb(telemetry, Code::packets_resent, {{"packets", replays}},
-                fmt::format("{} PCIe packet{} had to be sent again: the link has errors, "
-                            "look at slot and riser.",
+                fmt::format("{} PCIe packet{} had to be retransmitted: the link has errors, "
+                            "check slot and riser.",
                             replays, plural(replays)));
 }
 
@@ -112,7 +111,7 @@ void say_link(record::Telemetry& telemetry) {
         disturb(telemetry, Code::link_narrow,
                 {{"lanes", std::int64_t{*device.pcie_width}},
                  {"lanes_most", std::int64_t{*device.pcie_width_max}}},
-                fmt::format("The device's PCIe link had {} of {} lanes: look at the slot.",
+                fmt::format("The device's PCIe link had {} of {} lanes: check the slot.",
                             *device.pcie_width, *device.pcie_width_max));
     // One sample may fall into a moment without work, when links slow down.
     constexpr std::int64_t enough = 3;
@@ -122,7 +121,7 @@ void say_link(record::Telemetry& telemetry) {
                 {{"generation", std::int64_t{*device.pcie_generation}},
                  {"generation_most", std::int64_t{*device.pcie_generation_max}}},
                 fmt::format("The device's PCIe link ran at generation {} of {} all the time: "
-                            "look at the slot and at the firmware's settings.",
+                            "check the slot and the firmware settings.",
                             *device.pcie_generation, *device.pcie_generation_max));
 }
 

@@ -61,7 +61,7 @@ HostSensors::Energy HostSensors::energy(const machine::Files& files) const {
 void HostSensors::add_energy(const Energy& begun, const Energy& ended, double seconds,
                              record::Telemetry& telemetry) const {
     if (zones_.empty()) {
-        telemetry.energy_note = "this machine does not show the energy of its processors (RAPL): "
+        telemetry.energy_note = "this machine does not expose processor energy (RAPL): "
                                 "few virtual machines do";
         return;
     }
@@ -69,14 +69,15 @@ void HostSensors::add_energy(const Energy& begun, const Energy& ended, double se
     bool has_memory = false;
     for (std::size_t i = 0; i < zones_.size(); ++i) {
         if (i >= begun.size() || i >= ended.size() || !begun[i] || !ended[i]) {
-            telemetry.energy_note = "only root may read the energy of the processors "
+            telemetry.energy_note = "only root may read processor energy "
                                     "(/sys/class/powercap)";
             return;
         }
         double used = *ended[i] - *begun[i];
         if (used < 0) used += zones_[i].range;
         if (used < 0) {
-            telemetry.energy_note = "the processors began to count their energy anew";
+            telemetry.energy_note =
+                "a processor energy counter wrapped more than once or was reset";
             return;
         }
         joules += used;

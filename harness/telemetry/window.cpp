@@ -107,7 +107,7 @@ record::Telemetry Window::end() {
     if (s.device)
         s.device->end(seconds, [&](int pid) { return now.own.contains(pid); }, watched);
     else if (!s.no_device.empty())
-        watched.energy_note = "nothing is known of the device: " + s.no_device;
+        watched.energy_note = "no telemetry of the device: " + s.no_device;
     else if (!s.options.no_energy.empty())
         watched.energy_note = s.options.no_energy;
     else

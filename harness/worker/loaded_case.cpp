@@ -33,7 +33,7 @@ template <class Function, class... Arguments>
 Result<void> call(const char* what, Function function, Arguments... arguments) {
     Text error;
     if (function(arguments..., error.to()) == 0) return {};
-    return fail(fmt::format("{}: {}", what, error.words("failed without a word")),
+    return fail(fmt::format("{}: {}", what, error.words("failed without a message")),
                 Fault::benchmark);
 }
 
@@ -112,7 +112,7 @@ void LoadedCase::enter(const char* phase, bool checking) {
 std::string LoadedCase::misfit() const {
     Text why;
     if (benchmark_.fit(&services_, values_.data(), why.to()) == 0) return {};
-    return std::string{why.words("the benchmark does not say why")};
+    return std::string{why.words("the benchmark gave no reason")};
 }
 
 Result<void> LoadedCase::create() {

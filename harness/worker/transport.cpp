@@ -64,12 +64,12 @@ LinkProof prove_links(const record::Evidence& expected, const Counts& counted,
     const auto devices = expected.nvlink_devices.value_or(0);
     if ((!least && !most) || devices < 1 || calls == 0) return {};
     if (std::cmp_greater(devices, counted.size()))
-        return {.said = "not counted: the driver does not tell of all devices"};
+        return {.said = "not counted: the driver does not report all devices"};
     const Counts used{counted.begin(), counted.begin() + static_cast<std::ptrdiff_t>(devices)};
     const auto seen = bytes_of(used, calls);
-    if (!seen) return {.said = "not counted: the driver has no counters of NVLink"};
+    if (!seen) return {.said = "not counted: the driver has no NVLink counters"};
     const auto words = [&](const char* limit, double bytes) {
-        return fmt::format("the counters of NVLink show {} for each call and device, where {} {} "
+        return fmt::format("the NVLink counters show {} per call and device, where {} {} "
                            "{} gone",
                            record::human_bytes(*seen), limit, record::human_bytes(bytes),
                            least ? "must have" : "may have");

@@ -145,8 +145,9 @@ TEST(Cli, DoctorShowsDevicesAndWhatIsWrongWithThem) {
         .environment = {"LD_LIBRARY_PATH=" + nvml.library().parent_path().string()}};
     EXPECT_THAT(run({"doctor"}, with).output,
                 AllOf(HasSubstr("Devices"), HasSubstr("NVIDIA H200, 132 multiprocessors"),
-                      HasSubstr("1755 of 1980 MHz, 640 of 700 W"), HasSubstr("! a broken row"),
-                      HasSubstr("ECC, 18 NVLinks"), HasSubstr("ECC, 17 of 18")));
+                      HasSubstr("1755 of 1980 MHz, 640 of 700 W"),
+                      HasSubstr("! a memory row remap"), HasSubstr("ECC, 18 NVLinks"),
+                      HasSubstr("ECC, 17 of 18")));
     const auto document = parsed(run({"doctor", "--json"}, with));
     EXPECT_EQ(document["machine"]["devices"].size(), 2U);
     EXPECT_EQ(document["devices"]["found"][1]["complaints"].size(), 2U);

@@ -158,7 +158,7 @@ TEST_F(Cluster, HostsThatCannotBeAreRefusedBeforeAnythingRuns) {
     };
     auto outcome = refused("--hosts", "h1:1,h9:1");
     EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.error, HasSubstr("there is no host h9"));
+    EXPECT_THAT(outcome.error, HasSubstr("unknown host h9"));
     EXPECT_EQ(refused("--hosts", "h1:1,h1:1").code, 2);
     outcome = refused("--hosts", "h1:1,10.77.0.1:1");
     EXPECT_EQ(outcome.code, 2);
@@ -171,7 +171,7 @@ TEST_F(Cluster, HostsThatCannotBeAreRefusedBeforeAnythingRuns) {
     outcome = refused("--hosts", "h1:1,h2:1");
     command("ip link set eth0 up");
     EXPECT_EQ(outcome.code, 4);
-    EXPECT_THAT(outcome.error, HasSubstr("no network leads to the host h2 (10.77.0.2)"));
+    EXPECT_THAT(outcome.error, HasSubstr("no route to host h2 (10.77.0.2)"));
 }
 
 } // namespace

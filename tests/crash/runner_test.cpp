@@ -111,7 +111,7 @@ TEST_F(RunnerTest, WhatTheLinksCountedIsHeldAgainstTheLabel) {
 
     const auto idle = measured(""); // 2000 KiB in all
     EXPECT_EQ(idle.status, Status::incorrect);
-    EXPECT_THAT(idle.reason, HasSubstr("the counters of NVLink show"));
+    EXPECT_THAT(idle.reason, HasSubstr("the NVLink counters show"));
     EXPECT_THAT(idle.reason, HasSubstr("at least 64 MiB"));
     EXPECT_TRUE(idle.metrics.empty());
 

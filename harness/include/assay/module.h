@@ -239,9 +239,10 @@ typedef struct assay_benchmark {
     double
         clock_resolution; /* of the clock that sample() reads, in seconds: what a reading costs and
                                 the smallest difference it shows; 0: the host's steady clock */
-    int64_t trial_bytes; /* for parameters in bytes where tests try every kernel: enough for all that
+    int64_t
+        trial_bytes; /* for parameters in bytes where tests try every kernel: enough for all that
                             differs with the size, and milliseconds; 0: a few MiB */
-    uint32_t bound;       /* enum assay_bound */
+    uint32_t bound;  /* enum assay_bound */
     uint32_t reserved;
 } assay_benchmark;
 

@@ -55,7 +55,8 @@ TEST(Network, WhatAVirtualDeviceSaysIsNoRate) {
         EXPECT_FALSE(rate(scratch, bus).bytes_per_second) << bus;
     }
     EXPECT_FALSE(rate(scratch, "veth1").bytes_per_second);
-    EXPECT_EQ(rate(scratch, "veth1").source, "the kernel knows no rate of veth1: a virtual device");
+    EXPECT_EQ(rate(scratch, "veth1").source,
+              "the kernel reports no rate for veth1: a virtual device");
 }
 
 TEST(Network, ACardThatDoesNotTellHasNone) {
@@ -66,7 +67,7 @@ TEST(Network, ACardThatDoesNotTellHasNone) {
         scratch.write("/sys/class/net/eth0/speed", text);
         EXPECT_FALSE(rate(scratch, "eth0").bytes_per_second) << text;
     }
-    EXPECT_THAT(rate(scratch, "eth0").source, HasSubstr("does not tell"));
+    EXPECT_THAT(rate(scratch, "eth0").source, HasSubstr("does not report a rate"));
 }
 
 TEST(Network, APortOfInfiniBandLosesItsLineCoding) {

@@ -163,7 +163,7 @@ TEST(Nvml, PartsOfADeviceAreDevices) {
     const auto states = read_device_states({}, nvml.library()).devices;
     ASSERT_THAT(states, SizeIs(5));
     EXPECT_EQ(states[1].device.uuid, "GPU-1");
-    EXPECT_THAT(complaints(states[1]), ElementsAre(HasSubstr("divided")));
+    EXPECT_THAT(complaints(states[1]), ElementsAre(HasSubstr("MIG is enabled")));
 
     NvmlDevice part = opened(nvml, "MIG-b");
     EXPECT_TRUE(part.is_part());
@@ -365,19 +365,20 @@ TEST(DeviceState, ADeviceThatIsWell) {
 }
 
 TEST(DeviceState, WhatIsWrongIsSaid) {
-    EXPECT_THAT(complaints_of("* reasons 32\n"), ElementsAre(HasSubstr("too hot")));
+    EXPECT_THAT(complaints_of("* reasons 32\n"), ElementsAre(HasSubstr("thermal limit")));
     EXPECT_THAT(complaints_of("* reasons 136\n"), ElementsAre(HasSubstr("power supply")));
     EXPECT_THAT(complaints_of("* remapping_pending 1\n"), ElementsAre(HasSubstr("reset")));
-    EXPECT_THAT(complaints_of("* remapping_failed 1\n"), ElementsAre(HasSubstr("exchanged")));
+    EXPECT_THAT(complaints_of("* remapping_failed 1\n"),
+                ElementsAre(HasSubstr("replace the device")));
     EXPECT_THAT(complaints_of("* ecc_uncorrected 1\n"),
-                ElementsAre(HasSubstr("1 memory error since the driver")));
+                ElementsAre(HasSubstr("1 uncorrectable memory error")));
     EXPECT_THAT(complaints_of("* ecc_corrected 5\n"), ElementsAre(HasSubstr("5 memory errors")));
     EXPECT_THAT(complaints_of("* power_limit 400000\n"), ElementsAre(HasSubstr("400 of 700 W")));
     EXPECT_THAT(complaints_of("* width 8\n"), ElementsAre(HasSubstr("8 of 16 lanes")));
     EXPECT_THAT(complaints_of("* processes 17 42\n"), ElementsAre(HasSubstr("compute on it now: "
                                                                             "17, 42")));
     EXPECT_THAT(complaints_of("* persistence 0\n"), ElementsAre(HasSubstr("nvidia-persistenced")));
-    EXPECT_THAT(complaints_of("* virtualization 2\n"), ElementsAre(HasSubstr("virtual part")));
+    EXPECT_THAT(complaints_of("* virtualization 2\n"), ElementsAre(HasSubstr("vGPU")));
     EXPECT_THAT(complaints_of("* code.power_limit 15\n"), ElementsAre(HasSubstr("GPU is lost")));
 }
 

@@ -35,12 +35,12 @@ TEST(Hosts, AFileIsReadAsOpenMpiTakesIt) {
     const auto problem = [](const char* text) {
         return parse_hostfile(text, "rack").error().message;
     };
-    EXPECT_EQ(problem("h1 slots=1\n\nh1"), "rack:3: h1 is there twice, first in line 1");
+    EXPECT_EQ(problem("h1 slots=1\n\nh1"), "rack:3: h1 is given twice, first in line 1");
     EXPECT_EQ(problem("h1 slots=no"),
               "rack:1: \"slots=no\" after h1 should be slots=N, N from 1 to "
               "4096");
     EXPECT_THAT(problem("h1 slots=1 slots=2"), HasSubstr("rack:1: \"slots=2\""));
-    EXPECT_THAT(problem("h1\n\x1b[2J"), AllOf(HasSubstr("rack:2:"), HasSubstr("is no host")));
+    EXPECT_THAT(problem("h1\n\x1b[2J"), AllOf(HasSubstr("rack:2:"), HasSubstr("is not a host")));
     EXPECT_EQ(problem("# nobody\n"), "rack names no host");
 }
 

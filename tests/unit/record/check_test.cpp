@@ -169,7 +169,7 @@ TEST(Verify, NoticesWhatDoesNotFitTogether) {
     EXPECT_THAT(found([](json::Value& d) { d["cases"][0]["replicas"].erase(2); }),
                 Not(HasSubstr("nothing found")));
     EXPECT_THAT(found([](json::Value& d) { d["cases"][0]["replicas"][0]["extra"]["speed"] = 1; }),
-                HasSubstr("no metric is called \"speed\""));
+                HasSubstr("unknown metric \"speed\""));
     EXPECT_THAT(found([](json::Value& d) { d["cases"][0]["ceiling"]["kind"] = "none"; }),
                 HasSubstr("has a value but is of kind none"));
     EXPECT_THAT(found([](json::Value& d) {

@@ -127,7 +127,7 @@ TEST(Reader, NamesBothSchemasWhenTheFileIsNewer) {
     EXPECT_THAT(error_of(changed([](json::Value& d) { d["schema"] = 1; })),
                 HasSubstr("got 1, expected \"assay.run/1\""));
     EXPECT_THAT(error_of(changed([](json::Value& d) { d.erase("schema"); })),
-                HasSubstr("no result of assay"));
+                HasSubstr("not a result of assay"));
 }
 
 TEST(Reader, TheSchemaMayComeLast) {

@@ -93,13 +93,13 @@ TEST(Manifest, WhatTheProgramRelyOnIsChecked) {
         {"out of range",
          [](Manifest& m) { m.benchmarks[0].parameters[2].defaults = {std::nan("")}; }},
         {"out of range", [](Manifest& m) { m.benchmarks[0].parameters[3].defaults = {1.0}; }},
-        {"ends before", [](Manifest& m) { m.benchmarks[0].parameters[0].integer_low = 5000; }},
+        {"upper end", [](Manifest& m) { m.benchmarks[0].parameters[0].integer_low = 5000; }},
         {"ranks", [](Manifest& m) { m.benchmarks[0].team = true; }},
         {"may not set LD_PRELOAD",
          [](Manifest& m) { m.benchmarks[0].parameters[1].variables[0].name = "LD_PRELOAD"; }},
-        {"no name of a variable",
+        {"not a valid name",
          [](Manifest& m) { m.benchmarks[0].parameters[1].variables[0].name = "A=B"; }},
-        {"none of its values",
+        {"not one of its values",
          [](Manifest& m) { m.benchmarks[0].parameters[1].variables[0].value = "c"; }},
     };
     for (const auto& damage : damages) {

@@ -183,7 +183,7 @@ TEST_F(StoreTest, FilesThatAreNoResultAreNamed) {
     const auto collection = all();
     EXPECT_THAT(ids(collection), ElementsAre("a"));
     ASSERT_THAT(collection.problems, SizeIs(3));
-    EXPECT_THAT(collection.problems[0].reason, HasSubstr("no JSON"));
+    EXPECT_THAT(collection.problems[0].reason, HasSubstr("not JSON"));
     EXPECT_THAT(collection.problems[1].reason, HasSubstr("newer"));
     EXPECT_THAT(collection.problems[2].where, HasSubstr("d/run.json"));
 }

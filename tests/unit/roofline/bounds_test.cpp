@@ -80,7 +80,7 @@ const std::vector<Choice> choices{
     {BoundBy::device_links, "", {.links = Links::nvlink, .machines = 1}, Limit::nvlink, 1, true},
     {BoundBy::device_links, "", {.links = Links::host, .machines = 1}, Limit::link, 1, true},
     {.by = BoundBy::device_links, .told = {.links = Links::other}, .reason = "no data sheet"},
-    {.by = BoundBy::device_links, .told = {.machines = 1}, .reason = "which way"},
+    {.by = BoundBy::device_links, .told = {.machines = 1}, .reason = "transport is unknown"},
     {.by = BoundBy::device_links,
      .told = {.links = Links::nvlink, .machines = 2},
      .reason = "several machines"},
@@ -102,7 +102,7 @@ const std::vector<Choice> choices{
      .told = {.footprint_bytes = gib, .cache_bytes = gib / 3},
      .reason = "may stay in the device's last cache (341 MiB)"},
     {.by = BoundBy::memory, .told = {.footprint_bytes = 3 * l2}, .reason = "180 MiB may stay"},
-    {.by = BoundBy::memory, .told = {}, .reason = "how much memory"},
+    {.by = BoundBy::memory, .told = {}, .reason = "footprint is unknown"},
     // gemm.*, peak.tensor and peak.fma: by precision, where a data sheet has a figure.
     {BoundBy::matrix_units, "fp8_e4m3", {}, Limit::arithmetic, 1, false, true},
     {BoundBy::matrix_units, "fp64", {}, Limit::arithmetic, 1, false, true},

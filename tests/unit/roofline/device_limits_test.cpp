@@ -103,7 +103,7 @@ TEST(DeviceLimits, ArithmeticHoldsAtTheMakersClockAndAtTheWindows) {
     ASSERT_THAT(found.ceilings, SizeIs(3));
     EXPECT_DOUBLE_EQ(*found.ceilings[0].value, 132 * 4096 * 1.83e9); // not 1.98e9
     EXPECT_THAT(found.ceilings[0].source,
-                HasSubstr("132 multiprocessors x 4096 FLOP in a clock of 1.83 GHz"));
+                HasSubstr("132 multiprocessors x 4096 FLOP per clock of 1.83 GHz"));
     EXPECT_DOUBLE_EQ(*found.ceilings[1].value, 132 * 4096 * 1.6e9);
     EXPECT_THAT(found.ceilings[1].source, HasSubstr("of this window"));
     EXPECT_DOUBLE_EQ(*found.ceilings[2].value, 989.4e12);
@@ -147,7 +147,7 @@ TEST(DeviceLimits, EveryPrecisionHasARateAndEveryRateAPrecision) {
 
 TEST(DeviceLimits, WhatNoSheetHasIsSaidByName) {
     EXPECT_THAT(limits(gemm("fp64_emulated")).reason, HasSubstr("\"fp64_emulated\""));
-    EXPECT_THAT(limits(gemm("nvfp4")).reason, HasSubstr("no fp4 figure of NVIDIA H200 SXM 141GB"));
+    EXPECT_THAT(limits(gemm("nvfp4")).reason, HasSubstr("no fp4 rate of NVIDIA H200 SXM 141GB"));
     EXPECT_THAT(limits(measured("peak.fma", "flop_rate", "FLOP/s", {{"precision", "tf32"}})).reason,
                 HasSubstr("outside its tensor engines"));
     // Where no limit is looked for, nothing is said either.
@@ -167,7 +167,7 @@ TEST(DeviceLimits, WhatTheDeviceSaysOfItsCacheCountsAndTheSheetIsHeldAgainstIt) 
     EXPECT_THAT(of(239, 60).reason, HasSubstr("may stay in the device's last cache (60 MiB)"));
     EXPECT_THAT(of(200, 50).ceilings, SizeIs(2));
     EXPECT_THAT(of(200, 50).warnings,
-                ElementsAre(HasSubstr("a second level cache of 50 MiB, configs/hardware has 60")));
+                ElementsAre(HasSubstr("an L2 cache of 50 MiB, configs/hardware has 60")));
 }
 
 TEST(DeviceLimits, MemoryIsBusTimesClock) {
@@ -184,7 +184,7 @@ TEST(DeviceLimits, MemoryIsBusTimesClock) {
 TEST(DeviceLimits, WhatMayStayInACacheIsNotHeldAgainstMemory) {
     EXPECT_THAT(limits(stream(gibibyte / 16)).reason, HasSubstr("64 MiB may stay"));
     EXPECT_THAT(limits(stream(gibibyte)).ceilings, SizeIs(2));
-    EXPECT_THAT(limits(stream(std::nullopt)).reason, HasSubstr("how much memory"));
+    EXPECT_THAT(limits(stream(std::nullopt)).reason, HasSubstr("footprint is unknown"));
 }
 
 TEST(DeviceLimits, ATransferIsHeldAgainstTheLinkItWasSeenOn) {
@@ -242,8 +242,8 @@ TEST(DeviceLimits, ACollectiveIsHeldAgainstTheLinksOfTheSlowestDevice) {
 TEST(DeviceLimits, WhereTheSwitchAddsUpNoLinkIsALimit) {
     const auto summed = reduced({.links = Links::nvlink, .switch_work = "NVLS"});
     EXPECT_THAT(limits_of_eight(summed).ceilings, IsEmpty());
-    EXPECT_THAT(limits_of_eight(summed).reason, HasSubstr("\"NVLS\" has NVLink's switch"));
-    EXPECT_THAT(limits_of_eight(reduced({})).reason, HasSubstr("which way"));
+    EXPECT_THAT(limits_of_eight(summed).reason, HasSubstr("\"NVLS\" uses in-switch reduction"));
+    EXPECT_THAT(limits_of_eight(reduced({})).reason, HasSubstr("transport is unknown"));
     EXPECT_THAT(limits_of_eight(reduced({.links = Links::other})).reason,
                 HasSubstr("no data sheet"));
     EXPECT_THAT(limits_of_eight(reduced({.links = Links::nvlink, .machines = 2})).reason,
@@ -263,7 +263,7 @@ TEST(DeviceLimits, CopiesBetweenDevicesTakeNvlinkWhereItIsUp) {
     bridged.name = "NVIDIA H100 NVL";
     bridged.nvlinks = 0;
     EXPECT_THAT(limits(reduced({.links = Links::nvlink}), bridged).reason,
-                HasSubstr("no NVLink is up"));
+                HasSubstr("no active NVLink"));
     c.evidence = {.links = Links::host, .directions = 1};
     EXPECT_NEAR(*limits_of_eight(c).ceilings.at(0).value, 63.0e9, 0.1e9);
 }
@@ -286,7 +286,7 @@ TEST(DeviceLimits, AnUnknownDeviceHasNone) {
     EXPECT_THAT(limits(gemm("bf16"), device).reason,
                 HasSubstr("configs/hardware has no \"NVIDIA H222\"; nearest is"));
     device.uuid = "GPU-2";
-    EXPECT_THAT(limits(gemm("bf16"), device).reason, HasSubstr("no driver described"));
+    EXPECT_THAT(limits(gemm("bf16"), device).reason, HasSubstr("no driver reported"));
     EXPECT_EQ(
         limits_of(BoundBy::matrix_units, gemm("bf16"), machine_with(h200()), fail("x.json: torn"))
             .reason,

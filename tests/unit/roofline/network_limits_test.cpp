@@ -101,7 +101,7 @@ TEST(NetworkLimits, SeveralDevicesAddUpAndAllMustBeKnown) {
     EXPECT_THAT(rails.ceilings[0].source, HasSubstr("EDR); /sys/class/infiniband/mlx5_1"));
     const auto mixed = limits(host.noted("eth0, veth1"));
     EXPECT_THAT(mixed.ceilings, IsEmpty());
-    EXPECT_EQ(mixed.reason, "the kernel knows no rate of veth1: a virtual device");
+    EXPECT_EQ(mixed.reason, "the kernel reports no rate for veth1: a virtual device");
 }
 
 TEST(NetworkLimits, OtherJobsHaveNoneAndSayWhy) {
@@ -111,7 +111,7 @@ TEST(NetworkLimits, OtherJobsHaveNoneAndSayWhy) {
     EXPECT_THAT(limits(host.noted("eth0", 3, 4)).reason, HasSubstr("several pairs"));
     auto silent = host.noted("eth0");
     silent.machines.reset();
-    EXPECT_THAT(limits(silent).reason, HasSubstr("how many machines"));
+    EXPECT_THAT(limits(silent).reason, HasSubstr("number of machines is unknown"));
 }
 
 TEST(NetworkLimits, NothingIsSaidOfMemoryAndOfOtherBenchmarks) {
@@ -139,7 +139,7 @@ TEST(NetworkLimits, ARateFromAFileMayBeAnything) {
                                    .network_bytes_per_second = value,
                                    .network_rate_source = "a file"});
         EXPECT_THAT(found.ceilings, IsEmpty()) << value;
-        EXPECT_THAT(found.reason, HasSubstr("no rate"));
+        EXPECT_THAT(found.reason, HasSubstr("not a positive number"));
     }
 }
 
@@ -155,7 +155,7 @@ TEST(NetworkLimits, ACaseIsHeldAgainstItAndFasterIsAWarning) {
     EXPECT_THAT(run.cases[1].warnings, ElementsAre(HasSubstr("128.0% of its ceiling")));
     EXPECT_EQ(run.cases[2].ceiling.kind, record::CeilingKind::none);
     EXPECT_EQ(run.cases[2].ceiling.source,
-              "none is known; the kernel knows no rate of veth1: a virtual device");
+              "none is known; the kernel reports no rate for veth1: a virtual device");
 }
 
 } // namespace

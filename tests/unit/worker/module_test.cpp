@@ -68,7 +68,7 @@ TEST(Module, EntriesOfAShorterLayoutAreFoundByTheirSize) {
 TEST(Module, WhatIsDamagedIsRefusedWithAReason) {
     EXPECT_THAT(refusal(odd(2)), HasSubstr("returned no table"));
     EXPECT_THAT(refusal(odd(5)), HasSubstr("odd.one has no function sample"));
-    EXPECT_THAT(refusal(odd(6)), HasSubstr("odd.one is there twice"));
+    EXPECT_THAT(refusal(odd(6)), HasSubstr("odd.one is given twice"));
     EXPECT_THAT(refusal(odd(7)), HasSubstr("hole"));
     EXPECT_THAT(refusal(odd(8)), HasSubstr("damaged"));
     EXPECT_THAT(refusal(odd(9)), HasSubstr("entries of 0 bytes"));

@@ -33,7 +33,7 @@ TEST(LinkProof, ALinkThatCarriedTooLittleContradicts) {
     EXPECT_THAT(prove_links(at_least, each(6 * gib, 0), 10).contradiction, IsEmpty())
         << "half is enough, in one direction";
     const auto proof = prove_links(at_least, each(gib, 4 * gib), 10);
-    EXPECT_EQ(proof.contradiction, "the counters of NVLink show 410 MiB for each call and device, "
+    EXPECT_EQ(proof.contradiction, "the NVLink counters show 410 MiB per call and device, "
                                    "where at least 1 GiB must have gone");
     EXPECT_EQ(proof.said, "counted");
 }
