@@ -41,6 +41,7 @@ public:
                                      load_axis<Params>()};
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {
+        if (const Fit usable = device::fits_any_device(); !usable) return usable;
         // The largest of all, so that all of them have room.
         const std::int64_t side = longest_side();
         return fits_product(conditions_of(p), std::array{Shape{.m = side, .n = side, .k = side}});
