@@ -86,7 +86,7 @@ const std::vector<Choice> choices{
      .reason = "several machines"},
     {.by = BoundBy::device_links,
      .told = {.links = Links::nvlink, .machines = 1, .switch_work = "NVLS"},
-     .reason = "\"NVLS\" has NVLink's switch"},
+     .reason = "\"NVLS\" uses in-switch reduction"},
     // transfer.peer: one_way and both_ways, by peer access and through the host.
     {BoundBy::device_links, "", {.links = Links::peer, .directions = 1}, Limit::peer, 1, true},
     {BoundBy::device_links, "", {.links = Links::peer, .directions = 2}, Limit::peer, 2, true},
