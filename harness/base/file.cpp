@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +22,13 @@ namespace {
 tl::unexpected<Error> system_error(std::string_view action, const std::filesystem::path& path) {
     return fail(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)),
                 Fault::environment);
+}
+
+/// Never 0, 1 or 2: what somebody prints would be written into it.
+Descriptor open_file(const std::filesystem::path& path, int flags) {
+    Descriptor file{::open(path.c_str(), flags | O_CLOEXEC, 0644)};
+    if (!file || file.get() > STDERR_FILENO) return file;
+    return Descriptor{::fcntl(file.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
 }
 
 /// Bytes up to the end of the last whole line of the first `size`; -1 where they cannot be read.
@@ -47,8 +55,7 @@ LineFile::LineFile(std::filesystem::path path, Descriptor descriptor)
     : path_{std::move(path)}, descriptor_{std::move(descriptor)} {}
 
 Result<LineFile> LineFile::open(const std::filesystem::path& path) {
-    LineFile file{path,
-                  Descriptor{::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)}};
+    LineFile file{path, open_file(path, O_RDWR | O_CREAT | O_APPEND)};
     const int fd = file.descriptor_.get();
     if (fd < 0) return system_error("write", path);
     if (::flock(fd, LOCK_EX | LOCK_NB) != 0)
@@ -80,6 +87,11 @@ bool write_all(int fd, std::string_view content) {
     while (!content.empty()) {
         const ssize_t written = ::write(fd, content.data(), content.size());
         if (written < 0 && errno == EINTR) continue;
+        if (written < 0 && errno == EAGAIN) { // a terminal or pipe that somebody made non-blocking
+            pollfd ready{.fd = fd, .events = POLLOUT, .revents = 0};
+            ::poll(&ready, 1, -1);
+            continue;
+        }
         if (written < 0) return false;
         content.remove_prefix(static_cast<std::size_t>(written));
     }

@@ -5,14 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace assay::cli {
 
-void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-
 ExitCode report(const Error& error) {
-    std::fprintf(stderr, "assay: %s\n", error.message.c_str());
+    print_error(fmt::format("assay: {}\n", error.message));
     return exit_code(error);
 }
 

@@ -4,15 +4,14 @@
 
 #pragma once
 
+#include "base/console.hpp"
 #include "base/result.hpp"
 #include "base/terminal.hpp"
 
 #include <string>
-#include <string_view>
 
 namespace assay::cli {
 
-void print(std::string_view text); ///< stdout
 /// Prints `assay: ...` on stderr and returns the code for it.
 ExitCode report(const Error& error);
 

@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,17 +41,17 @@ struct Diagnosis {
 /// On a terminal a line says how far it is; elsewhere, that it will take a while.
 harness::NoiseProfile watch_noise(const record::Machine& machine, double seconds) {
     const auto terminal = terminal_of(STDERR_FILENO);
-    if (!terminal.present) fmt::print(stderr, "measuring noise for {:g} s\n", seconds);
+    if (!terminal.present) print_error(fmt::format("measuring noise for {:g} s\n", seconds));
     const auto show = [&](double share) {
         if (terminal.present)
-            fmt::print(stderr, "\r\x1b[2Kmeasuring noise: {:.0f}%, {} left", 100 * share,
-                       clock_text(seconds * (1 - share)));
+            overwrite_line(fmt::format("measuring noise: {:.0f}%, {} left", 100 * share,
+                                       clock_text(seconds * (1 - share))));
     };
     const double caches = machine::fact(machine, "cache.last_level");
     auto profile = harness::profile_noise(
         machine::choose_cpus(std::max(machine.usable_cores.value_or(1), 1)), seconds,
         std::isfinite(caches) ? static_cast<std::int64_t>(caches) : 0, show);
-    if (terminal.present) fmt::print(stderr, "\r\x1b[2K");
+    if (terminal.present) overwrite_line("");
     return profile;
 }
 

@@ -8,7 +8,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <string>
 
 namespace assay::cli {

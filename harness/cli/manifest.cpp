@@ -4,8 +4,6 @@
 #include "cli/verbs.hpp"
 #include "worker/module.hpp"
 
-#include <cstdio>
-
 namespace assay::cli {
 
 ExitCode write_manifest(const Options& options) {

@@ -3,10 +3,10 @@
 
 #include "cli/summary.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <utility>
 
 namespace assay::cli {
 
@@ -16,10 +16,7 @@ ProgressLine::ProgressLine(const harness::Interleaving& turns, bool quiet)
 ProgressLine::~ProgressLine() { clear(); }
 
 void ProgressLine::clear() {
-    if (!shown_) return;
-    std::fputs("\r\x1b[K", stderr); // back to the first column, clear to the end
-    std::fflush(stderr);
-    shown_ = false;
+    if (std::exchange(shown_, false)) overwrite_line("");
 }
 
 void ProgressLine::started(const std::filesystem::path& folder, bool resumed,
@@ -27,13 +24,14 @@ void ProgressLine::started(const std::filesystem::path& folder, bool resumed,
     if (quiet_) return;
     const auto& plan = turns_.runs.front().plan;
     if (++started_ == 1)
-        fmt::print(stderr, "{}: {} cases x {}, about {} (min:s)\n", plan.suite, plan.cases.size(),
-                   variant.empty()
-                       ? fmt::format("{} replicas", plan.replicas)
-                       : fmt::format("{} variants x {} pairs", turns_.runs.size(), plan.replicas),
-                   clock_text(turns_.expected_seconds));
-    fmt::print(stderr, "{}{}{} {}\n", variant, variant.empty() ? "" : " ",
-               resumed ? "continuing" : "writing", folder.string());
+        print_error(fmt::format("{}: {} cases x {}, about {} (min:s)\n", plan.suite,
+                                plan.cases.size(),
+                                variant.empty() ? fmt::format("{} replicas", plan.replicas)
+                                                : fmt::format("{} variants x {} pairs",
+                                                              turns_.runs.size(), plan.replicas),
+                                clock_text(turns_.expected_seconds)));
+    print_error(fmt::format("{}{}{} {}\n", variant, variant.empty() ? "" : " ",
+                            resumed ? "continuing" : "writing", folder.string()));
 }
 
 void ProgressLine::progress(const harness::Progress& progress) {
@@ -47,9 +45,7 @@ void ProgressLine::progress(const harness::Progress& progress) {
     const auto line =
         fmt::format("{}/{}  {} left  {}{}  {}", estimate.steps_done, estimate.steps_total,
                     clock_text(estimate.remaining_seconds), turn, progress.phase, name);
-    clear();
-    std::fputs(cut(line, terminal_.width - 1).c_str(), stderr); // a full line would wrap
-    std::fflush(stderr);
+    overwrite_line(cut(line, terminal_.width - 1)); // a full line would wrap
     shown_ = true;
 }
 
@@ -57,9 +53,10 @@ void ProgressLine::finished(const record::Case& result, const std::string& varia
     ++finished_;
     if (quiet_ || terminal_.present) return;
     const auto row = summary_row(result);
-    fmt::print(stderr, "{}/{}  {}{}{}  {} {}  {}\n", finished_,
-               turns_.runs.size() * turns_.runs.front().plan.cases.size(), variant,
-               variant.empty() ? "" : ": ", row.name, row.value, row.interval, row.status);
+    print_error(fmt::format("{}/{}  {}{}{}  {} {}  {}\n", finished_,
+                            turns_.runs.size() * turns_.runs.front().plan.cases.size(), variant,
+                            variant.empty() ? "" : ": ", row.name, row.value, row.interval,
+                            row.status));
 }
 
 } // namespace assay::cli

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/reports.hpp"
 
+#include "base/console.hpp"
 #include "base/file.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <utility>
 
@@ -45,8 +45,8 @@ std::optional<Reports> write_reports(const std::filesystem::path& file,
                      "--md", reports.markdown, "--lang", language},
                     STDERR_FILENO))
         return reports;
-    fmt::print(stderr, "assay: warning: no report was written; try `assay report {}`\n",
-               file.string());
+    print_error(fmt::format("assay: warning: no report was written; try `assay report {}`\n",
+                            file.string()));
     return std::nullopt;
 }
 
@@ -60,12 +60,11 @@ std::optional<std::filesystem::path> write_comparison(const std::vector<Labelled
         words += fmt::format(" '{}={}'", label, file.string());
     }
     arguments.insert(arguments.end(), {"--lang", language});
-    std::fflush(stdout); // what was said before comes first
     if (shown) run_program(arguments, STDOUT_FILENO);
     arguments.insert(arguments.end(), {"--html", page});
     if (run_program(std::move(arguments), STDERR_FILENO)) return page;
-    fmt::print(stderr, "assay: warning: no comparison page was written; try `assay compare{}`\n",
-               words);
+    print_error(fmt::format(
+        "assay: warning: no comparison page was written; try `assay compare{}`\n", words));
     return std::nullopt;
 }
 

@@ -10,10 +10,9 @@
 #include "registry/catalogue.hpp"
 #include "run/runner.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <optional>
 #include <string>
 
@@ -54,7 +53,7 @@ ExitCode run(const Options& options) {
     }
     if (const auto met = check_machine(options); !met) return report(met.error());
     if (!options.quiet)
-        for (const auto& note : made->notes) fmt::print(stderr, "note: {}\n", note);
+        for (const auto& note : made->notes) print_error(fmt::format("note: {}\n", note));
     const auto outcomes = [&] {
         ProgressLine progress{*made, options.quiet};
         return harness::run(made->runs,

@@ -108,7 +108,8 @@ void show_turns(const harness::Interleaving& turns, const Options& options) {
                 {{"setting", turns.runs[i].variant.label},
                  {"changes", record::to_json(turns.runs[i].pairing->changes)},
                  {"plan", plan_as_json(turns.runs[i].plan)}});
-        return print(json::to_text(document));
+        print(json::to_text(document));
+        return;
     }
     const auto terminal = terminal_of(STDOUT_FILENO);
     std::string out;

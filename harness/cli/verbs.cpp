@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs.hpp"
 
+#include "cli/console.hpp"
 #include "launch/team.hpp"
 #include "plan/hosts.hpp"
 #include "registry/catalogue.hpp"
 
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace assay::cli {
 
 void warn_of_problems(const harness::Catalogue& catalogue) {
     for (const auto& problem : catalogue.problems)
-        std::fprintf(stderr, "assay: warning: %s\n", problem.message.c_str());
+        print_error(fmt::format("assay: warning: {}\n", problem.message));
 }
 
 namespace {

@@ -5,13 +5,9 @@
 #include "base/file.hpp"
 #include "language/language.hpp"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <utility>
 
 namespace assay::report {
@@ -21,13 +17,6 @@ namespace {
 constexpr std::size_t widest = 100;
 
 } // namespace
-
-Result<void> print(std::string_view text) {
-    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-    if (written && std::fflush(stdout) == 0) return {};
-    return fail(fmt::format("cannot write to standard output: {}", std::strerror(errno)),
-                Fault::environment);
-}
 
 Result<void> write(const std::filesystem::path& path, std::string_view content) {
     return path == "-" ? print(content) : write_atomically(path, content);

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "base/console.hpp"
 #include "base/result.hpp"
 #include "model/input.hpp"
 #include "options.hpp"
@@ -17,9 +18,6 @@
 #include <vector>
 
 namespace assay::report {
-
-/// To stdout, whole or with the reason why not: a full disk behind a redirection is an error.
-Result<void> print(std::string_view text);
 
 /// To a file, or to stdout where the path is "-".
 Result<void> write(const std::filesystem::path& path, std::string_view content);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/console.hpp"
 #include "options.hpp"
 #include "verbs.hpp"
 
-#include <cstdio>
 #include <exception>
 #include <string>
 #include <vector>
@@ -12,20 +12,21 @@ namespace {
 int run(const std::vector<std::string>& arguments) {
     using namespace assay;
     const auto parsed = report::parse_options(arguments);
-    std::fputs(parsed.output.c_str(), stdout);
-    std::fputs(parsed.error.c_str(), stderr);
-    const auto code = parsed.options ? report::perform(*parsed.options) : parsed.code;
-    return static_cast<int>(code);
+    const auto shown = print(parsed.output);
+    print_error(parsed.error);
+    if (!shown) return static_cast<int>(exit_code(shown.error()));
+    return static_cast<int>(parsed.options ? report::perform(*parsed.options) : parsed.code);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
+    assay::open_standard_streams();
     try {
         return run({argv + 1, argv + argc});
     } catch (const std::exception& error) {
         // Out of memory and the like: whatever we expect comes as a Result.
-        std::fprintf(stderr, "assay-report: %s\n", error.what());
+        assay::print_error(std::string{"assay-report: "} + error.what() + '\n');
         return static_cast<int>(assay::ExitCode::environment);
     }
 }

@@ -2,10 +2,11 @@
 
 #include "verbs.hpp"
 
+#include "base/console.hpp"
 #include "language/language.hpp"
 #include "model/text.hpp"
 
-#include <cstdio>
+#include <fmt/format.h>
 
 namespace assay::report {
 
@@ -13,7 +14,7 @@ ExitCode perform(const Options& options) {
     use_language(language_from(options.language).value_or(Language::en));
     const auto code = options.perform(options);
     if (code) return *code;
-    std::fprintf(stderr, "assay-report: %s\n", plain(code.error().message, 4000).c_str());
+    print_error(fmt::format("assay-report: {}\n", plain(code.error().message, 4000)));
     return exit_code(code.error());
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -227,11 +228,50 @@ TEST(Cli, OutputThatIsLostIsNoSuccess) {
     EXPECT_THAT(outcome.error, HasSubstr("standard output"));
 }
 
+/// One case of a second, into `folder`.
+std::vector<std::string> short_run(const Folder& folder) {
+    return {"run",        "peak.fma",
+            "--set",      "peak.fma.threads=one",
+            "--set",      "peak.fma.precision=fp64",
+            "--replicas", "1",
+            "--budget",   "1s",
+            "--out",      folder.path()};
+}
+
+/// Files of this name below the folder.
+std::vector<std::filesystem::path> files_named(const Folder& folder, const std::string& name) {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator{folder.path()})
+        if (entry.path().filename() == name) files.push_back(entry.path());
+    return files;
+}
+
+TEST(Cli, ARunKeepsItsResultWhateverBecomesOfItsOutput) {
+    for (const cli_test::Options& options :
+         {cli_test::Options{.error = "/dev/full"}, cli_test::Options{.closed = true},
+          cli_test::Options{.no_reader = true}}) {
+        const Folder folder;
+        const auto outcome = run(short_run(folder), options);
+        EXPECT_EQ(outcome.code, 0) << outcome.error;
+        ASSERT_EQ(files_named(folder, "run.json").size(), 1U);
+        const auto journals = files_named(folder, "journal.ndjson");
+        ASSERT_EQ(journals.size(), 1U);
+        std::ifstream journal{journals.front()};
+        for (std::string line; std::getline(journal, line);)
+            EXPECT_TRUE(json::parse(line, "journal")) << line;
+    }
+}
+
+TEST(Cli, AReaderThatHasReadEnoughIsNoFault) {
+    EXPECT_EQ(run({"list"}, {.no_reader = true}).code, 0);
+    EXPECT_EQ(run({"predict", "--help"}, {.no_reader = true}).code, 0);
+}
+
 TEST(Cli, ARunLeavesResultAndSummary) {
     const Folder folder;
-    const auto outcome =
-        run({"run", "peak.fma", "--set", "peak.fma.threads=one", "--set", "peak.fma.precision=fp64",
-             "--replicas", "1", "--budget", "1s", "--json", "--quiet", "--out", folder.path()});
+    auto arguments = short_run(folder);
+    arguments.insert(arguments.end(), {"--json", "--quiet"});
+    const auto outcome = run(arguments);
     EXPECT_EQ(outcome.code, 0) << outcome.error;
     const auto document = parsed(outcome);
     ASSERT_EQ(document["cases"].size(), 1U);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -49,7 +50,7 @@ bool is_running(pid_t child) {
 Outcome run(const std::vector<std::string>& arguments, const Options& options) {
     const Folder folder;
     const std::string output = options.output.empty() ? folder.path() / "out" : options.output;
-    const std::string error = folder.path() / "err";
+    const std::string error = options.error.empty() ? folder.path() / "err" : options.error;
     std::vector<std::string> texts{ASSAY_PROGRAM};
     texts.insert(texts.end(), arguments.begin(), arguments.end());
     auto environment = environment_with(options.environment);
@@ -59,10 +60,19 @@ Outcome run(const std::vector<std::string>& arguments, const Options& options) {
     constexpr int flags = O_WRONLY | O_CREAT;
     ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), flags, 0600);
     ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, error.c_str(), flags, 0600);
+    std::array<int, 2> pipe{};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw std::runtime_error{"pipe2"};
+    ::close(pipe[0]);
+    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (options.closed) ::posix_spawn_file_actions_addclose(&actions, descriptor);
+        if (options.no_reader && descriptor != STDIN_FILENO)
+            ::posix_spawn_file_actions_adddup2(&actions, pipe[1], descriptor);
+    }
     pid_t child = 0;
     const int fault = ::posix_spawn(&child, ASSAY_PROGRAM, &actions, nullptr,
                                     pointers_to(texts).data(), pointers_to(environment).data());
     ::posix_spawn_file_actions_destroy(&actions);
+    ::close(pipe[1]);
     if (fault != 0) throw std::system_error{fault, std::generic_category(), ASSAY_PROGRAM};
     int status = 0;
     if (options.interrupt_when) {
@@ -73,7 +83,7 @@ Outcome run(const std::vector<std::string>& arguments, const Options& options) {
     if (::waitpid(child, &status, 0) != child) throw std::runtime_error{"waitpid"};
     return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
             .output = options.output.empty() ? content_of(output) : "",
-            .error = content_of(error)};
+            .error = options.error.empty() ? content_of(error) : ""};
 }
 
 Folder::Folder() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -24,6 +25,21 @@ TEST(LineFile, CutsATornLineOfAnyLengthAndGoesOn) {
             ASSERT_TRUE(file->add("next"));
             EXPECT_EQ(read_whole(path, 100), whole + "next\n");
         }
+    std::filesystem::remove(path);
+}
+
+TEST(LineFile, IsNeverAStandardStream) {
+    const auto path =
+        std::filesystem::path{testing::TempDir()} / ("assay_lines_" + std::to_string(::getpid()));
+    const int input = ::dup(STDIN_FILENO);
+    ::close(STDIN_FILENO);
+    {
+        const auto file = LineFile::open(path);
+        ASSERT_TRUE(file);
+        EXPECT_EQ(::fcntl(STDIN_FILENO, F_GETFD), -1);
+    }
+    ::dup2(input, STDIN_FILENO);
+    ::close(input);
     std::filesystem::remove(path);
 }
 
