@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/room.hpp"
 #include "planner.hpp"
 #include "shape.hpp"
 #include "transform_check.hpp"
@@ -8,6 +7,7 @@
 #include <assay/host.hpp>
 #include <assay/one_of.hpp>
 #include <assay/random.hpp>
+#include <assay/room.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -5,13 +5,13 @@
 
 #pragma once
 
-#include "../host/room.hpp"
 #include "bfloat16.hpp"
 #include "freivalds.hpp"
 
 #include <assay/benchmark.hpp>
 #include <assay/host.hpp>
 #include <assay/random.hpp>
+#include <assay/room.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "host/room.hpp"
 #include "pairs.hpp"
 #include "spin.hpp"
 
 #include <assay/define.hpp>
 #include <assay/host.hpp>
 #include <assay/random.hpp>
+#include <assay/room.hpp>
 #include <assay/verify.hpp>
 
 #include <sched.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "check.hpp"
-#include "host/room.hpp"
 #include "lattice.hpp"
 #include "simulation.hpp"
 
 #include <assay/define.hpp>
 #include <assay/one_of.hpp>
 #include <assay/random.hpp>
+#include <assay/room.hpp>
 #include <assay/verify.hpp>
 
 #include <algorithm>

@@ -6,10 +6,10 @@
 #pragma once
 
 #include "chain.hpp"
-#include "host/room.hpp"
 #include "pages.hpp"
 
 #include <assay/benchmark.hpp>
+#include <assay/room.hpp>
 
 #include <functional>
 #include <vector>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "host/room.hpp"
-#include "host/trial.hpp"
 #include "stream_kernels.hpp"
 
 #include <assay/define.hpp>
 #include <assay/host.hpp>
 #include <assay/random.hpp>
+#include <assay/room.hpp>
+#include <assay/trial.hpp>
 #include <assay/units.hpp>
 #include <assay/verify.hpp>
 

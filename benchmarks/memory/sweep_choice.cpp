@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "host/trial.hpp"
 #include "sweep_kernels.hpp"
+
+#include <assay/trial.hpp>
 
 #include <algorithm>
 

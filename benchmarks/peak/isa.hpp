@@ -5,10 +5,10 @@
 #pragma once
 
 #include "fma_kernels.hpp"
-#include "host/room.hpp"
 
 #include <assay/benchmark.hpp>
 #include <assay/machine.hpp>
+#include <assay/room.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,13 +2,13 @@
 #include "grid.hpp"
 #include "heat_data.hpp"
 #include "heat_kernels.hpp"
-#include "host/room.hpp"
-#include "host/trial.hpp"
 
 #include <assay/define.hpp>
 #include <assay/host.hpp>
 #include <assay/one_of.hpp>
 #include <assay/random.hpp>
+#include <assay/room.hpp>
+#include <assay/trial.hpp>
 #include <assay/units.hpp>
 #include <assay/verify.hpp>
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/room.hpp"
-#include "host/trial.hpp"
 #include "window_data.hpp"
 #include "window_kernels.hpp"
 
@@ -8,6 +6,8 @@
 #include <assay/host.hpp>
 #include <assay/one_of.hpp>
 #include <assay/random.hpp>
+#include <assay/room.hpp>
+#include <assay/trial.hpp>
 #include <assay/units.hpp>
 #include <assay/verify.hpp>
 

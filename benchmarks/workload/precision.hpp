@@ -5,10 +5,10 @@
 #pragma once
 
 #include "../gemm/bfloat16.hpp"
-#include "../host/room.hpp"
 
 #include <assay/benchmark.hpp>
 #include <assay/random.hpp>
+#include <assay/room.hpp>
 
 #include <cmath>
 #include <cstdint>

@@ -16,3 +16,4 @@ install(FILES "${PROJECT_BINARY_DIR}/assayConfig.cmake" "${PROJECT_BINARY_DIR}/a
     "${PROJECT_SOURCE_DIR}/scripts/cmake/catalogue.cpp.in"
     DESTINATION "${package_dir}" COMPONENT development)
 install(DIRECTORY "${ASSAY_SHARE_DIR}/" DESTINATION share/assay COMPONENT programs)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/benchmarks/examples" DESTINATION share/assay COMPONENT development)

@@ -179,6 +179,16 @@ consteval auto threads_axis(Symbolic Params::* field, const Symbolic (&defaults)
                     {Symbol::one, Symbol::all});
 }
 
+/// In the order of OneOf<State<double>, State<float>>.
+enum class Precision : std::uint8_t { fp64, fp32 };
+template <class Params>
+consteval auto precision_axis(const char* help, Precision Params::* field) {
+    return choice("precision", help, field, {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}});
+}
+constexpr std::size_t size_of(Precision precision) {
+    return precision == Precision::fp64 ? sizeof(double) : sizeof(float);
+}
+
 template <class B>
 concept HasAxes = std::tuple_size_v<std::remove_cvref_t<decltype(B::axes)>> != 0;
 

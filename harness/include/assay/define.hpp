@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
+// The one header that the file of a benchmark includes: it brings all of <assay/...>, and what of the standard
+// library every benchmark uses.
+//
 // Turns a benchmark type into the table of plain C functions that crosses the module boundary. The
 // timed loop is instantiated per benchmark, so nothing virtual sits inside the timed region, and this
 // is the one place where a benchmark's exceptions end.
@@ -7,14 +10,29 @@
 #pragma once
 
 #include "assay/benchmark.hpp"
+#include "assay/host.hpp"
+#include "assay/one_of.hpp"
+#include "assay/random.hpp"
+#include "assay/room.hpp"
+#include "assay/trial.hpp"
+#include "assay/units.hpp"
+#include "assay/verify.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <limits>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace assay::detail {
 
@@ -204,7 +222,7 @@ struct Column {
     // One slot more than needed: an array of no elements has no address.
     static constexpr auto names = [] {
         std::array<const char*, Kind::names + 1> texts{};
-        for (std::size_t i = 0; i < Kind::names; ++i) texts[i] = Kind::name_at(axis, i);
+        for (std::size_t i = 0; i != Kind::names; ++i) texts[i] = Kind::name_at(axis, i);
         return texts;
     }();
     static constexpr assay_parameter parameter() {

@@ -10,6 +10,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -167,5 +168,13 @@ private:
     void* mapping_ = nullptr;
     std::size_t mapped_ = 0; // bytes
 };
+
+/// For poison(): every element is a NaN.
+template <class T>
+void fill_nan(HostBuffer<T>& to, int threads) {
+    on_each_slice(threads, to.size(), line_granule<T>, [&](Slice slice) {
+        std::ranges::fill(to.view(slice), std::numeric_limits<T>::quiet_NaN());
+    });
+}
 
 } // namespace assay

@@ -7,6 +7,9 @@
 
 #include "assay/benchmark.hpp"
 
+#include <cstddef>
+#include <type_traits>
+#include <utility>
 #include <variant>
 
 namespace assay {
@@ -42,6 +45,11 @@ protected:
     /// `make()` returns the State; it is not moved afterwards.
     template <class Make>
     explicit OneOf(const Make& make) : state_{make()} {}
+    /// The state whose number in <States...> is `which`, made of `arguments`.
+    template <class Which, class... Arguments>
+        requires std::is_enum_v<Which>
+    explicit OneOf(Which which, Arguments&&... arguments)
+        : state_{made(static_cast<std::size_t>(which), arguments...)} {}
 
     State& state() { return state_; }
     const State& state() const { return state_; }
@@ -50,6 +58,12 @@ private:
     template <class Present>
     void run_if() noexcept(noexcept(std::declval<Present&>().run())) {
         if (auto* state = std::get_if<Present>(&state_)) state->run();
+    }
+    template <std::size_t number = 0, class... Arguments>
+    static State made(std::size_t which, Arguments&... arguments) {
+        if constexpr (number + 1 < sizeof...(States))
+            if (which != number) return made<number + 1>(which, arguments...);
+        return State{std::in_place_index<number>, arguments...};
     }
     State state_;
 };

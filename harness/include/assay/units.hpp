@@ -6,7 +6,8 @@
 
 #include <cstdint>
 
-namespace assay::units {
+// Inline: within namespace assay they need no `using`.
+namespace assay::inline units {
 
 consteval std::int64_t operator""_KiB(unsigned long long n) {
     return static_cast<std::int64_t>(n << 10U);
@@ -21,4 +22,4 @@ consteval std::int64_t operator""_TiB(unsigned long long n) {
     return static_cast<std::int64_t>(n << 40U);
 }
 
-} // namespace assay::units
+} // namespace assay::inline units

@@ -59,6 +59,12 @@ Worst find_worst(std::size_t count, ErrorAt&& error_at) {
 
 } // namespace detail
 
+/// For spoil(): off by twice the bound, relative.
+template <class T>
+T off_by_twice(T value, double bound) {
+    return static_cast<T>(static_cast<double>(value) * (1 + 2 * bound));
+}
+
 /// Distance in units in the last place; 0 for equal numbers (and for 0 and -0), infinite for NaN.
 template <class T>
 double ulps_apart(T a, T b) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The honest benchmark of this module, and the base that the dishonest ones spoil one member of.
+// An honest benchmark, of which the dishonest ones change one member.
 #pragma once
 
 #include <assay/benchmark.hpp>

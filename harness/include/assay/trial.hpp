@@ -4,10 +4,11 @@
 
 #pragma once
 
-#include <assay/host.hpp>
+#include "assay/host.hpp"
 
 #include <cstddef>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 namespace assay::host {
@@ -41,6 +42,13 @@ std::size_t fastest_of(std::size_t candidates, Run&& run) {
     for (std::size_t i = 1; i < candidates; ++i)
         if (fastest[i] < clearly * fastest[best]) best = i;
     return best;
+}
+
+/// The way to take, by run(way); std::runtime_error where there is none.
+template <class Way, class Run>
+Way fastest_of(const std::vector<Way>& ways, Run&& run) {
+    if (ways.empty()) throw std::runtime_error{"no loop for this CPU in this build"};
+    return ways[fastest_of(ways.size(), [&](std::size_t i) { run(ways[i]); })];
 }
 
 } // namespace assay::host

@@ -4,8 +4,8 @@
 
 #pragma once
 
-#include <assay/benchmark.hpp>
-#include <assay/parallel.hpp>
+#include "assay/benchmark.hpp"
+#include "assay/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>
