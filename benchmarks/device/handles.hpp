@@ -149,6 +149,12 @@ void put(const T& value, T* to, const Stream& stream) {
     to_device(std::span<const T>{&value, 1}, to, stream);
 }
 
+/// Makes change(element) of an element.
+template <class T, class Change>
+void change(T* at, const Stream& stream, const Change& change) {
+    put(static_cast<T>(change(get(at, stream))), at, stream);
+}
+
 /// Sets every byte, and waits: with 0xff every floating-point number is a NaN.
 template <class T>
 void set_bytes(const Buffer<T>& in, int byte, const Stream& stream) {
@@ -158,8 +164,8 @@ void set_bytes(const Buffer<T>& in, int byte, const Stream& stream) {
 
 /// Damages one element by one bit; `pick` is random and says which.
 inline void flip_bit(const Buffer<std::uint32_t>& in, std::uint64_t pick, const Stream& stream) {
-    std::uint32_t* const at = in.data() + (pick >> 8U) % in.size();
-    put(get(at, stream) ^ (1U << (pick % 32)), at, stream);
+    change(in.data() + (pick >> 8U) % in.size(), stream,
+           [pick](std::uint32_t value) { return value ^ (1U << (pick % 32)); });
 }
 
 } // namespace assay::device

@@ -55,6 +55,20 @@ Fit fits_device(std::int64_t bytes, int capability = 0);
 /// level cache, whichever is more; less where the memory does not allow it.
 std::int64_t footprint(Symbolic wanted, std::int64_t arrays, const Properties& properties);
 
+/// A footprint in bytes, and `least` where it is a symbol: what fit() asks for.
+constexpr std::int64_t footprint_or(Symbolic wanted, std::int64_t least) {
+    return wanted.symbol == Symbol::none ? wanted.number : least;
+}
+inline Fit fits_footprint(Symbolic wanted, std::int64_t least) {
+    return fits_device(footprint_or(wanted, least));
+}
+/// Records it, for people and for the roofline bound.
+template <class Bytes>
+void describe_footprint(Bytes bytes, const Context& context) {
+    context.setting("footprint", bytes);
+    context.tell({.footprint_bytes = static_cast<double>(bytes)});
+}
+
 /// Records with a result that the device is the CPU, where it is: `compare` takes such results only among themselves.
 /// Every clock of a device calls it in describe().
 void mark(const Context& context);

@@ -36,5 +36,10 @@ template <class Clock, class Queue>
 std::size_t fastest_of(Clock& clock, std::size_t count, const Queue& queue) {
     return fastest_of(clock, count, queue, [](std::size_t) { return 1.0; });
 }
+/// The shape to take: queue(shape) queues the work with it.
+template <class Clock, class Shape, class Queue>
+Shape fastest_of(Clock& clock, const std::vector<Shape>& shapes, const Queue& queue) {
+    return shapes[fastest_of(clock, shapes.size(), [&](std::size_t i) { queue(shapes[i]); })];
+}
 
 } // namespace assay::device

@@ -4,18 +4,10 @@
 #include "spin.hpp"
 
 #include <assay/define.hpp>
-#include <assay/host.hpp>
-#include <assay/random.hpp>
-#include <assay/room.hpp>
-#include <assay/verify.hpp>
 
 #include <sched.h>
 
-#include <algorithm>
 #include <set>
-#include <string>
-#include <tuple>
-#include <vector>
 
 namespace assay::latency {
 namespace {

@@ -6,17 +6,10 @@
 #include "device/properties.hpp"
 
 #include <assay/define.hpp>
-#include <assay/units.hpp>
-#include <assay/verify.hpp>
-
-#include <limits>
-#include <memory>
-#include <tuple>
 
 namespace assay::latency {
 namespace {
 
-using namespace units;
 using device::check;
 using device::EventClock;
 

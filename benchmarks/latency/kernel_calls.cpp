@@ -4,24 +4,14 @@
 
 #include "memory/chase.hpp"
 
-#include <assay/define.hpp>
-#include <assay/host.hpp>
-#include <assay/random.hpp>
-#include <assay/verify.hpp>
-
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <fstream>
-#include <stdexcept>
-#include <string>
 #include <system_error>
-#include <tuple>
-#include <vector>
 
 namespace assay::latency {
 namespace {

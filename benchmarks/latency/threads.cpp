@@ -3,8 +3,6 @@
 // What the system needs to start a thread and to change from one to another.
 
 #include <assay/define.hpp>
-#include <assay/random.hpp>
-#include <assay/verify.hpp>
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -14,13 +12,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <system_error>
 #include <thread>
-#include <tuple>
 
 namespace assay::latency {
 namespace {

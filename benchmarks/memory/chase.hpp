@@ -8,11 +8,7 @@
 #include "chain.hpp"
 #include "pages.hpp"
 
-#include <assay/benchmark.hpp>
-#include <assay/room.hpp>
-
 #include <functional>
-#include <vector>
 
 namespace assay::memory {
 
@@ -40,13 +36,10 @@ public:
         return end_ != nullptr && end_->rank == (from_->rank + steps_) % count_;
     }
     Check verify() const {
-        const char* const method = "every link of the chain, and where the chase ended";
-        if (end_ == nullptr) return check_value(1, 0, method, "the chain was not followed");
+        if (end_ == nullptr) return not_followed();
         Check check = check_chain(nodes());
         if (!check.passed) return check;
-        return check_value(arrived() ? 0 : 1, 0, method,
-                           joined("the chase ended at node ", end_->rank, " of the chain after ",
-                                  steps_, " steps from node ", from_->rank));
+        return check_end(from_->rank, steps_, end_->rank, count_);
     }
     void poison() { end_ = nullptr; }
     /// One link leads one node too far, so that one line of all is never visited.
@@ -98,9 +91,15 @@ private:
     const Node* start_ = nullptr; // of the next walk
     const Node* from_ = nullptr;  // start of the last walk
     const Node* end_ = nullptr;   // of the last walk: the result
-    Picks spoils_{8};
+    Picks spoils_{chain_spoil_seed};
     std::vector<Link> broken_; // as they were
 };
+
+template <class Params>
+consteval auto pages_axis(Pages Params::* field) {
+    return choice("pages", "huge (2 MiB) or small (the usual size, 4 KiB on most)", field,
+                  {{"huge", Pages::huge}, {"small", Pages::small}}, {Pages::huge});
+}
 
 /// Is there room for so many bytes on such pages?
 inline Fit fits_memory(std::int64_t bytes, Pages pages, const Machine& m) {

@@ -5,23 +5,15 @@
 
 #pragma once
 
+#include "memory/chain.hpp"
 #include "memory/device_levels.hpp"
-#include "memory/shuffle.hpp"
-
-#include <assay/host_device.hpp>
-
-#include <cstddef>
-#include <cstdint>
 
 namespace assay::memory {
 
 /// In shared memory nodes are words: there are no lines.
 inline constexpr std::size_t shared_node = 4;
 
-struct alignas(device_line) DeviceNode {
-    DeviceNode* next;
-    std::uint64_t rank; ///< its number along the chain; never read by the timed loop
-};
+using DeviceNode = ChainNode<device_line>;
 static_assert(sizeof(DeviceNode) == device_line);
 
 /// Results of a walk: where it began and ended, and where the next one begins.
@@ -60,20 +52,6 @@ struct LinkNode {
         DeviceNode& node = nodes[shuffle(rank)];
         node.next = nodes + shuffle(rank + 1 == count ? 0 : rank + 1);
         node.rank = rank;
-    }
-};
-
-/// 0 where node i leads to a node of the chain whose number is the next one; if all do, the chain visits
-/// every node exactly once.
-struct WrongLink {
-    const DeviceNode* nodes;
-    std::uint64_t count;
-    ASSAY_HOST_DEVICE double operator()(std::uint64_t i) const {
-        const auto at = reinterpret_cast<std::uintptr_t>(nodes[i].next) -
-                        reinterpret_cast<std::uintptr_t>(nodes);
-        if (at % sizeof(DeviceNode) != 0 || at / sizeof(DeviceNode) >= count) return 1;
-        const std::uint64_t wanted = nodes[i].rank + 1 == count ? 0 : nodes[i].rank + 1;
-        return nodes[at / sizeof(DeviceNode)].rank == wanted ? 0 : 1;
     }
 };
 

@@ -3,21 +3,8 @@
 #include "chase.hpp"
 #include "sweep_kernels.hpp"
 
-#include <assay/define.hpp>
-#include <assay/host.hpp>
-#include <assay/random.hpp>
-#include <assay/units.hpp>
-#include <assay/verify.hpp>
-
-#include <algorithm>
-#include <cstdint>
-#include <tuple>
-#include <vector>
-
 namespace assay::memory {
 namespace {
-
-using namespace units;
 
 std::uint64_t* words_at(std::byte* data) { return reinterpret_cast<std::uint64_t*>(data); }
 
@@ -84,8 +71,7 @@ public:
                {Access::read}),
         footprint_axis("bytes over all cores and arrays", &Params::footprint,
                        {16_KiB, 256_KiB, 8_MiB, Symbol::beyond_cache}, {4_KiB, 16_TiB}),
-        choice("pages", "huge (2 MiB) or small (the usual size, 4 KiB on most)", &Params::pages,
-               {{"huge", Pages::huge}, {"small", Pages::small}}, {Pages::huge}),
+        pages_axis(&Params::pages),
         threads_axis(&Params::threads, {Symbol::one}),
     };
 
@@ -114,13 +100,12 @@ public:
             if (access_ == Access::copy)
                 std::fill(words_.out + slice.first, words_.out + slice.last, poisonous);
         });
-        const SweepChoice choice = choose_sweep(access_, words_, shares_.portion);
-        loop_ = choice.loop;
+        loop_ = choose_sweep(access_, words_, shares_.portion);
         const Resident given = memory_.resident();
         context.setting("footprint", arrays() * shares_.words() * sizeof(std::uint64_t));
         context.setting("pages", given.words());
         context.setting("threads", threads());
-        context.setting("instructions", choice.instructions);
+        context.setting("instructions", loop_.instructions);
         if (p.pages == Pages::huge && given.huge == 0)
             context.warn(
                 "the system provided no huge pages; see /sys/kernel/mm/transparent_hugepage");
@@ -134,7 +119,7 @@ public:
             const Slice portion = shares_.portion_of(thread, call);
             std::uint64_t sum = 0;
             for (std::size_t pass = 0; pass < shares_.passes; ++pass)
-                sum += loop_(words, portion.first, portion.last);
+                sum += loop_.run(words, portion.first, portion.last);
             sums_[thread].value = sum;
         });
     }
@@ -216,7 +201,7 @@ private:
     Shares shares_;
     Memory memory_;
     Words words_{};
-    SweepLoop loop_ = nullptr;
+    SweepLoop loop_{};
     std::vector<Own<std::uint64_t>> sums_;
     std::uint64_t calls_ = 0;
     Picks spoils_{12};

@@ -2,15 +2,8 @@
 
 #include "chase.hpp"
 
-#include <assay/define.hpp>
-#include <assay/units.hpp>
-
-#include <tuple>
-
 namespace assay::memory {
 namespace {
-
-using namespace units;
 
 class Latency {
 public:
@@ -33,10 +26,8 @@ public:
         .headline = "latency",
     };
     static constexpr std::tuple axes{
-        footprint_axis("bytes of the chain", &Params::footprint,
-                       {16_KiB, 256_KiB, 8_MiB, Symbol::beyond_cache}, {1_KiB, 16_TiB}),
-        choice("pages", "huge (2 MiB) or small (the usual size, 4 KiB on most)", &Params::pages,
-               {{"huge", Pages::huge}, {"small", Pages::small}}, {Pages::huge}),
+        chain_axis(&Params::footprint),
+        pages_axis(&Params::pages),
     };
     /// rewind() only mends what spoil() broke.
     static constexpr std::uint64_t safe_calls = 1U << 30U;

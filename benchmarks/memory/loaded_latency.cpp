@@ -4,19 +4,11 @@
 #include "latency/spin.hpp"
 #include "sweep_kernels.hpp"
 
-#include <assay/define.hpp>
-#include <assay/host.hpp>
-#include <assay/units.hpp>
-
 #include <atomic>
-#include <chrono>
-#include <tuple>
-#include <vector>
 
 namespace assay::memory {
 namespace {
 
-using namespace units;
 using Clock = std::chrono::steady_clock;
 
 class LoadedLatency {
@@ -43,8 +35,7 @@ public:
     static constexpr std::tuple axes{
         footprint_axis("bytes of the chain, and of all background cores together",
                        &Params::footprint, {Symbol::beyond_cache}, {64_KiB, 16_TiB}),
-        choice("pages", "huge (2 MiB) or small (the usual size, 4 KiB on most)", &Params::pages,
-               {{"huge", Pages::huge}, {"small", Pages::small}}, {Pages::huge}),
+        pages_axis(&Params::pages),
         real("pause", "of a background core after each 4 KiB", "s", &Params::pause,
              {0.0, 0.5e-6, 2e-6, 10e-6}, {0.0, 1e-3}),
         symbolic("threads", "cores used, one of them for the chain", "", &Params::threads,
@@ -78,11 +69,10 @@ public:
                 words[i] = random_bits(seed, i);
         });
         words_.in = words;
-        const SweepChoice choice = choose_sweep(Access::read, words_, blocks_ * block);
-        loop_ = choice.loop;
+        loop_ = choose_sweep(Access::read, words_, blocks_ * block);
         chase_.describe(context, p.pages);
         context.setting("threads", threads());
-        context.setting("instructions", choice.instructions);
+        context.setting("instructions", loop_.instructions);
     }
 
     void run() noexcept {
@@ -166,7 +156,7 @@ private:
         Reader now;
         for (std::uint64_t seen = warming; seen != stopping;) {
             const std::size_t at = (first + now.blocks % blocks_) * block;
-            now.sum += loop_(words_, at, at + block);
+            now.sum += loop_.run(words_, at, at + block);
             if (now.blocks++ == 0) std::atomic_ref<std::uint64_t>{arrived_.word}.fetch_add(1);
             seen = phase.load(std::memory_order_acquire);
             if (pause_ > Clock::duration::zero())
@@ -197,7 +187,7 @@ private:
     Clock::duration pause_;
     std::vector<Reader> readers_;
     Words words_{};
-    SweepLoop loop_ = nullptr;
+    SweepLoop loop_{};
     Signal arrived_;
     Signal phase_;
     double timed_bytes_ = 0; // over all calls

@@ -3,27 +3,9 @@
 #include "stream_kernels.hpp"
 
 #include <assay/define.hpp>
-#include <assay/host.hpp>
-#include <assay/random.hpp>
-#include <assay/room.hpp>
-#include <assay/trial.hpp>
-#include <assay/units.hpp>
-#include <assay/verify.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <stdexcept>
-#include <tuple>
-#include <vector>
 
 namespace assay::memory {
 namespace {
-
-using namespace units;
-
-enum class Stores : std::uint8_t { plain, streaming };
 
 class Stream {
 public:
@@ -82,11 +64,10 @@ public:
         fill_uniform(right_.view(), stream_data::right_seed, stream_data::low, stream_data::high,
                      threads_);
         choose_loop(p.stores);
-        context.setting("footprint", static_cast<double>(arrays_of(kernel_)) *
-                                         static_cast<double>(count_ * sizeof(double)));
+        context.setting("footprint", footprint_of(kernel_, count_));
         context.setting("elements", count_);
         context.setting("threads", threads_);
-        context.setting("instructions", instructions_);
+        context.setting("instructions", loop_.instructions);
     }
 
     void run() noexcept {
@@ -96,17 +77,14 @@ public:
                             .scalar = stream_data::scalar};
         on_each_thread(threads_, [&](std::size_t thread, std::size_t team) {
             const Slice slice = slice_of(count_, thread, team, stream_granule);
-            sums_[thread].value = loop_(arrays, slice.first, slice.last);
+            sums_[thread].value = loop_.run(arrays, slice.first, slice.last);
         });
         sum_ = 0;
         for (const auto& sum : sums_) sum_ += sum.value;
         ++calls_;
     }
 
-    Work work() const {
-        const auto n = static_cast<double>(count_);
-        return {.flops = flops_per_element(kernel_) * n, .bytes = bytes_per_element(kernel_) * n};
-    }
+    Work work() const { return work_of(kernel_, count_); }
 
     Check verify() const {
         if (kernel_ == Kernel::dot) return verify_dot();
@@ -117,21 +95,15 @@ public:
     }
 
     void poison() {
-        constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-        on_each_slice(threads_, out_.size(), stream_granule,
-                      [&](Slice slice) { std::ranges::fill(out_.view(slice), nan); });
-        sum_ = nan;
+        fill_nan(out_, threads_);
+        sum_ = std::numeric_limits<double>::quiet_NaN();
         is_initial_ = false;
     }
 
     /// One bit of one element; for dot, twice the bound.
     void spoil() {
-        if (kernel_ == Kernel::dot) {
-            sum_ *= 1 + 2 * sum_bound(count_);
-            return;
-        }
-        double& element = out_[random_bits(stream_data::spoil_seed, spoils_++) % count_];
-        element = std::nextafter(element, 2 * element);
+        double& at = is_sum(kernel_) ? sum_ : out_[spoils_.next() % count_];
+        at = spoilt(kernel_, at, count_);
         is_initial_ = false;
     }
 
@@ -149,21 +121,11 @@ private:
     /// The instruction set that is fastest here, by trial on these very arrays. Wider vectors must be
     /// clearly faster, so that the choice is the same in every process.
     void choose_loop(Stores stores) {
-        const std::vector<Loops> all = stream_loops();
-        const auto loop_of = [&](const Loops& loops) {
-            const auto& of_stores = stores == Stores::plain ? loops.plain : loops.streaming;
-            return of_stores.at(static_cast<std::size_t>(kernel_));
-        };
-        if (all.empty() || loop_of(all.front()) == nullptr)
-            throw std::invalid_argument{"there are no such stores for this kernel"};
         rewind();
-        const Loops& best = all[host::fastest_of(all.size(), [&](std::size_t i) {
-            loop_ = loop_of(all[i]);
+        loop_ = host::fastest_of(stream_loops(kernel_, stores), [&](const StreamLoop& loop) {
+            loop_ = loop;
             run();
-        })];
-        loop_ = loop_of(best);
-        fused_ = best.fused;
-        instructions_ = best.instructions;
+        });
         rewind();
     }
     static std::size_t elements(const Params& p, const Machine& machine) {
@@ -179,7 +141,7 @@ private:
     }
 
     double expected(std::size_t i) const {
-        return stream_data::expected(kernel_, i, calls_, fused_);
+        return stream_data::expected(kernel_, i, calls_, loop_.fused);
     }
 
     Check verify_dot() const {
@@ -203,12 +165,10 @@ private:
     HostBuffer<double> right_;
     std::vector<Own<double>> sums_;
     double sum_ = 0;
-    Loop loop_ = nullptr;
-    const char* instructions_ = "";
-    bool fused_ = false;
+    StreamLoop loop_{};
     bool is_initial_ = false; // out_ holds its random start values
     std::uint64_t calls_ = 0; // since the last rewind
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{stream_data::spoil_seed};
 };
 
 } // namespace

@@ -38,6 +38,14 @@ constexpr double bytes_per_element(Kernel kernel) {
 }
 constexpr double flops_per_element(Kernel kernel) { return of_element(kernel).flops; }
 
+inline Work work_of(Kernel kernel, std::size_t count) {
+    const auto n = static_cast<double>(count);
+    return {.flops = flops_per_element(kernel) * n, .bytes = bytes_per_element(kernel) * n};
+}
+constexpr double footprint_of(Kernel kernel, std::size_t count) {
+    return static_cast<double>(arrays_of(kernel)) * static_cast<double>(count * sizeof(double));
+}
+
 /// Does it give one sum instead of an array?
 constexpr bool is_sum(Kernel kernel) { return kernel == Kernel::dot || kernel == Kernel::read; }
 constexpr bool reads_right(Kernel kernel) {
@@ -62,6 +70,12 @@ inline Check check_sum(double sum, double exact, std::size_t count) {
     return check_value((sum - exact) / exact, sum_bound(count),
                        "against a compensated sum over the random seed, bound u*(sqrt(n)+16)",
                        joined("the sum is ", sum, ", expected ", exact));
+}
+
+/// One bit of an element; of a sum, twice the bound.
+inline double spoilt(Kernel kernel, double value, std::size_t count) {
+    return is_sum(kernel) ? off_by_twice(value, sum_bound(count))
+                          : std::nextafter(value, 2 * value);
 }
 
 namespace stream_data {

@@ -21,8 +21,6 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using Doubles = hn::ScalableTag<double>;
 
-enum class Stores : std::uint8_t { plain, streaming };
-
 /// One vector of the result of every kernel but dot.
 template <Kernel kernel>
 HWY_INLINE auto result(Doubles d, const Arrays& arrays, std::size_t i) {
@@ -80,23 +78,35 @@ double dot(const Arrays& arrays, std::size_t first, std::size_t last) {
     return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
+/// Null where there is none.
+template <Stores stores>
+Loop loop_of(Kernel kernel) {
+    switch (kernel) {
+    case Kernel::copy:
+        return &map<Kernel::copy, stores>;
+    case Kernel::scale:
+        return &map<Kernel::scale, stores>;
+    case Kernel::add:
+        return &map<Kernel::add, stores>;
+    case Kernel::triad:
+        return &map<Kernel::triad, stores>;
+    default: // dot writes nothing; nstream has read the line that it writes.
+        if (stores == Stores::streaming) return nullptr;
+        return kernel == Kernel::dot ? &dot : &map<Kernel::nstream, Stores::plain>;
+    }
+}
+
 } // namespace
 } // namespace assay::memory::HWY_NAMESPACE
 
 namespace assay::memory {
 
-Loops loops(host::Target<HWY_TARGET> target) {
+StreamLoop stream_loop(Kernel kernel, Stores stores, host::Target<HWY_TARGET> target) {
     using namespace HWY_NAMESPACE;
     return {.instructions = target.name,
             .fused = HWY_NATIVE_FMA != 0,
-            .plain = {&map<Kernel::copy, Stores::plain>, &map<Kernel::scale, Stores::plain>,
-                      &map<Kernel::add, Stores::plain>, &map<Kernel::triad, Stores::plain>, &dot,
-                      &map<Kernel::nstream, Stores::plain>},
-            // dot writes nothing; nstream has read the line that it writes.
-            .streaming = {&map<Kernel::copy, Stores::streaming>,
-                          &map<Kernel::scale, Stores::streaming>,
-                          &map<Kernel::add, Stores::streaming>,
-                          &map<Kernel::triad, Stores::streaming>, nullptr, nullptr}};
+            .run = stores == Stores::plain ? loop_of<Stores::plain>(kernel)
+                                           : loop_of<Stores::streaming>(kernel)};
 }
 
 } // namespace assay::memory
@@ -105,9 +115,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace assay::memory {
 
-std::vector<Loops> stream_loops() {
-    std::vector<Loops> all;
-    host::for_each_supported_target([&](auto target) { all.push_back(loops(target)); });
+std::vector<StreamLoop> stream_loops(Kernel kernel, Stores stores) {
+    std::vector<StreamLoop> all;
+    host::for_each_supported_target([&](auto target) {
+        if (const auto loop = stream_loop(kernel, stores, target); loop.run != nullptr)
+            all.push_back(loop);
+    });
     return all;
 }
 

@@ -8,13 +8,12 @@
 
 #include "stream_data.hpp"
 
-#include <array>
 #include <cstddef>
 #include <vector>
 
 namespace assay::memory {
 
-inline constexpr std::size_t kernel_count = 6; // those of hosts
+enum class Stores : std::uint8_t { plain, streaming };
 
 /// Loops work on multiples of this many elements and have no remainder: 512 bytes, a multiple of
 /// every vector (the longest are 256 bytes, of SVE).
@@ -31,14 +30,13 @@ struct Arrays {
 /// Works on elements [first, last), multiples of stream_granule; dot returns its sum, the others 0.
 using Loop = double (*)(const Arrays& arrays, std::size_t first, std::size_t last);
 
-struct Loops {
+struct StreamLoop {
     const char* instructions; ///< sse4, avx2, avx512, neon, sve, sve2, or scalar
     bool fused;               ///< multiply-add rounds once
-    std::array<Loop, kernel_count> plain;
-    std::array<Loop, kernel_count> streaming; ///< null where no write-allocate can be saved
+    Loop run;
 };
 
-/// Narrowest vectors first.
-std::vector<Loops> stream_loops();
+/// Narrowest vectors first; none where no write-allocate can be saved by streaming.
+std::vector<StreamLoop> stream_loops(Kernel kernel, Stores stores);
 
 } // namespace assay::memory

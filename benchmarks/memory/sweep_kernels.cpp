@@ -97,9 +97,10 @@ std::uint64_t copy(const Words& words, std::size_t first, std::size_t last) {
 
 namespace assay::memory {
 
-SweepLoops every_loop(host::Target<HWY_TARGET> target) {
+SweepLoop sweep_loop(Access access, host::Target<HWY_TARGET> target) {
     using namespace HWY_NAMESPACE;
-    return {.instructions = target.name, .loops = {&read, &write, &copy}};
+    if (access == Access::read) return {.instructions = target.name, .run = &read};
+    return {.instructions = target.name, .run = access == Access::write ? &write : &copy};
 }
 
 } // namespace assay::memory
@@ -108,9 +109,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace assay::memory {
 
-std::vector<SweepLoops> sweep_loops() {
-    std::vector<SweepLoops> all;
-    host::for_each_supported_target([&](auto target) { all.push_back(every_loop(target)); });
+std::vector<SweepLoop> sweep_loops(Access access) {
+    std::vector<SweepLoop> all;
+    host::for_each_supported_target(
+        [&](auto target) { all.push_back(sweep_loop(access, target)); });
     return all;
 }
 

@@ -6,7 +6,9 @@
 
 #pragma once
 
-#include <array>
+#include <assay/trial.hpp>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -14,7 +16,6 @@
 namespace assay::memory {
 
 enum class Access : std::uint8_t { read, write, copy };
-inline constexpr std::size_t access_count = 3;
 
 /// Loops work on multiples of this many words and have no remainder: 512 bytes, a multiple of every
 /// vector (the longest are 256 bytes, of SVE).
@@ -32,24 +33,24 @@ struct Words {
 
 /// Works on words [first, last), multiples of sweep_granule; read returns their sum modulo 2^64, the
 /// others 0.
-using SweepLoop = std::uint64_t (*)(const Words& words, std::size_t first, std::size_t last);
+using Sweep = std::uint64_t (*)(const Words& words, std::size_t first, std::size_t last);
 
-struct SweepLoops {
+struct SweepLoop {
     const char* instructions; ///< sse4, avx2, avx512, neon, sve, sve2, or scalar
-    std::array<SweepLoop, access_count> loops;
+    Sweep run;
 };
 
 /// Narrowest vectors first.
-std::vector<SweepLoops> sweep_loops();
-
-struct SweepChoice {
-    SweepLoop loop;
-    const char* instructions;
-};
+std::vector<SweepLoop> sweep_loops(Access access);
 
 /// The fastest loop for this access, by trial on the first words of these arrays, at most 8 KiB: in the
 /// first cache the width of the vectors decides, by a factor of two and always alike, so that every
 /// footprint of a curve is measured with the same loop. Wider vectors must be clearly faster.
-SweepChoice choose_sweep(Access access, const Words& words, std::size_t count);
+inline SweepLoop choose_sweep(Access access, const Words& words, std::size_t count) {
+    constexpr std::size_t region = 1024; // words: 8 KiB
+    return host::fastest_of(sweep_loops(access), [&](const SweepLoop& loop) {
+        keep(loop.run(words, 0, std::min(count, region)));
+    });
+}
 
 } // namespace assay::memory

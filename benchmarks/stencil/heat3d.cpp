@@ -1,29 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "grid.hpp"
 #include "heat_data.hpp"
-#include "heat_kernels.hpp"
-
-#include <assay/define.hpp>
-#include <assay/host.hpp>
-#include <assay/one_of.hpp>
-#include <assay/random.hpp>
-#include <assay/room.hpp>
-#include <assay/trial.hpp>
-#include <assay/units.hpp>
-#include <assay/verify.hpp>
-
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <stdexcept>
-#include <tuple>
 
 namespace assay::stencil {
 namespace {
-
-using namespace units;
-
-enum class Precision : std::uint8_t { fp64, fp32 };
 
 /// Two grids of one precision, and the sweep from the one to the other.
 template <class T>
@@ -59,48 +38,32 @@ public:
                            [&](const Block& block) { sweep_(fields, weights_, block); });
         });
     }
-    Work work() const {
-        const auto cells = static_cast<double>(extent_.cells());
-        return {.flops = flops_per_cell(neighbours_) * cells,
-                .bytes = 2 * sizeof(T) * cells,
-                .cells = cells};
-    }
+    Work work() const { return heat_data::work<T>(neighbours_, extent_); }
     Check verify() const {
         const heat_data::Deviation<T> deviation{in_.data(),    out_.data(), layout_.row,
                                                 layout_.plane, neighbours_, weights_};
         return check_each(
-            extent_.cells(), [&](std::size_t i) { return deviation(element(i)); }, bound(),
-            heat_data::method);
+            extent_.cells(), [&](std::size_t i) { return deviation(layout_.at(extent_, i)); },
+            bound(), heat_data::method);
     }
-    void poison() {
-        on_each_slice(threads_, out_.size(), line_granule<T>, [this](Slice slice) {
-            std::ranges::fill(out_.view(slice), std::numeric_limits<T>::quiet_NaN());
-        });
-    }
+    void poison() { fill_nan(out_, threads_); }
     /// One cell, by twice the bound.
     void spoil() {
-        T& cell = out_[element(random_bits(heat_data::spoil_seed, spoils_++) % extent_.cells())];
-        cell = static_cast<T>(static_cast<double>(cell) * (1 + 2 * bound()));
+        T& cell = out_[layout_.at(extent_, spoils_.next() % extent_.cells())];
+        cell = off_by_twice(cell, bound());
     }
 
 private:
     void choose_sweep(const Context& context) {
-        const auto sweeps = heat_sweeps<T>(neighbours_);
-        if (sweeps.empty()) throw std::runtime_error{"no sweep for this CPU in this build"};
-        const auto& best = sweeps[host::fastest_of(sweeps.size(), [&](std::size_t i) {
-            sweep_ = sweeps[i].sweep;
+        const auto best = host::fastest_of(heat_sweeps<T>(neighbours_), [&](const auto& way) {
+            sweep_ = way.sweep;
             run();
-        })];
+        });
         sweep_ = best.sweep;
         context.setting("isa", best.instructions);
         context.setting("stores", best.stores == Stores::plain ? "plain" : "streaming");
     }
     double bound() const { return heat_data::bound<T>(neighbours_); }
-
-    std::size_t element(std::size_t cell) const {
-        const std::size_t row = cell / extent_.columns;
-        return layout_.at(cell % extent_.columns, row % extent_.rows, row / extent_.rows);
-    }
 
     Neighbours neighbours_;
     int threads_;
@@ -111,7 +74,7 @@ private:
     HostBuffer<T> in_;
     HostBuffer<T> out_;
     Sweep<T> sweep_ = nullptr;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{heat_data::spoil_seed};
 };
 
 class Heat3d : public OneOf<Grids<double>, Grids<float>> {
@@ -137,38 +100,19 @@ public:
         .headline = "bandwidth",
         .ceiling = "memory.stream",
     };
-    static constexpr std::tuple axes{
-        choice("stencil", "stencil points", &Params::stencil,
-               {{"7_point", Neighbours::faces}, {"27_point", Neighbours::all}}),
-        choice("precision", "of the cells", &Params::precision,
-               {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}),
-        footprint_axis("bytes over both grids", &Params::footprint, {Symbol::beyond_cache},
-                       {64_KiB, 16_TiB}),
-        threads_axis(&Params::threads, {Symbol::all}),
-    };
+    static constexpr auto axes = std::tuple_cat(
+        heat_data::axes<Params>, std::tuple{threads_axis(&Params::threads, {Symbol::all})});
 
     static Fit fit(const Params& p, const Machine& m) {
         // The grids themselves: a small footprint on many cores has at least some planes for each.
-        const std::size_t size = p.precision == Precision::fp64 ? sizeof(double) : sizeof(float);
-        const auto threads = static_cast<int>(m.workers(p.threads));
-        const Extent extent = extent_for(m.bytes(p.footprint) / 2, size, threads);
-        return host::fits(p.threads,
-                          host::with_page_tables(
-                              static_cast<std::int64_t>(2 * size * Layout{extent, size}.count)),
-                          m);
+        const auto bytes = heat_data::bytes_of(m.bytes(p.footprint), p.precision,
+                                               static_cast<int>(m.workers(p.threads)));
+        return host::fits(p.threads, host::with_page_tables(bytes), m);
     }
 
-    Heat3d(const Params& p, const Context& context) : OneOf{[&] { return make(p, context); }} {}
-
-private:
-    static State make(const Params& p, const Context& context) {
-        const Machine& machine = context.machine();
-        const auto threads = static_cast<int>(machine.workers(p.threads));
-        const std::int64_t bytes = machine.bytes(p.footprint);
-        if (p.precision == Precision::fp64)
-            return State{std::in_place_type<Grids<double>>, p.stencil, bytes, threads, context};
-        return State{std::in_place_type<Grids<float>>, p.stencil, bytes, threads, context};
-    }
+    Heat3d(const Params& p, const Context& context)
+        : OneOf{p.precision, p.stencil, context.machine().bytes(p.footprint),
+                static_cast<int>(context.machine().workers(p.threads)), context} {}
 };
 
 } // namespace

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stencil.heat3d computes, wherever it runs: its random grid, what it counts, and the formula that
-// every cell is compared with.
+// What stencil.heat3d computes, wherever it runs: its parameters, its random grid, what it counts, and the formula
+// that every cell is compared with.
 
 #pragma once
 
 #include "stencil/heat_cell.hpp"
 #include "stencil/heat_kernels.hpp"
 
-#include <assay/random.hpp>
-#include <assay/verify.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <limits>
+#include <assay/define.hpp>
 
 namespace assay::stencil {
 
@@ -26,6 +21,31 @@ constexpr double flops_per_cell(Neighbours neighbours) {
 }
 
 namespace heat_data {
+
+template <class Params>
+inline constexpr std::tuple axes{
+    choice("stencil", "stencil points", &Params::stencil,
+           {{"7_point", Neighbours::faces}, {"27_point", Neighbours::all}}),
+    precision_axis("of the cells", &Params::precision),
+    footprint_axis("bytes over both grids", &Params::footprint, {Symbol::beyond_cache},
+                   {64_KiB, 16_TiB}),
+};
+
+/// Of two grids of so many bytes, with shell and padding, which are much of a small one.
+inline std::int64_t bytes_of(std::int64_t footprint, Precision precision, int threads,
+                             std::size_t line_bytes = line) {
+    const std::size_t size = size_of(precision);
+    const Extent extent = extent_for(footprint / 2, size, threads);
+    return static_cast<std::int64_t>(2 * size * Layout{extent, size, line_bytes}.count);
+}
+
+template <class T>
+Work work(Neighbours neighbours, const Extent& extent) {
+    const auto cells = static_cast<double>(extent.cells());
+    return {.flops = flops_per_cell(neighbours) * cells,
+            .bytes = 2 * sizeof(T) * cells,
+            .cells = cells};
+}
 
 // Between 0.5 and 1.5 nothing cancels, and so every cell has a relative bound.
 template <class T>

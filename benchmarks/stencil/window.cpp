@@ -2,28 +2,8 @@
 #include "window_data.hpp"
 #include "window_kernels.hpp"
 
-#include <assay/define.hpp>
-#include <assay/host.hpp>
-#include <assay/one_of.hpp>
-#include <assay/random.hpp>
-#include <assay/room.hpp>
-#include <assay/trial.hpp>
-#include <assay/units.hpp>
-#include <assay/verify.hpp>
-
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <stdexcept>
-#include <tuple>
-#include <vector>
-
 namespace assay::stencil {
 namespace {
-
-using namespace units;
-
-enum class Precision : std::uint8_t { fp64, fp32 };
 
 /// A series of one precision and its means.
 template <class T>
@@ -48,10 +28,7 @@ public:
             average_(in_.data(), out_.data(), slice.first, slice.last, window_);
         });
     }
-    Work work() const {
-        const auto n = static_cast<double>(count_);
-        return {.bytes = 2 * sizeof(T) * n, .cells = n};
-    }
+    Work work() const { return window_data::work<T>(count_); }
     Check verify() const {
         std::vector<double> worst(static_cast<std::size_t>(threads_));
         on_each_thread(threads_, [&](std::size_t thread, std::size_t team) {
@@ -62,27 +39,21 @@ public:
         return check_value(*std::ranges::max_element(worst), bound(), window_data::method,
                            window_data::damage);
     }
-    void poison() {
-        on_each_slice(threads_, count_, granule, [this](Slice slice) {
-            std::ranges::fill(out_.view(slice), std::numeric_limits<T>::quiet_NaN());
-        });
-    }
+    void poison() { fill_nan(out_, threads_); }
     /// One mean, by twice the bound.
     void spoil() {
-        T& mean = out_[random_bits(window_data::spoil_seed, spoils_++) % count_];
-        mean = static_cast<T>(static_cast<double>(mean) * (1 + 2 * bound()));
+        T& mean = out_[spoils_.next() % count_];
+        mean = off_by_twice(mean, bound());
     }
 
 private:
     static constexpr std::size_t granule = 512 / sizeof(T); // a multiple of every vector
 
     void choose_loop(const Context& context) {
-        const auto loops = window_loops<T>();
-        if (loops.empty()) throw std::runtime_error{"no loop for this CPU in this build"};
-        const auto& best = loops[host::fastest_of(loops.size(), [&](std::size_t i) {
-            average_ = loops[i].average;
+        const auto best = host::fastest_of(window_loops<T>(), [&](const auto& way) {
+            average_ = way.average;
             run();
-        })];
+        });
         average_ = best.average;
         lanes_ = best.lanes;
         context.setting("isa", best.instructions);
@@ -101,7 +72,7 @@ private:
     HostBuffer<T> out_;
     Average<T> average_ = nullptr;
     std::size_t lanes_ = 1;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{window_data::spoil_seed};
 };
 
 class Window : public OneOf<Series<double>, Series<float>> {
@@ -128,32 +99,17 @@ public:
         .headline = "bandwidth",
         .ceiling = "memory.stream",
     };
-    static constexpr std::tuple axes{
-        integer("window", "elements of a mean", "", &Params::window, {20, 250}, {1, 1 << 20}),
-        choice("precision", "of the series and the means", &Params::precision,
-               {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}),
-        footprint_axis("bytes of series and means", &Params::footprint, {Symbol::beyond_cache},
-                       {64_KiB, 16_TiB}),
-        threads_axis(&Params::threads, {Symbol::all}),
-    };
+    static constexpr auto axes = std::tuple_cat(
+        window_data::axes<Params>, std::tuple{threads_axis(&Params::threads, {Symbol::all})});
 
     static Fit fit(const Params& p, const Machine& m) {
-        const std::int64_t window_bytes = p.window * static_cast<std::int64_t>(sizeof(double));
-        return host::fits(p.threads, host::with_page_tables(m.bytes(p.footprint) + window_bytes),
-                          m);
+        const std::int64_t bytes = m.bytes(p.footprint) + window_data::window_bytes(p.window);
+        return host::fits(p.threads, host::with_page_tables(bytes), m);
     }
 
-    Window(const Params& p, const Context& context) : OneOf{[&] { return make(p, context); }} {}
-
-private:
-    static State make(const Params& p, const Context& context) {
-        const Machine& machine = context.machine();
-        const auto threads = static_cast<int>(machine.workers(p.threads));
-        const std::int64_t bytes = machine.bytes(p.footprint);
-        if (p.precision == Precision::fp64)
-            return State{std::in_place_type<Series<double>>, p.window, bytes, threads, context};
-        return State{std::in_place_type<Series<float>>, p.window, bytes, threads, context};
-    }
+    Window(const Params& p, const Context& context)
+        : OneOf{p.precision, p.window, context.machine().bytes(p.footprint),
+                static_cast<int>(context.machine().workers(p.threads)), context} {}
 };
 
 } // namespace

@@ -1,18 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stencil.window computes, wherever it runs: its random series, and what every mean is compared with.
+// What stencil.window computes, wherever it runs: its parameters, its random series, and what every mean is compared
+// with.
 
 #pragma once
 
 #include "device/compensated_sum.hpp"
 
-#include <assay/random.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <limits>
+#include <assay/define.hpp>
 
 namespace assay::stencil::window_data {
+
+template <class Params>
+inline constexpr std::tuple axes{
+    integer("window", "elements of a mean", "", &Params::window, {20, 250}, {1, 1 << 20}),
+    precision_axis("of the series and the means", &Params::precision),
+    footprint_axis("bytes of series and means", &Params::footprint, {Symbol::beyond_cache},
+                   {64_KiB, 16_TiB}),
+};
+
+template <class T>
+Work work(std::size_t count) {
+    const auto n = static_cast<double>(count);
+    return {.bytes = 2 * sizeof(T) * n, .cells = n};
+}
+/// What is read of the series behind the last mean, at most.
+constexpr std::int64_t window_bytes(std::int64_t window) {
+    return window * static_cast<std::int64_t>(sizeof(double));
+}
 
 template <class T>
 inline constexpr T low = T{0.5};

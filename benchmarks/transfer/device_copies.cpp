@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "device/clock.hpp"
-#include "device/properties.hpp"
+#include "device/place.hpp"
 #include "transfer/copies.hpp"
 #include "transfer/copy_kernels.hpp"
 
 #include <assay/define.hpp>
-#include <assay/units.hpp>
-
-#include <tuple>
 
 namespace assay::transfer {
 namespace {
 
-using namespace units;
-
-class DeviceCopies {
+class DeviceCopies : public device::OnDevice {
 public:
     struct Params {
         Engine engine = Engine::copy_engine;
@@ -49,7 +43,7 @@ public:
         return device::fits_device(2 * p.bytes);
     }
     DeviceCopies(const Params& p, const Context& context)
-        : engine_{p.engine}, clock_{stream_, {.operations = copies_as_operations}},
+        : OnDevice{{.operations = copies_as_operations}}, engine_{p.engine},
           from_{words_in(p.bytes)}, to_{words_in(p.bytes)},
           // All that run at once: one more would be a second wave, with most of the device idle.
           blocks_{copy_blocks(from_.size(), device::properties().multiprocessors,
@@ -62,7 +56,6 @@ public:
         context.setting("block_threads", copy_threads);
     }
 
-    device::EventClock& clock() { return clock_; }
     void run() {
         if (engine_ == Engine::kernel)
             return copy_by_kernel(from_.data(), to_.data(), from_.size(), blocks_, stream_);
@@ -71,10 +64,7 @@ public:
     }
     Work work() const { return {.bytes = 2 * static_cast<double>(from_.bytes())}; }
     Check verify() const { return check_words(to_.data(), to_.size(), seed, stream_); }
-    void poison() {
-        device::check(cudaMemsetAsync(to_.data(), 0xff, to_.bytes(), stream_.get()));
-        stream_.wait();
-    }
+    void poison() { device::set_bytes(to_, 0xff, stream_); }
     /// One bit.
     void spoil() { flip_bit(to_.data(), to_.size(), spoils_.next(), stream_); }
 
@@ -82,8 +72,6 @@ private:
     static constexpr std::uint64_t seed = 34;
 
     Engine engine_;
-    device::Stream stream_;
-    device::EventClock clock_;
     device::Buffer<std::uint64_t> from_;
     device::Buffer<std::uint64_t> to_;
     unsigned blocks_;

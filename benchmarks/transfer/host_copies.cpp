@@ -7,15 +7,9 @@
 #include "transfer/host_words.hpp"
 
 #include <assay/define.hpp>
-#include <assay/units.hpp>
-
-#include <string>
-#include <tuple>
 
 namespace assay::transfer {
 namespace {
-
-using namespace units;
 
 class HostCopies {
 public:
@@ -53,9 +47,7 @@ public:
             {Name{"to_device", Direction::to_device}, Name{"to_host", Direction::to_host},
              Name{"both", Direction::both}, Name{"to_device_loaded", Direction::to_device_loaded},
              Name{"to_host_loaded", Direction::to_host_loaded}}),
-        choice("memory", "host memory: pinned, or pageable as from malloc", &Params::memory,
-               {{"pinned", HostMemory::pinned}, {"pageable", HostMemory::pageable}},
-               {HostMemory::pinned}),
+        memory_axis(&Params::memory),
         choice("engine", "copy engines of the device, or a kernel", &Params::engine,
                {{"copy_engine", Engine::copy_engine}, {"kernel", Engine::kernel}},
                {Engine::copy_engine}),
@@ -64,9 +56,7 @@ public:
 
     static Fit fit(const Params& p, const Machine& m) {
         const std::int64_t ways = is_two_way(p.direction) ? 2 : 1;
-        if (const std::int64_t there = m.memory_available(); there != 0 && ways * p.bytes > there)
-            return Fit::no("needs ", ways * p.bytes, " bytes of the host's free memory, there are ",
-                           there);
+        if (Fit host = fits_on_host(ways * p.bytes, m); !host) return host;
         if (const Fit fits = device::fits_device(ways * p.bytes); !fits) return fits;
         const std::string why = why_not(p.direction, p.memory, p.engine,
                                         device::attribute(cudaDevAttrPageableMemoryAccess, 0) != 0);
@@ -120,16 +110,14 @@ public:
     }
 
     void poison() {
-        if (sends(direction_)) {
-            device::set_bytes(arrived_, 0xff, stream_);
-        }
+        if (sends(direction_)) device::set_bytes(arrived_, 0xff, stream_);
         received_.poison();
     }
 
     /// One bit of what arrived, on either side.
     void spoil() {
-        const std::uint64_t pick = random_bits(spoil_seed, spoils_++);
-        const bool on_device = sends(direction_) && (!receives(direction_) || spoils_ % 2 == 0);
+        const std::uint64_t pick = spoils_.next();
+        const bool on_device = sends(direction_) && (!receives(direction_) || pick % 2 == 0);
         if (on_device)
             flip_bit(arrived_.data(), words_, pick, stream_);
         else
@@ -139,7 +127,6 @@ public:
 private:
     static constexpr std::uint64_t sent_seed = 31;
     static constexpr std::uint64_t stored_seed = 32;
-    static constexpr std::uint64_t spoil_seed = 33;
 
     static device::EventClock::Options options(const Params& p, const device::Lane& lane) {
         device::EventClock::Options options;
@@ -189,7 +176,7 @@ private:
     device::Buffer<std::uint64_t> arrived_; // ... and where they come to
     device::Buffer<std::uint64_t> stored_;  // what received_ gets
     unsigned blocks_;
-    std::uint64_t spoils_ = 0;
+    Picks spoils_{33};
 };
 
 } // namespace

@@ -20,6 +20,18 @@
 
 namespace assay::transfer {
 
+template <class Params>
+consteval auto memory_axis(HostMemory Params::* field) {
+    return choice("memory", "host memory: pinned, or pageable as from malloc", field,
+                  {{"pinned", HostMemory::pinned}, {"pageable", HostMemory::pageable}},
+                  {HostMemory::pinned});
+}
+inline Fit fits_on_host(std::int64_t bytes, const Machine& m) {
+    const std::int64_t there = m.memory_available();
+    return Fit::needs(there == 0 || bytes <= there, bytes,
+                      " bytes of the host's free memory, there are ", there);
+}
+
 class HostWords {
 public:
     HostWords(std::size_t count, HostMemory memory) : count_{count} {

@@ -4,19 +4,10 @@
 #include "places.hpp"
 
 #include <assay/define.hpp>
-#include <assay/host.hpp>
-#include <assay/units.hpp>
-
-#include <algorithm>
-#include <stdexcept>
-#include <string>
-#include <tuple>
-#include <vector>
 
 namespace assay::transfer {
 namespace {
 
-using namespace units;
 using memory::Memory;
 using memory::Pages;
 
@@ -66,11 +57,10 @@ public:
                     to[i] = random_bits(seed_of(node), i);
             });
         }
-        const auto choice = memory::choose_sweep(memory::Access::read, input(0), words_);
-        loop_ = choice.loop;
+        loop_ = memory::choose_sweep(memory::Access::read, input(0), words_);
         places_.describe(context);
         context.setting("threads", threads_);
-        context.setting("instructions", choice.instructions);
+        context.setting("instructions", loop_.instructions);
         context.setting("footprint_of_a_node", words_ * sizeof(std::uint64_t));
     }
 
@@ -143,7 +133,7 @@ private:
             const auto found = std::ranges::find(team, thread);
             if (found == team.end()) return;
             const Slice own = part(team, static_cast<std::size_t>(found - team.begin()));
-            sum_of(cell, thread) = loop_(words, own.first, own.last);
+            sum_of(cell, thread) = loop_.run(words, own.first, own.last);
         });
         seconds_[cell] += watch.seconds();
     }
@@ -168,7 +158,7 @@ private:
     std::vector<Memory> memories_;
     std::vector<double> seconds_;          // of each pair of nodes, over all calls
     std::vector<Own<std::uint64_t>> sums_; // of each pair and thread
-    memory::SweepLoop loop_ = nullptr;
+    memory::SweepLoop loop_{};
     std::uint64_t calls_ = 0;
     Picks spoils_{21};
 };

@@ -3,20 +3,9 @@
 #include "memory/chase.hpp"
 #include "places.hpp"
 
-#include <assay/define.hpp>
-#include <assay/units.hpp>
-
-#include <algorithm>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <tuple>
-#include <vector>
-
 namespace assay::transfer {
 namespace {
 
-using namespace units;
 using memory::Chase;
 using memory::Pages;
 
@@ -43,8 +32,7 @@ public:
     static constexpr std::tuple axes{
         footprint_axis("bytes of the chain on each node", &Params::footprint,
                        {Symbol::beyond_cache}, {1_MiB, 16_TiB}),
-        choice("pages", "huge (2 MiB) or small (the usual size, 4 KiB on most)", &Params::pages,
-               {{"huge", Pages::huge}, {"small", Pages::small}}, {Pages::huge}),
+        memory::pages_axis(&Params::pages),
         symbolic("threads", "cores that are looked at for one of each node", "", &Params::threads,
                  {Symbol::all}, {1, 4096}, {Symbol::all}),
     };

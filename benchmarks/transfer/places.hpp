@@ -8,16 +8,7 @@
 #include "memory/chase.hpp"
 #include "nodes.hpp"
 
-#include <assay/benchmark.hpp>
-#include <assay/host.hpp>
-
 #include <sched.h>
-
-#include <algorithm>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace assay::transfer {
 

@@ -7,16 +7,10 @@
 #include "transfer/slots.hpp"
 
 #include <assay/define.hpp>
-#include <assay/units.hpp>
-
-#include <algorithm>
-#include <tuple>
-#include <vector>
 
 namespace assay::transfer {
 namespace {
 
-using namespace units;
 using device::Interval;
 
 class SmallCopies : public device::OnDevice {
@@ -49,9 +43,7 @@ public:
         choice("direction", "to_device, to_host, or within the device", &Params::direction,
                {Name{"to_device", Way::to_device}, Name{"to_host", Way::to_host},
                 Name{"within", Way::within}}),
-        choice("memory", "host memory: pinned, or pageable as from malloc", &Params::memory,
-               {{"pinned", HostMemory::pinned}, {"pageable", HostMemory::pageable}},
-               {HostMemory::pinned}),
+        memory_axis(&Params::memory),
         choice("interval", device::interval_help, &Params::interval, device::interval_names,
                device::every_interval),
         integer("bytes", "of each copy", "B", &Params::bytes, {4, 4_KiB}, {1, 1_MiB}),
@@ -60,9 +52,7 @@ public:
     static Fit fit(const Params& p, const Machine& m) {
         const auto bytes =
             static_cast<std::int64_t>(slot_count * slot_stride(static_cast<std::size_t>(p.bytes)));
-        if (const std::int64_t there = m.memory_available(); there != 0 && 2 * bytes > there)
-            return Fit::no("needs ", 2 * bytes, " bytes of the host's free memory, there are ",
-                           there);
+        if (Fit host = fits_on_host(2 * bytes, m); !host) return host;
         if (p.memory == HostMemory::pageable && p.direction == Way::within)
             return Fit::no("not applicable: copies within the device use no memory of the host");
         if (p.memory == HostMemory::pageable && p.interval != Interval::completion)
@@ -120,9 +110,7 @@ public:
             host_bytes()[at] ^= bit;
             return;
         }
-        unsigned char byte = device::get(to_.data() + at, stream_);
-        byte ^= bit;
-        device::to_device<unsigned char>({&byte, 1}, to_.data() + at, stream_);
+        device::change(to_.data() + at, stream_, [bit](unsigned char byte) { return byte ^ bit; });
     }
 
 private:

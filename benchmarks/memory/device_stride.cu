@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-
-#include "device/place.hpp"
-#include "device/properties.hpp"
-#include "memory/device_access.hpp"
-
-#include <assay/define.hpp>
-#include <assay/random.hpp>
-#include <assay/units.hpp>
-
-#include <cstdint>
-#include <tuple>
+#include "device/benchmark.cuh"
+#include "memory/device_access_shapes.hpp"
 
 namespace assay::memory {
 namespace {
 
-using namespace units;
+/// Words from memory, and the same made again.
+struct Loaded {
+    const std::uint32_t* words;
+    ASSAY_HOST_DEVICE std::uint32_t operator()(std::uint64_t i) const { return words[i]; }
+};
+struct Remade {
+    ASSAY_HOST_DEVICE std::uint32_t operator()(std::uint64_t i) const { return access_word(i); }
+};
+
+/// The sum of a thread.
+struct Stride {
+    StrideShape shape;
+    ASSAY_HOST_DEVICE std::uint32_t operator()(std::uint64_t thread) const {
+        return stride_sum(shape, thread, Remade{});
+    }
+};
+
+__global__ void __launch_bounds__(stride_threads)
+    read_strided(const std::uint32_t* words, std::uint32_t* sums, StrideShape shape) {
+    const std::uint64_t thread =
+        static_cast<std::uint64_t>(blockIdx.x) * stride_threads + threadIdx.x;
+    sums[thread] = stride_sum(shape, thread, Loaded{words});
+}
 
 class DeviceStride : public device::OnDevice {
 public:
@@ -45,25 +58,25 @@ public:
     };
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {
-        return device::fits_device(p.footprint.symbol == Symbol::none ? p.footprint.number
-                                                                      : 256_MiB);
+        return device::fits_footprint(p.footprint, 256_MiB);
     }
 
     DeviceStride(const Params& p, const Context& context)
         : shape_{shape_for(p)}, words_{shape_.words}, sums_{shape_.threads()} {
-        fill_words(words_.data(), shape_.words, stream_);
-        stream_.wait();
-        context.setting("footprint", words_.bytes());
-        context.tell({.footprint_bytes = static_cast<double>(words_.bytes())});
+        device::for_each_now(stream_, shape_.words, device::Fill{words_.data(), Remade{}});
+        device::describe_footprint(words_.bytes(), context);
         context.setting("passes", shape_.passes());
         context.setting("blocks", shape_.blocks);
         context.setting("block_threads", stride_threads);
     }
 
-    void run() { launch_stride(words_.data(), sums_.data(), shape_, stream_); }
+    void run() {
+        device::launch(read_strided, {shape_.blocks, stride_threads, stream_.get()}, words_.data(),
+                       sums_.data(), shape_);
+    }
     Work work() const { return {.bytes = shape_.bytes()}; }
-    Check verify() const { return check_stride(sums_.data(), shape_, stream_); }
-    void poison() { poison_stride(sums_.data(), shape_, stream_); }
+    Check verify() const { return device::check_sums(stream_, sums_, Stride{shape_}); }
+    void poison() { device::poison_sums(stream_, sums_, Stride{shape_}); }
     /// One bit of one sum.
     void spoil() { device::flip_bit(sums_, spoils_.next(), stream_); }
 

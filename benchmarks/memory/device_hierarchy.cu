@@ -1,24 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
-
-#include "device/clock.hpp"
-#include "device/properties.hpp"
-#include "memory/device_sweep.hpp"
-
-#include <assay/define.hpp>
-#include <assay/random.hpp>
-#include <assay/units.hpp>
-
-#include <cstdint>
-#include <tuple>
+#include "device/benchmark.cuh"
+#include "memory/device_sweep_shapes.hpp"
 
 namespace assay::memory {
 namespace {
 
-using namespace units;
+template <Through through>
+__device__ uint4 load(const uint4* from) {
+    if constexpr (through == Through::l1)
+        return __ldca(from);
+    else
+        return __ldcg(from);
+}
+
+/// One block reads its slice `passes` times. `shift` is 0, which the compiler does not know: otherwise it
+/// could read what fits into registers once and leave the passes out.
+template <Through through, unsigned at_once>
+__global__ void __launch_bounds__(sweep_threads)
+    sweep(const uint4* vectors, std::uint32_t* sums, unsigned tiles, std::uint64_t passes,
+          std::uint64_t shift) {
+    constexpr unsigned loads = at_once < 4 ? 4 : at_once;
+    constexpr unsigned passes_at_once = loads / at_once;
+    const uint4* slice = vectors + sweep_vector(blockIdx.x, threadIdx.x, 0, tiles);
+    std::uint32_t sum = 0;
+    for (std::uint64_t pass = 0; pass < passes; pass += passes_at_once) {
+        for (unsigned tile = 0; tile < tiles; tile += at_once) {
+            uint4 got[loads];
+            const uint4* from = slice + static_cast<std::uint64_t>(tile) * sweep_threads;
+#pragma unroll
+            for (unsigned k = 0; k < loads; ++k) {
+                got[k] = load<through>(from + (k % at_once) * sweep_threads);
+                if (k % at_once == at_once - 1) from += shift;
+            }
+#pragma unroll
+            for (unsigned k = 0; k < loads; ++k) sum += got[k].x + got[k].y + got[k].z + got[k].w;
+        }
+        slice += passes_at_once * shift;
+    }
+    sums[static_cast<std::uint64_t>(blockIdx.x) * sweep_threads + threadIdx.x] = sum;
+}
+
+using Loop = void (*)(const uint4*, std::uint32_t*, unsigned, std::uint64_t, std::uint64_t);
+
+template <Through through>
+Loop loop_for(unsigned at_once) {
+    switch (at_once) {
+    case 1:
+        return sweep<through, 1>;
+    case 2:
+        return sweep<through, 2>;
+    case 4:
+        return sweep<through, 4>;
+    default:
+        return sweep<through, 8>;
+    }
+}
+Loop loop_for(Through through, const SweepShape& shape) {
+    return through == Through::l1 ? loop_for<Through::l1>(shape.tiles_at_once)
+                                  : loop_for<Through::l2>(shape.tiles_at_once);
+}
+
+struct Word {
+    ASSAY_HOST_DEVICE std::uint64_t operator()(std::uint64_t i) const { return sweep_word(i); }
+};
+/// The sum of a thread.
+struct Sum {
+    SweepShape shape;
+    ASSAY_HOST_DEVICE std::uint32_t operator()(std::uint64_t thread) const {
+        return sweep_sum(shape, thread);
+    }
+};
 
 enum class SweepAccess : std::uint8_t { read };
 
-class DeviceHierarchy {
+class DeviceHierarchy : public device::OnDevice {
 public:
     struct Params {
         SweepAccess access = SweepAccess::read;
@@ -60,33 +115,34 @@ public:
             return Fit::no("not applicable: the first level caches hold a part of what the second "
                            "level holds; through=l2 passes by them");
         const bool is_plain = p.footprint.symbol == Symbol::none;
-        if (Fit device = device::fits_device(is_plain ? p.footprint.number : 256_MiB); !device)
-            return device;
+        if (Fit device = device::fits_footprint(p.footprint, 256_MiB); !device) return device;
         const auto least = device::properties().multiprocessors * sweep_tile;
         return Fit::needs(!is_plain || 4 * p.footprint.number >= 3 * least, least,
                           " bytes for so many multiprocessors, not ", p.footprint.number);
     }
 
     DeviceHierarchy(const Params& p, const Context& context)
-        : through_{p.through}, shape_{shape_for(p)}, clock_{stream_}, words_{2 * shape_.vectors()},
+        : shape_{shape_for(p)}, loop_{loop_for(p.through, shape_)}, words_{2 * shape_.vectors()},
           sums_{shape_.threads()} {
-        prepare_sweep(through_, shape_);
-        fill_sweep(words_.data(), shape_, stream_);
-        stream_.wait();
-        context.setting("footprint", shape_.bytes());
-        context.tell({.footprint_bytes = static_cast<double>(shape_.bytes())});
+        // The largest first level cache; before the first launch.
+        device::check(cudaFuncSetAttribute(loop_, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                           cudaSharedmemCarveoutMaxL1));
+        device::for_each_now(stream_, words_.size(), device::Fill{words_.data(), Word{}});
+        device::describe_footprint(shape_.bytes(), context);
         context.setting("slice", shape_.bytes() / shape_.blocks);
         context.setting("blocks", shape_.blocks);
         context.setting("passes", shape_.passes);
         context.setting("loads_per_thread", shape_.tiles_at_once < 4 ? 4 : shape_.tiles_at_once);
     }
 
-    device::EventClock& clock() { return clock_; }
-    void run() { launch_sweep(through_, words_.data(), sums_.data(), shape_, stream_); }
+    void run() {
+        device::launch(loop_, {shape_.blocks, sweep_threads, stream_.get()},
+                       reinterpret_cast<const uint4*>(words_.data()), sums_.data(), shape_.tiles,
+                       shape_.passes, 0);
+    }
     Work work() const { return {.bytes = shape_.bytes() * static_cast<double>(shape_.passes)}; }
-    Check verify() const { return check_sweep(sums_.data(), shape_, stream_); }
-
-    void poison() { poison_sweep(sums_.data(), shape_, stream_); }
+    Check verify() const { return device::check_sums(stream_, sums_, Sum{shape_}); }
+    void poison() { device::poison_sums(stream_, sums_, Sum{shape_}); }
     /// One bit of one sum.
     void spoil() { device::flip_bit(sums_, spoils_.next(), stream_); }
 
@@ -101,10 +157,8 @@ private:
                            found.multiprocessors);
     }
 
-    Through through_;
     SweepShape shape_;
-    device::Stream stream_;
-    device::EventClock clock_;
+    Loop loop_;
     device::Buffer<std::uint64_t> words_;
     device::Buffer<std::uint32_t> sums_; // of the threads
     Picks spoils_{12};

@@ -2,22 +2,74 @@
 //
 // What it costs to start work on a device: one kernel, or a graph of many.
 
+#include "device/benchmark.cuh"
 #include "device/graph.hpp"
-#include "device/place.hpp"
-#include "device/properties.hpp"
-#include "latency/launch_count.hpp"
-
-#include <assay/define.hpp>
-
-#include <tuple>
 
 namespace assay::latency {
 namespace {
 
-using device::EventClock;
 using device::Interval;
 
-class KernelLaunch : public device::OnDevice {
+/// The sum is not waited for: no value comes back to the thread.
+__global__ void count(unsigned long long* counter) { atomicAdd(counter, 1ULL); }
+
+/// Evidence that kernels ran: each adds one to a counter on the device, and the host knows how many it launched.
+class CountedLaunches : public device::OnDevice {
+public:
+    static constexpr std::uint64_t safe_calls = 1U << 30U;
+
+    Check verify() const {
+        const unsigned long long found = counted();
+        return check_value(found == expected_ && expected_ > 0 ? 0 : 1, 0,
+                           "a counter on the device, one per kernel, after every batch",
+                           words(found));
+    }
+    void poison() {
+        set(~0ULL);
+        is_spoiled_ = true;
+    }
+    void spoil() {
+        set(counted() + 1);
+        is_spoiled_ = true;
+    }
+    /// Looks whether all that ran since the last start was counted, which ends the case if not, and starts again
+    /// at 0. So every batch is checked.
+    void rewind() {
+        if (const auto found = counted(); !is_spoiled_ && found != expected_)
+            throw device::Error{words(found)};
+        start();
+    }
+
+protected:
+    /// Launches the kernel once, which loads it.
+    explicit CountedLaunches(const device::EventClock::Options& options) : OnDevice{options} {
+        queue();
+        device::check_launches();
+        start();
+    }
+    /// Queues one kernel of one thread that counts itself and does nothing else.
+    void queue() const { device::launch(count, {1, 1, stream_.get()}, counter_.data()); }
+    /// So many of them have been launched, by queue() or by a graph.
+    void launched(std::uint64_t kernels) { expected_ += kernels; }
+
+private:
+    void start() {
+        set(0);
+        expected_ = 0;
+        is_spoiled_ = false;
+    }
+    void set(unsigned long long value) { device::put(value, counter_.data(), stream_); }
+    unsigned long long counted() const { return device::get(counter_.data(), stream_); }
+    std::string words(unsigned long long found) const {
+        return joined(found, " of ", expected_, " kernels incremented the counter");
+    }
+
+    device::Buffer<unsigned long long> counter_{1};
+    std::uint64_t expected_ = 0;
+    bool is_spoiled_ = false; // on purpose
+};
+
+class KernelLaunch : public CountedLaunches {
 public:
     struct Params {
         Interval interval = Interval::completion;
@@ -42,28 +94,20 @@ public:
         choice("interval", device::interval_help, &Params::interval, device::interval_names,
                device::every_interval),
     };
-    static constexpr std::uint64_t safe_calls = 1U << 30U;
 
     static Fit fit(const Params& /*p*/, const Machine& /*m*/) { return device::fits_device(0); }
     KernelLaunch(const Params& p, const Context& context)
-        : OnDevice{{.interval = p.interval}}, count_{stream_} {
+        : CountedLaunches{{.interval = p.interval}} {
         context.setting("threads_launched", 1);
     }
     void run() {
-        count_.queue();
-        count_.launched(1);
+        queue();
+        launched(1);
     }
     Work work() const { return {.steps = 1}; }
-    Check verify() const { return count_.verify(); }
-    void poison() { count_.poison(); }
-    void spoil() { count_.spoil(); }
-    void rewind() { count_.restart(); }
-
-private:
-    LaunchCount count_;
 };
 
-class GraphLaunch : public device::OnDevice {
+class GraphLaunch : public CountedLaunches {
 public:
     struct Params {
         std::int64_t nodes = 1;
@@ -89,33 +133,27 @@ public:
         choice("interval", device::interval_help, &Params::interval, device::interval_names,
                device::every_interval),
     };
-    static constexpr std::uint64_t safe_calls = 1U << 30U;
 
     static Fit fit(const Params& /*p*/, const Machine& /*m*/) { return device::fits_device(0); }
     GraphLaunch(const Params& p, const Context& context)
-        : OnDevice{{.interval = p.interval, .operations = operations(p.nodes)}}, nodes_{p.nodes},
-          count_{stream_}, graph_{stream_, [this] { capture(); }} {
+        : CountedLaunches{{.interval = p.interval, .operations = operations(p.nodes)}},
+          nodes_{p.nodes}, graph_{stream_, [this] { capture(); }} {
         context.setting("nodes", nodes_);
     }
     void run() {
         graph_.launch(stream_);
-        count_.launched(static_cast<std::uint64_t>(nodes_));
+        launched(static_cast<std::uint64_t>(nodes_));
     }
     Work work() const { return {.steps = static_cast<double>(nodes_)}; }
-    Check verify() const { return count_.verify(); }
-    void poison() { count_.poison(); }
-    void spoil() { count_.spoil(); }
-    void rewind() { count_.restart(); }
 
 private:
     /// Of a launch that is queued: what surrounds the nodes is unknown and counted as four.
     static constexpr int operations(std::int64_t nodes) { return static_cast<int>(nodes) + 4; }
     void capture() const {
-        for (std::int64_t node = 0; node < nodes_; ++node) count_.queue();
+        for (std::int64_t node = 0; node < nodes_; ++node) queue();
     }
 
     std::int64_t nodes_;
-    LaunchCount count_;
     device::Graph graph_;
 };
 

@@ -1,18 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-
-#include "device/place.hpp"
-#include "device/properties.hpp"
-#include "memory/device_access.hpp"
-
-#include <assay/define.hpp>
-#include <assay/random.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <tuple>
+#include "device/benchmark.cuh"
+#include "memory/device_access_shapes.hpp"
 
 namespace assay::memory {
 namespace {
+
+/// The sum of a thread.
+struct Banks {
+    unsigned stride;
+    ASSAY_HOST_DEVICE std::uint32_t operator()(std::uint64_t thread) const {
+        return bank_sum(static_cast<unsigned>(thread % bank_threads), stride);
+    }
+};
+
+__global__ void __launch_bounds__(bank_threads) read_banks(std::uint32_t* sums, unsigned stride) {
+    __shared__ std::uint32_t words[bank_words];
+    for (unsigned i = threadIdx.x; i < bank_words; i += bank_threads) words[i] = access_word(i);
+    __syncthreads();
+    std::uint32_t sum = 0;
+    for (unsigned repeat = 0; repeat < bank_repeats; ++repeat)
+        for (unsigned round = 0; round < bank_rounds; ++round) {
+            const std::uint32_t* const from = words + bank_word(threadIdx.x, round, stride);
+#pragma unroll
+            for (unsigned k = 0; k < bank_loads; ++k) sum += from[k];
+        }
+    sums[static_cast<std::uint64_t>(blockIdx.x) * bank_threads + threadIdx.x] = sum;
+}
 
 class DeviceBanks : public device::OnDevice {
 public:
@@ -38,7 +51,7 @@ public:
     };
 
     static Fit fit(const Params& /*params*/, const Machine& /*machine*/) {
-        return device::fits_device(std::int64_t{16} << 20U);
+        return device::fits_device(16_MiB);
     }
 
     DeviceBanks(const Params& p, const Context& context)
@@ -49,10 +62,12 @@ public:
         context.setting("block_threads", bank_threads);
     }
 
-    void run() { launch_banks(sums_.data(), blocks_, stride_, stream_); }
+    void run() {
+        device::launch(read_banks, {blocks_, bank_threads, stream_.get()}, sums_.data(), stride_);
+    }
     Work work() const { return {.bytes = bank_bytes(blocks_)}; }
-    Check verify() const { return check_banks(sums_.data(), blocks_, stride_, stream_); }
-    void poison() { poison_banks(sums_.data(), blocks_, stride_, stream_); }
+    Check verify() const { return device::check_sums(stream_, sums_, Banks{stride_}); }
+    void poison() { device::poison_sums(stream_, sums_, Banks{stride_}); }
     /// One bit of one sum.
     void spoil() { device::flip_bit(sums_, spoils_.next(), stream_); }
 
