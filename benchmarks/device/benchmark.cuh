@@ -6,7 +6,6 @@
 
 #include "device/instructions.cuh"
 #include "device/place.hpp"
-#include "device/random.hpp"
 #include "device/trial.hpp"
 #include "device/worst.cuh"
 
@@ -29,6 +28,20 @@ struct Fill {
     Make make;
     ASSAY_HOST_DEVICE void operator()(std::uint64_t i) const { to[i] = make(i); }
 };
+/// The random data of assay/random.hpp, made on the device: element i is the same as on a host.
+template <class T>
+struct Uniform {
+    std::uint64_t seed;
+    T low;
+    T high;
+    ASSAY_HOST_DEVICE T operator()(std::uint64_t i) const {
+        return random_uniform(seed, i, low, high);
+    }
+};
+template <class T>
+void fill_uniform(const Stream& stream, const Buffer<T>& to, std::uint64_t seed, T low, T high) {
+    for_each_now(stream, to.size(), Fill{to.data(), Uniform<T>{seed, low, high}});
+}
 /// Which elements are not what expected(i) says.
 template <class T, class Expected>
 struct Differs {

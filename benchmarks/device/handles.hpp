@@ -163,9 +163,14 @@ void set_bytes(const Buffer<T>& in, int byte, const Stream& stream) {
 }
 
 /// Damages one element by one bit; `pick` is random and says which.
-inline void flip_bit(const Buffer<std::uint32_t>& in, std::uint64_t pick, const Stream& stream) {
-    change(in.data() + (pick >> 8U) % in.size(), stream,
-           [pick](std::uint32_t value) { return value ^ (1U << (pick % 32)); });
+template <class T>
+void flip_bit(T* data, std::size_t count, std::uint64_t pick, const Stream& stream) {
+    const T bit = T{1} << (pick % (8 * sizeof(T)));
+    change(data + (pick >> 8U) % count, stream, [bit](T value) { return value ^ bit; });
+}
+template <class T>
+void flip_bit(const Buffer<T>& in, std::uint64_t pick, const Stream& stream) {
+    flip_bit(in.data(), in.size(), pick, stream);
 }
 
 } // namespace assay::device

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What may be timed of work on a device, and the words for it on axes.
+// What may be timed of work on a device, and the axis of it.
 
 #pragma once
 
@@ -16,15 +16,15 @@ enum class Interval : std::uint8_t {
     completion // the host's time, waiting for the device after each call
 };
 
-// As choice() takes them.
-inline constexpr Name<Interval> interval_names[] = { // NOLINT(*-avoid-c-arrays)
-    {"completion", Interval::completion},
-    {"queue", Interval::queue},
-    {"device", Interval::device}};
-inline constexpr Interval every_interval[] = { // NOLINT(*-avoid-c-arrays)
-    Interval::completion, Interval::queue, Interval::device};
-inline constexpr const char* interval_help =
-    "what is timed: completion, host time until the work is done; queue, host time of the call "
-    "alone; device, device time from one to the next";
+template <class Params>
+consteval auto interval_axis(Interval Params::* field) {
+    return choice(
+        "interval",
+        "what is timed: completion, host time until the work is done; queue, host time of "
+        "the call alone; device, device time from one to the next",
+        field,
+        {Name{"completion", Interval::completion}, Name{"queue", Interval::queue},
+         Name{"device", Interval::device}});
+}
 
 } // namespace assay::device

@@ -91,8 +91,7 @@ public:
         .place = "cuda",
     };
     static constexpr std::tuple axes{
-        choice("interval", device::interval_help, &Params::interval, device::interval_names,
-               device::every_interval),
+        device::interval_axis(&Params::interval),
     };
 
     static Fit fit(const Params& /*p*/, const Machine& /*m*/) { return device::fits_device(0); }
@@ -130,8 +129,7 @@ public:
     static constexpr std::tuple axes{
         integer("nodes", "kernels in the graph, one after another", "", &Params::nodes, {1, 32},
                 {1, 4096}),
-        choice("interval", device::interval_help, &Params::interval, device::interval_names,
-               device::every_interval),
+        device::interval_axis(&Params::interval),
     };
 
     static Fit fit(const Params& /*p*/, const Machine& /*m*/) { return device::fits_device(0); }

@@ -44,16 +44,10 @@ using Loop = void (*)(const uint4*, std::uint32_t*, unsigned, std::uint64_t, std
 
 template <Through through>
 Loop loop_for(unsigned at_once) {
-    switch (at_once) {
-    case 1:
-        return sweep<through, 1>;
-    case 2:
-        return sweep<through, 2>;
-    case 4:
-        return sweep<through, 4>;
-    default:
-        return sweep<through, 8>;
-    }
+    return at_once == 1   ? sweep<through, 1>
+           : at_once == 2 ? sweep<through, 2>
+           : at_once == 4 ? sweep<through, 4>
+                          : sweep<through, 8>;
 }
 Loop loop_for(Through through, const SweepShape& shape) {
     return through == Through::l1 ? loop_for<Through::l1>(shape.tiles_at_once)

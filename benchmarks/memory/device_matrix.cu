@@ -108,17 +108,13 @@ public:
     void run() {
         const device::Launch how{static_cast<unsigned>(matrix_blocks(pattern_, side_)),
                                  matrix_threads, stream_.get()};
-        switch (pattern_) {
-        case MatrixPattern::transpose:
-            return device::launch(transpose_plain, how, in_.data(), out_.data(), side_);
-        case MatrixPattern::transpose_tiled:
-            return device::launch(transpose_through_tile<0>, how, in_.data(), out_.data(), side_);
-        case MatrixPattern::transpose_padded:
-            return device::launch(transpose_through_tile<1>, how, in_.data(), out_.data(), side_);
-        default:
+        if (!transposes(pattern_))
             return device::launch(copy_matrix, how, in_.data(), out_.data(), side_,
                                   block_width(pattern_));
-        }
+        const auto loop = pattern_ == MatrixPattern::transpose         ? transpose_plain
+                          : pattern_ == MatrixPattern::transpose_tiled ? transpose_through_tile<0>
+                                                                       : transpose_through_tile<1>;
+        device::launch(loop, how, in_.data(), out_.data(), side_);
     }
     Work work() const { return {.bytes = static_cast<double>(in_.bytes() + out_.bytes())}; }
     Check verify() const {

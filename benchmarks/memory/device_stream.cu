@@ -148,50 +148,27 @@ struct ExactShare {
 
 template <Kernel kernel, bool evict_first>
 void launch_hinted(const StreamArrays& arrays, const StreamShape& shape, cudaStream_t stream) {
-    const device::Launch how{shape.blocks, shape.threads, stream};
-    if (shape.unroll == 1)
-        device::launch(map<kernel, 1, evict_first>, how, arrays);
-    else if (shape.unroll == 2)
-        device::launch(map<kernel, 2, evict_first>, how, arrays);
-    else
-        device::launch(map<kernel, 4, evict_first>, how, arrays);
+    const auto loop = shape.unroll == 1   ? map<kernel, 1, evict_first>
+                      : shape.unroll == 2 ? map<kernel, 2, evict_first>
+                                          : map<kernel, 4, evict_first>;
+    device::launch(loop, {shape.blocks, shape.threads, stream}, arrays);
 }
 template <Kernel kernel>
 void launch_map(const StreamArrays& arrays, const StreamShape& shape, cudaStream_t stream) {
-    if (shape.evict_first)
-        launch_hinted<kernel, true>(arrays, shape, stream);
-    else
-        launch_hinted<kernel, false>(arrays, shape, stream);
+    shape.evict_first ? launch_hinted<kernel, true>(arrays, shape, stream)
+                      : launch_hinted<kernel, false>(arrays, shape, stream);
 }
-
 template <Kernel kernel>
 void launch_reduce(const StreamArrays& arrays, const StreamShape& shape, cudaStream_t stream) {
     device::launch(reduce<kernel>, {shape.blocks, shape.threads, stream}, arrays);
     device::launch(add_partial, {1, 1024, stream}, arrays.partial, shape.blocks, arrays.sum);
 }
 
-/// Queues one pass.
-void launch(Kernel kernel, const StreamArrays& arrays, const StreamShape& shape,
-            cudaStream_t stream) {
-    switch (kernel) {
-    case Kernel::copy:
-        return launch_map<Kernel::copy>(arrays, shape, stream);
-    case Kernel::scale:
-        return launch_map<Kernel::scale>(arrays, shape, stream);
-    case Kernel::add:
-        return launch_map<Kernel::add>(arrays, shape, stream);
-    case Kernel::triad:
-        return launch_map<Kernel::triad>(arrays, shape, stream);
-    case Kernel::nstream:
-        return launch_map<Kernel::nstream>(arrays, shape, stream);
-    case Kernel::write:
-        return launch_map<Kernel::write>(arrays, shape, stream);
-    case Kernel::dot:
-        return launch_reduce<Kernel::dot>(arrays, shape, stream);
-    case Kernel::read:
-        return launch_reduce<Kernel::read>(arrays, shape, stream);
-    }
-}
+/// Queues one pass; in the order of Kernel.
+constexpr std::array launches{launch_map<Kernel::copy>,    launch_map<Kernel::scale>,
+                              launch_map<Kernel::add>,     launch_map<Kernel::triad>,
+                              launch_reduce<Kernel::dot>,  launch_map<Kernel::nstream>,
+                              launch_reduce<Kernel::read>, launch_map<Kernel::write>};
 
 /// What dot or read must give, from the random seeds alone.
 double exact_sum(Kernel kernel, std::uint64_t count, const device::Stream& stream) {
@@ -253,7 +230,6 @@ public:
           right_{reads_right(kernel_) ? count_ : 0}, partial_{most_blocks(device_)}, sum_{1} {
         fill(left_, stream_data::left_seed);
         fill(right_, stream_data::right_seed);
-        stream_.wait();
         choose_shape();
         device::describe_footprint(footprint_of(kernel_, count_), context);
         context.setting("elements", count_);
@@ -270,14 +246,16 @@ public:
                                   .partial = partial_.data(),
                                   .sum = sum_.data(),
                                   .count = count_};
-        launch(kernel_, arrays, shape_, stream_.get());
+        launches.at(static_cast<std::size_t>(kernel_))(arrays, shape_, stream_.get());
         ++calls_;
     }
 
     Work work() const { return work_of(kernel_, count_); }
 
     Check verify() const {
-        if (is_sum(kernel_)) return verify_sum();
+        if (is_sum(kernel_))
+            return check_sum(device::get(sum_.data(), stream_), exact_sum(kernel_, count_, stream_),
+                             count_);
         if (Check calls = check_calls(kernel_, calls_); !calls.passed) return calls;
         return device::check_each(
             stream_, count_, Deviation{kernel_, out_.data(), calls_}, 0,
@@ -304,7 +282,6 @@ public:
         calls_ = 0;
         if (kernel_ != Kernel::nstream || is_done) return;
         fill(out_, stream_data::out_seed);
-        stream_.wait();
         is_initial_ = true;
     }
 
@@ -333,11 +310,6 @@ private:
         });
         is_initial_ = false;
         rewind();
-    }
-
-    Check verify_sum() const {
-        const double got = device::to_host(sum_, stream_).front();
-        return check_sum(got, exact_sum(kernel_, count_, stream_), count_);
     }
 
     Kernel kernel_;

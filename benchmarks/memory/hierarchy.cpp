@@ -6,8 +6,6 @@
 namespace assay::memory {
 namespace {
 
-std::uint64_t* words_at(std::byte* data) { return reinterpret_cast<std::uint64_t*>(data); }
-
 /// How the words of one array are shared out: each thread has an equal slice, one call walks through
 /// one portion of it several times, the next call through the next portion.
 struct Shares {
@@ -90,10 +88,9 @@ public:
           memory_{arrays() * shares_.words() * sizeof(std::uint64_t) + (arrays() - 1) * apart,
                   p.pages},
           sums_(shares_.threads) {
-        std::uint64_t* const in = words_at(memory_.data());
+        std::uint64_t* const in = memory_.words();
         words_.in = in;
-        words_.out =
-            access_ == Access::copy ? words_at(memory_.data() + apart) + shares_.words() : in;
+        words_.out = access_ == Access::copy ? in + shares_.words() + apart / sizeof(*in) : in;
         on_each_thread(threads(), [&](std::size_t thread, std::size_t) {
             const Slice slice = shares_.slice_of(thread);
             for (std::size_t i = slice.first; i < slice.last; ++i) in[i] = random_bits(seed, i);

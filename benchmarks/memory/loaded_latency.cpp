@@ -61,7 +61,7 @@ public:
           pause_{
               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(p.pause))},
           readers_(others_) {
-        auto* const words = reinterpret_cast<std::uint64_t*>(background_.data());
+        std::uint64_t* const words = background_.words();
         on_each_thread(threads(), [&](std::size_t thread, std::size_t) {
             if (thread == 0) return;
             const std::size_t first = (thread - 1) * blocks_ * block;

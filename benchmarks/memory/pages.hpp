@@ -51,6 +51,7 @@ public:
 
     std::byte* data() { return data_; }
     const std::byte* data() const { return data_; }
+    std::uint64_t* words() { return reinterpret_cast<std::uint64_t*>(data_); }
     std::size_t size() const { return size_; } ///< bytes, as asked for
 
     /// Pages are placed by whoever touches them first; this touches all that hold [first, last).

@@ -8,38 +8,10 @@ namespace {
 
 constexpr std::size_t device_line = 128; // bytes, of the caches: rows begin on one
 
-/// Two grids on the device. `in` and `out` of the fields point at cell (0, 0, 0).
-template <class T>
-struct HeatGrids {
-    Fields<T> fields;
-    Extent extent;
-    Neighbours neighbours;
-};
-
 template <class March>
 __global__ void __launch_bounds__(most_heat_threads) march_kernel(March march, unsigned lanes) {
     const std::size_t x = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
     march(x * lanes, std::size_t{blockIdx.y} * blockDim.y + threadIdx.y, blockIdx.z);
-}
-
-template <class T, Neighbours neighbours, unsigned lanes>
-void launch(const HeatGrids<T>& grids, const HeatShape& shape, const device::Stream& stream) {
-    const HeatMarch<T, neighbours, lanes> march{grids.fields, heat_data::weights<T>(neighbours),
-                                                grids.extent.rows, grids.extent.planes,
-                                                shape.depth};
-    const HeatBlocks blocks = blocks_of(shape, grids.extent);
-    device::launch(
-        march_kernel<HeatMarch<T, neighbours, lanes>>,
-        {dim3(blocks.x, blocks.y, blocks.z), dim3(shape.threads_x, shape.threads_y), stream.get()},
-        march, lanes);
-}
-
-template <class T, Neighbours neighbours>
-void launch(const HeatGrids<T>& grids, const HeatShape& shape, const device::Stream& stream) {
-    if (shape.lanes == 1)
-        launch<T, neighbours, 1>(grids, shape, stream);
-    else
-        launch<T, neighbours, 16 / sizeof(T)>(grids, shape, stream);
 }
 
 /// The deviation of a cell by its number, counted without the shell.
@@ -56,15 +28,6 @@ struct DeviationOfCell {
     }
 };
 
-/// Queues one sweep.
-template <class T>
-void launch(const HeatGrids<T>& grids, const HeatShape& shape, const device::Stream& stream) {
-    if (grids.neighbours == Neighbours::faces)
-        launch<T, Neighbours::faces>(grids, shape, stream);
-    else
-        launch<T, Neighbours::all>(grids, shape, stream);
-}
-
 /// Two grids of one precision on the device.
 template <class T>
 class Grids {
@@ -76,7 +39,8 @@ public:
         device::fill_uniform(place.stream, in_, heat_data::in_seed, heat_data::low<T>,
                              heat_data::high<T>);
         poison();
-        choose_shape();
+        shape_ = device::fastest_of(place.clock, heat_shapes(sizeof(T)),
+                                    [this](const HeatShape& shape) { launch(shape); });
         context.setting("columns", extent_.columns);
         context.setting("rows", extent_.rows);
         context.setting("planes", extent_.planes);
@@ -86,8 +50,7 @@ public:
         context.setting("depth", shape_.depth);
     }
 
-    void run() { launch(grids(), shape_, place_.stream); }
-
+    void run() { launch(shape_); }
     Work work() const { return heat_data::work<T>(neighbours_, extent_); }
     Check verify() const {
         const std::size_t first = layout_.at(0, 0, 0);
@@ -107,24 +70,35 @@ public:
     }
 
 private:
-    HeatGrids<T> grids() const {
+    /// Queues one sweep.
+    void launch(const HeatShape& shape) const {
+        constexpr unsigned several = 16 / sizeof(T);
+        if (neighbours_ == Neighbours::faces)
+            shape.lanes == 1 ? launch<Neighbours::faces, 1>(shape)
+                             : launch<Neighbours::faces, several>(shape);
+        else
+            shape.lanes == 1 ? launch<Neighbours::all, 1>(shape)
+                             : launch<Neighbours::all, several>(shape);
+    }
+    template <Neighbours neighbours, unsigned lanes>
+    void launch(const HeatShape& shape) const {
         const std::size_t first = layout_.at(0, 0, 0);
-        return {.fields = {.in = in_.data() + first,
-                           .out = out_.data() + first,
-                           .columns = extent_.columns,
-                           .row = layout_.row,
-                           .plane = layout_.plane},
-                .extent = extent_,
-                .neighbours = neighbours_};
+        const HeatMarch<T, neighbours, lanes> march{{.in = in_.data() + first,
+                                                     .out = out_.data() + first,
+                                                     .columns = extent_.columns,
+                                                     .row = layout_.row,
+                                                     .plane = layout_.plane},
+                                                    heat_data::weights<T>(neighbours),
+                                                    extent_.rows,
+                                                    extent_.planes,
+                                                    shape.depth};
+        const HeatBlocks blocks = blocks_of(shape, extent_);
+        device::launch(march_kernel<HeatMarch<T, neighbours, lanes>>,
+                       {dim3(blocks.x, blocks.y, blocks.z), dim3(shape.threads_x, shape.threads_y),
+                        place_.stream.get()},
+                       march, lanes);
     }
     double bound() const { return heat_data::bound<T>(neighbours_); }
-    void choose_shape() {
-        shape_ =
-            device::fastest_of(place_.clock, heat_shapes(sizeof(T)), [&](const HeatShape& shape) {
-                launch(grids(), shape, place_.stream);
-            });
-    }
-
     Neighbours neighbours_;
     device::Place& place_;
     Extent extent_;

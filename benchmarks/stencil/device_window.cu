@@ -58,15 +58,6 @@ __global__ void __launch_bounds__(most_threads) direct(WindowTask<T> task) {
     task.template direct<items>((std::size_t{blockIdx.x} * blockDim.x + threadIdx.x) * items);
 }
 
-template <class T, unsigned items>
-void launch(const WindowTask<T>& task, const WindowShape& shape, cudaStream_t stream) {
-    const device::Launch how{window_blocks(shape, task.window, task.count), shape.threads, stream};
-    if (task.window <= longest_direct)
-        device::launch(direct<T, items>, how, task);
-    else
-        device::launch(moving<T, items>, how, task, window_steps(shape, task.window));
-}
-
 /// The worst of a run of means.
 template <class T>
 struct WorstOfRun {
@@ -78,16 +69,6 @@ struct WorstOfRun {
         return window_data::worst_of(task.in, task.out, first, last, task.window);
     }
 };
-
-/// Queues all means once.
-template <class T>
-void launch(const WindowTask<T>& task, const WindowShape& shape, const device::Stream& stream) {
-    constexpr unsigned lanes = 16 / sizeof(T);
-    if (shape.items == lanes)
-        launch<T, lanes>(task, shape, stream.get());
-    else
-        launch<T, 2 * lanes>(task, shape, stream.get());
-}
 
 /// Means of a series of so many bytes, which has as many elements.
 template <class T>
@@ -107,7 +88,8 @@ public:
         device::fill_uniform(place.stream, in_, window_data::in_seed, window_data::low<T>,
                              window_data::high<T>);
         poison();
-        choose_shape();
+        shape_ = device::fastest_of(place.clock, window_shapes(sizeof(T)),
+                                    [this](const WindowShape& shape) { launch(shape); });
         context.setting("elements", count_);
         context.setting("footprint", 2 * count_ * sizeof(T));
         context.setting("sums", window_ <= longest_direct ? "direct" : "running");
@@ -117,8 +99,7 @@ public:
                                     static_cast<double>(window_steps(shape_, window_)));
     }
 
-    void run() { launch(task(), shape_, place_.stream); }
-
+    void run() { launch(shape_); }
     Work work() const { return window_data::work<T>(count_); }
     Check verify() const {
         // Each thread begins with a window, so runs are longer than that.
@@ -146,10 +127,19 @@ private:
         return unit_roundoff<T> *
                window_error(shape_, window_, window_data::low<T>, window_data::high<T>);
     }
-    void choose_shape() {
-        shape_ = device::fastest_of(
-            place_.clock, window_shapes(sizeof(T)),
-            [&](const WindowShape& shape) { launch(task(), shape, place_.stream); });
+    /// Queues all means once.
+    void launch(const WindowShape& shape) const {
+        constexpr unsigned lanes = 16 / sizeof(T);
+        shape.items == lanes ? launch<lanes>(shape) : launch<2 * lanes>(shape);
+    }
+    template <unsigned items>
+    void launch(const WindowShape& shape) const {
+        const device::Launch how{window_blocks(shape, window_, count_), shape.threads,
+                                 place_.stream.get()};
+        if (window_ <= longest_direct)
+            device::launch(direct<T, items>, how, task());
+        else
+            device::launch(moving<T, items>, how, task(), window_steps(shape, window_));
     }
 
     std::size_t window_;

@@ -178,16 +178,10 @@ void add_sweeps(host::Target<HWY_TARGET> target, Neighbours neighbours,
                 std::vector<HeatSweep<T>>& to) {
     using namespace HWY_NAMESPACE;
     const bool all = neighbours == Neighbours::all;
-    for (const Stores stores : {Stores::plain, Stores::streaming}) {
-        const bool plain = stores == Stores::plain;
-        const Sweep<T> of_7 = plain ? &sweep_7<T, Stores::plain> : &sweep_7<T, Stores::streaming>;
-        const Sweep<T> of_27 =
-            plain ? &sweep_27<T, Stores::plain> : &sweep_27<T, Stores::streaming>;
-        to.push_back({.instructions = target.name,
-                      .neighbours = neighbours,
-                      .stores = stores,
-                      .sweep = all ? of_27 : of_7});
-    }
+    to.push_back({target.name, neighbours, Stores::plain,
+                  all ? &sweep_27<T, Stores::plain> : &sweep_7<T, Stores::plain>});
+    to.push_back({target.name, neighbours, Stores::streaming,
+                  all ? &sweep_27<T, Stores::streaming> : &sweep_7<T, Stores::streaming>});
 }
 
 } // namespace assay::stencil

@@ -12,14 +12,6 @@ __global__ void __launch_bounds__(copy_threads, 2) copy_kernel(CopyShare<uint4> 
     share(static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x, threads);
 }
 
-struct FlipBit {
-    std::uint64_t* word;
-    std::uint64_t bit;
-    ASSAY_HOST_DEVICE void operator()(std::uint64_t /*i*/) const {
-        *word ^= std::uint64_t{1} << bit;
-    }
-};
-
 } // namespace
 
 unsigned resident_copy_blocks() {
@@ -48,13 +40,6 @@ Check check_words(const std::uint64_t* words, std::uint64_t count, std::uint64_t
     return device::check_each(
         stream, count, WrongWord{words, seed}, 0,
         "every word against its recomputation from the random seed, on the receiving side");
-}
-
-void flip_bit(std::uint64_t* words, std::uint64_t count, std::uint64_t pick,
-              const device::Stream& stream) {
-    device::on_each(stream, 1, FlipBit{words + pick % count, pick >> 58U});
-    device::check_launches();
-    stream.wait();
 }
 
 } // namespace assay::transfer

@@ -28,8 +28,4 @@ void make_words(std::uint64_t* words, std::uint64_t count, std::uint64_t seed,
 Check check_words(const std::uint64_t* words, std::uint64_t count, std::uint64_t seed,
                   const device::Stream& stream);
 
-/// Flips one bit in memory of the device.
-void flip_bit(std::uint64_t* words, std::uint64_t count, std::uint64_t pick,
-              const device::Stream& stream);
-
 } // namespace assay::transfer

@@ -66,7 +66,7 @@ public:
     Check verify() const { return check_words(to_.data(), to_.size(), seed, stream_); }
     void poison() { device::set_bytes(to_, 0xff, stream_); }
     /// One bit.
-    void spoil() { flip_bit(to_.data(), to_.size(), spoils_.next(), stream_); }
+    void spoil() { device::flip_bit(to_, spoils_.next(), stream_); }
 
 private:
     static constexpr std::uint64_t seed = 34;

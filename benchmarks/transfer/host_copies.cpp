@@ -119,7 +119,7 @@ public:
         const std::uint64_t pick = spoils_.next();
         const bool on_device = sends(direction_) && (!receives(direction_) || pick % 2 == 0);
         if (on_device)
-            flip_bit(arrived_.data(), words_, pick, stream_);
+            device::flip_bit(arrived_, pick, stream_);
         else
             received_.flip_bit(pick);
     }

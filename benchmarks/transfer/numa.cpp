@@ -48,10 +48,8 @@ public:
           seconds_(places_.cells()), sums_(places_.cells() * static_cast<std::size_t>(threads_)) {
         for (const int node : places_.columns) {
             Memory& memory = memories_.emplace_back(words_ * sizeof(std::uint64_t), Pages::huge);
-            if (const std::string why = bind_to_node(memory.data(), memory.size(), node);
-                !why.empty())
-                throw std::runtime_error{why};
-            auto* const to = words_of(memory);
+            place_on(memory, node);
+            std::uint64_t* const to = memory.words();
             on_each_slice(threads_, words_, memory::sweep_granule, [&](Slice slice) {
                 for (std::size_t i = slice.first; i < slice.last; ++i)
                     to[i] = random_bits(seed_of(node), i);
@@ -106,12 +104,9 @@ public:
 
 private:
     static std::uint64_t seed_of(int node) { return 1000 + static_cast<std::uint64_t>(node); }
-    static std::uint64_t* words_of(Memory& memory) {
-        return reinterpret_cast<std::uint64_t*>(memory.data());
-    }
     double bytes_of_a_cell() const { return static_cast<double>(words_ * sizeof(std::uint64_t)); }
     memory::Words input(std::size_t column) {
-        return {.out = nullptr, .in = words_of(memories_[column]), .key = 0};
+        return {.out = nullptr, .in = memories_[column].words(), .key = 0};
     }
     std::uint64_t& sum_of(std::size_t cell, std::size_t thread) {
         return sums_[cell * static_cast<std::size_t>(threads_) + thread].value;

@@ -49,10 +49,8 @@ public:
           cells_(places_.cells()) {
         const auto bytes = static_cast<std::size_t>(context.machine().bytes(p.footprint));
         for (const int node : places_.columns)
-            chases_.push_back(std::make_unique<Chase>(bytes, p.pages, [node](memory::Memory& to) {
-                if (const std::string why = bind_to_node(to.data(), to.size(), node); !why.empty())
-                    throw std::runtime_error{why};
-            }));
+            chases_.push_back(std::make_unique<Chase>(
+                bytes, p.pages, [node](memory::Memory& to) { place_on(to, node); }));
         chases_.front()->describe(context, p.pages);
         places_.describe(context);
         context.setting("threads", threads_);

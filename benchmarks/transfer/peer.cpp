@@ -196,7 +196,7 @@ public:
         const DevicePair pair = pairs_[pick % pairs_.size()];
         const Device& to = *devices_[pair.to];
         use(pair.to);
-        flip_bit(to.slot(pair.from), plan_.words, pick >> 8U, to.stream);
+        device::flip_bit(to.slot(pair.from), plan_.words, pick, to.stream);
         use(0);
     }
 

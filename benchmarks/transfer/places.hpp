@@ -48,6 +48,12 @@ struct Places {
     }
 };
 
+/// Its pages will come from this node alone; throws where the system does not allow that.
+inline void place_on(memory::Memory& memory, int node) {
+    if (const std::string why = bind_to_node(memory.data(), memory.size(), node); !why.empty())
+        throw std::runtime_error{why};
+}
+
 /// Are there several nodes, may we choose between them, and is there room?
 inline Fit fits_nodes(std::int64_t bytes, memory::Pages pages, const Machine& m) {
     if (const std::int64_t nodes = m.count("numa.nodes"); nodes < 2)

@@ -44,8 +44,7 @@ public:
                {Name{"to_device", Way::to_device}, Name{"to_host", Way::to_host},
                 Name{"within", Way::within}}),
         memory_axis(&Params::memory),
-        choice("interval", device::interval_help, &Params::interval, device::interval_names,
-               device::every_interval),
+        device::interval_axis(&Params::interval),
         integer("bytes", "of each copy", "B", &Params::bytes, {4, 4_KiB}, {1, 1_MiB}),
     };
 
