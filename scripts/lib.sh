@@ -52,11 +52,12 @@ need_to_test() {
     need_header gmock/gmock.h libgmock-dev
     need_command chromium chromium
     need_command clang-format-19 clang-format-19
+    need_command clang++-19 clang-19 # and what its sanitizers and OpenMP need
+    compgen -G '/usr/lib/llvm-19/lib/clang/*/lib/linux/libclang_rt.asan-*' >/dev/null || missing+=(libclang-rt-19-dev)
+    [ -e /usr/lib/llvm-19/lib/libomp.so ] || missing+=(libomp-19-dev)
 }
 need_to_test_all() {
-    need_command clang++-19 clang-19
     need_command clang-tidy-19 clang-tidy-19
-    compgen -G '/usr/lib/llvm-19/lib/clang/*/lib/linux/libclang_rt.fuzzer-*' >/dev/null || missing+=(libclang-rt-19-dev)
 }
 
 # Installs what was found missing; without apt or the right to use it, prints the exact list, exit 4.
