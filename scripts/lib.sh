@@ -86,12 +86,11 @@ build() { # preset, [targets...]
     local preset=$1
     shift
     if [ ! -e "build/$preset/build.ninja" ]; then
-        cmake --preset "$preset" >"/tmp/assay-configure.$$" 2>&1 || {
-            cat "/tmp/assay-configure.$$" >&2
-            rm -f "/tmp/assay-configure.$$"
+        local said
+        said=$(cmake --preset "$preset" 2>&1) || {
+            say "$said"
             return 1
         }
-        rm -f "/tmp/assay-configure.$$"
     fi
     if [ -t 2 ]; then
         ninja -C "build/$preset" "$@" >&2

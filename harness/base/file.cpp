@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.hpp"
 
+#include "base/text.hpp"
+
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +17,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <system_error>
 #include <utility>
 
 namespace assay {
@@ -29,6 +33,25 @@ Descriptor open_file(const std::filesystem::path& path, int flags) {
     Descriptor file{::open(path.c_str(), flags | O_CLOEXEC, 0644)};
     if (!file || file.get() > STDERR_FILENO) return file;
     return Descriptor{::fcntl(file.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1)};
+}
+
+/// The descriptor that a path like /dev/fd/63, a shell's `>(command)`, stands for; -1: none.
+int descriptor_named(const std::filesystem::path& path) {
+    const auto folder = path.parent_path();
+    if (folder != "/dev/fd" && folder != "/proc/self/fd") return -1;
+    return static_cast<int>(to_number(path.filename().string()).value_or(-1));
+}
+
+/// Where the links at `path` lead, be it there or not: /dev/stdout is one to /proc/self/fd/1.
+std::filesystem::path behind_links(std::filesystem::path path) {
+    constexpr int most = 40; // as many as the kernel follows
+    std::error_code error;
+    for (int link = 0; link < most && descriptor_named(path) < 0; ++link) {
+        const auto next = std::filesystem::read_symlink(path, error);
+        if (error) break;
+        path = path.parent_path() / next;
+    }
+    return path;
 }
 
 /// Bytes up to the end of the last whole line of the first `size`; -1 where they cannot be read.
@@ -104,24 +127,57 @@ void flush_folder(const std::filesystem::path& folder) {
     if (fd) ::fsync(fd.get());
 }
 
-Result<void> write_atomically(const std::filesystem::path& path, std::string_view content) {
-    const std::string temporary = fmt::format("{}.{}.tmp", path.string(), ::getpid());
-    {
-        const Descriptor fd{
-            ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
-        if (!fd) return system_error("write", path);
-        if (!write_all(fd.get(), content) || ::fsync(fd.get()) != 0) {
-            auto error = system_error("write", path);
-            ::unlink(temporary.c_str());
-            return error;
-        }
+std::string random_token(std::size_t bytes) {
+    std::string raw(bytes, '\0');
+    std::size_t have = 0;
+    while (have < bytes) {
+        const auto got = ::getrandom(raw.data() + have, bytes - have, 0);
+        if (got > 0) have += static_cast<std::size_t>(got);
     }
-    if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    std::string text;
+    for (const char byte : raw) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+    return text;
+}
+
+Result<void> make_folders(const std::filesystem::path& folder) {
+    std::error_code error;
+    if (folder.empty() || std::filesystem::is_directory(folder, error)) return {};
+    if (auto above = make_folders(folder.parent_path()); !above) return above;
+    if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
+        return system_error("create", folder);
+    flush_folder(folder.parent_path());
+    return {};
+}
+
+Result<void> write_atomically(const std::filesystem::path& path, std::string_view content) {
+    const auto target = behind_links(path);
+    if (const int fd = descriptor_named(target); fd >= 0)
+        return write_all(fd, content) ? Result<void>{} : system_error("write", path);
+    // By its own name: the system may forbid to follow a link that somebody else planted.
+    struct stat before{};
+    const bool exists = ::stat(path.c_str(), &before) == 0;
+    if (!exists && errno != ENOENT) return system_error("write", path);
+    if (exists && !S_ISREG(before.st_mode)) {
+        const auto file = open_file(path, O_WRONLY);
+        return file && write_all(file.get(), content) ? Result<void>{}
+                                                      : system_error("write", path);
+    }
+    const auto temporary = target.parent_path() / fmt::format(".assay-{}.tmp", random_token());
+    const auto written = [&] {
+        const auto file = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+        if (!file) return false;
+        if (exists) { // the owner, where the system allows it; first, because it clears bits of the mode
+            [[maybe_unused]] const int kept = ::fchown(file.get(), before.st_uid, before.st_gid);
+            ::fchmod(file.get(), before.st_mode & ~static_cast<mode_t>(S_IFMT));
+        }
+        return write_all(file.get(), content) && ::fsync(file.get()) == 0;
+    };
+    if (!written() || ::rename(temporary.c_str(), target.c_str()) != 0) {
         auto error = system_error("write", path);
         ::unlink(temporary.c_str());
         return error;
     }
-    flush_folder(path.parent_path());
+    flush_folder(target.parent_path());
     return {};
 }
 

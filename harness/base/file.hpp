@@ -15,7 +15,9 @@
 
 namespace assay {
 
-/// Writes to a temporary name beside `path`, flushes to disk, renames. An error leaves what was there.
+/// Replaces a regular file whole: a temporary file beside it, flushed to disk, renamed; its mode stays, and an error
+/// leaves what was there. What a link leads to is written, not the link. A pipe, a device or a descriptor (/dev/stdout,
+/// `>(command)`) is written into.
 Result<void> write_atomically(const std::filesystem::path& path, std::string_view content);
 
 /// Writes all of it, however often the system stops in between; false leaves the reason in errno.
@@ -56,6 +58,12 @@ private:
     Descriptor descriptor_;
     std::uint64_t bytes_ = 0;
 };
+
+/// `bytes` random bytes from the kernel in hexadecimal.
+std::string random_token(std::size_t bytes = 16);
+
+/// Makes the folder and those above it that are missing; they survive a power cut.
+Result<void> make_folders(const std::filesystem::path& folder);
 
 /// Makes new names in this folder survive a power cut. Best effort: some file systems refuse it.
 void flush_folder(const std::filesystem::path& folder);

@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -167,18 +166,6 @@ std::optional<Connection> Listener::accept() const {
         peer.uid != ::geteuid())
         return std::nullopt;
     return connection;
-}
-
-std::string random_token(std::size_t bytes) {
-    std::string raw(bytes, '\0');
-    std::size_t have = 0;
-    while (have < bytes) {
-        const auto got = ::getrandom(raw.data() + have, bytes - have, 0);
-        if (got > 0) have += static_cast<std::size_t>(got);
-    }
-    std::string text;
-    for (const char byte : raw) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-    return text;
 }
 
 } // namespace assay::harness

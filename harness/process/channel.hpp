@@ -75,7 +75,4 @@ private:
     bool is_local_ = true;
 };
 
-/// `bytes` random bytes from the kernel in hexadecimal.
-std::string random_token(std::size_t bytes = 16);
-
 } // namespace assay::harness

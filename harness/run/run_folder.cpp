@@ -3,7 +3,6 @@
 
 #include "base/file.hpp"
 #include "base/version.hpp"
-#include "process/channel.hpp"
 
 #include <fmt/format.h>
 
@@ -21,12 +20,6 @@ namespace fs = std::filesystem;
 using record::Status;
 
 constexpr const char* journal_name = "journal.ndjson";
-
-Error cannot_create(const fs::path& path, const std::error_code& error) {
-    return {.message = fmt::format("cannot create {}: {}; choose another folder with --out",
-                                   path.string(), error.message()),
-            .fault = Fault::environment};
-}
 
 fs::path machine_folder(const RunOptions& options, const record::Machine& machine) {
     return options.out / path_word(options.campaign) / path_word(machine.provider) /
@@ -115,21 +108,26 @@ Result<RunFolder> go_on(Found found) {
                      .resumed = true};
 }
 
-/// 20260131T123456Z-5f3a: sorts by time, and two of one second differ.
+/// 20260131T123456Z-5f3a0c1d2e3f4a5b: sorts by time, and those of a fleet that starts in one second differ.
 std::string new_run_id(const std::string& started) {
     std::string id;
     for (const char c : started)
         if (c != '-' && c != ':') id += c;
-    return id + '-' + random_token(2);
+    return id + '-' + random_token(8);
 }
 
 Result<RunFolder> create(const fs::path& folder, record::JournalHeader header) {
-    std::error_code error;
-    do header.run = new_run_id(header.started);
-    while (fs::exists(folder / header.run, error));
+    header.run = new_run_id(header.started);
     const auto path = folder / header.run;
-    if (!fs::create_directories(path / "logs", error) || error)
-        return tl::unexpected{cannot_create(path, error)};
+    auto made = make_folders(folder);
+    std::error_code error; // the run's own folder must be new
+    if (made && !fs::create_directory(path, error))
+        made = fail(fmt::format("cannot create {}: {}", path.string(), error.message()),
+                    Fault::environment);
+    if (made) made = make_folders(path / "logs");
+    if (!made)
+        return fail(made.error().message + "; choose another folder with --out",
+                    made.error().fault);
     auto journal = record::Journal::create(path / journal_name, header);
     if (!journal) {
         fs::remove_all(path, error); // nothing half-written stays

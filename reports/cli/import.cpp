@@ -144,12 +144,9 @@ json::Value in_json(const Planned& planned) {
 
 Result<void> write_run(const Planned& planned) {
     if (planned.state == State::unchanged) return {};
-    std::error_code failed;
-    fs::create_directories(planned.file.parent_path(), failed);
-    if (failed)
-        return fail(fmt::format("cannot create {}: {}; choose another folder with --out",
-                                planned.file.parent_path().string(), failed.message()),
-                    Fault::environment);
+    if (auto made = make_folders(planned.file.parent_path()); !made)
+        return fail(made.error().message + "; choose another folder with --out",
+                    made.error().fault);
     return write_atomically(planned.file, planned.content);
 }
 

@@ -147,6 +147,16 @@ TEST_F(ProgramTest, WritesFilesAndStaysQuiet) {
     EXPECT_THAT(content(folder_ / "a.md"), HasSubstr("## Matrix multiplication"));
 }
 
+TEST_F(ProgramTest, WritesIntoWhatIsNoFile) {
+    const auto text = call("report results --md -").output;
+    EXPECT_THAT(text, HasSubstr("gemm.square"));
+    EXPECT_EQ(call("report results --md /dev/stdout").output, text);
+    EXPECT_EQ(call("report results --md /dev/fd/7 7>&1").output, text);
+    EXPECT_EQ(call("report results --md /dev/stdout | cat").output, text);
+    call("report results --md /dev/stdout >> more; exec >> more; echo end");
+    EXPECT_EQ(content(folder_ / "more"), text + "end\n");
+}
+
 TEST_F(ProgramTest, ReportsSeveralRunsInOnePage) {
     EXPECT_EQ(call("report first=results second=results --html two.html --static").code, 0);
     EXPECT_THAT(content(folder_ / "two.html"), AllOf(HasSubstr(">first<"), HasSubstr(">second<")));
