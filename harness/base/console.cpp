@@ -2,11 +2,14 @@
 #include "base/console.hpp"
 
 #include "base/file.hpp"
+#include "base/terminal.hpp"
+#include "base/text.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -15,13 +18,105 @@
 namespace assay {
 namespace {
 
+constexpr char32_t escape = 0x1B;
+
+void append(std::string& out, char32_t code) {
+    const auto put = [&](char32_t value) { out.push_back(static_cast<char>(value)); };
+    if (code < 0x80) {
+        put(code);
+    } else if (code < 0x800) {
+        put(0xC0U | (code >> 6U));
+        put(0x80U | (code & 0x3FU));
+    } else if (code < 0x10000) {
+        put(0xE0U | (code >> 12U));
+        put(0x80U | ((code >> 6U) & 0x3FU));
+        put(0x80U | (code & 0x3FU));
+    } else {
+        put(0xF0U | (code >> 18U));
+        put(0x80U | ((code >> 12U) & 0x3FU));
+        put(0x80U | ((code >> 6U) & 0x3FU));
+        put(0x80U | (code & 0x3FU));
+    }
+}
+
+/// Marks that reorder or hide text ("Trojan source"), and line separators of Unicode.
+bool is_treacherous(char32_t code) {
+    const auto within = [&](char32_t first, char32_t last) {
+        return code >= first && code <= last;
+    };
+    return within(0x200B, 0x200F) || within(0x2028, 0x202E) || within(0x2060, 0x206F) ||
+           code == 0x061C || code == 0xFEFF || within(0xE0000, 0xE007F) || within(0xFFF9, 0xFFFB) ||
+           code == 0xFFFE || code == 0xFFFF;
+}
+bool is_control(char32_t code) { return code < 0x20 || (code >= 0x7F && code <= 0x9F); }
+
+/// Skips the rest of an escape sequence whose ESC is already taken: ESC [ ... letter, or a string
+/// (ESC ] and the like) up to BEL or ESC \, or ESC and one character.
+void skip_escape(std::string_view& text) {
+    if (text.empty()) return;
+    const char kind = text.front();
+    text.remove_prefix(1);
+    if (kind == '[') {
+        while (!text.empty() && text.front() >= 0x20 && text.front() <= 0x3F) text.remove_prefix(1);
+        if (!text.empty() && text.front() >= 0x40 && text.front() <= 0x7E) text.remove_prefix(1);
+    } else if (kind == ']' || kind == 'P' || kind == '_' || kind == '^' || kind == 'X') {
+        const auto end = text.find_first_of("\a\x1B");
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end);
+        if (!text.empty() && text.front() == '\a') text.remove_prefix(1);
+    }
+}
+
+/// Takes the next character that may be shown, line breaks and tabs among them; 0: there is none.
+char32_t take_visible(std::string_view& text) {
+    while (!text.empty()) {
+        const auto code = take_character(text);
+        if (code == escape)
+            skip_escape(text);
+        else if (is_blank(static_cast<char>(code)) && code < 0x80)
+            return code;
+        else if (!is_control(code) && !is_treacherous(code))
+            return code;
+    }
+    return 0;
+}
+
 /// errno of the first write to stdout that failed; as ferror() of a FILE.
 int& first_failure() {
     static int error = 0;
     return error;
 }
 
+Result<void> to_stdout(std::string_view text) {
+    auto& failure = first_failure();
+    if (failure == 0 && !write_all(STDOUT_FILENO, text)) failure = errno;
+    return printed();
+}
+
 } // namespace
+
+std::string plain(std::string_view text, std::size_t limit) {
+    std::string out;
+    out.reserve(std::min(text.size(), limit));
+    for (std::size_t characters = 0; const auto code = take_visible(text);) {
+        if (++characters > limit) return out + "…";
+        append(out, code < 0x20 ? U' ' : code);
+    }
+    return out;
+}
+
+std::string shown(std::string_view text, bool colour) {
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        if (const auto length = colour ? painted_at(text) : 0; length > 0) {
+            out += text.substr(0, length);
+            text.remove_prefix(length);
+        } else if (const auto code = take_visible(text); code != 0 && code != '\r') {
+            append(out, code);
+        }
+    }
+    return out;
+}
 
 void open_standard_streams() {
     // The lowest free number is taken, so the loop ends with one above stderr.
@@ -32,9 +127,11 @@ void open_standard_streams() {
 }
 
 Result<void> print(std::string_view text) {
-    auto& failure = first_failure();
-    if (failure == 0 && !write_all(STDOUT_FILENO, text)) failure = errno;
-    return printed();
+    return to_stdout(shown(text, terminal_of(STDOUT_FILENO).colour));
+}
+
+Result<void> print_file(std::string_view content) {
+    return terminal_of(STDOUT_FILENO).present ? print(content) : to_stdout(content);
 }
 
 Result<void> printed() {
@@ -44,11 +141,13 @@ Result<void> printed() {
                 Fault::environment);
 }
 
-void print_error(std::string_view text) { write_all(STDERR_FILENO, text); }
+void print_error(std::string_view text) {
+    write_all(STDERR_FILENO, shown(text, terminal_of(STDERR_FILENO).colour));
+}
 
 void overwrite_line(std::string_view line) {
     // Back to the first column, clear to the end.
-    write_all(STDERR_FILENO, fmt::format("\r\x1b[K{}", line));
+    write_all(STDERR_FILENO, fmt::format("\r\x1b[K{}", plain(line)));
 }
 
 } // namespace assay

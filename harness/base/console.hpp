@@ -1,25 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one way to stdout and stderr. A stream that is closed, full or has lost its reader never ends a program.
+// The one way to stdout and stderr, and what makes text safe to show there. A stream that is closed, full or has lost its reader never ends a program.
 
 #pragma once
 
 #include "base/result.hpp"
 
+#include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace assay {
+
+/// Valid UTF-8 on one line: terminal escape sequences, control characters and marks that reorder or
+/// hide text are gone, line breaks and tabs are blanks, broken bytes are U+FFFD. Cut at `limit`
+/// characters with an ellipsis.
+std::string plain(std::string_view text, std::size_t limit = 1000);
+/// The same of several lines, whole. Colours of paint() stay where the terminal has them.
+std::string shown(std::string_view text, bool colour);
 
 /// First thing in main(): opens descriptors 0 to 2 where they are closed, so that no file of ours becomes one of them,
 /// and ignores SIGPIPE.
 void open_standard_streams();
 
-/// To stdout. A full disk behind a redirection is an error; a reader that has read enough (`| head`) is none.
+/// To stdout, made safe. A full disk behind a redirection is an error; a reader that has read enough (`| head`) is none.
 Result<void> print(std::string_view text);
-/// The first error of print() in this process.
+/// The content of a file: byte for byte, unless stdout is a terminal.
+Result<void> print_file(std::string_view content);
+/// The first error of these in this process.
 Result<void> printed();
 
-/// To stderr; what cannot be written there is lost.
+/// To stderr, made safe; what cannot be written there is lost.
 void print_error(std::string_view text);
 /// One line on the terminal at stderr that the next one replaces; empty: cleared.
 void overwrite_line(std::string_view line);

@@ -29,10 +29,26 @@ Terminal terminal_of(int descriptor) {
     return terminal;
 }
 
+namespace {
+
+constexpr std::array codes{"1", "2", "31", "33", "32"}; // in the order of Paint
+constexpr std::string_view unpainted = "\x1b[0m";
+
+std::string sequence(std::string_view code) { return fmt::format("\x1b[{}m", code); }
+
+} // namespace
+
+std::size_t painted_at(std::string_view text) {
+    if (text.starts_with(unpainted)) return unpainted.size();
+    for (const auto* code : codes)
+        if (const auto painted = sequence(code); text.starts_with(painted)) return painted.size();
+    return 0;
+}
+
 std::string paint(const Terminal& terminal, Paint paint, std::string_view text) {
-    static constexpr std::array codes{"1", "2", "31", "33", "32"}; // in the order of Paint
     if (!terminal.colour || text.empty()) return std::string{text};
-    return fmt::format("\x1b[{}m{}\x1b[0m", codes.at(static_cast<std::size_t>(paint)), text);
+    return fmt::format("{}{}{}", sequence(codes.at(static_cast<std::size_t>(paint))), text,
+                       unpainted);
 }
 
 char32_t take_character(std::string_view& text) {

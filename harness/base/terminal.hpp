@@ -23,6 +23,9 @@ Terminal terminal_of(int descriptor);
 enum class Paint : std::uint8_t { bold, dim, red, yellow, green };
 std::string paint(const Terminal& terminal, Paint paint, std::string_view text);
 
+/// Bytes of the colour sequence that `text` begins with, if it is one of paint(); 0: none.
+std::size_t painted_at(std::string_view text);
+
 /// Takes one character off the front; broken or overlong bytes give U+FFFD and cost one byte.
 char32_t take_character(std::string_view& text);
 

@@ -19,7 +19,7 @@ constexpr std::size_t widest = 100;
 } // namespace
 
 Result<void> write(const std::filesystem::path& path, std::string_view content) {
-    return path == "-" ? print(content) : write_atomically(path, content);
+    return path == "-" ? print_file(content) : write_atomically(path, content);
 }
 
 Result<std::string> make_page(const Options& options, PageContent content,

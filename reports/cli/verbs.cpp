@@ -4,7 +4,6 @@
 
 #include "base/console.hpp"
 #include "language/language.hpp"
-#include "model/text.hpp"
 
 #include <fmt/format.h>
 

@@ -20,54 +20,6 @@
 namespace assay::report {
 namespace {
 
-constexpr char32_t escape = 0x1B;
-
-void append(std::string& out, char32_t code) {
-    const auto put = [&](char32_t value) { out.push_back(static_cast<char>(value)); };
-    if (code < 0x80) {
-        put(code);
-    } else if (code < 0x800) {
-        put(0xC0U | (code >> 6U));
-        put(0x80U | (code & 0x3FU));
-    } else if (code < 0x10000) {
-        put(0xE0U | (code >> 12U));
-        put(0x80U | ((code >> 6U) & 0x3FU));
-        put(0x80U | (code & 0x3FU));
-    } else {
-        put(0xF0U | (code >> 18U));
-        put(0x80U | ((code >> 12U) & 0x3FU));
-        put(0x80U | ((code >> 6U) & 0x3FU));
-        put(0x80U | (code & 0x3FU));
-    }
-}
-
-/// Marks that reorder or hide text ("Trojan source"), and line separators of Unicode.
-bool is_treacherous(char32_t code) {
-    const auto within = [&](char32_t first, char32_t last) {
-        return code >= first && code <= last;
-    };
-    return within(0x200B, 0x200F) || within(0x2028, 0x202E) || within(0x2060, 0x206F) ||
-           code == 0x061C || code == 0xFEFF || within(0xE0000, 0xE007F) || within(0xFFF9, 0xFFFB) ||
-           code == 0xFFFE || code == 0xFFFF;
-}
-bool is_control(char32_t code) { return code < 0x20 || (code >= 0x7F && code <= 0x9F); }
-
-/// Skips the rest of an escape sequence whose ESC is already taken: ESC [ ... letter, or a string
-/// (ESC ] and the like) up to BEL or ESC \, or ESC and one character.
-void skip_escape(std::string_view& text) {
-    if (text.empty()) return;
-    const char kind = text.front();
-    text.remove_prefix(1);
-    if (kind == '[') {
-        while (!text.empty() && text.front() >= 0x20 && text.front() <= 0x3F) text.remove_prefix(1);
-        if (!text.empty() && text.front() >= 0x40 && text.front() <= 0x7E) text.remove_prefix(1);
-    } else if (kind == ']' || kind == 'P' || kind == '_' || kind == '^' || kind == 'X') {
-        const auto end = text.find_first_of("\a\x1B");
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end);
-        if (!text.empty() && text.front() == '\a') text.remove_prefix(1);
-    }
-}
-
 template <class T>
 void clean(std::optional<T>& member);
 template <class T>
@@ -112,27 +64,6 @@ std::string last_separator(std::string_view before, std::string_view after) {
 }
 
 } // namespace
-
-std::string plain(std::string_view text, std::size_t limit) {
-    std::string out;
-    out.reserve(std::min(text.size(), limit));
-    std::size_t characters = 0;
-    while (!text.empty()) {
-        char32_t code = take_character(text);
-        if (code == escape) {
-            skip_escape(text);
-            continue;
-        }
-        if (code == '\n' || code == '\r' || code == '\t') code = ' ';
-        if (is_control(code) || is_treacherous(code)) continue;
-        if (++characters > limit) {
-            out += "…";
-            break;
-        }
-        append(out, code);
-    }
-    return out;
-}
 
 record::Run plain(record::Run run) {
     clean(run);

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "base/terminal.hpp"
+#include "base/console.hpp"
 #include "record/model.hpp"
 
 #include <cstddef>
@@ -16,10 +16,7 @@
 
 namespace assay::report {
 
-/// Valid UTF-8 on one line: terminal escape sequences, control characters and marks that reorder or
-/// hide text are gone, line breaks and tabs are blanks, broken bytes are U+FFFD. Cut at `limit`
-/// characters with an ellipsis.
-std::string plain(std::string_view text, std::size_t limit = 1000);
+using assay::plain;
 
 /// The run with every text in it made plain, and numbers that are none (not finite) taken out.
 record::Run plain(record::Run run);

@@ -2,6 +2,7 @@
 
 #include "render/charts.hpp"
 
+#include "base/terminal.hpp"
 #include "language/language.hpp"
 #include "model/text.hpp"
 #include "record/format.hpp"

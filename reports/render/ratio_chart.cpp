@@ -2,6 +2,7 @@
 
 #include "render/ratio_chart.hpp"
 
+#include "base/terminal.hpp"
 #include "compare/words.hpp"
 #include "language/language.hpp"
 #include "model/text.hpp"

@@ -3,6 +3,7 @@
 #include "render/workbook_file.hpp"
 
 #include "base/file.hpp"
+#include "base/terminal.hpp"
 #include "model/text.hpp"
 
 #include <fmt/format.h>
