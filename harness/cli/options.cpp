@@ -139,6 +139,11 @@ void add_run(CLI::App& verb, Options& o) {
                     "Refuse to run unless the machine has this: cores=2, gpu=8, memory=64GiB")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
+    verb.add_option("--keep-environment", o.keep_environment,
+                    "Measure with this variable as it is set here, though it may change kernels "
+                    "or arithmetic (OPENBLAS_*, ONEDNN_*, MALLOC_*, ...)")
+        ->type_name("NAME")
+        ->allow_extra_args(false);
     verb.add_flag("--raw", o.raw, "Keep the time of every batch in a file beside the result");
     verb.add_flag("--hostname", o.hostname, "Record the host's name");
     verb.add_flag("--dry-run", o.dry_run, "Show the plan and stop");
@@ -229,7 +234,11 @@ public:
 
     Parsed parse(const std::vector<std::string>& arguments) {
         auto line = parse_line(app_, arguments, verb_names());
-        if (line.verb != nullptr) return {.options = options_};
+        if (line.verb != nullptr) {
+            // What is started with a path in it would take this one for an option.
+            if (options_.out.native().starts_with('-')) options_.out = "." / options_.out;
+            return {.options = options_};
+        }
         return {
             .code = line.code, .output = std::move(line.output), .error = std::move(line.error)};
     }

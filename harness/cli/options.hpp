@@ -33,7 +33,8 @@ struct Options {
     std::string campaign = "default";
     std::string provider;
     std::string instance;
-    std::string language = "en"; ///< of the report
+    std::string language = "en";               ///< of the report
+    std::vector<std::string> keep_environment; ///< names of variables
     bool resume = false;
     bool raw = false;
     bool hostname = false;

@@ -34,6 +34,10 @@ void ProgressLine::started(const std::filesystem::path& folder, bool resumed,
                             resumed ? "continuing" : "writing", folder.string()));
 }
 
+void ProgressLine::note(const std::string& text) {
+    if (!quiet_) print_error(fmt::format("note: {}\n", text));
+}
+
 void ProgressLine::progress(const harness::Progress& progress) {
     const auto& plan = turns_.runs.front().plan;
     if (quiet_ || !terminal_.present || progress.case_index >= plan.cases.size()) return;

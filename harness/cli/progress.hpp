@@ -23,6 +23,7 @@ public:
 
     void started(const std::filesystem::path& folder, bool resumed,
                  const std::string& variant) override;
+    void note(const std::string& text) override;
     void progress(const harness::Progress& progress) override;
     void finished(const record::Case& result, const std::string& variant) override;
 

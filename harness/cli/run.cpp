@@ -61,6 +61,7 @@ ExitCode run(const Options& options) {
                              .campaign = options.campaign,
                              .provider = options.provider,
                              .instance = options.instance,
+                             .keep_environment = options.keep_environment,
                              .resume = options.resume,
                              .keep_samples = options.raw,
                              .record_hostname = options.hostname},

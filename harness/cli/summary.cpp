@@ -131,8 +131,15 @@ json::Value summary_json(const harness::Outcome& outcome) {
 
 ExitCode exit_code(const harness::Outcome& outcome) {
     if (outcome.signal != 0) return ExitCode::interrupted;
-    const auto wrong = [](const record::Case& c) { return went_wrong(c.status); };
-    return std::ranges::any_of(outcome.run.cases, wrong) ? ExitCode::failed : ExitCode::done;
+    auto code = ExitCode::done;
+    for (const auto& c : outcome.run.cases) {
+        if (!went_wrong(c.status)) continue;
+        // No worker was started: nothing is known of the case, and --resume tries it again.
+        if (c.reason_code != record::ReasonCode::no_worker || !c.replicas.empty())
+            return ExitCode::failed;
+        code = ExitCode::environment;
+    }
+    return code;
 }
 
 } // namespace assay::cli

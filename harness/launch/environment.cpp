@@ -27,12 +27,24 @@ constexpr std::array job_prefixes{"OMPI_COMM_",       "OMPI_UNIVERSE_", "OMPI_MC
                                   "OMPI_MCA_initial", "PMIX_",          "PMI_",
                                   "SLURM_PROCID",     "SLURM_LOCALID"};
 
-/// What makes a library compute something else than it is asked for, without a word: TF32 for fp32,
-/// emulated for native, another algorithm for the chosen one. A benchmark that wants it says so in a
-/// parameter; a user who wants it, in a setting.
-constexpr std::array falsifying_prefixes{"NVIDIA_TF32_OVERRIDE",    "CUBLAS_EMULATE_",
-                                         "CUBLAS_EMULATION_",       "CUBLAS_FIXEDPOINT_EMULATION_",
-                                         "CUBLAS_WORKSPACE_CONFIG", "CUBLASLT_"};
+/// What makes a library compute something else than it is asked for, or by other kernels than those of this machine,
+/// without a word: TF32 for fp32, emulated for native, the kernels of an older processor, another allocator. A benchmark
+/// that wants it says so in a parameter; a user who wants it, in a variant or by --keep-environment.
+constexpr std::array falsifying_prefixes{"NVIDIA_TF32_OVERRIDE",
+                                         "CUBLAS_EMULATE_",
+                                         "CUBLAS_EMULATION_",
+                                         "CUBLAS_FIXEDPOINT_EMULATION_",
+                                         "CUBLAS_WORKSPACE_CONFIG",
+                                         "CUBLASLT_",
+                                         "OPENBLAS_",
+                                         "GOTO_",
+                                         "BLIS_",
+                                         "ONEDNN_",
+                                         "DNNL_",
+                                         "MKL_",
+                                         "FFTW_",
+                                         "GLIBC_TUNABLES",
+                                         "MALLOC_"};
 
 /// What libraries under measurement read.
 constexpr std::array recorded_prefixes{"OMP_",
@@ -59,9 +71,14 @@ bool begins_with_any(std::string_view name, const List& prefixes) {
     return std::ranges::any_of(prefixes, [&](const char* p) { return name.starts_with(p); });
 }
 
-bool is_ours(std::string_view name) {
+/// Of the user's shell, and would change what is measured.
+bool is_removed(std::string_view name) {
     return std::ranges::find(replaced, name) != replaced.end() ||
-           begins_with_any(name, job_prefixes) || begins_with_any(name, start_variables);
+           begins_with_any(name, falsifying_prefixes);
+}
+
+bool is_ours(std::string_view name) {
+    return begins_with_any(name, job_prefixes) || begins_with_any(name, start_variables);
 }
 
 bool is_device_choice(std::string_view name) {
@@ -76,7 +93,7 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& inhe
     std::vector<std::string> entries;
     for (const auto& entry : inherited) {
         const auto name = variable_name(entry);
-        if (!is_ours(name) && !begins_with_any(name, falsifying_prefixes) &&
+        if (!is_ours(name) && !is_removed(name) &&
             record::find(placement.variables, name) == nullptr)
             entries.push_back(entry);
     }
@@ -115,7 +132,7 @@ record::NamedList recorded_environment(const std::vector<std::string>& environme
     record::NamedList settings;
     for (const auto& entry : inherited) {
         const auto name = variable_name(entry);
-        if (name.size() < entry.size() && begins_with_any(name, falsifying_prefixes) &&
+        if (name.size() < entry.size() && is_removed(name) &&
             find_variable(environment, name) == nullptr)
             settings.push_back({fmt::format("environment.{}", name),
                                 fmt::format("unset, was {}", entry.substr(name.size() + 1))});

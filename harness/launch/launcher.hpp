@@ -28,6 +28,7 @@ struct LaunchRequest {
     std::filesystem::path scratch; ///< folder for files that a killed launcher would leave behind
     std::int64_t data_limit = 0;   ///< bytes each process may allocate; 0: no limit
     std::vector<std::string> inherited; ///< environment of the parent
+    std::string build;                  ///< of the program of earlier workers; "": there was none
     ExecutionContext context{};
 };
 

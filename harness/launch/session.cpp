@@ -4,6 +4,7 @@
 #include "base/file.hpp"
 #include "base/version.hpp"
 #include "launch/team.hpp"
+#include "launch/waiting.hpp"
 #include "process/address.hpp"
 #include "process/start.hpp"
 
@@ -26,23 +27,15 @@ using Steady = std::chrono::steady_clock;
 
 /// A worker sends tens of lines per case; one that sends this many is out of its mind.
 constexpr std::size_t most_lines = 100'000;
-/// After one rank has given up or closed, the others get this long to say what they know.
-constexpr auto grace = 5s;
 /// Ranks of a launcher that is quick on its own machine may come from slow disks and by ssh on others.
 constexpr auto start_patience = 60s;
 /// A process that still runs answers at once; a network needs its time.
 constexpr auto ping_patience = 1s;
-/// Connections that have not said who they are.
-constexpr std::size_t most_strangers = 64;
+/// Connections that have not said who they are, and how long they may take.
+constexpr int most_strangers = 64;
+constexpr auto stranger_patience = 5s;
 /// A process that was asked to stop has nothing left to do but free its memory.
 constexpr auto stop_patience = 3s;
-
-/// Which request the message answers; 0: none.
-std::uint64_t id_of(const message::FromWorker& message) {
-    if (const auto* result = std::get_if<message::Result>(&message)) return result->id;
-    const auto* facts = std::get_if<message::Facts>(&message);
-    return facts == nullptr ? 0 : facts->id;
-}
 
 /// Enough of a build's id to tell two apart.
 std::string short_build(const std::string& build) {
@@ -51,74 +44,26 @@ std::string short_build(const std::string& build) {
 
 } // namespace
 
-struct Session::Waiting {
-    std::uint64_t id = 0;
-    const Watch& watch;
-    Steady::time_point deadline;
-    double limit_seconds = 0;
-    int others = 0; ///< ranks beside 0 that will report
-
-    std::string phase = "starting the worker";
-    std::optional<message::FromWorker> answer;
-    std::vector<std::string> warnings;
-    std::string other_reason; ///< the first that a rank beside 0 gave for not finishing
-    record::ReasonCode other_code = record::ReasonCode::none;
-    std::optional<Status> status; ///< set: over; ok: answered
-    std::string reason;
-    record::ReasonCode code = record::ReasonCode::none;
-
-    bool complete() const { return answer.has_value() && others == 0; }
-    /// Why others wait for rank 0, which has answered.
-    std::string given_up() {
-        auto* result = std::get_if<message::Result>(&*answer);
-        const bool has_reason = result != nullptr && !result->replica().reason.empty();
-        return has_reason ? result->replica().reason : "the other ranks did not finish with rank 0";
-    }
-    void hurry() { deadline = std::min(deadline, Steady::now() + grace); }
-
-    void warn(std::string text) {
-        constexpr std::size_t most_warnings = 100;
-        if (warnings.size() < most_warnings) warnings.push_back(std::move(text));
-    }
-    void see(const message::Phase& message) {
-        if (message.id != id) return;
-        phase = message.phase;
-        if (watch.phase) watch.phase(phase);
-    }
-    void see(const message::Done& done, int rank, const std::string& name) {
-        if (done.id != id || rank == 0) return;
-        others = std::max(others - 1, 0);
-        if (done.reason.empty()) return;
-        // A rank that only knows that another one gave up is heard until that one speaks.
-        if (other_reason.empty() || other_code == ReasonCode::another_rank) {
-            other_reason = fmt::format("{}: {}", name, done.reason);
-            other_code = done.reason_code;
-        }
-        hurry();
-    }
-    void take(message::FromWorker message) {
-        if (id_of(message) != id) return; // an answer to something that was not asked
-        answer = std::move(message);
-        if (!complete()) hurry();
-    }
-};
-
 Session::Session(Listener listener, Process process, const LaunchRequest& request,
                  message::Welcome welcome)
     : listener_{std::move(listener)}, process_{std::move(process)}, token_{request.token},
       placement_{request.placement},
       by_proxy_{!request.placement.launcher.empty() || !request.context.prefix.empty()},
-      welcome_{std::move(welcome)} {}
+      welcome_{std::move(welcome)}, build_{request.build} {}
 
 Result<std::unique_ptr<Session>> Session::start(LaunchRequest request, message::Welcome welcome) {
+    const auto not_started = [](const Error& error) {
+        return fail("the worker could not be started: " + error.message, Fault::benchmark);
+    };
     auto listener = listener_for(request.placement);
+    if (!listener && request.placement.hosts.empty()) return not_started(listener.error());
     if (!listener) return tl::unexpected{listener.error()};
     request.address = listener->address();
     request.token = random_token();
     auto command = launch_command(request);
     if (!command) return tl::unexpected{command.error()};
     auto process = Process::start(*command);
-    if (!process) return tl::unexpected{process.error()};
+    if (!process) return not_started(process.error());
     std::unique_ptr<Session> session{
         new Session{std::move(*listener), std::move(*process), request, std::move(welcome)}};
     session->environment_ = std::move(command->environment);
@@ -150,6 +95,9 @@ message::Result Session::measure(const message::Measure& request, const Watch& w
                        .status = *waiting.status,
                        .reason = std::move(waiting.reason),
                        .reason_code = waiting.code}};
+    // They use the machine until the worker ends; a launcher's children are the ranks.
+    if (answered && !by_proxy_)
+        for (const auto& name : process_.children()) waiting.warn("left a process behind: " + name);
     c.warnings = std::move(waiting.warnings);
     auto& replica = answer.replica();
     replica.index = request.replica;
@@ -245,12 +193,18 @@ void Session::wait_for_events(Waiting& waiting) {
 
 // --- hearing --------------------------------------------------------------------------------------
 
+/// At most as many at once as may wait: each is heard before one that came later takes its place.
 void Session::accept() {
-    while (auto connection = listener_.accept()) {
-        std::erase_if(peers_, [](const Peer& peer) { return peer.rank < 0 && peer.closed; });
-        if (std::ranges::count(peers_, -1, &Peer::rank) <
-            static_cast<long>(most_strangers) + placement_.ranks)
-            peers_.push_back({.connection = std::move(*connection)});
+    const auto now = Steady::now();
+    std::erase_if(peers_, [&](const Peer& peer) {
+        return peer.rank < 0 && (peer.closed || now - peer.since > stranger_patience);
+    });
+    for (int accepted = 0; accepted < most_strangers; ++accepted) {
+        auto connection = listener_.accept();
+        if (!connection) return;
+        if (std::ranges::count(peers_, -1, &Peer::rank) >= most_strangers)
+            peers_.erase(std::ranges::find(peers_, -1, &Peer::rank)); // the oldest
+        peers_.push_back({.connection = std::move(*connection), .since = now});
     }
 }
 
@@ -311,14 +265,15 @@ Result<void> Session::take(Waiting& waiting, Peer& peer, const std::string& line
 
 Result<void> Session::greet(Peer& peer, const message::Hello& hello) {
     const auto known = [&](const Peer& other) { return other.rank == hello.rank; };
-    if (hello.token != token_ || hello.rank < 0 || hello.rank >= placement_.ranks ||
+    if (!same_token(hello.token, token_) || hello.rank < 0 || hello.rank >= placement_.ranks ||
         peer.rank >= 0 || std::ranges::any_of(peers_, known))
         return fail("a hello that was not expected", Fault::benchmark);
     peer.rank = hello.rank;
     peer.lines = 0;
+    peer.connection.trust();
     if (auto alike = compare(peer, hello); !alike) return alike;
     peer.machine = hello.machine;
-    if (build_of_ < 0) {
+    if (build_.empty()) {
         build_ = hello.build;
         build_of_ = hello.rank;
     }
@@ -328,21 +283,24 @@ Result<void> Session::greet(Peer& peer, const message::Hello& hello) {
     return placement_.hosts.empty() ? sent : Result<void>{};
 }
 
-/// Ranks on several hosts: one program everywhere, and every host once.
+/// One program in the whole run, and every host once.
 Result<void> Session::compare(const Peer& peer, const message::Hello& hello) const {
-    if (placement_.hosts.empty()) return {};
     const auto who = name_of(hello.rank);
-    constexpr const char* advice = "install the same one at the same path on every host";
+    const char* const advice = placement_.hosts.empty()
+                                   ? "it was replaced during the run; start again"
+                                   : "install the same one at the same path on every host";
     if (hello.version != version())
         return fail(fmt::format("{} runs assay {}, this is {}: {}", who,
                                 hello.version.empty() ? "of an old version" : hello.version,
                                 version(), advice),
                     Fault::benchmark);
-    if (build_of_ >= 0 && hello.build != build_)
+    if (!build_.empty() && hello.build != build_)
         return fail(fmt::format("{} runs another build of assay ({}) than {} ({}): {}", who,
-                                short_build(hello.build), name_of(build_of_), short_build(build_),
-                                advice),
+                                short_build(hello.build),
+                                build_of_ < 0 ? "earlier workers" : name_of(build_of_),
+                                short_build(build_), advice),
                     Fault::benchmark);
+    if (placement_.hosts.empty()) return {};
     std::vector<int> counts;
     for (const auto& host : placement_.hosts) counts.push_back(host.ranks);
     for (const auto& other : peers_) {

@@ -33,8 +33,8 @@ struct Watch {
 
 class Session {
 public:
-    /// `welcome`: told to every process that connects. Fails when the program cannot be executed or a
-    /// launcher is missing.
+    /// `welcome`: told to every process that connects. An error of the environment says what is missing here, a launcher
+    /// or a way to a host; Fault::benchmark, that the system did not let us start the worker: another try may succeed.
     static Result<std::unique_ptr<Session>> start(LaunchRequest request, message::Welcome welcome);
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -51,13 +51,16 @@ public:
     void stop();
     bool alive() const { return alive_; }
     const std::vector<std::string>& environment() const { return environment_; }
+    /// Of the program; "" before a worker has said hello.
+    const std::string& build() const { return build_; }
 
 private:
     struct Peer {
         Connection connection;
-        int rank = -1;       ///< -1: has not said hello
-        std::string machine; ///< of a team on several hosts
-        std::string state;   ///< of its main thread, when it was last asked; "": it never said
+        std::chrono::steady_clock::time_point since; ///< of the connection
+        int rank = -1;                               ///< -1: has not said hello
+        std::string machine;                         ///< of a team on several hosts
+        std::string state; ///< of its main thread, when it was last asked; "": it never said
         std::size_t lines = 0;
         bool closed = false;
     };
@@ -97,8 +100,8 @@ private:
     std::vector<std::string> environment_;
     std::string request_; ///< the present one, for ranks that connect later
     int lost_ = -1;       ///< the rank whose connection closed first
-    std::string build_;   ///< of the program of rank `build_of_`, which all must have
-    int build_of_ = -1;
+    std::string build_;   ///< of the program, which all must have; "": not known yet
+    int build_of_ = -1;   ///< the rank that said it; -1: earlier workers did
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     bool alive_ = true;
 };

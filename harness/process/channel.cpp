@@ -155,7 +155,7 @@ Result<Listener> Listener::open(const Address& own) {
 std::optional<Connection> Listener::accept() const {
     const int descriptor = ::accept4(descriptor_.get(), nullptr, nullptr, SOCK_CLOEXEC);
     if (descriptor < 0) return std::nullopt;
-    Connection connection{descriptor};
+    Connection connection{descriptor, longest_greeting};
     if (!is_local_) {
         watch_network(descriptor);
         return connection; // who it is, its token says
@@ -166,6 +166,14 @@ std::optional<Connection> Listener::accept() const {
         peer.uid != ::geteuid())
         return std::nullopt;
     return connection;
+}
+
+bool same_token(std::string_view a, std::string_view b) {
+    if (a.size() != b.size()) return false;
+    unsigned difference = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
+    return difference == 0;
 }
 
 } // namespace assay::harness

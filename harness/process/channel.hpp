@@ -23,10 +23,14 @@ namespace assay::harness {
 /// 16 MiB: the longest message, a result with every sample of a case, stays far below.
 inline constexpr std::size_t longest_line = std::size_t{16} << 20U;
 
+/// 4 KiB: the longest of somebody who has not shown the token yet.
+inline constexpr std::size_t longest_greeting = std::size_t{4} << 10U;
+
 /// Cuts a stream of bytes into lines.
 class LineBuffer {
 public:
     explicit LineBuffer(std::size_t limit = longest_line) : limit_{limit} {}
+    void set_limit(std::size_t limit) { limit_ = limit; }
     /// Appends the lines completed by `bytes`, without their ends. Fails for good when a line grows
     /// beyond the limit.
     Result<void> feed(std::string_view bytes, std::vector<std::string>& lines);
@@ -38,7 +42,8 @@ private:
 
 class Connection {
 public:
-    explicit Connection(int descriptor) : descriptor_{descriptor} {}
+    explicit Connection(int descriptor, std::size_t limit = longest_line)
+        : descriptor_{descriptor}, buffer_{limit} {}
     static Result<Connection> open(std::string_view address);
 
     int descriptor() const { return descriptor_.get(); }
@@ -49,6 +54,8 @@ public:
     /// Receives once, at most 64 KiB, waiting for it, and appends the lines that completes. False:
     /// the other side has closed.
     Result<bool> receive(std::vector<std::string>& lines);
+    /// The other side has shown the token: its messages may be long.
+    void trust() { buffer_.set_limit(longest_line); }
     /// Both directions end; a thread waiting in receive() returns.
     void shut() const;
 
@@ -65,7 +72,7 @@ public:
     static Result<Listener> open(const Address& own);
     const std::string& address() const { return address_; }
     int descriptor() const { return descriptor_.get(); }
-    /// A connection that is waiting, if any; those of other users of this host are turned away.
+    /// A connection that is waiting, if any; not trusted yet. Those of other users of this host are turned away.
     std::optional<Connection> accept() const;
 
 private:
@@ -74,5 +81,8 @@ private:
     std::string address_;
     bool is_local_ = true;
 };
+
+/// Does not tell by its duration how much of a wrong token is right.
+bool same_token(std::string_view a, std::string_view b);
 
 } // namespace assay::harness

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process/log.hpp"
 
+#include "base/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -52,7 +59,38 @@ constexpr std::array complaints{
               .words = "this Slurm has no PMIx: see `srun --mpi=list` and set SLURM_MPI_TYPE"},
 };
 
+constexpr off_t kept = off_t{8} << 20U; // bytes at either end
+
+/// The file, if it is a log that is too long.
+Descriptor long_log(const std::filesystem::path& log, off_t& size) {
+    Descriptor file{::open(log.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
+    struct stat facts{};
+    if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
+        facts.st_size <= 2 * kept)
+        file.close();
+    size = facts.st_size;
+    return file;
+}
+
 } // namespace
+
+void limit_log(const std::filesystem::path& log) {
+    off_t size = 0;
+    if (const auto file = long_log(log, size)) // where the file system cannot, the log stays
+        ::fallocate(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, kept, size - 2 * kept);
+}
+
+void shorten_log(const std::filesystem::path& log) {
+    off_t size = 0;
+    const auto file = long_log(log, size);
+    if (!file) return;
+    std::string tail(static_cast<std::size_t>(kept), ' ');
+    const auto got = ::pread(file.get(), tail.data(), tail.size(), size - kept);
+    if (got < 0 || ::ftruncate(file.get(), kept) != 0 || ::lseek(file.get(), 0, SEEK_END) < 0)
+        return;
+    tail.resize(static_cast<std::size_t>(got));
+    write_all(file.get(), fmt::format("\n[{} bytes left out]\n{}", size - 2 * kept, tail));
+}
 
 std::string complaint_in_text(std::string_view text) {
     const auto* const found = std::ranges::find_if(complaints, [&](const Complaint& complaint) {

@@ -19,6 +19,11 @@ std::string complaint_in(const std::filesystem::path& log);
 /// The last line that a log holds, shortened; empty where there is none.
 std::string last_line_of(const std::filesystem::path& log);
 
+/// Frees what is between the first and the last 8 MiB of a log, while its process may still write to it (it appends).
+void limit_log(const std::filesystem::path& log);
+/// When nobody writes to it any more: the head, a line that says how much is left out, the tail.
+void shorten_log(const std::filesystem::path& log);
+
 /// Most cases print nothing.
 void remove_empty_logs(const std::filesystem::path& folder);
 

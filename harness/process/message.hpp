@@ -35,7 +35,7 @@ struct Measure {
     static constexpr std::string_view type = "measure";
     std::uint64_t id = 0; ///< repeated in the answer
     std::string module;   ///< path of the module's library
-    std::string build;    ///< that it must be, on other hosts; "": any
+    std::string build;    ///< that it must be: of its manifest, which has one; "": any
     std::string benchmark;
     record::NamedList parameters;
     measure::Protocol protocol;

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <sstream>
 #include <system_error>
@@ -34,6 +35,16 @@ using namespace std::chrono_literals;
 constexpr pid_t no_session = -1;
 
 std::string system_words(int error) { return std::system_category().message(error); }
+
+/// fork() says EAGAIN for limits that are none of ours.
+Error no_process(int error) {
+    return {.message =
+                fmt::format("cannot start a process: {}{}", system_words(error),
+                            error == EAGAIN ? "; the limit of processes is reached "
+                                              "(`ulimit -u`, or pids.max of the control group)"
+                                            : ""),
+            .fault = Fault::environment};
+}
 
 /// What the child needs after fork(), prepared before: between fork() and exec only calls that are
 /// safe in a copy of a threaded process are allowed, so nothing may be allocated there.
@@ -67,6 +78,7 @@ void close_on_exec_from(unsigned first) {
 [[noreturn]] void become(const Prepared& prepared) {
     ::setsid();
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1); // what it orphans stays its child, where it is seen
     // The parent may have died before the line above took effect.
     if (::getppid() != prepared.parent) ::_exit(127);
     sigset_t none;
@@ -95,6 +107,7 @@ int error_reported(int pipe) {
 }
 
 struct Stat {
+    pid_t parent = -1;
     pid_t session = no_session;
     std::int64_t born = 0; ///< ticks since the machine started
 };
@@ -113,7 +126,7 @@ std::optional<Stat> stat_of(pid_t pid) {
     std::string state;
     std::int64_t ignored = 0;
     Stat stat;
-    rest >> state >> ignored >> ignored >> stat.session;
+    rest >> state >> stat.parent >> ignored >> stat.session;
     // Field 22 is the time of birth: 15 between it and the session.
     for (int field = 0; field < 15; ++field) rest >> ignored;
     rest >> stat.born;
@@ -129,6 +142,36 @@ bool carries(pid_t pid, std::string_view mark) {
     return false;
 }
 
+/// Live processes of which this is true.
+std::vector<pid_t> find_processes(const std::function<bool(pid_t, const Stat&)>& wanted) {
+    std::vector<pid_t> found;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator{"/proc", error}) {
+        const auto name = entry.path().filename().string();
+        pid_t pid = 0;
+        const auto parsed = std::from_chars(name.data(), name.data() + name.size(), pid);
+        if (parsed.ec != std::errc{} || pid == ::getpid()) continue;
+        if (const auto stat = stat_of(pid); stat && wanted(pid, *stat)) found.push_back(pid);
+    }
+    return found;
+}
+
+/// Processes that are a Process here.
+std::vector<pid_t>& started() {
+    static std::vector<pid_t> pids;
+    return pids;
+}
+
+/// Orphans of processes that were started here, younger than `born`: they are given to this process. Whatever else is
+/// its child is in its session, or older.
+std::vector<pid_t> orphans(std::int64_t born) {
+    const pid_t session = ::getsid(0);
+    return find_processes([&](pid_t pid, const Stat& stat) {
+        return stat.parent == ::getpid() && stat.session != session && stat.born >= born &&
+               std::ranges::find(started(), pid) == started().end();
+    });
+}
+
 } // namespace
 
 std::string signal_words(int signal) {
@@ -139,25 +182,14 @@ std::string signal_words(int signal) {
 }
 
 std::vector<pid_t> processes_of(pid_t session, std::string_view mark, std::int64_t born) {
-    std::vector<pid_t> found;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator{"/proc", error}) {
-        const auto name = entry.path().filename().string();
-        pid_t pid = 0;
-        const auto parsed = std::from_chars(name.data(), name.data() + name.size(), pid);
-        if (parsed.ec != std::errc{} || pid == ::getpid()) continue;
-        const auto stat = stat_of(pid);
-        if (stat && stat->born >= born && (stat->session == session || carries(pid, mark)))
-            found.push_back(pid);
-    }
-    return found;
+    return find_processes([&](pid_t pid, const Stat& stat) {
+        return stat.born >= born && (stat.session == session || carries(pid, mark));
+    });
 }
 
 Result<Process> Process::start(const Command& command) {
     std::array<int, 2> pipe{};
-    if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
-        return fail(fmt::format("cannot start a process: {}", system_words(errno)),
-                    Fault::environment);
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return tl::unexpected{no_process(errno)};
     Descriptor reading{pipe[0]};
     Descriptor writing{pipe[1]};
     const Descriptor input{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
@@ -181,14 +213,14 @@ Result<Process> Process::start(const Command& command) {
     for (const int cpu : command.cpus)
         if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(cpu), &prepared.cpus);
 
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1); // also once the process itself is gone
     const pid_t pid = ::fork();
-    if (pid < 0)
-        return fail(fmt::format("cannot start a process: {}", system_words(errno)),
-                    Fault::environment);
+    if (pid < 0) return tl::unexpected{no_process(errno)};
     if (pid == 0) become(prepared);
 
     Process process;
     process.pid_ = pid;
+    started().push_back(pid);
     process.mark_ = command.mark;
     process.born_ = stat_of(pid).value_or(Stat{}).born; // 0 where it has ended already
     process.descriptor_ = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U));
@@ -214,6 +246,7 @@ Process& Process::operator=(Process&& other) noexcept {
 
 Process::~Process() {
     if (pid_ > 0) kill();
+    std::erase(started(), pid_);
     if (descriptor_ >= 0) ::close(descriptor_);
 }
 
@@ -246,16 +279,33 @@ const std::optional<Ending>& Process::wait(std::chrono::milliseconds patience) {
     return ending_;
 }
 
+std::vector<std::string> Process::children() const {
+    std::vector<std::string> names;
+    for (const pid_t pid :
+         find_processes([&](pid_t, const Stat& stat) { return stat.parent == pid_; })) {
+        std::string name;
+        std::ifstream file{fmt::format("/proc/{}/comm", pid)};
+        if (std::getline(file, name)) names.push_back(fmt::format("{} ({})", name, pid));
+    }
+    return names;
+}
+
 void Process::kill() {
     // Two seconds: a process in an uninterruptible call cannot be waited for longer than that.
     constexpr int most_rounds = 400;
+    std::vector<pid_t> adopted;
     for (int round = 0; round < most_rounds; ++round) {
         // Once the process has been waited for, its number may belong to somebody else: from then
         // on only the mark counts.
         const bool known = !ending_;
         if (known) ::kill(pid_, SIGKILL);
-        const auto left = processes_of(known ? pid_ : no_session, mark_, born_);
+        auto left = processes_of(known ? pid_ : no_session, mark_, born_);
+        for (const pid_t pid : orphans(born_)) {
+            left.push_back(pid);
+            adopted.push_back(pid);
+        }
         for (const pid_t pid : left) ::kill(pid, SIGKILL);
+        for (const pid_t pid : adopted) ::waitpid(pid, nullptr, WNOHANG);
         if (poll() && left.empty()) return;
         std::this_thread::sleep_for(round == 0 ? 1ms : 5ms);
     }

@@ -56,7 +56,10 @@ public:
     const std::optional<Ending>& poll();
     /// Waits at most `patience` for it to end by itself.
     const std::optional<Ending>& wait(std::chrono::milliseconds patience);
-    /// Kills the process and all its descendants and waits until none is left.
+    /// Its live children and the orphans below them: "sleep (1234)".
+    std::vector<std::string> children() const;
+    /// Kills the process and all its descendants, also those that left its session and changed their environment, and
+    /// waits until none is left.
     void kill();
 
 private:

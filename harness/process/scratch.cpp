@@ -52,10 +52,14 @@ Result<Scratch> Scratch::create(const fs::path& base) {
     for (const auto& place : {base, second}) {
         if (place.empty()) continue;
         remove_abandoned(place);
-        scratch.folder_ = make_in(place);
-        if (scratch.folder_.empty()) continue;
-        scratch.lock_ = lock(scratch.folder_);
-        return scratch;
+        // Between making and locking it, another process may take it for abandoned.
+        constexpr int most_tries = 100;
+        for (int tries = 0; tries < most_tries; ++tries) {
+            scratch.folder_ = make_in(place);
+            if (scratch.folder_.empty()) break;
+            scratch.lock_ = lock(scratch.folder_);
+            if (scratch.lock_ && fs::exists(scratch.folder_, error)) return scratch;
+        }
     }
     return fail(fmt::format("cannot create a folder in {} or {}: {}", base.string(),
                             second.string(), std::system_category().message(errno)),

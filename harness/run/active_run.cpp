@@ -58,6 +58,9 @@ void ActiveRun::ask_modules(const std::function<bool()>& stop) {
         if (stop()) return;
         const auto log = folder_->path / "logs" / (path_word(module.module) + ".facts.log");
         auto facts = dispatcher_.facts(module, log);
+        constexpr std::size_t most =
+            10'000; // facts of all modules: a record is read again and again
+        facts.resize(std::min(facts.size(), most - std::min(most, machine_.software.size())));
         std::ranges::move(facts, std::back_inserter(machine_.software));
     }
 }

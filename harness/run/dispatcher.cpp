@@ -72,7 +72,7 @@ Result<std::unique_ptr<Session>> Dispatcher::start(const Placement& placement,
                                                    const fs::path& log) {
     if (!placement.launcher.empty() && !scratch_) {
         auto scratch = Scratch::create();
-        if (!scratch) return tl::unexpected{scratch.error()};
+        if (!scratch) return fail(scratch.error().message, Fault::benchmark);
         scratch_ = std::move(*scratch);
     }
     const double available = machine::fact(machine_, "memory.available");
@@ -87,6 +87,7 @@ Result<std::unique_ptr<Session>> Dispatcher::start(const Placement& placement,
                            ? data_limit_for(available, ranks_here(placement))
                            : 0,
          .inherited = environment_,
+         .build = build_,
          .context = context_},
         {.machine = machine_,
          .state_folder = context_.inside(state_folder_),
@@ -181,20 +182,31 @@ message::Result Dispatcher::attempt(const PlannedCase& planned, const measure::P
         [&](int threads, const std::string& near) { return cpus_for(threads, near); }, job_);
     if (!placement) return give_up(placement.error());
     const auto session = session_for(planned, *placement, log);
-    if (!session) return give_up(session.error());
+    if (!session) {
+        give_up(session.error());
+        if (session.error().fault == Fault::benchmark)
+            attempt.result.reason_code = record::ReasonCode::no_worker;
+        return attempt;
+    }
     auto environment = recorded_environment((*session)->environment(), environment_);
-    auto answer = (*session)->measure(
-        {.id = ++last_id_,
-         .module = context_.inside(planned.module->library),
-         .build = placement->hosts.empty() ? std::string{} : planned.module->build_id,
-         .benchmark = planned.benchmark->id,
-         .parameters = planned.parameters,
-         .protocol = protocol,
-         .replica = replica,
-         .place = place_of(planned),
-         .devices = watched_together(planned),
-         .log = context_.inside(fs::absolute(log))},
-        watch_);
+    auto watch = watch_;
+    watch.tick = [&] {
+        limit_log(log);
+        if (watch_.tick) watch_.tick();
+    };
+    auto answer = (*session)->measure({.id = ++last_id_,
+                                       .module = context_.inside(planned.module->library),
+                                       .build = planned.module->build_id,
+                                       .benchmark = planned.benchmark->id,
+                                       .parameters = planned.parameters,
+                                       .protocol = protocol,
+                                       .replica = replica,
+                                       .place = place_of(planned),
+                                       .devices = watched_together(planned),
+                                       .log = context_.inside(fs::absolute(log))},
+                                      watch);
+    shorten_log(log);
+    build_ = (*session)->build();
     interrupted_ = is_interrupted(answer);
     if (!(*session)->alive() && !interrupted_) add_last_words(answer.replica(), log);
     record::add_step(attempt.result, std::move(answer.result));

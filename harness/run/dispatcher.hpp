@@ -72,6 +72,7 @@ private:
     ExecutionContext context_;
     Job job_;
     std::vector<std::string> environment_; ///< inherited
+    std::string build_;                    ///< of the program that workers ran
     std::optional<AtHand> at_hand_;
     std::map<std::pair<int, std::string>, std::vector<int>> cpus_; ///< by threads and device
     std::map<std::string, TuningChoice> choices_;                  ///< by tuning_group

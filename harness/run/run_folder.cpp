@@ -3,6 +3,7 @@
 
 #include "base/file.hpp"
 #include "base/version.hpp"
+#include "record/reader.hpp"
 
 #include <fmt/format.h>
 
@@ -157,6 +158,21 @@ public:
         return {};
     }
 
+    /// Why the newest run of the suite, which is unfinished, is not continued; "" where it is none of these.
+    std::string obstacle() const {
+        for (const auto& path : earlier_runs(folder_)) {
+            const auto found = find(path);
+            if (!found || found->content.header->suite != headers_.front().suite) continue;
+            const auto run = record::read_run(path / "run.json");
+            if (index_of(*found->content.header) || (run && run->status == "done")) return {};
+            return fmt::format("{} is not continued: {}; a new run starts", path.string(),
+                               found->content.header->version != headers_.front().version
+                                   ? "it is of assay " + found->content.header->version
+                                   : "it has other modules (another build), cases or settings");
+        }
+        return {};
+    }
+
 private:
     /// Which of the wanted ones it is.
     std::optional<std::size_t> index_of(const record::JournalHeader& header) const {
@@ -253,15 +269,19 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
         if (headers.back().pairing) headers.back().pairing->id = id;
     }
     const auto folder = machine_folder(options, machine);
-    if (options.resume)
-        if (auto folders = Search{folder, wanted, headers}.resume(); !folders.empty())
-            return folders;
     std::vector<RunFolder> folders;
+    std::string note;
+    if (options.resume) {
+        const Search search{folder, wanted, headers};
+        if (folders = search.resume(); !folders.empty()) return folders;
+        note = search.obstacle();
+    }
     for (auto& header : headers) {
         auto created = create(folder, std::move(header));
         if (!created) return tl::unexpected{created.error()};
         folders.push_back(std::move(*created));
     }
+    folders.front().note = std::move(note);
     return folders;
 }
 

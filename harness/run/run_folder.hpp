@@ -23,8 +23,9 @@ namespace assay::harness {
 struct RunOptions {
     std::filesystem::path out = "results";
     std::string campaign = "default";
-    std::string provider; ///< empty: as found
-    std::string instance; ///< empty: as found
+    std::string provider;                      ///< empty: as found
+    std::string instance;                      ///< empty: as found
+    std::vector<std::string> keep_environment; ///< variables that workers get as they are here
     bool resume = false;
     bool keep_samples = false; ///< --raw: every batch into a sidecar
     bool record_hostname = false;
@@ -39,6 +40,7 @@ struct RunFolder {
     /// What earlier attempts finished, for good: cases that failed or were interrupted are not here.
     std::vector<record::JournalStep> steps;
     bool resumed = false;
+    std::string note; ///< why an unfinished run was not continued, where that was asked for
 
     /// Absolute: workers may stand elsewhere.
     std::filesystem::path state() const;
@@ -47,7 +49,7 @@ struct RunFolder {
 
 /// With options.resume, the newest unfinished run of the same suite, digest, version and machine, or
 /// the newest unfinished ones that took turns with the same variants; otherwise, or when there is none,
-/// new ones. In the order of `wanted`, which is one run, or several with pairings; they get their id here.
+/// new ones, with a note where an unfinished run of the suite was made of something else. In the order of `wanted`, which is one run, or several with pairings; they get their id here.
 Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& wanted,
                                                 const RunOptions& options,
                                                 const record::Machine& machine);

@@ -56,6 +56,13 @@ Result<ExecutionContext> enter(const Variant& variant, const RunOptions& options
     const char* path = find_variable(environment, "PATH");
     auto context = context_of(variant, options.out, path == nullptr ? "" : path);
     if (!context) return context;
+    for (const auto& name : options.keep_environment) {
+        const char* value = find_variable(environment, name);
+        if (value == nullptr)
+            return fail(fmt::format("--keep-environment {}: it is not set", name));
+        if (record::find(context->variables, name) == nullptr) // a variant has the last word
+            context->variables.push_back({name, std::string{value}});
+    }
     if (const auto starts = try_out(*context, worker_program(options), environment); !starts)
         return fail(fmt::format("variant {}: {}", variant.label, starts.error().message),
                     starts.error().fault);
@@ -138,6 +145,7 @@ Result<void> Runner::open() {
         for (std::size_t index = 0; index < cases_; ++index)
             for (int replica = 0; replica < replicas_; ++replica)
                 if (!runs_[i].is_open(index, replica)) forecast_.skip(step_of(i, index));
+        if (const auto& note = runs_[i].folder().note; !note.empty()) observer_.note(note);
         observer_.started(runs_[i].folder().path, runs_[i].folder().resumed,
                           wanted_[i].variant.label);
     }

@@ -32,6 +32,7 @@ public:
     /// Once for each run; `variant` is empty in a run by itself.
     virtual void started(const std::filesystem::path& folder, bool resumed,
                          const std::string& variant) = 0;
+    virtual void note(const std::string& text) = 0;
     virtual void progress(const Progress& progress) = 0;
     virtual void finished(const record::Case& result, const std::string& variant) = 0;
 };

@@ -63,15 +63,17 @@ int weight(Status status) {
     }
 }
 
-/// Ranks on several hosts: is the module here the one that the run was planned with?
+/// Is the module here the one that the run was planned with? Not where it was rebuilt since, where another host has
+/// another one, and where its manifest was made of another.
 Result<void> compare_build(const Module& module, const std::string& wanted) {
     if (wanted.empty()) return {};
     const auto own = build_id(module.path(), module.table().name);
     if (!own) return tl::unexpected{own.error()};
     if (*own == wanted) return {};
     constexpr std::size_t shown = 8; // of an id: enough to tell two apart
-    return fail(fmt::format("{} is another build here ({}) than where the run was planned ({}): "
-                            "install the same one at the same path on every host",
+    return fail(fmt::format("{} is another build here ({}) than its manifest said when the run was "
+                            "planned ({}): it was rebuilt or replaced, or differs between hosts; "
+                            "install one build with its manifest, and start again",
                             module.path().string(), own->substr(0, shown), wanted.substr(0, shown)),
                 Fault::benchmark);
 }

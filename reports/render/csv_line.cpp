@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <string>
 
 namespace assay::report {
 namespace {
@@ -20,6 +21,20 @@ bool is_formula(std::string_view text) {
     return false;
 }
 
+/// With an apostrophe before every formula: also before one behind a semicolon or a tab, where spreadsheets of many
+/// languages begin a new cell, quoted or not.
+std::string defused(std::string_view value) {
+    std::string out;
+    while (true) {
+        const auto cell = value.substr(0, value.find_first_of(";\t\r\n"));
+        if (is_formula(cell)) out += '\'';
+        out += cell;
+        if (cell.size() == value.size()) return out;
+        out += value[cell.size()];
+        value.remove_prefix(cell.size() + 1);
+    }
+}
+
 } // namespace
 
 void CsvLine::separate() {
@@ -29,13 +44,13 @@ void CsvLine::separate() {
 
 CsvLine& CsvLine::text(std::string_view value) {
     separate();
-    const bool formula = is_formula(value);
-    if (!formula && value.find_first_of(",\"\r\n") == std::string_view::npos) {
+    const auto safe = defused(value);
+    if (safe == value && value.find_first_of(",\"\r\n") == std::string_view::npos) {
         out_ += value;
         return *this;
     }
-    out_ += formula ? "\"'" : "\"";
-    for (const char c : value) {
+    out_ += '"';
+    for (const char c : safe) {
         if (c == '"') out_ += '"';
         out_ += c;
     }

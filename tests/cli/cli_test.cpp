@@ -19,6 +19,7 @@ using cli_test::Folder;
 using cli_test::Outcome;
 using cli_test::run;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -265,6 +266,57 @@ TEST(Cli, ARunKeepsItsResultWhateverBecomesOfItsOutput) {
 TEST(Cli, AReaderThatHasReadEnoughIsNoFault) {
     EXPECT_EQ(run({"list"}, {.no_reader = true}).code, 0);
     EXPECT_EQ(run({"predict", "--help"}, {.no_reader = true}).code, 0);
+}
+
+TEST(Cli, EscapeSequencesOfOthersNeverReachTheTerminal) {
+    const Folder folder;
+    const std::string title = "\x1b]0;owned\a";
+    const auto suite =
+        folder.write("suite.json", R"({"schema":"assay.suite/1","name":"x\u001b]0;owned\u0007",
+        "description":"d","protocol":{"budget_seconds":1},"replicas":1,
+        "cases":[{"benchmark":"peak.fma","parameters":{"threads":"one","precision":"fp64"}}]})");
+    for (const auto& outcome :
+         {run({"plan", suite}), run({"run", suite, "--out", folder.path() / ("out" + title)}),
+          run({"run", "no" + title}),
+          run({"list"}, {.environment = {"ASSAY_MODULE_PATH=/" + title}}), run({"lst" + title}),
+          run({"verify", "no" + title}), run({title, "--help"})})
+        for (const auto& text : {outcome.output, outcome.error})
+            EXPECT_THAT(text, Not(AnyOf(HasSubstr("\x1b"), HasSubstr("\a"))));
+}
+
+/// What the run's one case records of the variable.
+std::string recorded(const Folder& folder, const std::string& variable) {
+    std::ifstream file{files_named(folder, "run.json").at(0)};
+    const auto run = json::Value::parse(file);
+    return run["cases"][0]["settings"].value("environment." + variable, "not recorded");
+}
+
+TEST(Cli, VariablesThatChangeKernelsReachWorkersOnlyWhenAskedFor) {
+    const cli_test::Options shell{
+        .environment = {"OPENBLAS_CORETYPE=Haswell", "MALLOC_ARENA_MAX=1", "OMP_PROC_BIND=close"}};
+    const Folder plain;
+    EXPECT_EQ(run(short_run(plain), shell).code, 0);
+    EXPECT_EQ(recorded(plain, "OPENBLAS_CORETYPE"), "unset, was Haswell");
+    EXPECT_EQ(recorded(plain, "MALLOC_ARENA_MAX"), "unset, was 1");
+    const Folder kept;
+    auto arguments = short_run(kept);
+    arguments.insert(arguments.end(), {"--keep-environment", "OPENBLAS_CORETYPE"});
+    EXPECT_EQ(run(arguments, shell).code, 0);
+    EXPECT_EQ(recorded(kept, "OPENBLAS_CORETYPE"), "Haswell");
+    EXPECT_EQ(recorded(kept, "MALLOC_ARENA_MAX"), "unset, was 1");
+    expect_refusal(run({"run", "peak.fma", "--keep-environment", "NOT_SET_HERE", "--quiet", "--out",
+                        kept.path()}),
+                   2, {"NOT_SET_HERE", "not set"});
+}
+
+TEST(Cli, AFolderMayBeginWithADash) {
+    const Folder folder;
+    auto arguments = short_run(folder);
+    arguments.resize(arguments.size() - 2);
+    arguments.emplace_back("--out=-z");
+    const auto outcome = run(arguments, {.folder = folder.path()});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_EQ(files_named(folder, "report.html").size(), 1U) << outcome.error;
 }
 
 TEST(Cli, ARunLeavesResultAndSummary) {

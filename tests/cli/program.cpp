@@ -60,6 +60,8 @@ Outcome run(const std::vector<std::string>& arguments, const Options& options) {
     constexpr int flags = O_WRONLY | O_CREAT;
     ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), flags, 0600);
     ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, error.c_str(), flags, 0600);
+    if (!options.folder.empty())
+        ::posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
     std::array<int, 2> pipe{};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw std::runtime_error{"pipe2"};
     ::close(pipe[0]);

@@ -294,6 +294,20 @@ TEST_F(RunnerTest, NoProcessIsLeftBehind) {
     EXPECT_THAT(harness::processes_of(-1, mark), IsEmpty());
 }
 
+TEST_F(RunnerTest, ADaemonIsNamedAndEnded) {
+    const auto name = folder_.path().string();
+    ::setenv("TROUBLE_DAEMON", name.c_str(), 1);
+    const auto c = only_case("escapes");
+    ::unsetenv("TROUBLE_DAEMON");
+    EXPECT_THAT(c.warnings, Contains(HasSubstr("left a process behind: sleep (")));
+    for (const auto& entry : fs::directory_iterator{"/proc"}) {
+        std::string command;
+        std::ifstream file{entry.path() / "cmdline"};
+        std::getline(file, command, '\0');
+        EXPECT_NE(command, name) << entry.path();
+    }
+}
+
 TEST_F(RunnerTest, ResumeKeepsWhatIsFinishedAndTriesTheRestAgain) {
     const auto plan = trouble_.plan({"fine", "segv", "unfit"});
     const auto first = run(plan);
@@ -321,6 +335,45 @@ TEST_F(RunnerTest, ResumeStartsANewRunWhereNothingIsUnfinished) {
     const auto other = run(trouble_.plan({"segv"}), true);
     ASSERT_TRUE(other);
     EXPECT_FALSE(observer_.resumed);
+}
+
+TEST_F(RunnerTest, AModuleThatIsNotOfItsManifestIsNotMeasured) {
+    trouble_.manifest->build_id = "0123456789abcdef"; // as if it had been rebuilt since
+    const auto c = only_case("fine");
+    EXPECT_EQ(c.status, Status::failed);
+    EXPECT_THAT(c.reason, testing::AllOf(HasSubstr("another build"), HasSubstr("01234567")));
+    EXPECT_THAT(c.metrics, IsEmpty());
+}
+
+TEST_F(RunnerTest, AWorkerThatCouldNotBeStartedIsTriedAgain) {
+    const auto plan = trouble_.plan({"fine"});
+    const auto with = [&](const fs::path& program, bool resume) {
+        const auto outcome = trouble_test::run(
+            plan, {.out = folder_.path(), .resume = resume, .program = program}, observer_);
+        EXPECT_TRUE(outcome) << outcome.error().message;
+        return outcome ? outcome->run.cases.at(0) : record::Case{};
+    };
+    const auto failed = with(folder_.path() / "absent", false);
+    EXPECT_EQ(failed.status, Status::failed);
+    EXPECT_EQ(failed.reason_code, record::ReasonCode::no_worker);
+    EXPECT_THAT(failed.reason, HasSubstr("could not be started"));
+    const auto again = with(TROUBLE_PROGRAM, true);
+    EXPECT_TRUE(observer_.resumed);
+    EXPECT_TRUE(record::is_finished(again.status)) << again.reason;
+}
+
+TEST_F(RunnerTest, ResumeSaysWhyItStartsAnew) {
+    auto plan = trouble_.plan({"segv"});
+    ASSERT_TRUE(run(plan));
+    fs::remove(observer_.folder / "run.json"); // as if it had been killed
+    ASSERT_TRUE(run(plan, true));
+    EXPECT_EQ(observer_.said, "");
+    fs::remove(observer_.folder / "run.json");
+    const auto before = observer_.folder.string();
+    plan.digest += "another build";
+    ASSERT_TRUE(run(plan, true));
+    EXPECT_FALSE(observer_.resumed);
+    EXPECT_THAT(observer_.said, testing::AllOf(HasSubstr(before), HasSubstr("another build")));
 }
 
 TEST_F(RunnerTest, RawSamplesGoIntoASidecar) {

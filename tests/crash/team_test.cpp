@@ -62,6 +62,15 @@ TEST_F(TeamTest, TwoRanksMeasureTogether) {
     }
 }
 
+// Each rank brings a hundred connections that say nothing, before its own.
+TEST_F(TeamTest, StrangersTakeNobodysPlace) {
+    ::setenv("TROUBLE_STRANGERS", "100", 1);
+    const auto result = run({"fine"}, 20);
+    ::unsetenv("TROUBLE_STRANGERS");
+    const auto& c = result.cases.at(0);
+    EXPECT_TRUE(c.status == Status::ok || c.status == Status::unstable) << c.reason;
+}
+
 TEST_F(TeamTest, MoreRanksThanCoresWork) {
     auto plan = trouble_.plan({"fine"});
     plan.cases[0].parameters[2].value = std::int64_t{5};

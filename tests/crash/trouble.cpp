@@ -36,11 +36,12 @@ enum class What : std::uint8_t {
     stale,       // does not write its output: poison stays
     unfit,
     warns,
-    breeds, // leaves a process behind that has left the session
-    tuned,  // fast with TROUBLE_KERNEL=good
-    fickle, // fine, but as segv with TROUBLE_CRASH
-    raw,    // writes garbage to its parent's socket
-    linked  // says that 64 MiB of each 1 ms call go over NVLink
+    escapes, // leaves a daemon behind that has nothing in common with its worker
+    breeds,  // leaves a process behind that has left the session
+    tuned,   // fast with TROUBLE_KERNEL=good
+    fickle,  // fine, but as segv with TROUBLE_CRASH
+    raw,     // writes garbage to its parent's socket
+    linked   // says that 64 MiB of each 1 ms call go over NVLink
 };
 
 namespace {
@@ -52,6 +53,17 @@ void leave_a_child() {
     if (::fork() != 0) return;
     ::setsid();
     while (true) ::pause();
+}
+
+/// The name is TROUBLE_DAEMON.
+void leave_a_daemon() {
+    if (::fork() != 0) return;
+    ::setsid();
+    if (::fork() != 0) ::_exit(0);
+    const char* name = std::getenv("TROUBLE_DAEMON");
+    std::array<char*, 1> nothing{};
+    ::execle("/bin/sleep", name, "600", nullptr, nothing.data());
+    ::_exit(1);
 }
 
 void write_to_the_socket() {
@@ -90,6 +102,7 @@ struct Trouble {
                            {"stale", What::stale},
                            {"unfit", What::unfit},
                            {"warns", What::warns},
+                           {"escapes", What::escapes},
                            {"breeds", What::breeds},
                            {"tuned", What::tuned},
                            {"fickle", What::fickle},
@@ -120,6 +133,7 @@ struct Trouble {
         if (what_ == What::throws) throw std::runtime_error{"no set-up today"};
         if (what_ == What::linked) context.nvlink_at_least(2, 64.0 * 1024 * 1024);
         if (what_ == What::warns) context.warn("the weather is bad");
+        if (what_ == What::escapes) leave_a_daemon();
         if (what_ == What::breeds) leave_a_child();
         if (what_ == What::hungry) eat();
     }

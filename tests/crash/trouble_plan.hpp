@@ -44,6 +44,7 @@ public:
         folder = where;
         resumed = again;
     }
+    void note(const std::string& text) override { said = text; }
     void progress(const harness::Progress& progress) override { last = progress; }
     void finished(const record::Case& result, const std::string& /*variant*/) override {
         finished_cases.push_back(result);
@@ -51,6 +52,7 @@ public:
 
     std::filesystem::path folder;
     bool resumed = false;
+    std::string said;
     harness::Progress last;
     std::vector<record::Case> finished_cases;
 };

@@ -82,6 +82,27 @@ TEST(Channel, APeerThatDoesNotReadCannotBlockTheParent) {
     EXPECT_FALSE(parent->send_at_once(std::string(std::size_t{64} << 20U, 'x')));
 }
 
+TEST(Channel, AStrangerMaySayLittle) {
+    auto listener = Listener::open();
+    ASSERT_TRUE(listener);
+    auto worker = Connection::open(listener->address());
+    auto parent = listener->accept();
+    ASSERT_TRUE(worker && parent);
+    std::vector<std::string> heard;
+    ASSERT_TRUE(worker->send(std::string(longest_greeting, 'x')));
+    ASSERT_TRUE(parent->receive(heard).value_or(false));
+    parent->trust();
+    ASSERT_TRUE(worker->send(std::string(2 * longest_greeting, 'y')));
+    ASSERT_TRUE(parent->receive(heard).value_or(false));
+    EXPECT_EQ(heard.size(), 2U);
+
+    auto stranger = Connection::open(listener->address());
+    auto unknown = listener->accept();
+    ASSERT_TRUE(stranger && unknown);
+    ASSERT_TRUE(stranger->send(std::string(longest_greeting + 1, 'x')));
+    EXPECT_FALSE(unknown->receive(heard));
+}
+
 TEST(Channel, AddressesThatAreNoneAreRefused) {
     for (const std::string address :
          {"", "unix:@", "tcp:somewhere:80", "unix:/tmp/x", "unix:@nobody-listens-here"})
@@ -90,8 +111,10 @@ TEST(Channel, AddressesThatAreNoneAreRefused) {
 }
 
 TEST(Channel, TokensDiffer) {
-    EXPECT_EQ(random_token().size(), 32U);
-    EXPECT_NE(random_token(), random_token());
+    EXPECT_EQ(assay::random_token().size(), 32U);
+    EXPECT_NE(assay::random_token(), assay::random_token());
+    EXPECT_TRUE(same_token("ab", "ab"));
+    for (const auto* other : {"", "a", "ac", "abc", "bb"}) EXPECT_FALSE(same_token("ab", other));
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "process/channel.hpp"
 #include "process/process.hpp"
 #include "process/program.hpp"
+#include "process/scratch.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -10,11 +11,14 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -129,6 +133,24 @@ TEST_F(ProcessTest, TheDestructorKills) {
         ASSERT_TRUE(process);
     }
     EXPECT_THAT(processes_of(-1, mark_), IsEmpty());
+}
+
+TEST(Scratch, IsThereHoweverManyMakeOneAtOnce) {
+    const auto base = std::filesystem::path{testing::TempDir()} / random_token(4);
+    std::filesystem::create_directories(base);
+    std::atomic<int> lost = 0;
+    const auto make = [&] {
+        for (int i = 0; i < 200; ++i) {
+            const auto scratch = Scratch::create(base);
+            if (!scratch || !std::filesystem::exists(scratch->folder())) ++lost;
+        }
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) threads.emplace_back(make);
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(lost, 0);
+    EXPECT_TRUE(std::filesystem::is_empty(base));
+    std::filesystem::remove(base);
 }
 
 } // namespace

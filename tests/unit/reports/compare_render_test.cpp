@@ -56,6 +56,7 @@ TEST(CompareRender, HostileTextStaysText) {
 }
 
 TEST(CompareRender, CsvRunsNothingInASpreadsheet) {
+    EXPECT_THAT(to_csv(hostile("a; =1+1")), HasSubstr("\"a;' =1+1\""));
     EXPECT_THAT(to_csv(hostile("=1+1")), AllOf(HasSubstr("\"'=1+1"), Not(HasSubstr(",=1+1"))));
 }
 

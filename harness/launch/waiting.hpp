@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a session has heard of the request that it waits for.
+
+#pragma once
+
+#include "launch/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace assay::harness {
+
+/// After one rank has given up or closed, the others get this long to say what they know.
+inline constexpr std::chrono::seconds grace{5};
+
+/// Which request the message answers; 0: none.
+inline std::uint64_t id_of(const message::FromWorker& message) {
+    if (const auto* result = std::get_if<message::Result>(&message)) return result->id;
+    const auto* facts = std::get_if<message::Facts>(&message);
+    return facts == nullptr ? 0 : facts->id;
+}
+
+struct Session::Waiting {
+    std::uint64_t id = 0;
+    const Watch& watch;
+    std::chrono::steady_clock::time_point deadline;
+    double limit_seconds = 0;
+    int others = 0; ///< ranks beside 0 that will report
+
+    std::string phase = "starting the worker";
+    std::optional<message::FromWorker> answer;
+    std::vector<std::string> warnings;
+    std::size_t warned_bytes = 0;
+    std::string other_reason; ///< the first that a rank beside 0 gave for not finishing
+    record::ReasonCode other_code = record::ReasonCode::none;
+    std::optional<record::Status> status; ///< set: over; ok: answered
+    std::string reason;
+    record::ReasonCode code = record::ReasonCode::none;
+
+    bool complete() const { return answer.has_value() && others == 0; }
+    /// Why others wait for rank 0, which has answered.
+    std::string given_up() {
+        auto* result = std::get_if<message::Result>(&*answer);
+        const bool has_reason = result != nullptr && !result->replica().reason.empty();
+        return has_reason ? result->replica().reason : "the other ranks did not finish with rank 0";
+    }
+    void hurry() { deadline = std::min(deadline, std::chrono::steady_clock::now() + grace); }
+
+    void warn(std::string text) {
+        constexpr std::size_t most_warnings = 100;
+        constexpr std::size_t most_bytes = std::size_t{64} << 10U; // of all of them
+        warned_bytes += text.size();
+        if (warnings.size() < most_warnings && warned_bytes <= most_bytes)
+            warnings.push_back(std::move(text));
+    }
+    void see(const message::Phase& message) {
+        if (message.id != id) return;
+        phase = message.phase;
+        if (watch.phase) watch.phase(phase);
+    }
+    void see(const message::Done& done, int rank, const std::string& name) {
+        if (done.id != id || rank == 0) return;
+        others = std::max(others - 1, 0);
+        if (done.reason.empty()) return;
+        // A rank that only knows that another one gave up is heard until that one speaks.
+        if (other_reason.empty() || other_code == record::ReasonCode::another_rank) {
+            other_reason = fmt::format("{}: {}", name, done.reason);
+            other_code = done.reason_code;
+        }
+        hurry();
+    }
+    void take(message::FromWorker message) {
+        if (id_of(message) != id) return; // an answer to something that was not asked
+        answer = std::move(message);
+        if (!complete()) hurry();
+    }
+};
+
+} // namespace assay::harness
