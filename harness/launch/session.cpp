@@ -4,7 +4,6 @@
 #include "base/file.hpp"
 #include "base/version.hpp"
 #include "launch/team.hpp"
-#include "launch/waiting.hpp"
 #include "process/address.hpp"
 #include "process/start.hpp"
 

@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "launch/launcher.hpp"
 #include "launch/placement.hpp"
+#include "launch/waiting.hpp"
 #include "process/channel.hpp"
 #include "process/message.hpp"
 #include "process/process.hpp"
@@ -16,20 +17,12 @@
 
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace assay::harness {
-
-/// What the parent does while it waits.
-struct Watch {
-    std::function<void(const std::string&)> phase; ///< of the case, at every change
-    std::function<void()> tick;                    ///< twice a second
-    int signal_descriptor = -1;                    ///< becomes readable when the run shall stop
-};
 
 class Session {
 public:
@@ -64,7 +57,6 @@ private:
         std::size_t lines = 0;
         bool closed = false;
     };
-    struct Waiting; ///< for what, until when, and what has come
 
     Session(Listener listener, Process process, const LaunchRequest& request,
             message::Welcome welcome);

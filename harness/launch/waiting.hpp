@@ -4,7 +4,8 @@
 
 #pragma once
 
-#include "launch/session.hpp"
+#include "process/message.hpp"
+#include "record/model.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +21,13 @@
 #include <vector>
 
 namespace assay::harness {
+
+/// What the parent does while it waits.
+struct Watch {
+    std::function<void(const std::string&)> phase; ///< of the case, at every change
+    std::function<void()> tick;                    ///< twice a second
+    int signal_descriptor = -1;                    ///< becomes readable when the run shall stop
+};
 
 /// After one rank has given up or closed, the others get this long to say what they know.
 inline constexpr std::chrono::seconds grace{5};
@@ -30,7 +39,8 @@ inline std::uint64_t id_of(const message::FromWorker& message) {
     return facts == nullptr ? 0 : facts->id;
 }
 
-struct Session::Waiting {
+/// For what, until when, and what has come.
+struct Waiting {
     std::uint64_t id = 0;
     const Watch& watch;
     std::chrono::steady_clock::time_point deadline;
