@@ -110,9 +110,6 @@ private:
         std::uint64_t leader_saw = 0;
         std::uint64_t follower_saw = 0;
     };
-    struct alignas(2 * cache_line) Turn {
-        std::uint64_t word = 0; // the pair that plays
-    };
     static constexpr std::int64_t most_cores = 512; // a matrix of more is not kept
     // Each core's line is in a page that it touched first, with no neighbour that a prefetcher could
     // fetch together with it.
@@ -165,7 +162,7 @@ private:
     HostBuffer<std::uint64_t> lines_;
     std::vector<Pair> pairs_;
     std::vector<int> cpus_;
-    Turn turn_;
+    Signal turn_; // the pair that plays
     std::uint64_t calls_ = 0;
     Picks spoils_{13};
 };

@@ -89,7 +89,12 @@ public:
         return Fit::yes();
     }
     DeviceCalls(const Params& p, const Context& context)
-        : operation_{p.operation}, clock_{stream_, options(p.operation)} {
+        : operation_{p.operation},
+          clock_{stream_,
+                 {.launching =
+                      is_held(p.operation) ? device::Launching::hidden : device::Launching::plain,
+                  .interval = device::Interval::queue,
+                  .operations = 2}} {
         if (operation_ == Operation::allocate) pool_ = std::make_unique<Pool>();
         event_.record(stream_);
         event_.wait();
@@ -119,12 +124,6 @@ private:
     /// Calls that queue something find a queue that is neither empty nor full.
     static constexpr bool is_held(Operation operation) {
         return operation == Operation::event_record || operation == Operation::allocate;
-    }
-    static EventClock::Options options(Operation operation) {
-        return {.launching =
-                    is_held(operation) ? device::Launching::hidden : device::Launching::plain,
-                .interval = device::Interval::queue,
-                .operations = 2};
     }
     bool ask() {
         switch (operation_) {

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include <assay/host.hpp>
+
 #include <sched.h>
 
 #include <atomic>
@@ -32,6 +34,11 @@ private:
     static constexpr std::uint32_t plenty = 50'000;
     static constexpr std::uint32_t hardly_any = 16; // once it has been in vain
     std::uint32_t patience_ = plenty;
+};
+
+/// A word that others wait for, with no neighbour that a prefetcher could fetch together with it.
+struct alignas(2 * cache_line) Signal {
+    std::uint64_t word = 0;
 };
 
 inline void publish(std::uint64_t& word, std::uint64_t value) {

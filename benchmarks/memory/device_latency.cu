@@ -148,10 +148,11 @@ public:
         broken_.push_back({.at = at, .whole = whole});
         DeviceNode node = whole;
         node.next = count_ == 1 ? nodes_.data() + 1 : node_at(node.next).next;
-        put(at, node);
+        device::put(node, at, stream_);
     }
     void rewind() {
-        for (; !broken_.empty(); broken_.pop_back()) put(broken_.back().at, broken_.back().whole);
+        for (; !broken_.empty(); broken_.pop_back())
+            device::put(broken_.back().whole, broken_.back().at, stream_);
     }
 
 private:
@@ -182,7 +183,6 @@ private:
                offset / sizeof(DeviceNode) < count_;
     }
     DeviceNode node_at(const DeviceNode* at) const { return device::get(at, stream_); }
-    void put(DeviceNode* at, const DeviceNode& node) { device::put(node, at, stream_); }
 
     std::int64_t footprint_;
     std::uint64_t count_; // nodes

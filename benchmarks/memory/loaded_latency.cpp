@@ -125,9 +125,6 @@ private:
         std::uint64_t blocks = 0;
         std::uint64_t timed = 0; // blocks of those that were read while the chain was followed
     };
-    struct alignas(2 * cache_line) Signal {
-        std::uint64_t word = 0;
-    };
     static constexpr std::uint64_t warming = 0;
     static constexpr std::uint64_t timing = 1;
     static constexpr std::uint64_t stopping = 2;
@@ -188,8 +185,8 @@ private:
     std::vector<Reader> readers_;
     Words words_{};
     SweepLoop loop_{};
-    Signal arrived_;
-    Signal phase_;
+    latency::Signal arrived_;
+    latency::Signal phase_;
     double timed_bytes_ = 0; // over all calls
     double timed_seconds_ = 0;
     std::uint64_t spoils_ = 0;

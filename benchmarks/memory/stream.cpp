@@ -90,8 +90,11 @@ public:
         if (kernel_ == Kernel::dot) return verify_dot();
         if (Check calls = check_calls(kernel_, calls_); !calls.passed) return calls;
         return check_ulps(
-            out_.view(), [this](std::size_t i) { return expected(i); }, 0,
-            "every element recomputed from the random seed, bit for bit");
+            out_.view(),
+            [this](std::size_t i) {
+                return stream_data::expected(kernel_, i, calls_, loop_.fused);
+            },
+            0, "every element recomputed from the random seed, bit for bit");
     }
 
     void poison() {
@@ -140,21 +143,15 @@ private:
         return HostBuffer<double>{count_, {.threads = threads_, .offset = index * apart}};
     }
 
-    double expected(std::size_t i) const {
-        return stream_data::expected(kernel_, i, calls_, loop_.fused);
-    }
-
     Check verify_dot() const {
         const double exact = sum_over_threads(threads_, [&](std::size_t thread, std::size_t team) {
-            return compensated_dot(slice_of(count_, thread, team));
+            const Slice slice = slice_of(count_, thread, team);
+            stream_data::CompensatedSum sum;
+            for (std::size_t i = slice.first; i < slice.last; ++i)
+                sum.add_product(stream_data::left(i), stream_data::right(i));
+            return sum.value();
         });
         return check_sum(sum_, exact, count_);
-    }
-    static double compensated_dot(Slice slice) {
-        stream_data::CompensatedSum sum;
-        for (std::size_t i = slice.first; i < slice.last; ++i)
-            sum.add_product(stream_data::left(i), stream_data::right(i));
-        return sum.value();
     }
 
     Kernel kernel_;

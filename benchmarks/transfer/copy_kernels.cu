@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/worst.cuh"
+#include "device/benchmark.cuh"
 #include "transfer/copies.hpp"
 #include "transfer/copy_kernels.hpp"
 
@@ -30,9 +30,7 @@ void copy_by_kernel(const std::uint64_t* from, std::uint64_t* to, std::uint64_t 
 
 void make_words(std::uint64_t* words, std::uint64_t count, std::uint64_t seed,
                 const device::Stream& stream) {
-    device::on_each(stream, count, MakeWord{words, seed});
-    device::check_launches();
-    stream.wait();
+    device::for_each_now(stream, count, MakeWord{words, seed});
 }
 
 Check check_words(const std::uint64_t* words, std::uint64_t count, std::uint64_t seed,

@@ -9,6 +9,7 @@
 
 #include <assay/define.hpp>
 
+#include <functional>
 #include <optional>
 
 namespace assay::transfer {
@@ -39,12 +40,6 @@ Reach reach_of(std::size_t count) {
     return reach;
 }
 
-std::string name_of(std::size_t device) {
-    cudaDeviceProp all{};
-    check(cudaGetDeviceProperties(&all, static_cast<int>(device)));
-    return all.name;
-}
-
 /// Device `from` may reach into the memory of `to` while this exists: by default every copy goes through the
 /// host.
 class Access {
@@ -71,24 +66,6 @@ private:
     std::size_t from_;
     std::size_t to_;
     bool is_ours_ = false;
-};
-
-/// Seconds by the devices' clocks, over all pairs.
-class MatrixClock {
-public:
-    static constexpr double resolution = device::EventClock::resolution;
-
-    template <class Run>
-    double seconds(std::uint64_t calls, Run&& run) {
-        const double before = total_;
-        for (std::uint64_t i = 0; i < calls; ++i) run();
-        return total_ - before;
-    }
-    void add(double seconds) { total_ += seconds; }
-    static void describe(const Context& context) { device::mark(context); }
-
-private:
-    double total_ = 0;
 };
 
 /// Of transfer.peer and latency.peer.
@@ -123,15 +100,11 @@ struct Link {
     double seconds = 0;
 
     Link(const Plan& plan, const Device& from, const Device& to)
-        : clock{from.stream, options(plan, to)} {
+        : clock{from.stream,
+                {.operations = copies_as_operations, .lane = plan.both_ways ? &to.lane : nullptr}} {
         if (plan.path == Path::host) return;
         there.emplace(from.number, to.number);
         if (plan.both_ways) back.emplace(to.number, from.number);
-    }
-    static device::EventClock::Options options(const Plan& plan, const Device& to) {
-        device::EventClock::Options options{.operations = copies_as_operations};
-        if (plan.both_ways) options.lane = &to.lane;
-        return options;
     }
 };
 
@@ -151,7 +124,16 @@ public:
         cudaSetDevice(0);
     }
 
-    MatrixClock& clock() { return clock_; }
+    // The clock: seconds by the devices' clocks, over all pairs.
+    static constexpr double resolution = device::EventClock::resolution;
+    PeerLinks& clock() { return *this; }
+    double seconds(std::uint64_t calls, const std::function<void()>& run) {
+        total_ = 0;
+        for (std::uint64_t i = 0; i < calls; ++i) run();
+        return total_;
+    }
+    static void describe(const Context& context) { device::mark(context); }
+
     /// All pairs.
     void run() {
         for (std::size_t i = 0; i < pairs_.size(); ++i) {
@@ -164,7 +146,7 @@ public:
                     copy(from, to, from.stream);
                     if (plan_.both_ways) copy(to, from, to.lane.stream());
                 });
-            clock_.add(seconds);
+            total_ += seconds;
             if (calls_ > 0) link.seconds += seconds;
         }
         use(0);
@@ -184,9 +166,7 @@ public:
     void poison() {
         for (const auto& device : devices_) {
             use(device->number);
-            check(cudaMemsetAsync(device->arrived.data(), 0xff, device->arrived.bytes(),
-                                  device->stream.get()));
-            device->stream.wait();
+            device::set_bytes(device->arrived, 0xff, device->stream);
         }
         use(0);
     }
@@ -256,7 +236,11 @@ protected:
     }
     Table table(const char* metric, std::span<const double> values) const {
         std::vector<std::string> names;
-        for (const auto& device : devices_) names.push_back(name_of(device->number));
+        for (const auto& device : devices_) {
+            cudaDeviceProp all{};
+            check(cudaGetDeviceProperties(&all, static_cast<int>(device->number)));
+            names.emplace_back(all.name);
+        }
         const std::vector<std::string> labels = device_labels(names);
         return {.metric = metric,
                 .row_title = "from device",
@@ -290,7 +274,7 @@ private:
     std::vector<std::unique_ptr<Device>> devices_;
     std::vector<DevicePair> pairs_;
     std::vector<std::unique_ptr<Link>> links_; // of the pairs
-    MatrixClock clock_;
+    double total_ = 0;                         // seconds of the calls that are timed
     std::uint64_t calls_ = 0;
     Picks spoils_{39};
 };

@@ -32,15 +32,13 @@ struct Places {
     }
     std::size_t cells() const { return teams.rows.size() * columns.size(); }
     Table table(const char* metric, std::vector<double> values) const {
-        Table table{.metric = metric,
-                    .row_title = "cores of node",
-                    .column_title = "memory of node",
-                    .rows = {},
-                    .columns = {},
-                    .values = std::move(values)};
-        for (const int node : teams.rows) table.rows.push_back(std::to_string(node));
-        for (const int node : columns) table.columns.push_back(std::to_string(node));
-        return table;
+        const auto labels = [](const std::vector<int>& nodes) {
+            std::vector<std::string> texts;
+            for (const int node : nodes) texts.push_back(std::to_string(node));
+            return texts;
+        };
+        return {metric,          "cores of node",  "memory of node", labels(teams.rows),
+                labels(columns), std::move(values)};
     }
     void describe(const Context& context) const {
         context.setting("nodes_with_cores", teams.rows.size());
