@@ -18,11 +18,11 @@ endif()
 include(gemm/cublaslt_names.cmake)
 assay_cublaslt_names("${cublaslt_header}" "${CMAKE_CURRENT_BINARY_DIR}/cublaslt")
 
-assay_cuda_module(cublaslt HOOKS gemm/cublaslt_hooks.cpp LINK ${CMAKE_DL_LIBS})
+assay_cuda_module(cublaslt HOOKS gemm/cublaslt_square.cpp LINK ${CMAKE_DL_LIBS})
 target_include_directories(assay_module_cublaslt PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/cublaslt")
 target_sources(assay_module_cublaslt PRIVATE gemm/cublaslt_library.cpp gemm/cublaslt_product.cpp gemm/cublaslt_tuned.cpp
     gemm/device_matrices.cpp gemm/device_matrices.cu)
-assay_benchmark(cublaslt gemm::cublaslt_square gemm/cublaslt_square.cpp)
+assay_benchmark(cublaslt gemm::cublaslt_square)
 assay_benchmark(cublaslt gemm::cublaslt_shapes gemm/cublaslt_shapes.cpp)
 # Opened at run time (cublaslt_library.cpp), here first, whatever the loader's search path says.
 get_target_property(cublaslt_library CUDA::cublasLt IMPORTED_LOCATION)

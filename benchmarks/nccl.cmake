@@ -15,8 +15,8 @@ if(NOT NCCL_INCLUDE OR NOT NCCL_LIBRARY OR nccl_version VERSION_LESS 2.18)
 endif()
 
 # What does not depend on the processes, compiled once.
-add_library(assay_nccl OBJECT collective/nccl_choice.cpp collective/nccl_counted.cpp collective/nccl_data.cu collective/nccl_log.cpp
-    collective/nccl_log_file.cpp collective/traffic.cpp)
+add_library(assay_nccl OBJECT collective/nccl_choice.cpp collective/nccl_data.cu collective/nccl_log.cpp
+    collective/traffic.cpp)
 target_link_libraries(assay_nccl PUBLIC assay_counter PRIVATE assay_warnings)
 target_compile_options(assay_nccl PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O3>)
 set_target_properties(assay_nccl PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
@@ -38,12 +38,12 @@ function(assay_nccl_module name)
     assay_finish_module(${name})
 endfunction()
 
-assay_nccl_module(nccl HOOKS collective/nccl_hooks.cpp SOURCES collective/nccl_alone.cpp)
+assay_nccl_module(nccl HOOKS collective/nccl_alone.cpp)
 
 if(NOT TARGET assay_module_mpi)
     message(STATUS "Module nccl_mpi is left out: it needs an MPI, as module mpi does")
     return()
 endif()
-assay_nccl_module(nccl_mpi HOOKS collective/nccl_job_hooks.cpp
-    SOURCES collective/nccl_job.cpp collective/world.cpp LINK MPI::MPI_CXX)
+assay_nccl_module(nccl_mpi HOOKS collective/nccl_job.cpp
+    SOURCES collective/world.cpp LINK MPI::MPI_CXX)
 target_compile_definitions(assay_module_nccl_mpi PRIVATE ASSAY_NCCL_TEAM OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)

@@ -13,11 +13,11 @@ if(NOT OPENBLAS_OPENMP_INCLUDE OR NOT OPENBLAS_OPENMP_LIBRARY OR NOT OpenMP_CXX_
     return()
 endif()
 
-assay_module(openblas HOOKS gemm/openblas_hooks.cpp LINK OpenMP::OpenMP_CXX)
+assay_module(openblas HOOKS gemm/openblas.cpp LINK OpenMP::OpenMP_CXX)
 target_include_directories(assay_module_openblas SYSTEM PRIVATE "${OPENBLAS_OPENMP_INCLUDE}")
 target_link_libraries(assay_module_openblas PRIVATE "${OPENBLAS_OPENMP_LIBRARY}")
 # Found beside the header's build also at run time, whatever the alternatives say.
 get_filename_component(openblas_folder "${OPENBLAS_OPENMP_LIBRARY}" DIRECTORY)
 set_property(TARGET assay_module_openblas APPEND PROPERTY INSTALL_RPATH "${openblas_folder}")
-assay_benchmark(openblas gemm::openblas_square gemm/openblas.cpp)
+assay_benchmark(openblas gemm::openblas_square)
 assay_finish_module(openblas)

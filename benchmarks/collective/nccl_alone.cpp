@@ -3,6 +3,9 @@
 // One process with all devices: the module `nccl`.
 
 #include "collective/nccl_members.hpp"
+#include "device/properties.hpp"
+
+#include <assay/define.hpp>
 
 #include <cstddef>
 
@@ -27,3 +30,7 @@ void tell_failure() noexcept {}
 bool another_failed() { return false; }
 
 } // namespace assay::collective
+
+extern const assay::Module assay_module_hooks;
+const assay::Module assay_module_hooks{
+    .facts = assay::facts<assay::collective::report_nccl, assay::device::report_versions>};

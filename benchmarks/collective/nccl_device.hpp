@@ -4,7 +4,6 @@
 
 #pragma once
 
-#include "collective/nccl_error.hpp"
 #include "collective/nccl_group.hpp"
 #include "device/handles.hpp"
 
@@ -51,42 +50,25 @@ inline constexpr int windows_since = 22703; // ncclCommWindowRegister
 /// Memory of the current device, from CUDA or from NCCL.
 class Memory {
 public:
-    Memory() = default;
-    Memory(std::size_t bytes, Allocation buffers) : bytes_{bytes} {
+    Memory(std::size_t bytes, [[maybe_unused]] Allocation buffers) : bytes_{bytes} {
         if (bytes == 0) return;
+        void* raw = nullptr;
 #if NCCL_VERSION_CODE >= 21903
         if (buffers != Allocation::plain) {
-            is_nccl_ = true;
-            collective::check(ncclMemAlloc(&data_, bytes));
+            collective::check(ncclMemAlloc(&raw, bytes));
+            data_ = {raw, [](void* memory) { ncclMemFree(memory); }};
             return;
         }
 #endif
-        static_cast<void>(buffers);
-        device::check(cudaMalloc(&data_, bytes));
+        device::check(cudaMalloc(&raw, bytes));
+        data_ = {raw, [](void* memory) { cudaFree(memory); }};
     }
-    ~Memory() { release(); }
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-    Memory(Memory&&) = delete;
-    Memory& operator=(Memory&&) = delete;
-
-    void* data() const { return data_; }
+    void* data() const { return data_.get(); }
     std::size_t bytes() const { return bytes_; }
 
 private:
-    void release() {
-        if (data_ == nullptr) return;
-#if NCCL_VERSION_CODE >= 21903
-        if (is_nccl_) {
-            ncclMemFree(data_);
-            return;
-        }
-#endif
-        cudaFree(data_);
-    }
-    void* data_ = nullptr;
-    std::size_t bytes_ = 0;
-    bool is_nccl_ = false;
+    std::size_t bytes_;
+    std::unique_ptr<void, void (*)(void*)> data_{nullptr, [](void* /*nothing*/) {}};
 };
 
 /// A communicator's knowledge of a buffer. Windows are made by all ranks at once, when the group call ends in which
@@ -117,8 +99,6 @@ public:
     }
     Registration(const Registration&) = delete;
     Registration& operator=(const Registration&) = delete;
-    Registration(Registration&&) = delete;
-    Registration& operator=(Registration&&) = delete;
 
     bool is_known() const { return handle_ != nullptr || window_ != nullptr; }
 
@@ -146,21 +126,19 @@ struct NcclGroup::Device {
     ncclComm_t communicator = nullptr;
     std::vector<std::unique_ptr<Registration>> registrations;
 
-    Device(const Plan& plan, int rank_, int number_, int ranks, std::size_t count)
+    Device(Kind kind, const NcclParams& p, int rank_, int number_, int ranks, std::size_t count)
         : rank{rank_}, number{number_},
-          first{bytes(plan, plan.in_place ? held_in_place(plan.kind, count, ranks)
-                                          : sent(plan.kind, count, ranks)),
-                plan.choice.buffers},
-          second{bytes(plan, plan.in_place ? 0 : received(plan.kind, count, ranks)),
-                 plan.choice.buffers},
-          send{first.data()}, receive{plan.in_place ? first.data() : second.data()} {
-        if (!plan.in_place) return;
-        const std::size_t own = bytes(plan, own_part(plan.kind, count, rank));
-        if (plan.kind == Kind::allgather) send = static_cast<char*>(send) + own;
-        if (plan.kind == Kind::reduce_scatter) receive = static_cast<char*>(receive) + own;
+          first{bytes(p, p.in_place ? held_in_place(kind, count, ranks) : sent(kind, count, ranks)),
+                p.buffers},
+          second{bytes(p, p.in_place ? 0 : received(kind, count, ranks)), p.buffers},
+          send{first.data()}, receive{p.in_place ? first.data() : second.data()} {
+        if (!p.in_place) return;
+        const std::size_t own = bytes(p, own_part(kind, count, rank));
+        if (kind == Kind::allgather) send = static_cast<char*>(send) + own;
+        if (kind == Kind::reduce_scatter) receive = static_cast<char*>(receive) + own;
     }
-    static std::size_t bytes(const Plan& plan, std::size_t numbers) {
-        return numbers * static_cast<std::size_t>(bytes_of(plan.element));
+    static std::size_t bytes(const NcclParams& p, std::size_t numbers) {
+        return numbers * static_cast<std::size_t>(bytes_of(p.element));
     }
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "collective/nccl_device.hpp"
-#include "collective/nccl_facts.hpp"
 #include "collective/traffic.hpp"
 #include "device/footprint.hpp"
 #include "device/properties.hpp"
@@ -24,15 +23,15 @@ int capability_of(int device) {
     return 10 * major + minor;
 }
 
-Fit fits_type(const NcclGroup::Plan& plan, int ranks, int here) {
-    if (plan.in_place && reduces(plan.kind) && bytes_of(plan.element) < 4)
+Fit fits_type(Kind kind, const NcclParams& params, int ranks, int here) {
+    if (params.in_place && reduces(kind) && bytes_of(params.element) < 4)
         return Fit::no("not applicable: repeated sums in place overflow a type this narrow");
-    if (is_fp8(plan.element) && NCCL_VERSION_CODE < fp8_since)
+    if (is_fp8(params.element) && NCCL_VERSION_CODE < fp8_since)
         return Fit::no("not applicable: needs NCCL 2.24 or later for fp8");
-    if (reduces(plan.kind) && largest_value(plan.element, ranks) == 0)
+    if (reduces(kind) && largest_value(params.element, ranks) == 0)
         return Fit::no("not applicable: no sum over ", ranks,
                        " ranks is exact in this type, so it could not be checked");
-    if (is_fp8(plan.element) && reduces(plan.kind))
+    if (is_fp8(params.element) && reduces(kind))
         for (int device = 0; device < here; ++device)
             if (capability_of(device) < 90)
                 return Fit::no("not applicable: sums in fp8 need compute capability 9.0");
@@ -54,12 +53,11 @@ Fit fits_way(Way way, int ranks) {
     return Fit::yes();
 }
 
-std::int64_t bytes_on_device(const NcclGroup::Plan& plan, int ranks) {
-    const auto count = count_of(plan.kind, bytes_of(plan.element), plan.bytes, ranks);
-    const auto numbers = plan.in_place
-                             ? held_in_place(plan.kind, count, ranks)
-                             : sent(plan.kind, count, ranks) + received(plan.kind, count, ranks);
-    return static_cast<std::int64_t>(numbers) * bytes_of(plan.element);
+std::int64_t bytes_on_device(Kind kind, const NcclParams& params, int ranks) {
+    const auto count = count_of(kind, bytes_of(params.element), params.bytes, ranks);
+    const auto numbers = params.in_place ? held_in_place(kind, count, ranks)
+                                         : sent(kind, count, ranks) + received(kind, count, ranks);
+    return static_cast<std::int64_t>(numbers) * bytes_of(params.element);
 }
 
 /// With the library of the header, and with the one that is loaded.
@@ -72,16 +70,16 @@ Fit fits_buffers(Allocation buffers) {
                            : "not applicable: needs NCCL 2.19 or later for registered buffers");
 }
 
-Fit fits_choice(const NcclGroup::Plan& plan, const Crowd& crowd, int here) {
-    if (auto why = conflict(plan.choice, plan.kind, crowd.ranks, crowd.hosts); !why.empty())
+Fit fits_choice(Kind kind, const NcclParams& params, const Crowd& crowd, int here) {
+    if (auto why = conflict(params, kind, crowd.ranks, crowd.hosts); !why.empty())
         return Fit::no("not applicable: " + why);
-    const bool by_switch = plan.choice.algorithm == NcclAlgorithm::nvls ||
-                           plan.choice.algorithm == NcclAlgorithm::nvls_tree;
+    const bool by_switch =
+        params.algorithm == NcclAlgorithm::nvls || params.algorithm == NcclAlgorithm::nvls_tree;
     for (int device = 0; by_switch && device < here; ++device)
         if (capability_of(device) < 90)
             return Fit::no(
                 "not applicable: NVLink's switch adds up from compute capability 9.0 on");
-    return fits_buffers(plan.choice.buffers);
+    return fits_buffers(params.buffers);
 }
 
 /// A process that shares devices with others asks for the whole memory of each: looking at what is free
@@ -110,20 +108,31 @@ Fit fits_memory(std::int64_t bytes, int here, bool shares_devices) {
 
 } // namespace
 
-Fit NcclGroup::fits(const Plan& plan, const Machine& machine) {
+int nccl_version() {
+    int version = 0;
+    check(ncclGetVersion(&version));
+    return version;
+}
+void report_nccl(const Context& context) {
+    const int version = nccl_version();
+    context.setting("nccl",
+                    joined(version / 10000, '.', version % 10000 / 100, '.', version % 100));
+}
+
+Fit NcclGroup::fits(Kind kind, const NcclParams& params, const Machine& machine) {
     if (auto fit = device::fits_any_device(); !fit) return fit;
     const int count = devices_there();
-    const Crowd crowd = crowd_of(plan.ranks, count, machine);
+    const Crowd crowd = crowd_of(params.ranks, count, machine);
     if (crowd.ranks < 2) return Fit::no("not applicable: needs two devices, there is one");
     // Hosts are taken to be alike, and to share the ranks evenly.
     const int here = (crowd.ranks + crowd.hosts - 1) / crowd.hosts;
     if (here > count)
         return Fit::no("not applicable: needs ", here, " devices",
                        crowd.hosts > 1 ? " on a host" : "", ", there are ", count);
-    if (auto fit = fits_choice(plan, crowd, here); !fit) return fit;
-    if (auto fit = fits_type(plan, crowd.ranks, here); !fit) return fit;
-    if (auto fit = fits_way(plan.choice.way, here); !fit) return fit;
-    return fits_memory(bytes_on_device(plan, crowd.ranks), here, crowd.shares_devices);
+    if (auto fit = fits_choice(kind, params, crowd, here); !fit) return fit;
+    if (auto fit = fits_type(kind, params, crowd.ranks, here); !fit) return fit;
+    if (auto fit = fits_way(params.way, here); !fit) return fit;
+    return fits_memory(bytes_on_device(kind, params, crowd.ranks), here, crowd.shares_devices);
 }
 
 } // namespace assay::collective

@@ -3,10 +3,8 @@
 #include "collective/nccl_group.hpp"
 
 #include "collective/growth.hpp"
-#include "collective/nccl_counted.hpp"
 #include "collective/nccl_data.hpp"
 #include "collective/nccl_device.hpp"
-#include "collective/nccl_processes.hpp"
 
 #include <assay/verify.hpp>
 
@@ -19,14 +17,14 @@ namespace assay::collective {
 
 using device::check;
 
-NcclGroup::NcclGroup(const Plan& plan, const Context& context)
-    : plan_{plan}, context_{context}, members_{join_members(plan.ranks, devices_there(), context)},
-      ranks_{members_.ranks},
-      count_{count_of(plan.kind, bytes_of(plan.element), plan.bytes, ranks_)},
-      largest_{largest_value(plan.element, reduces(plan.kind) ? ranks_ : 1)},
-      most_calls_{plan.kind == Kind::allreduce
+NcclGroup::NcclGroup(Kind kind, const NcclParams& params, const Context& context)
+    : kind_{kind}, params_{params}, context_{context},
+      members_{join_members(params.ranks, devices_there(), context)}, ranks_{members_.ranks},
+      count_{count_of(kind, bytes_of(params.element), params.bytes, ranks_)},
+      largest_{largest_value(params.element, reduces(kind) ? ranks_ : 1)},
+      most_calls_{kind == Kind::allreduce
                       ? finite_calls<float>(ranks_, static_cast<double>(largest_ * ranks_))
-                      : exact_scatters(plan.element, ranks_, largest_)} {
+                      : exact_scatters(params.element, ranks_, largest_)} {
     agreed(context_, [this] { set_up(); });
     connect();
     agreed(context_, [this] { enroll(); });
@@ -42,8 +40,8 @@ NcclGroup::NcclGroup(const Plan& plan, const Context& context)
 void NcclGroup::set_up() {
     for (int i = 0; i < members_.here; ++i) {
         use(members_.device + i);
-        devices_.push_back(std::make_unique<Device>(plan_, members_.first + i, members_.device + i,
-                                                    ranks_, count_));
+        devices_.push_back(std::make_unique<Device>(kind_, params_, members_.first + i,
+                                                    members_.device + i, ranks_, count_));
         fill(*devices_.back());
     }
     use_home();
@@ -56,8 +54,8 @@ void NcclGroup::connect() {
 
 /// Makes the buffers known to NCCL, where that was asked for.
 void NcclGroup::enroll() {
-    if (plan_.choice.buffers == Allocation::plain) return;
-    const bool windows = plan_.choice.buffers == Allocation::symmetric;
+    if (params_.buffers == Allocation::plain) return;
+    const bool windows = params_.buffers == Allocation::symmetric;
     if (windows) collective::check(ncclGroupStart());
     for (const auto& device : devices_) {
         use(device->number);
@@ -102,17 +100,17 @@ NcclGroup::~NcclGroup() {
 
 /// What the rank sends.
 void NcclGroup::fill(const Device& device) const {
-    fill_values(device.stream, device.send, plan_.element, sent(plan_.kind, count_, ranks_),
+    fill_values(device.stream, device.send, params_.element, sent(kind_, count_, ranks_),
                 device.rank, largest_);
 }
 
 /// Every device sends a block to each other and gets one from each; or to the next one.
 void NcclGroup::rotate(const Device& device) const {
-    const auto type = type_of(plan_.element);
-    const std::size_t block = Device::bytes(plan_, count_);
+    const auto type = type_of(params_.element);
+    const std::size_t block = Device::bytes(params_, count_);
     const auto* const from = static_cast<const char*>(device.send);
     auto* const to = static_cast<char*>(device.receive);
-    if (plan_.kind == Kind::send_receive) {
+    if (kind_ == Kind::send_receive) {
         const int next = (device.rank + 1) % ranks_;
         const int before = (device.rank + ranks_ - 1) % ranks_;
         collective::check(
@@ -131,8 +129,8 @@ void NcclGroup::rotate(const Device& device) const {
 }
 
 void NcclGroup::call(const Device& d) const {
-    const auto type = type_of(plan_.element);
-    switch (plan_.kind) {
+    const auto type = type_of(params_.element);
+    switch (kind_) {
     case Kind::allreduce:
         return collective::check(ncclAllReduce(d.send, d.receive, count_, type, ncclSum,
                                                d.communicator, d.stream.get()));
@@ -163,7 +161,7 @@ void NcclGroup::queue() {
 
 void NcclGroup::run() {
     // Only in batches of tiny messages: inputs made again every dozens of calls.
-    if (plan_.in_place && reduces(plan_.kind) && calls_ == most_calls_) refill();
+    if (params_.in_place && reduces(kind_) && calls_ == most_calls_) refill();
     try {
         queue();
     } catch (...) {
@@ -227,27 +225,27 @@ double NcclGroup::end() {
 }
 
 double NcclGroup::bytes() const {
-    const auto blocks = divided(plan_.kind) ? static_cast<double>(ranks_) : 1.0;
-    return static_cast<double>(Device::bytes(plan_, count_)) * blocks;
+    const auto blocks = divided(kind_) ? static_cast<double>(ranks_) : 1.0;
+    return static_cast<double>(Device::bytes(params_, count_)) * blocks;
 }
 
 Expected NcclGroup::expected(int rank) const {
-    const std::uint64_t calls = plan_.in_place ? std::max<std::uint64_t>(calls_, 1) : 1;
-    return {.kind = plan_.kind,
+    const std::uint64_t calls = params_.in_place ? std::max<std::uint64_t>(calls_, 1) : 1;
+    return {.kind = kind_,
             .rank = rank,
             .ranks = ranks_,
             .count = count_,
             .largest = largest_,
-            .growth = plan_.kind == Kind::allreduce ? growth(ranks_, calls) : 1,
+            .growth = kind_ == Kind::allreduce ? growth(ranks_, calls) : 1,
             .times = static_cast<double>(calls)};
 }
 
 double NcclGroup::bound() const {
-    if (plan_.kind != Kind::allreduce || !plan_.in_place) return 0;
+    if (kind_ != Kind::allreduce || !params_.in_place) return 0;
     const auto calls = std::max<std::uint64_t>(calls_, 1);
     const auto largest = static_cast<double>(largest_ * ranks_);
-    return plan_.element == Element::fp64 ? growth_bound<double>(ranks_, calls, largest)
-                                          : growth_bound<float>(ranks_, calls, largest);
+    return params_.element == Element::fp64 ? growth_bound<double>(ranks_, calls, largest)
+                                            : growth_bound<float>(ranks_, calls, largest);
 }
 
 Check NcclGroup::verify() const {
@@ -256,10 +254,10 @@ Check NcclGroup::verify() const {
     for (const auto& device : devices_) {
         use(device->number);
         Check check =
-            check_values(device->stream, device->receive, plan_.element,
-                         received(plan_.kind, count_, ranks_), expected(device->rank), bound());
+            check_values(device->stream, device->receive, params_.element,
+                         received(kind_, count_, ranks_), expected(device->rank), bound());
         if (!check.passed)
-            check.detail = joined(is_team ? "rank " : "device ", device->rank, ": ", check.detail);
+            check.detail = joined(members_.processes > 1 ? "rank " : "device ", device->rank, ": ", check.detail);
         if (!any || (first.passed && !check.passed)) first = std::move(check);
         any = true;
     }
@@ -270,7 +268,7 @@ Check NcclGroup::verify() const {
 Check NcclGroup::prove(Check check) const {
     if (!seen_) return check; // nothing was called yet
     const std::string path = path_of(*seen_);
-    const std::string missing = unproved(plan_.choice, *seen_);
+    const std::string missing = unproved(params_, *seen_);
     if (!path.empty()) context_.setting("path", path);
     if (!missing.empty()) context_.setting("path_not_proved", missing);
     if (seen_->connections.peer && !seen_->link.empty()) context_.setting("link", seen_->link);
@@ -284,11 +282,11 @@ Check NcclGroup::prove(Check check) const {
                    .switch_work = !by_switch              ? ""
                                   : seen_->kernel.empty() ? seen_->algorithm
                                                           : seen_->kernel});
-    const auto expected = expected_of_nvlink(
-        plan_.choice, *seen_, least_carried(plan_.kind, bytes(), ranks_), members_.machines);
+    const auto expected = expected_of_nvlink(params_, *seen_, least_carried(kind_, bytes(), ranks_),
+                                             members_.machines);
     if (expected.least) context_.nvlink_at_least(members_.on_machine, *expected.least);
     if (expected.most) context_.nvlink_at_most(members_.on_machine, *expected.most);
-    const std::string wrong = contradiction(plan_.choice, *seen_);
+    const std::string wrong = contradiction(params_, *seen_);
     if (wrong.empty() || !check.passed) return check;
     return check_value(std::numeric_limits<double>::infinity(), check.bound,
                        std::move(check.method), "not as requested: " + wrong);
@@ -297,7 +295,7 @@ Check NcclGroup::prove(Check check) const {
 void NcclGroup::poison() {
     for (const auto& device : devices_) {
         use(device->number);
-        const std::size_t bytes = Device::bytes(plan_, received(plan_.kind, count_, ranks_));
+        const std::size_t bytes = Device::bytes(params_, received(kind_, count_, ranks_));
         check(cudaMemsetAsync(device->receive, 0xff, bytes, device->stream.get())); // no numbers
         device->stream.wait();
     }
@@ -308,8 +306,8 @@ void NcclGroup::poison() {
 void NcclGroup::spoil() {
     const Device& device = *devices_.back();
     use(device.number);
-    spoil_value(device.stream, device.receive, plan_.element,
-                received(plan_.kind, count_, ranks_) / 2, expected(device.rank).growth);
+    spoil_value(device.stream, device.receive, params_.element, received(kind_, count_, ranks_) / 2,
+                expected(device.rank).growth);
     use_home();
 }
 
@@ -324,7 +322,7 @@ void NcclGroup::refill() {
 
 void NcclGroup::rewind() {
     calls_ = 0;
-    if (!plan_.in_place) return;
+    if (!params_.in_place) return;
     refill();
     for (const auto& device : devices_) device->stream.wait();
 }

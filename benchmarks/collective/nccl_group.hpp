@@ -8,7 +8,6 @@
 
 #include "collective/nccl_choice.hpp"
 #include "collective/nccl_log.hpp"
-#include "collective/nccl_log_file.hpp"
 #include "collective/nccl_members.hpp"
 #include "collective/nccl_values.hpp"
 #include "device/properties.hpp"
@@ -23,25 +22,22 @@
 
 namespace assay::collective {
 
+struct NcclParams : NcclChoice {
+    Symbolic ranks;
+    std::int64_t bytes = 0;
+    Element element = Element::fp32;
+    bool in_place = false;
+};
+
 class NcclGroup {
 public:
-    struct Plan {
-        Kind kind = Kind::allreduce;
-        Symbolic ranks;
-        std::int64_t bytes = 0;
-        Element element = Element::fp32;
-        bool in_place = false;
-        NcclChoice choice;
-    };
     /// Are there enough devices, with room, that can do it?
-    static Fit fits(const Plan& plan, const Machine& machine);
+    static Fit fits(Kind kind, const NcclParams& params, const Machine& machine);
 
-    NcclGroup(const Plan& plan, const Context& context);
+    NcclGroup(Kind kind, const NcclParams& params, const Context& context);
     ~NcclGroup();
     NcclGroup(const NcclGroup&) = delete;
-    NcclGroup(NcclGroup&&) = delete;
     NcclGroup& operator=(const NcclGroup&) = delete;
-    NcclGroup& operator=(NcclGroup&&) = delete;
 
     /// The clock: events on every stream; the slowest device counts.
     static constexpr double resolution = 1e-6; // s, of a pair of events
@@ -53,10 +49,11 @@ public:
     }
     static void describe(const Context& context) { device::mark(context); }
 
+    NcclGroup& clock() { return *this; }
     void run();
-    /// Of the message.
-    double bytes() const;
-    double bus_bytes() const { return bytes() * bus_factor(plan_.kind, ranks_); }
+    Work work() const {
+        return {.algorithm_bytes = bytes(), .bus_bytes = bytes() * bus_factor(kind_, ranks_)};
+    }
     /// The numbers, and the way they took.
     Check verify() const;
     void poison();
@@ -81,8 +78,11 @@ private:
     Expected expected(int rank) const;
     double bound() const;
     Check prove(Check check) const;
+    /// Of the message.
+    double bytes() const;
 
-    Plan plan_;
+    Kind kind_;
+    NcclParams params_;
     Context context_;
     Members members_;
     int ranks_;

@@ -5,6 +5,7 @@
 
 #include "collective/nccl_members.hpp"
 #include "collective/world.hpp"
+#include "device/properties.hpp"
 
 #include <algorithm>
 
@@ -83,3 +84,8 @@ bool another_failed() {
 }
 
 } // namespace assay::collective
+
+extern const assay::Module assay_module_hooks;
+const assay::Module assay_module_hooks =
+    assay::mpi::module_of_job<assay::mpi::report_library, assay::collective::report_nccl,
+                              assay::device::report_versions>();

@@ -2,10 +2,18 @@
 
 #include "collective/nccl_log.hpp"
 
+#include <assay/text.hpp>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <cstdlib>
 #include <optional>
 
 namespace assay::collective {
@@ -246,6 +254,78 @@ std::string unproved(const NcclChoice& asked, const NcclLog& log) {
     if (asked.protocol != NcclProtocol::own_choice && log.protocol.empty())
         return "no protocol in NCCL's log";
     return {};
+}
+
+LinkExpectation expected_of_nvlink(const NcclChoice& asked, const NcclLog& log,
+                                   double least_carried, int machines) {
+    // "Nearly none": others may use the links, and NCCL itself sends some words at the beginning.
+    constexpr double stray = 0.1;
+    const LinkExpectation carries{.least = least_carried, .most = {}};
+    const LinkExpectation carries_none{.least = {}, .most = stray * least_carried};
+    if (asked.way == Way::nvlink_ring) return carries;
+    if (asked.way != Way::fastest) return carries_none;
+    // Between hosts a part goes by the network, and which part depends on the algorithm.
+    if (machines > 1) return {};
+    if (log.algorithm.starts_with("NVLS")) return carries;
+    const bool by_nvlink = is_nvlink(log.link);
+    const Connections& seen = log.connections;
+    const bool others = seen.shared || seen.rdma || seen.socket || seen.other;
+    if (seen.peer && !others && by_nvlink) return carries;
+    // Kernels for symmetric buffers leave no connections in the log.
+    const bool none = !by_nvlink && !log.link.empty() && log.kernel.empty();
+    return seen.any() && none ? carries_none : LinkExpectation{};
+}
+namespace {
+
+/// -1 where the kernel gives none: then nothing is proved.
+int open_log() {
+    const int file = ::memfd_create("nccl-log", MFD_CLOEXEC);
+    if (file < 0) return file;
+    const std::string path = joined("/proc/self/fd/", file);
+    constexpr int replace = 1;
+    // NOLINTBEGIN(concurrency-mt-unsafe): before the first thread of NCCL
+    ::setenv("NCCL_DEBUG", "INFO", replace);
+    ::setenv("NCCL_DEBUG_SUBSYS", "INIT,GRAPH,TUNING,ENV,NET,P2P,SHM", replace);
+    ::setenv("NCCL_DEBUG_FILE", path.c_str(), replace);
+    // NOLINTEND(concurrency-mt-unsafe)
+    return file;
+}
+
+/// One for the process, as NCCL has one.
+int log_of_process() {
+    static const int file = open_log();
+    return file;
+}
+
+std::int64_t size_of(int file) {
+    struct stat status{};
+    if (file < 0 || ::fstat(file, &status) != 0) return 0;
+    return status.st_size;
+}
+
+} // namespace
+
+LogFile::LogFile() : file_{log_of_process()}, begin_{size_of(file_)} {}
+
+std::string LogFile::text() const {
+    constexpr std::int64_t most = std::int64_t{16} << 20U; // 8 devices write less than one
+    const auto length = std::clamp<std::int64_t>(size_of(file_) - begin_, 0, most);
+    std::string text(static_cast<std::size_t>(length), '\0');
+    std::size_t done = 0;
+    while (done < text.size()) {
+        const auto got = ::pread(file_, text.data() + done, text.size() - done,
+                                 begin_ + static_cast<std::int64_t>(done));
+        if (got <= 0) break;
+        done += static_cast<std::size_t>(got);
+    }
+    text.resize(done);
+    return text;
+}
+
+void LogFile::forget() const {
+    // NCCL goes on writing where it was, so the length stays.
+    if (const auto size = size_of(file_); size > 0)
+        ::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, size);
 }
 
 } // namespace assay::collective

@@ -10,6 +10,8 @@
 
 #include <assay/benchmark.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -48,5 +50,41 @@ std::string contradiction(const NcclChoice& asked, const NcclLog& log);
 
 /// Empty, or what the log would have to say and does not.
 std::string unproved(const NcclChoice& asked, const NcclLog& log);
+
+// --- what the counters of NVLink must show, whatever the algorithm: by the label, or, where NCCL chose, by its log
+
+/// Bytes of a message that each device must send or receive at least, on average over devices, in the
+/// busier direction. With n devices: a result of S bytes that needs all inputs costs S (n-1) / n, for a device may have its
+/// own part; NVLink's switch, which adds up and copies on the way, saves no more than that.
+constexpr double least_carried(Kind kind, double bytes, int ranks) {
+    if (kind == Kind::send_receive) return bytes;
+    return bytes * static_cast<double>(ranks - 1) / static_cast<double>(ranks);
+}
+
+struct LinkExpectation {
+    std::optional<double> least; ///< bytes
+    std::optional<double> most;
+};
+
+/// Nothing where neither label nor log says whether NVLink carries the messages.
+LinkExpectation expected_of_nvlink(const NcclChoice& asked, const NcclLog& log,
+                                   double least_carried, int machines);
+
+/// Where NCCL writes its log: a file in memory that has no name, so that nothing is left behind and nobody
+/// else can write it. NCCL reads the variables once, before its first line: the first LogFile of a
+/// process must be made before anything else of NCCL is called.
+class LogFile {
+public:
+    /// Remembers where the log ends now.
+    LogFile();
+    /// What was written since; at most a few megabytes.
+    std::string text() const;
+    /// Gives the memory of all that was written back: NCCL writes a line for each call.
+    void forget() const;
+
+private:
+    int file_;
+    std::int64_t begin_;
+};
 
 } // namespace assay::collective

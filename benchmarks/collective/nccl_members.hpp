@@ -5,13 +5,32 @@
 
 #pragma once
 
-#include "collective/nccl_error.hpp"
+#include "device/error.hpp"
 
 #include <assay/benchmark.hpp>
 
+#include <nccl.h>
+
+#include <source_location>
+#include <string>
 #include <vector>
 
 namespace assay::collective {
+
+/// Makes an exception of what an NCCL call answers, with the place it was called from.
+inline void check(ncclResult_t status,
+                  const std::source_location& from = std::source_location::current()) {
+    if (status == ncclSuccess) return;
+    std::string words = std::string{"NCCL: "} + ncclGetErrorString(status);
+    const char* last = ncclGetLastError(nullptr);
+    if (last != nullptr && *last != '\0') (words += ": ") += last;
+    throw device::Error{words + " (at " + device::words_of(from) + ')'};
+}
+
+/// Of the library that is loaded, which need not be that of the header: 22809 is 2.28.9.
+int nccl_version();
+/// The version, for a module's facts.
+void report_nccl(const Context& context);
 
 struct Members {
     int ranks = 0;      ///< of the communicator: devices of all processes

@@ -112,7 +112,9 @@ void leave() {
     if (is_finalised == 0) MPI_Finalize();
 }
 
-std::string library_version() { return version_in(library_text()); }
+void report_library(const Context& context) {
+    context.setting("mpi.library", version_in(library_text()));
+}
 
 MPI_Comm communicator() { return world().work; }
 

@@ -20,8 +20,8 @@ MPI_Comm communicator();
 /// The hooks of a module whose ranks MPI brings together: joining the job, and leaving it.
 const assay_team* join(assay_text* error);
 void leave();
-/// "Open MPI v4.1.4"
-std::string library_version();
+/// Records the library: "Open MPI v4.1.4".
+void report_library(const Context& context);
 
 /// What an MPI error code means.
 std::string error_text(int code);
@@ -42,9 +42,10 @@ std::vector<int> machine_of_ranks();
 /// How many machines there are. Collective.
 int machine_count();
 
-/// A module whose ranks MPI brings together.
-constexpr Module module_of_job(decltype(Module::facts) facts) {
-    return {.launcher = "mpirun", .facts = facts, .join = join, .leave = leave};
+/// A module whose ranks MPI brings together, and what it says of itself.
+template <void (*... reports)(const Context&)>
+constexpr Module module_of_job() {
+    return {.launcher = "mpirun", .facts = facts<reports...>, .join = join, .leave = leave};
 }
 
 } // namespace assay::mpi

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the module `cuda` says of itself: the versions of driver and runtime.
-
 #include "device/properties.hpp"
 
 #include <assay/define.hpp>
 
 extern const assay::Module assay_module_hooks;
-const assay::Module assay_module_hooks{.facts = &assay::device::report_versions};
+const assay::Module assay_module_hooks{.facts = assay::facts<assay::device::report_versions>};

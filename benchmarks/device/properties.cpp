@@ -91,20 +91,15 @@ void mark(const Context& context) {
     if (all.name == name_on_cpu) context.setting("executed_on", "cpu");
 }
 
-std::int32_t report_versions(const assay_services* services, assay_text* error) {
-    return detail::guarded(error, [&] {
-        int driver = 0;
-        int runtime = 0;
-        check(cudaDriverGetVersion(&driver));
-        check(cudaRuntimeGetVersion(&runtime));
-        if (driver == 0) throw Error{"no NVIDIA driver is loaded"};
-        const Context context{services};
-        context.setting("cuda.driver", version_text(driver));
-        context.setting("cuda.runtime", version_text(runtime));
-        int count = 0;
-        const cudaError_t status = cudaGetDeviceCount(&count);
-        if (status != cudaSuccess || count == 0) throw Error{why_none(status)};
-    });
+void report_versions(const Context& context) {
+    int driver = 0;
+    int runtime = 0;
+    check(cudaDriverGetVersion(&driver));
+    check(cudaRuntimeGetVersion(&runtime));
+    if (driver == 0) throw Error{"no NVIDIA driver is loaded"};
+    context.setting("cuda.driver", version_text(driver));
+    context.setting("cuda.runtime", version_text(runtime));
+    if (const Fit any = fits_any_device(); !any) throw Error{any.why()};
 }
 
 } // namespace assay::device

@@ -73,7 +73,7 @@ void describe_footprint(Bytes bytes, const Context& context) {
 /// Every clock of a device calls it in describe().
 void mark(const Context& context);
 
-/// Driver and runtime, for a module's facts.
-std::int32_t report_versions(const assay_services* services, assay_text* error);
+/// Driver and runtime, for a module's facts. Throws where there is no device.
+void report_versions(const Context& context);
 
 } // namespace assay::device

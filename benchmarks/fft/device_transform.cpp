@@ -23,6 +23,13 @@ namespace {
 
 enum class Planning : std::uint8_t { standard, patient };
 
+int cufft_version() {
+    int version = 0;
+    check(cufftGetVersion(&version));
+    return version;
+}
+void report(const Context& context) { context.setting("cufft.version", cufft_version()); }
+
 using device::Place;
 
 template <class T>
@@ -55,9 +62,7 @@ public:
         place.stream.wait();
         graph_.emplace(place.stream, [this] { queue(); });
         place.clock.expect_operations(graph_->operations());
-        int version = 0;
-        check(cufftGetVersion(&version));
-        context.setting("cufft", version);
+        context.setting("cufft", cufft_version());
         context.setting("operations", graph_->operations());
         context.setting("work_area", forward_->work_bytes());
     }
@@ -232,3 +237,7 @@ private:
 extern constinit const assay_benchmark device_transform = define<DeviceTransform>();
 
 } // namespace assay::fft
+
+extern const assay::Module assay_module_hooks;
+const assay::Module assay_module_hooks{
+    .facts = assay::facts<assay::fft::report, assay::device::report_versions>};

@@ -188,3 +188,16 @@ private:
 extern constinit const assay_benchmark transform = define<Transform>();
 
 } // namespace assay::fft
+
+namespace {
+
+/// FFTW's versions name the instruction sets it was built for, of which the planner tries what the CPU has.
+void report(const assay::Context& context) {
+    context.setting("fftw.version", fftw_version);
+    context.setting("fftw.single.version", fftwf_version);
+}
+
+} // namespace
+
+extern const assay::Module assay_module_hooks;
+const assay::Module assay_module_hooks{.facts = assay::facts<report>};

@@ -91,8 +91,19 @@ private:
     double planning_ = 0;
 };
 
+void report(const Context& context) {
+    if (!why_no_library().empty()) throw LibraryError{why_no_library()};
+    const std::size_t version = cublasLtGetVersion();
+    context.setting("cublaslt.version",
+                    joined(version / 10000, '.', version / 100 % 100, '.', version % 100));
+}
+
 } // namespace
 
 extern constinit const assay_benchmark cublaslt_square = define<CublasltSquare>();
 
 } // namespace assay::gemm
+
+extern const assay::Module assay_module_hooks;
+const assay::Module assay_module_hooks{
+    .facts = assay::facts<assay::gemm::report, assay::device::report_versions>};

@@ -220,3 +220,16 @@ private:
 extern constinit const assay_benchmark onednn_square = define<OnednnSquare>();
 
 } // namespace assay::gemm
+
+namespace {
+
+void report(const assay::Context& context) {
+    const dnnl_version_t& version = *dnnl::version();
+    context.setting("onednn.version",
+                    assay::joined(version.major, '.', version.minor, '.', version.patch));
+}
+
+} // namespace
+
+extern const assay::Module assay_module_hooks;
+const assay::Module assay_module_hooks{.facts = assay::facts<report>};

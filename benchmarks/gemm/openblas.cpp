@@ -112,3 +112,40 @@ private:
 extern constinit const assay_benchmark openblas_square = define<OpenblasSquare>();
 
 } // namespace assay::gemm
+
+namespace {
+
+// OpenBLAS chooses its kernels by CPU model when it is loaded, and takes a model newer than itself for an old one: half
+// of the machine can stay unused. These core types are worth trying.
+constexpr assay_tuning core_type(const char* name, const char* isa) {
+    return {sizeof(assay_tuning), 0, "OPENBLAS_CORETYPE", name, isa};
+}
+
+// A core type asked for is used even where the CPU lacks its instructions, so each names them. A
+// name that this build of OpenBLAS does not know falls back to its own choice without a word; the
+// setting `core_type` of each case says what was used.
+constexpr std::array core_types{
+    core_type("Haswell", "avx2 fma"),
+    core_type("Zen", "avx2 fma"),
+    core_type("SkylakeX", "avx512f avx512bw avx512cd avx512dq avx512vl"),
+    core_type("Cooperlake", "avx512f avx512bw avx512cd avx512dq avx512vl avx512_bf16"),
+    core_type("SapphireRapids", "avx512f avx512bw avx512cd avx512dq avx512vl avx512_bf16 amx_bf16"),
+    core_type("NEOVERSEN1", "asimd asimddp"),
+    core_type("NEOVERSEV1", "sve"),
+    core_type("NEOVERSEN2", "sve2"),
+};
+
+void report(const assay::Context& context) {
+    const std::string config = openblas_get_config(); // "OpenBLAS 0.3.21 NO_LAPACKE ..."
+    const auto version = config.find(' ') + 1;
+    context.setting("openblas.version",
+                    config.substr(version, config.find(' ', version) - version));
+    context.setting("openblas.config", config);
+    context.setting("openblas.corename", openblas_get_corename());
+}
+
+} // namespace
+
+extern const assay::Module assay_module_hooks;
+const assay::Module assay_module_hooks{
+    .tunings = core_types.data(), .tuning_count = core_types.size(), .facts = assay::facts<report>};

@@ -9,25 +9,22 @@
 
 #include <string>
 
+namespace assay::network {
 namespace {
 
 /// What this process runs with, which may be newer than what it was built for.
-std::int32_t facts(const assay_services* services, assay_text* error) {
-    const auto failed = assay::detail::guarded(error, [&] {
-        std::string found;
-        for (const auto& transport : assay::network::transports_found())
-            found += (found.empty() ? "" : " ") + transport;
-        const auto say = [&](const char* name, const std::string& value) {
-            services->setting_text(services->context, name, value.c_str());
-        };
-        say("ucx.library", std::string{"UCX "} + ucp_get_version_string());
-        say("ucx.transports", found.empty() ? "none" : found);
-        say("mpi.library", assay::mpi::library_version());
-    });
-    return failed != 0 ? failed : assay::network::report_place(services, error);
+void report(const Context& context) {
+    std::string found;
+    for (const auto& transport : transports_found())
+        found += (found.empty() ? "" : " ") + transport;
+    context.setting("ucx.library", std::string{"UCX "} + ucp_get_version_string());
+    context.setting("ucx.transports", found.empty() ? "none" : found);
 }
 
 } // namespace
+} // namespace assay::network
 
 extern const assay::Module assay_module_hooks;
-const assay::Module assay_module_hooks = assay::mpi::module_of_job(facts);
+const assay::Module assay_module_hooks =
+    assay::mpi::module_of_job<assay::network::report, assay::mpi::report_library,
+                              assay::network::report_place>();

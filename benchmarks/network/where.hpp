@@ -32,6 +32,6 @@ void take_place(const Context& context);
 void from_device(void* to, const void* from, std::size_t bytes);
 void to_device(void* to, const void* from, std::size_t bytes);
 /// What the place adds to a module's facts.
-std::int32_t report_place(const assay_services* services, assay_text* error);
+void report_place(const Context& context);
 
 } // namespace assay::network

@@ -53,8 +53,6 @@ void to_device(void* to, const void* from, std::size_t bytes) {
     device::check(cudaDeviceSynchronize()); // pageable memory may still be on its way
 }
 
-std::int32_t report_place(const assay_services* services, assay_text* error) {
-    return device::report_versions(services, error);
-}
+void report_place(const Context& context) { device::report_versions(context); }
 
 } // namespace assay::network

@@ -13,6 +13,6 @@ Fit fit_place(std::int64_t /*ranks*/, std::int64_t /*bytes_per_rank*/, const Mac
 void take_place(const Context& /*context*/) {}
 void from_device(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 void to_device(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
-std::int32_t report_place(const assay_services* /*services*/, assay_text* /*error*/) { return 0; }
+void report_place(const Context& /*context*/) {}
 
 } // namespace assay::network

@@ -2,6 +2,8 @@
 //
 // A module for tests: a benchmark of several processes, of which rank 1 makes trouble.
 
+#include "collective/world.hpp"
+
 #include <assay/define.hpp>
 
 #include <unistd.h>
@@ -79,3 +81,6 @@ private:
 extern constinit const assay_benchmark team_maker = define<TeamTrouble>();
 
 } // namespace assay::trouble
+
+extern const assay::Module assay_module_hooks;
+const assay::Module assay_module_hooks = assay::mpi::module_of_job<assay::mpi::report_library>();

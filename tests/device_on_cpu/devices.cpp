@@ -48,7 +48,7 @@ struct Devices {
     cudaError_t last = cudaSuccess;
     cudaError_t of_device = cudaSuccess;
 
-    Devices() : used(static_cast<std::size_t>(device_count())) {}
+    Devices() : used(static_cast<std::size_t>(number_of("ASSAY_CPU_DEVICES", 1))) {}
     /// The allocation that an address lies in.
     auto around(const void* pointer) const {
         auto next = memory.upper_bound(static_cast<const std::byte*>(pointer));
@@ -77,10 +77,7 @@ int multiprocessors() {
     return static_cast<int>(count);
 }
 /// Kernels are compiled as for 9.0 (kernel_words.hpp); libraries may do what later ones can.
-int capability() {
-    static const auto tens = number_of("ASSAY_CPU_CAPABILITY", 90);
-    return static_cast<int>(tens);
-}
+int capability() { return static_cast<int>(number_of("ASSAY_CPU_CAPABILITY", 90)); }
 constexpr int threads_per_multiprocessor = 1024;
 constexpr int shared_of_multiprocessor = 228 << 10;
 constexpr int l2_bytes = 1 << 20;
@@ -98,15 +95,16 @@ void fail(const std::string& what) {
 cudaError_t device_error() { return answer(std::exchange(devices().of_device, cudaSuccess)); }
 
 int device_count() {
-    static const int count = [] {
-        const auto there = static_cast<int>(number_of("ASSAY_CPU_DEVICES", 1));
-        const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"); // NOLINT(concurrency-mt-unsafe)
-        if (visible == nullptr) return there;
-        const std::string_view names{visible};
-        if (names.empty()) return 0;
-        return std::min(there, 1 + static_cast<int>(std::ranges::count(names, ',')));
-    }();
-    return count;
+    static const auto there = static_cast<int>(number_of("ASSAY_CPU_DEVICES", 1));
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"); // NOLINT(concurrency-mt-unsafe)
+    if (visible == nullptr) return there;
+    const std::string_view names{visible};
+    if (names.empty()) return 0;
+    return std::min(there, 1 + static_cast<int>(std::ranges::count(names, ',')));
+}
+Held& held() {
+    static Held all;
+    return all;
 }
 int current_device() { return devices().current; }
 int device_of(const void* pointer) {
@@ -243,7 +241,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* all, int device) {
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr name, int device) {
     if (!is_device(device)) return answer(cudaErrorInvalidDevice);
-    static const std::map<cudaDeviceAttr, int> known{
+    const std::map<cudaDeviceAttr, int> known{
         {cudaDevAttrL2CacheSize, l2_bytes},
         {cudaDevAttrComputeCapabilityMajor, capability() / 10},
         {cudaDevAttrComputeCapabilityMinor, capability() % 10},
@@ -271,7 +269,7 @@ cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* total) {
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
     if (!is_device(device) || !is_device(peer)) return answer(cudaErrorInvalidDevice);
-    *can = device != peer ? 1 : 0;
+    *can = device != peer && number_of("ASSAY_CPU_PEERS", 1) != 0 ? 1 : 0;
     return cudaSuccess;
 }
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned /*flags*/) {

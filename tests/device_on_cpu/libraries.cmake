@@ -40,15 +40,14 @@ if(EXISTS "${ASSAY_CUDA_HEADERS}/nccl.h")
     foreach(name IN ITEMS allreduce reduce_scatter allgather broadcast alltoall send_receive)
         list(APPEND collectives collective::device_${name})
     endforeach()
-    set(sources collective/nccl_choice.cpp collective/nccl_counted.cpp collective/nccl_data.cu collective/nccl_log.cpp
-        collective/nccl_log_file.cpp collective/traffic.cpp collective/nccl_fit.cpp collective/nccl_group.cpp
-        collective/nccl_collectives.cpp)
-    assay_module_on_cpu(nccl HOOKS collective/nccl_hooks.cpp BENCHMARKS ${collectives}
-        SOURCES ${sources} collective/nccl_alone.cpp LINK nccl_library_on_cpu)
+    set(sources collective/nccl_choice.cpp collective/nccl_data.cu collective/nccl_log.cpp collective/traffic.cpp
+        collective/nccl_fit.cpp collective/nccl_group.cpp collective/nccl_collectives.cpp)
+    assay_module_on_cpu(nccl HOOKS collective/nccl_alone.cpp BENCHMARKS ${collectives}
+        SOURCES ${sources} LINK nccl_library_on_cpu)
     list(APPEND tested nccl)
     if(MPI_CXX_FOUND)
-        assay_module_on_cpu(nccl_mpi HOOKS collective/nccl_job_hooks.cpp BENCHMARKS ${collectives}
-            SOURCES ${sources} collective/nccl_job.cpp collective/world.cpp LINK nccl_library_on_cpu MPI::MPI_CXX)
+        assay_module_on_cpu(nccl_mpi HOOKS collective/nccl_job.cpp BENCHMARKS ${collectives}
+            SOURCES ${sources} collective/world.cpp LINK nccl_library_on_cpu MPI::MPI_CXX)
         target_compile_definitions(nccl_mpi_on_cpu PRIVATE ASSAY_NCCL_TEAM OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
     endif()
 endif()
@@ -105,6 +104,41 @@ endif()
 if(TARGET ucx_cuda_on_cpu AND TARGET network_job)
     assay_job_on_cpu(ucx_cuda network_job devices)
     set_property(TEST ucx_cuda_job_on_cpu APPEND PROPERTY ENVIRONMENT UCX_TLS=tcp,cuda_copy UCX_NET_DEVICES=lo)
+endif()
+
+if(TARGET nccl_on_cpu)
+    assay_test(nccl_on_cpu_test SOURCES nccl_group_test.cpp LINK device_on_cpu assay_counter ${CMAKE_DL_LIBS}
+        LABELS device_on_cpu)
+    target_compile_definitions(nccl_on_cpu_test PRIVATE ASSAY_MODULES_ON_CPU="${on_cpu_modules}")
+    add_dependencies(nccl_on_cpu_test nccl_on_cpu)
+endif()
+# What the ranks of a job tell each other.
+if(TARGET nccl_mpi_on_cpu AND MPIRUN)
+    add_executable(nccl_job nccl_job.cpp)
+    target_sources(nccl_job PRIVATE "${benchmarks}/collective/nccl_choice.cpp" "${benchmarks}/collective/nccl_fit.cpp"
+        "${benchmarks}/collective/nccl_job.cpp" "${benchmarks}/collective/traffic.cpp" "${benchmarks}/collective/world.cpp")
+    assay_on_cpu_target(nccl_job)
+    target_link_libraries(nccl_job PRIVATE device_on_cpu_tools nccl_library_on_cpu MPI::MPI_CXX)
+    target_compile_definitions(nccl_job PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+    set_target_properties(nccl_job PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+    add_test(NAME nccl_job COMMAND "${MPIRUN}" -np 2 --host localhost:2 --oversubscribe --bind-to none
+        --mca plm isolated --mca pml ob1 --mca mpi_yield_when_idle 1 --mca btl_vader_single_copy_mechanism none
+        $<TARGET_FILE:nccl_job>)
+    set_tests_properties(nccl_job PROPERTIES TIMEOUT 120 LABELS release_only
+        ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;ASSAY_CPU_DEVICES=2")
+endif()
+# Module cublaslt with another library than the one it was built with.
+if(TARGET cublaslt_on_cpu)
+    add_library(pretended_cublaslt MODULE pretended_cublaslt.cpp)
+    target_include_directories(pretended_cublaslt SYSTEM PRIVATE "${ASSAY_CUDA_HEADERS}")
+    set_target_properties(pretended_cublaslt PROPERTIES OUTPUT_NAME cublasLt SUFFIX ".so.13" PREFIX "lib"
+        LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/cublaslt")
+    assay_test(cublaslt_on_cpu_test SOURCES cublaslt_test.cpp "${benchmarks}/gemm/cublaslt_library.cpp"
+        "${benchmarks}/gemm/cublaslt_product.cpp" LINK assay_counter device_on_cpu ${CMAKE_DL_LIBS} LABELS device_on_cpu)
+    target_include_directories(cublaslt_on_cpu_test PRIVATE "${benchmarks}" "${CMAKE_CURRENT_BINARY_DIR}/cublaslt")
+    # Found here and not where CUDA is.
+    set_property(TARGET cublaslt_on_cpu_test APPEND PROPERTY BUILD_RPATH "${PROJECT_BINARY_DIR}/tests/cublaslt")
+    add_dependencies(cublaslt_on_cpu_test pretended_cublaslt)
 endif()
 
 if(tested STREQUAL "cufft;cublaslt;nccl" AND OPENBLAS_OPENMP_INCLUDE AND OPENBLAS_OPENMP_LIBRARY)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The libraries of the device on the CPU themselves: what a benchmark's check could not tell from a fault of the benchmark.
-#include "unit/benchmarks/pretended_case.hpp"
+#include "case.hpp"
 
 #include <cblas.h>
 #include <cublasLt.h>
@@ -414,20 +414,14 @@ TEST_F(NcclOnCpu, MemoryOfAnotherDeviceIsRefused) {
 // --- are faults of a library noticed by the benchmarks? --------------------------------------------------
 
 const assay_benchmark& benchmark_of(const std::string& module, const std::string& id) {
-    const std::string path = std::string{ASSAY_MODULES_ON_CPU} + '/' + module + ".so";
-    void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) throw std::runtime_error{::dlerror()};
-    const auto list = reinterpret_cast<assay_module_function>(::dlsym(library, "assay_module"))();
-    for (std::size_t i = 0; i < list->benchmark_count; ++i)
-        if (list->benchmarks[i]->id == id) return *list->benchmarks[i];
-    throw std::runtime_error{module + " has no " + id};
+    return assay::device_on_cpu::benchmark_of(ASSAY_MODULES_ON_CPU "/" + module + ".so", id);
 }
 
 /// The check of a case that ran right, ran with the fault, and ran right again.
 void expect_noticed(const char* fault, const std::string& module, const std::string& id,
-                    const assay::pretended::Given& given) {
+                    const assay::device_on_cpu::Given& given) {
     SCOPED_TRACE(fault + (' ' + id));
-    assay::pretended::Case one{benchmark_of(module, id), given};
+    assay::device_on_cpu::Case one{benchmark_of(module, id), given};
     ASSERT_EQ(one.create(), "");
     EXPECT_EQ(one.sample(1), "");
     EXPECT_EQ(one.verdict(), "");

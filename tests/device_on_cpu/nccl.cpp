@@ -4,7 +4,8 @@
 // sends goes to a file in memory that all ranks reach (named by the unique id), and when all have written, each reads
 // what is for it. The log says what NCCL 2.28 says, with the transport, algorithm and protocol that its variables
 // ask for; unlike NCCL's they are read for each communicator, and NCCL_P2P_LEVEL=SYS makes the links PCIe's.
-// ASSAY_CPU_FAULT=nccl leaves the last rank out of sums, and out of what is gathered.
+// ASSAY_CPU_FAULT=nccl leaves the last rank out of sums, and out of what is gathered; nccl_call: calls fail;
+// nccl_windows: no window is made.
 
 #include "fault.hpp"
 #include "nccl_meeting.hpp"
@@ -29,6 +30,8 @@
 using assay::device_on_cpu::Bytes;
 using assay::device_on_cpu::current_device;
 using assay::device_on_cpu::device_of;
+using assay::device_on_cpu::has_fault;
+using assay::device_on_cpu::held;
 using assay::device_on_cpu::Meeting;
 
 namespace {
@@ -219,7 +222,7 @@ void add(ncclDataType_t type, Bytes& sum, const char* other) {
 void collect(const Call& call, const std::vector<const Sent*>& all) {
     auto* const to = static_cast<char*>(call.to);
     const std::size_t bytes = call.header.count * width_of(call.header.type);
-    const bool leaves_out = assay::device_on_cpu::has_fault("nccl");
+    const bool leaves_out = has_fault("nccl");
     const std::size_t ranks = leaves_out ? all.size() - 1 : all.size();
     if (call.header.what == What::broadcast) {
         if (leaves_out && call.communicator->rank + 1 == static_cast<int>(all.size())) return;
@@ -327,6 +330,7 @@ std::vector<Call>& queue() {
 }
 
 ncclResult_t run(const std::vector<Call>& calls) {
+    if (has_fault("nccl_call")) return refuse(ncclInternalError, "as planted");
     for (const Call& call : calls) log_call(call);
     last_error().clear();
     assay::device_on_cpu::enqueue(calls.front().stream, [calls] { last_error() = execute(calls); });
@@ -364,6 +368,7 @@ ncclComm* new_rank(int rank, int device, const std::shared_ptr<Meeting>& meeting
                                     .algorithm = algorithm_asked(),
                                     .protocol = capitals(variable("NCCL_PROTO", "Simple"))};
     log_connection(*made);
+    ++held().communicators;
     return made;
 }
 
@@ -405,10 +410,12 @@ ncclResult_t ncclCommInitAll(ncclComm_t* communicators, int count, const int* de
 }
 ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
     delete communicator;
+    --held().communicators;
     return ncclSuccess;
 }
 ncclResult_t ncclCommAbort(ncclComm_t communicator) {
     communicator->meeting->fail();
+    ++held().aborted;
     return ncclCommDestroy(communicator);
 }
 ncclResult_t ncclCommGetAsyncError(ncclComm_t /*communicator*/, ncclResult_t* late) {
@@ -427,20 +434,25 @@ ncclResult_t ncclCommRegister(ncclComm_t communicator, void* memory, std::size_t
     if (!is_reachable(memory, bytes, communicator->device))
         return refuse(ncclInvalidArgument, "memory that is not of the communicator's device");
     *handle = memory;
+    ++held().registrations;
     return ncclSuccess;
 }
 ncclResult_t ncclCommDeregister(ncclComm_t /*communicator*/, void* /*handle*/) {
+    --held().registrations;
     return ncclSuccess;
 }
 ncclResult_t ncclCommWindowRegister(ncclComm_t communicator, void* memory, std::size_t bytes,
                                     ncclWindow_t* window, int flags) {
     if (flags != NCCL_WIN_COLL_SYMMETRIC || !is_reachable(memory, bytes, communicator->device))
         return refuse(ncclInvalidArgument, "a window that is not symmetric, or of another device");
+    if (has_fault("nccl_windows")) return ncclSuccess;
+    ++held().registrations;
     communicator->windows.emplace_back(static_cast<const char*>(memory), bytes);
     *window = static_cast<ncclWindow_t>(memory);
     return ncclSuccess;
 }
 ncclResult_t ncclCommWindowDeregister(ncclComm_t communicator, ncclWindow_t window) {
+    --held().registrations;
     std::erase_if(communicator->windows,
                   [&](const auto& one) { return one.first == reinterpret_cast<char*>(window); });
     return ncclSuccess;

@@ -22,4 +22,13 @@ int device_of(const void* pointer);
 /// ASSAY_CPU_DEVICES of the environment; 1 without it. CUDA_VISIBLE_DEVICES may name fewer of them.
 int device_count();
 
+/// What was made and not given back; tests look at it.
+struct Held {
+    int handles = 0; ///< streams, events, graphs
+    int communicators = 0;
+    int registrations = 0;
+    int aborted = 0; ///< communicators that were given up
+};
+Held& held();
+
 } // namespace assay::device_on_cpu

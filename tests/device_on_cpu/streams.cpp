@@ -51,6 +51,7 @@ template <class Handle, class... Parts>
 cudaError_t make(Handle* handle, Parts&&... parts) {
     *handle = new std::remove_pointer_t<Handle>{std::forward<Parts>(parts)...};
     alive<Handle>().insert(*handle);
+    ++held().handles;
     return cudaSuccess;
 }
 template <class Handle>
@@ -61,6 +62,7 @@ template <class Handle>
 cudaError_t destroy(Handle handle) {
     if (alive<Handle>().erase(handle) != 1) return answer(cudaErrorInvalidResourceHandle);
     delete handle;
+    --held().handles;
     return cudaSuccess;
 }
 

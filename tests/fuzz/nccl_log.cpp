@@ -4,7 +4,6 @@
 // are words and small numbers, and half a line says nothing.
 #include "collective/nccl_log.hpp"
 
-#include "collective/nccl_counted.hpp"
 #include "fuzz.hpp"
 
 #include <algorithm>

@@ -409,6 +409,12 @@ consteval assay_benchmark define() {
     return b;
 }
 
+/// For Module::facts: what each function records as settings; what one throws is the module's error.
+template <void (*... reports)(const Context&)>
+std::int32_t facts(const assay_services* services, assay_text* error) {
+    return detail::guarded(error, [&] { (reports(Context{services}), ...); });
+}
+
 /// What a module may say beyond its benchmarks; an author's optional `assay::Module assay_module_info`.
 struct Module {
     const assay_tuning* tunings = nullptr;

@@ -2,9 +2,7 @@
 //
 // What NCCL's log proves, on lines as its versions write them; and the numbers that its collectives
 // send, get and must find, on all ranks at once.
-#include "collective/nccl_counted.hpp"
 #include "collective/nccl_log.hpp"
-#include "collective/nccl_log_file.hpp"
 #include "collective/nccl_values.hpp"
 
 #include <gtest/gtest.h>

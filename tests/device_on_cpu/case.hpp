@@ -7,15 +7,28 @@
 
 #include <assay/module.h>
 
+#include <dlfcn.h>
+
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace assay::pretended {
+namespace assay::device_on_cpu {
+
+/// Of a module of the device on the CPU, by its path; stays loaded.
+inline const assay_benchmark& benchmark_of(const std::string& module, const std::string& id) {
+    void* const library = ::dlopen(module.c_str(), RTLD_NOW);
+    if (library == nullptr) throw std::runtime_error{::dlerror()};
+    const auto list = reinterpret_cast<assay_module_function>(::dlsym(library, "assay_module"))();
+    for (std::size_t i = 0; i < list->benchmark_count; ++i)
+        if (list->benchmarks[i]->id == id) return *list->benchmarks[i];
+    throw std::runtime_error{module + " has no " + id};
+}
 
 using Given = std::map<std::string, std::string>;
 
@@ -118,4 +131,4 @@ private:
     assay_text error_{words_.data(), words_.size()};
 };
 
-} // namespace assay::pretended
+} // namespace assay::device_on_cpu
