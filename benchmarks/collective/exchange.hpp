@@ -21,17 +21,7 @@
 #include "world.hpp"
 
 #include <assay/define.hpp>
-#include <assay/host.hpp>
-#include <assay/one_of.hpp>
-#include <assay/units.hpp>
-#include <assay/verify.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <tuple>
 #include <variant>
 
 namespace assay::collective {

@@ -7,8 +7,6 @@
 
 #include <assay/define.hpp>
 
-#include <cstddef>
-
 namespace assay::collective {
 
 Crowd crowd_of(Symbolic wanted, int devices, const Machine& /*machine*/) {

@@ -6,10 +6,6 @@
 #include "collective/nccl_group.hpp"
 
 #include <assay/define.hpp>
-#include <assay/units.hpp>
-
-#include <cstdint>
-#include <tuple>
 
 namespace assay::collective {
 namespace {

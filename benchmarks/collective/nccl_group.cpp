@@ -257,7 +257,8 @@ Check NcclGroup::verify() const {
             check_values(device->stream, device->receive, params_.element,
                          received(kind_, count_, ranks_), expected(device->rank), bound());
         if (!check.passed)
-            check.detail = joined(members_.processes > 1 ? "rank " : "device ", device->rank, ": ", check.detail);
+            check.detail = joined(members_.processes > 1 ? "rank " : "device ", device->rank, ": ",
+                                  check.detail);
         if (!any || (first.passed && !check.passed)) first = std::move(check);
         any = true;
     }

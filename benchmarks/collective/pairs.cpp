@@ -8,20 +8,8 @@
 #include "world.hpp"
 
 #include <assay/define.hpp>
-#include <assay/host.hpp>
-#include <assay/units.hpp>
-#include <assay/verify.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <limits>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 namespace assay::collective {
 namespace {

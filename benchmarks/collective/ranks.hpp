@@ -4,13 +4,10 @@
 
 #pragma once
 
-#include <assay/axes.hpp>
 #include <assay/define.hpp>
-#include <assay/machine.hpp>
 
 #include <mpi.h>
 
-#include <cstdint>
 #include <type_traits>
 
 namespace assay::collective {

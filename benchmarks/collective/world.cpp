@@ -3,12 +3,7 @@
 
 #include <assay/define.hpp>
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 namespace assay::mpi {
 

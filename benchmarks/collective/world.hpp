@@ -9,9 +9,6 @@
 
 #include <mpi.h>
 
-#include <string>
-#include <vector>
-
 namespace assay::mpi {
 
 /// For benchmarks; errors are returned, not fatal. MPI_COMM_NULL before the module has joined.

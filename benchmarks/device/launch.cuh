@@ -37,6 +37,14 @@ void launch(void (*kernel)(Parameters...), const Launch& how, const Arguments&..
 #endif
 }
 
+/// what(T{}), T being the type of that place in the list.
+template <class First, class... Rest, class What>
+auto with_type(std::size_t place, const What& what) {
+    if constexpr (sizeof...(Rest) > 0)
+        if (place > 0) return with_type<Rest...>(place - 1, what);
+    return what(First{});
+}
+
 /// `blocks` = 0: as many as there are elements for, at most 2^16.
 struct Grid {
     unsigned blocks = 0;

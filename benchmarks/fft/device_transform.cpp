@@ -7,16 +7,9 @@
 #include "transform_sums.hpp"
 
 #include <assay/define.hpp>
-#include <assay/one_of.hpp>
-#include <assay/random.hpp>
 
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <tuple>
 
 namespace assay::fft {
 namespace {
@@ -56,7 +49,7 @@ public:
           points_{static_cast<std::size_t>(shape.inputs() * shape.batch)},
           bins_{static_cast<std::size_t>(2 * shape.bins() * shape.batch)}, returned_{bins_.size()} {
         make_plans(planning);
-        fill_points(points_, place.stream);
+        DeviceWork::fill(points_, place.stream);
         poison();
         queue(); // loads the kernels, which a recording could not
         place.stream.wait();
@@ -70,14 +63,12 @@ public:
     void run() { graph_->launch(place_.stream); }
 
     Check verify() const {
-        copy_bins(bins_, returned_, place_.stream);
+        DeviceWork::copy_bins(bins_, returned_, place_.stream);
         backward_->queue(returned_.data(), returned_.data(), CUFFT_INVERSE);
-        return check_transforms(shape_, points_, bins_, returned_, place_.stream);
+        return DeviceWork::check(shape_, points_, bins_, returned_, place_.stream);
     }
     void poison() {
-        device::check(
-            cudaMemsetAsync(bins_.data(), 0xff, bins_.bytes(), place_.stream.get())); // NaN
-        place_.stream.wait();
+        device::set_bytes(bins_, 0xff, place_.stream); // NaN
     }
     /// One part of one bin, by twice the bound on the norm of all bins. In half precision that can be
     /// more than there is: infinity.
@@ -85,24 +76,24 @@ public:
         const std::uint64_t at = spoils_.next() % bins_.size();
         const auto transform = static_cast<std::int64_t>(at) / (2 * shape_.bins());
         const double damage = 2 * transform_bound<T>(shape_) *
-                              norm_of_bins(shape_, points_, transform, place_.stream);
-        const T bin = device::to_host(bins_.data() + at, 1, place_.stream).front();
-        const T spoilt = rounded<T>(widened(bin) + damage);
-        device::to_device(std::span<const T>{&spoilt, 1}, bins_.data() + at, place_.stream);
+                              DeviceWork::norm_of_bins(shape_, points_, transform, place_.stream);
+        T* const bin = bins_.data() + at;
+        device::put(rounded<T>(widened(device::get(bin, place_.stream)) + damage), bin,
+                    place_.stream);
     }
     double planning_seconds() const { return planning_seconds_; }
 
 private:
+    using DeviceWork = TransformWork<T, Back>;
     void queue() const { forward_->queue(points_.data(), bins_.data(), CUFFT_FORWARD); }
 
     void make_plans(Planning planning) {
         // The first plan of a process loads the library; that is no part of the time for this one.
         const Shape any{.dimensions = 1, .points = 16, .batch = 1, .type = Type::c2c};
         const CufftPlan first{forward_layout(any), Precision::fp32, false};
-        using Clock = std::chrono::steady_clock;
-        const auto start = Clock::now();
+        const Stopwatch watch;
         forward_.emplace(forward_layout(shape_), precision, planning == Planning::patient);
-        planning_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+        planning_seconds_ = watch.seconds();
         constexpr Precision back = precision == Precision::fp16 ? Precision::fp32 : precision;
         backward_.emplace(backward_layout(shape_), back, false);
         // Both work in one stream, so one waits for the other. Some plans need no memory.
@@ -131,12 +122,7 @@ using HalfPrecision = Transforms<Half, float, Precision::fp16>;
 
 class DeviceTransform : private Place, public OneOf<Double, Single, HalfPrecision> {
 public:
-    struct Params {
-        Dimensions dimensions = Dimensions::three;
-        std::int64_t points = 128;
-        std::int64_t batch = 1;
-        Type type = Type::c2c;
-        Precision precision = Precision::fp64;
+    struct Params : TransformParams {
         Planning planning = Planning::standard;
         device::Caches cache = device::Caches::hot;
     };
@@ -162,37 +148,33 @@ public:
         .ceiling = "memory.stream",
         .place = "cuda",
     };
-    static constexpr std::tuple axes{
-        choice("dimensions", "of each transform", &Params::dimensions,
-               {{"1d", Dimensions::one}, {"2d", Dimensions::two}, {"3d", Dimensions::three}},
-               {Dimensions::three}),
-        integer("points", "length of each dimension; any number, primes too", "", &Params::points,
-                {128, 512}, {2, longest}),
-        integer("batch", "transforms of one call", "", &Params::batch, {1}, {1, most_transforms}),
-        choice("type", "complex to complex, or real to half of the complex bins", &Params::type,
-               {{"c2c", Type::c2c}, {"r2c", Type::r2c}}),
-        choice("precision", "of the numbers", &Params::precision,
-               {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32},
-                Name{"fp16", Precision::fp16}}),
-        choice("planning", "cuFFT's default, or with kernels compiled for the plan",
-               &Params::planning, {{"default", Planning::standard}, {"patient", Planning::patient}},
-               {Planning::standard}),
-        choice("cache", "second-level cache before each call: kept (hot) or flushed (cold)",
-               &Params::cache, {{"hot", device::Caches::hot}, {"cold", device::Caches::cold}},
-               {device::Caches::hot}),
-    };
+    static constexpr auto axes = std::tuple_cat(
+        shape_axes<Params>({128, 512}),
+        std::tuple{
+            choice("precision", "of the numbers", &Params::precision,
+                   {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32},
+                    Name{"fp16", Precision::fp16}}),
+            choice("planning", "cuFFT's default, or with kernels compiled for the plan",
+                   &Params::planning,
+                   {{"default", Planning::standard}, {"patient", Planning::patient}},
+                   {Planning::standard}),
+            choice("cache", "second-level cache before each call: kept (hot) or flushed (cold)",
+                   &Params::cache, {{"hot", device::Caches::hot}, {"cold", device::Caches::cold}},
+                   {device::Caches::hot}),
+        });
 
     static Fit fit(const Params& p, const Machine& /*machine*/) {
-        const Shape shape = shape_of(p);
+        const Shape shape = p.shape();
         if (p.precision == Precision::fp16)
             if (std::string why = why_not_half(shape); !why.empty()) return Fit::no(std::move(why));
         const double returned = p.precision == Precision::fp64 ? sizeof(double) : sizeof(float);
-        return device::fits_device(device_bytes(shape, real_size(p), returned));
+        return device::fits_device(device_bytes(shape, p.real_size(), returned));
     }
 
     DeviceTransform(const Params& p, const Context& context)
-        : Place{p.cache}, OneOf{[&] { return make(p, context); }},
-          work_{work_of(shape_of(p), real_size(p))} {}
+        : Place{p.cache},
+          OneOf{p.precision, p.shape(), p.planning, static_cast<Place&>(*this), context},
+          work_{work_of(p.shape(), p.real_size())} {}
 
     device::EventClock& clock() { return Place::clock; }
     Work work() const { return work_; }
@@ -202,33 +184,6 @@ public:
     }
 
 private:
-    static Shape shape_of(const Params& p) {
-        return {.dimensions = static_cast<std::int64_t>(p.dimensions),
-                .points = p.points,
-                .batch = p.batch,
-                .type = p.type};
-    }
-    static double real_size(const Params& p) {
-        switch (p.precision) {
-        case Precision::fp64:
-            return sizeof(double);
-        case Precision::fp32:
-            return sizeof(float);
-        case Precision::fp16:
-            break;
-        }
-        return sizeof(Half);
-    }
-    State make(const Params& p, const Context& context) {
-        Place& place = *this;
-        const Shape shape = shape_of(p);
-        if (p.precision == Precision::fp64)
-            return State{std::in_place_type<Double>, shape, p.planning, place, context};
-        if (p.precision == Precision::fp32)
-            return State{std::in_place_type<Single>, shape, p.planning, place, context};
-        return State{std::in_place_type<HalfPrecision>, shape, p.planning, place, context};
-    }
-
     Work work_;
 };
 

@@ -38,22 +38,23 @@ double error_of_bin(const Shape& shape, const BinPick& pick, const device::Buffe
 
 } // namespace
 
-template <class T>
-void fill_points(const device::Buffer<T>& points, const device::Stream& stream) {
+template <class T, class Back>
+void TransformWork<T, Back>::fill(const device::Buffer<T>& points, const device::Stream& stream) {
     device::on_each(stream, points.size(), FillPoints<T>{points.data()});
     device::check_launches();
 }
 
 template <class T, class Back>
-void copy_bins(const device::Buffer<T>& bins, const device::Buffer<Back>& returned,
-               const device::Stream& stream) {
+void TransformWork<T, Back>::copy_bins(const device::Buffer<T>& bins,
+                                       const device::Buffer<Back>& returned,
+                                       const device::Stream& stream) {
     device::on_each(stream, bins.size(), CopyBins<T, Back>{bins.data(), returned.data()});
     device::check_launches();
 }
 
-template <class T>
-double norm_of_bins(const Shape& shape, const device::Buffer<T>& points, std::int64_t transform,
-                    const device::Stream& stream) {
+template <class T, class Back>
+double TransformWork<T, Back>::norm_of_bins(const Shape& shape, const device::Buffer<T>& points,
+                                            std::int64_t transform, const device::Stream& stream) {
     const device::Buffer<double> parts{1U << 13U};
     const auto shares = static_cast<std::int64_t>(parts.size());
     device::on_each(stream, parts.size(),
@@ -66,9 +67,10 @@ double norm_of_bins(const Shape& shape, const device::Buffer<T>& points, std::in
 }
 
 template <class T, class Back>
-Check check_transforms(const Shape& shape, const device::Buffer<T>& points,
-                       const device::Buffer<T>& bins, const device::Buffer<Back>& returned,
-                       const device::Stream& stream) {
+Check TransformWork<T, Back>::check(const Shape& shape, const device::Buffer<T>& points,
+                                    const device::Buffer<T>& bins,
+                                    const device::Buffer<Back>& returned,
+                                    const device::Stream& stream) {
     const auto batch = static_cast<std::size_t>(shape.batch);
     const std::int64_t shares = shares_of(shape);
     const device::Buffer<Squares> squares{batch * static_cast<std::size_t>(shares)};
@@ -98,29 +100,8 @@ Check check_transforms(const Shape& shape, const device::Buffer<T>& points,
                        joined(found.what, " is off by ", found.error, ", allowed is ", bound));
 }
 
-template void fill_points(const device::Buffer<double>&, const device::Stream&);
-template void fill_points(const device::Buffer<float>&, const device::Stream&);
-template void fill_points(const device::Buffer<Half>&, const device::Stream&);
-template double norm_of_bins(const Shape&, const device::Buffer<double>&, std::int64_t,
-                             const device::Stream&);
-template double norm_of_bins(const Shape&, const device::Buffer<float>&, std::int64_t,
-                             const device::Stream&);
-template double norm_of_bins(const Shape&, const device::Buffer<Half>&, std::int64_t,
-                             const device::Stream&);
-template void copy_bins(const device::Buffer<double>&, const device::Buffer<double>&,
-                        const device::Stream&);
-template void copy_bins(const device::Buffer<float>&, const device::Buffer<float>&,
-                        const device::Stream&);
-template void copy_bins(const device::Buffer<Half>&, const device::Buffer<float>&,
-                        const device::Stream&);
-template Check check_transforms(const Shape&, const device::Buffer<double>&,
-                                const device::Buffer<double>&, const device::Buffer<double>&,
-                                const device::Stream&);
-template Check check_transforms(const Shape&, const device::Buffer<float>&,
-                                const device::Buffer<float>&, const device::Buffer<float>&,
-                                const device::Stream&);
-template Check check_transforms(const Shape&, const device::Buffer<Half>&,
-                                const device::Buffer<Half>&, const device::Buffer<float>&,
-                                const device::Stream&);
+template struct TransformWork<double, double>;
+template struct TransformWork<float, float>;
+template struct TransformWork<Half, float>;
 
 } // namespace assay::fft

@@ -5,11 +5,13 @@
 
 #pragma once
 
+#include <assay/axes.hpp>
 #include <assay/benchmark.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <tuple>
 
 namespace assay::fft {
 
@@ -39,6 +41,33 @@ struct Shape {
     /// Real numbers of one transform's input.
     std::int64_t inputs() const { return type == Type::c2c ? 2 * volume() : volume(); }
 };
+
+/// Parameters of fft.transform, whichever library does it.
+struct TransformParams {
+    Dimensions dimensions = Dimensions::three;
+    std::int64_t points = 128;
+    std::int64_t batch = 1;
+    Type type = Type::c2c;
+    Precision precision = Precision::fp64;
+
+    Shape shape() const { return {static_cast<std::int64_t>(dimensions), points, batch, type}; }
+    /// Bytes of a real number.
+    double real_size() const {
+        return precision == Precision::fp64 ? 8 : precision == Precision::fp32 ? 4 : 2;
+    }
+};
+template <class Params, std::size_t N>
+consteval auto shape_axes(const std::int64_t (&points)[N]) {
+    return std::tuple{
+        choice("dimensions", "of each transform", &Params::dimensions,
+               {{"1d", Dimensions::one}, {"2d", Dimensions::two}, {"3d", Dimensions::three}},
+               {Dimensions::three}),
+        integer("points", "length of each dimension; any number, primes too", "", &Params::points,
+                points, {2, longest}),
+        integer("batch", "transforms of one call", "", &Params::batch, {1}, {1, most_transforms}),
+        choice("type", "complex to complex, or real to half of the complex bins", &Params::type,
+               {{"c2c", Type::c2c}, {"r2c", Type::r2c}})};
+}
 
 /// Bytes of all inputs, and of all outputs; as reals, because nothing else holds every shape.
 inline double input_bytes(const Shape& s, double real_size) {

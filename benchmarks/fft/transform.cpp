@@ -4,17 +4,6 @@
 #include "transform_check.hpp"
 
 #include <assay/define.hpp>
-#include <assay/host.hpp>
-#include <assay/one_of.hpp>
-#include <assay/random.hpp>
-#include <assay/room.hpp>
-
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <stdexcept>
-#include <string>
-#include <tuple>
 
 namespace assay::fft {
 namespace {
@@ -96,12 +85,7 @@ private:
 
 class Transform : public OneOf<Transforms<double>, Transforms<float>> {
 public:
-    struct Params {
-        Dimensions dimensions = Dimensions::three;
-        std::int64_t points = 128;
-        std::int64_t batch = 1;
-        Type type = Type::c2c;
-        Precision precision = Precision::fp64;
+    struct Params : TransformParams {
         Symbolic threads = Symbol::all;
         Planning planning = Planning::measured;
     };
@@ -127,30 +111,26 @@ public:
         .headline = "flop_rate",
         .ceiling = "peak.fma",
     };
-    static constexpr std::tuple axes{
-        choice("dimensions", "of each transform", &Params::dimensions,
-               {{"1d", Dimensions::one}, {"2d", Dimensions::two}, {"3d", Dimensions::three}},
-               {Dimensions::three}),
-        integer("points", "length of each dimension; any number, primes too", "", &Params::points,
-                {128}, {2, longest}),
-        integer("batch", "transforms of one call", "", &Params::batch, {1}, {1, most_transforms}),
-        choice("type", "complex to complex, or real to half of the complex bins", &Params::type,
-               {{"c2c", Type::c2c}, {"r2c", Type::r2c}}),
-        choice("precision", "of the numbers", &Params::precision,
-               {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}),
-        threads_axis(&Params::threads, {Symbol::all}),
-        choice("planning", "measured, measured for at most 1 s, or estimated", &Params::planning,
-               {Name{"measured", Planning::measured}, Name{"limited", Planning::limited},
-                Name{"estimate", Planning::estimate}},
-               {Planning::measured}),
-    };
+    static constexpr auto axes = std::tuple_cat(
+        shape_axes<Params>({128}),
+        std::tuple{
+            choice("precision", "of the numbers", &Params::precision,
+                   {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}),
+            threads_axis(&Params::threads, {Symbol::all}),
+            choice("planning", "measured, measured for at most 1 s, or estimated",
+                   &Params::planning,
+                   {Name{"measured", Planning::measured}, Name{"limited", Planning::limited},
+                    Name{"estimate", Planning::estimate}},
+                   {Planning::measured}),
+        });
 
     static Fit fit(const Params& p, const Machine& m) {
-        return host::fits(p.threads, needed_bytes(shape_of(p), real_size(p)), m);
+        return host::fits(p.threads, needed_bytes(p.shape(), p.real_size()), m);
     }
 
     Transform(const Params& p, const Context& context)
-        : OneOf{[&] { return make(p, context); }}, work_{work_of(shape_of(p), real_size(p))} {}
+        : OneOf{p.precision, p.shape(), p.planning, planned_threads(p.threads, context), context},
+          work_{work_of(p.shape(), p.real_size())} {}
 
     Work work() const { return work_; }
     void metrics(Metrics& to) const {
@@ -159,27 +139,12 @@ public:
     }
 
 private:
-    static Shape shape_of(const Params& p) {
-        return {.dimensions = static_cast<std::int64_t>(p.dimensions),
-                .points = p.points,
-                .batch = p.batch,
-                .type = p.type};
+    /// FFTW's loops take the default team and leave it to the caller to size it.
+    static int planned_threads(Symbolic threads, const Context& context) {
+        const int count = host::use_threads(context.machine(), threads);
+        context.setting("threads", count);
+        return count;
     }
-    static double real_size(const Params& p) {
-        return p.precision == Precision::fp64 ? sizeof(double) : sizeof(float);
-    }
-    static State make(const Params& p, const Context& context) {
-        const auto threads = static_cast<int>(context.machine().workers(p.threads));
-        // FFTW's loops take the default team and leave it to the caller to size it.
-        omp_set_num_threads(threads);
-        context.setting("threads", threads);
-        const Shape shape = shape_of(p);
-        if (p.precision == Precision::fp64)
-            return State{std::in_place_type<Transforms<double>>, shape, p.planning, threads,
-                         context};
-        return State{std::in_place_type<Transforms<float>>, shape, p.planning, threads, context};
-    }
-
     Work work_;
 };
 

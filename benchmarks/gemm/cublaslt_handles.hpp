@@ -21,18 +21,49 @@ public:
     using device::Error::Error;
 };
 
+/// Why no library of cuBLASLt was found; "" where one was. The first call that needs it looks for it.
+const std::string& why_no_library();
+/// Its function of that name, or null.
+void* library_function(const char* name);
+
+/// Calls it; where this library lacks it, the answer is `otherwise`.
+template <auto function, class Otherwise, class... Arguments>
+Otherwise pass(const char* name, Otherwise otherwise, const Arguments&... arguments) {
+    static const auto there = reinterpret_cast<decltype(function)>(library_function(name));
+    return there == nullptr ? otherwise : there(arguments...);
+}
+/// One that answers with a status.
+#define ASSAY_CUBLASLT(name, ...) pass<&name>(#name, CUBLAS_STATUS_NOT_SUPPORTED, __VA_ARGS__)
+
+inline const char* name_of(cublasStatus_t status) {
+    return pass<&cublasLtGetStatusName>("cublasLtGetStatusName", "no name", status);
+}
 inline void check(cublasStatus_t status,
                   const std::source_location& from = std::source_location::current()) {
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    throw LibraryError{std::string{"cuBLASLt: "} + cublasLtGetStatusString(status) + " (" +
-                       cublasLtGetStatusName(status) + ", at " + device::words_of(from) + ')'};
+    throw LibraryError{std::string{"cuBLASLt: "} +
+                       pass<&cublasLtGetStatusString>("cublasLtGetStatusString",
+                                                      "the library has no such function", status) +
+                       " (" + name_of(status) + ", at " + device::words_of(from) + ')'};
 }
 
-/// Why no library of cuBLASLt was found; "" where one was. The first call that needs it looks for it.
-const std::string& why_no_library();
+inline void destroy(cublasLtHandle_t raw) { ASSAY_CUBLASLT(cublasLtDestroy, raw); }
+inline void destroy(cublasLtMatmulDesc_t raw) { ASSAY_CUBLASLT(cublasLtMatmulDescDestroy, raw); }
+inline void destroy(cublasLtMatrixLayout_t raw) {
+    ASSAY_CUBLASLT(cublasLtMatrixLayoutDestroy, raw);
+}
+inline void destroy(cublasLtMatmulPreference_t raw) {
+    ASSAY_CUBLASLT(cublasLtMatmulPreferenceDestroy, raw);
+}
+// Emulation that tells how it was done came with CUDA 13.0 Update 2.
+#if CUBLAS_VERSION >= 130100
+inline void destroy(cublasLtEmulationDesc_t raw) {
+    ASSAY_CUBLASLT(cublasLtEmulationDescDestroy, raw);
+}
+#endif
 
 /// A thing that is destroyed by a function of its own.
-template <class Raw, cublasStatus_t (*destroy)(Raw)>
+template <class Raw>
 class Owner {
 public:
     Owner() = default;
@@ -45,37 +76,41 @@ private:
     };
     std::unique_ptr<std::remove_pointer_t<Raw>, Destroy> raw_;
 };
-
-using Library = Owner<cublasLtHandle_t, cublasLtDestroy>;
-using Operation = Owner<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
-using Layout = Owner<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
-using Preference = Owner<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
+using Library = Owner<cublasLtHandle_t>;
+using Operation = Owner<cublasLtMatmulDesc_t>;
+using Layout = Owner<cublasLtMatrixLayout_t>;
+using Preference = Owner<cublasLtMatmulPreference_t>;
 
 inline Library open_library() {
     cublasLtHandle_t raw = nullptr;
-    check(cublasLtCreate(&raw));
+    check(ASSAY_CUBLASLT(cublasLtCreate, &raw));
     return Library{raw};
 }
 
 template <class T>
 void set(const Operation& operation, cublasLtMatmulDescAttributes_t name, const T& value,
          const std::source_location& from = std::source_location::current()) {
-    check(cublasLtMatmulDescSetAttribute(operation.get(), name, &value, sizeof value), from);
+    check(
+        ASSAY_CUBLASLT(cublasLtMatmulDescSetAttribute, operation.get(), name, &value, sizeof value),
+        from);
 }
 template <class T>
 void set(const Preference& preference, cublasLtMatmulPreferenceAttributes_t name, const T& value,
          const std::source_location& from = std::source_location::current()) {
-    check(cublasLtMatmulPreferenceSetAttribute(preference.get(), name, &value, sizeof value), from);
+    check(ASSAY_CUBLASLT(cublasLtMatmulPreferenceSetAttribute, preference.get(), name, &value,
+                         sizeof value),
+          from);
 }
 
-// Emulation that tells how it was done came with CUDA 13.0 Update 2.
 #if CUBLAS_VERSION >= 130100
-using Emulation = Owner<cublasLtEmulationDesc_t, cublasLtEmulationDescDestroy>;
+using Emulation = Owner<cublasLtEmulationDesc_t>;
 
 template <class T>
 void set(const Emulation& emulation, cublasLtEmulationDescAttributes_t name, const T& value,
          const std::source_location& from = std::source_location::current()) {
-    check(cublasLtEmulationDescSetAttribute(emulation.get(), name, &value, sizeof value), from);
+    check(ASSAY_CUBLASLT(cublasLtEmulationDescSetAttribute, emulation.get(), name, &value,
+                         sizeof value),
+          from);
 }
 #endif
 

@@ -79,14 +79,14 @@ const void* factor(Storage c) {
 /// Columns of cuBLAS are our rows.
 Layout layout_of(const Operand& operand) {
     cublasLtMatrixLayout_t raw = nullptr;
-    check(cublasLtMatrixLayoutCreate(&raw, type_of(operand.storage), operand.inner, operand.rows,
-                                     static_cast<std::int64_t>(operand.inner)));
+    check(ASSAY_CUBLASLT(cublasLtMatrixLayoutCreate, &raw, type_of(operand.storage), operand.inner,
+                         operand.rows, static_cast<std::int64_t>(operand.inner)));
     return Layout{raw};
 }
 
 Operation operation_of(DevicePrecision precision, Storage c) {
     cublasLtMatmulDesc_t raw = nullptr;
-    check(cublasLtMatmulDescCreate(&raw, compute_of(precision), scale_type_of(c)));
+    check(ASSAY_CUBLASLT(cublasLtMatmulDescCreate, &raw, compute_of(precision), scale_type_of(c)));
     Operation operation{raw};
     constexpr cublasOperation_t transposed = CUBLAS_OP_T;
     constexpr cublasOperation_t plain = CUBLAS_OP_N;
@@ -100,8 +100,8 @@ T config_value(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAt
     T value{};
     std::size_t written = 0;
     // An attribute that an algorithm does not have keeps the value that stands for "undefined".
-    if (cublasLtMatmulAlgoConfigGetAttribute(&algorithm, name, &value, sizeof value, &written) !=
-        CUBLAS_STATUS_SUCCESS)
+    if (ASSAY_CUBLASLT(cublasLtMatmulAlgoConfigGetAttribute, &algorithm, name, &value, sizeof value,
+                       &written) != CUBLAS_STATUS_SUCCESS)
         return {};
     return value;
 }
@@ -128,8 +128,11 @@ constexpr std::array sums{named(CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_16F, "
 
 } // namespace
 
+std::size_t library_version() {
+    return pass<&cublasLtGetVersion>("cublasLtGetVersion", std::size_t{0});
+}
 int cublas_version() {
-    return std::min(static_cast<int>(cublasLtGetVersion()), static_cast<int>(CUBLAS_VERSION));
+    return std::min(static_cast<int>(library_version()), static_cast<int>(CUBLAS_VERSION));
 }
 
 Product::Product(const Library& library, DevicePrecision precision, Accumulation accumulation,
@@ -165,7 +168,7 @@ void Product::describe_scales() {
 void Product::describe_emulation() {
 #if CUBLAS_VERSION >= 130100
     cublasLtEmulationDesc_t raw = nullptr;
-    check(cublasLtEmulationDescCreate(&raw));
+    check(ASSAY_CUBLASLT(cublasLtEmulationDescCreate, &raw));
     emulation_ = Emulation{raw};
     // Wherever it is possible, not only where it is thought to be faster: the question is how fast
     // emulation is.
@@ -187,7 +190,7 @@ void Product::describe_emulation() {
 /// at all: otherwise a result would be rounded to the type of C several times over.
 void Product::ask() {
     cublasLtMatmulPreference_t raw = nullptr;
-    check(cublasLtMatmulPreferenceCreate(&raw));
+    check(ASSAY_CUBLASLT(cublasLtMatmulPreferenceCreate, &raw));
     const Preference preference{raw};
     const std::uint64_t bytes = scratch_.bytes;
     set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, bytes);
@@ -195,9 +198,9 @@ void Product::ask() {
     set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, reductions);
     std::array<cublasLtMatmulHeuristicResult_t, most> found{};
     int count = 0;
-    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
-        library_.get(), operation_.get(), a_.get(), b_.get(), c_.get(), c_.get(), preference.get(),
-        most, found.data(), &count);
+    const cublasStatus_t status =
+        ASSAY_CUBLASLT(cublasLtMatmulAlgoGetHeuristic, library_.get(), operation_.get(), a_.get(),
+                       b_.get(), c_.get(), c_.get(), preference.get(), most, found.data(), &count);
     if (status != CUBLAS_STATUS_SUCCESS) count = 0;
     for (const auto& each : std::span{found}.first(static_cast<std::size_t>(count)))
         if (each.state == CUBLAS_STATUS_SUCCESS && each.workspaceSize <= scratch_.bytes &&
@@ -208,17 +211,16 @@ void Product::ask() {
         algorithms_.push_back({.is_known = false, .workspace = scratch_.bytes});
     if (algorithms_.empty())
         why_none_ = std::string{"cuBLAS "} + cublas_text(cublas_version()) +
-                    " has no algorithm for it on this device (" + cublasLtGetStatusName(status) +
-                    ')';
+                    " has no algorithm for it on this device (" + name_of(status) + ')';
 }
 
 bool Product::emulates([[maybe_unused]] const cublasLtMatmulAlgo_t& algorithm) const {
 #if CUBLAS_VERSION >= 130100
     std::int32_t support = 0;
     std::size_t written = 0;
-    return cublasLtMatmulAlgoCapGetAttribute(
-               &algorithm, CUBLASLT_ALGO_CAP_FLOATING_POINT_EMULATION_SUPPORT, &support,
-               sizeof support, &written) == CUBLAS_STATUS_SUCCESS &&
+    return ASSAY_CUBLASLT(cublasLtMatmulAlgoCapGetAttribute, &algorithm,
+                          CUBLASLT_ALGO_CAP_FLOATING_POINT_EMULATION_SUPPORT, &support,
+                          sizeof support, &written) == CUBLAS_STATUS_SUCCESS &&
            support != 0;
 #else
     return false;
@@ -228,11 +230,11 @@ bool Product::emulates([[maybe_unused]] const cublasLtMatmulAlgo_t& algorithm) c
 void Product::queue(std::size_t algorithm, const device::Stream& stream) const {
     const Algorithm& chosen = algorithms_.at(algorithm);
     const Storage c = operands_.c.storage;
-    check(cublasLtMatmul(library_.get(), operation_.get(), factor<1>(c), operands_.a.data, a_.get(),
-                         operands_.b.data, b_.get(), factor<0>(c), operands_.c.data, c_.get(),
-                         operands_.c.data, c_.get(), chosen.is_known ? &chosen.algorithm : nullptr,
-                         chosen.workspace > 0 ? scratch_.workspace : nullptr, chosen.workspace,
-                         stream.get()));
+    check(ASSAY_CUBLASLT(
+        cublasLtMatmul, library_.get(), operation_.get(), factor<1>(c), operands_.a.data, a_.get(),
+        operands_.b.data, b_.get(), factor<0>(c), operands_.c.data, c_.get(), operands_.c.data,
+        c_.get(), chosen.is_known ? &chosen.algorithm : nullptr,
+        chosen.workspace > 0 ? scratch_.workspace : nullptr, chosen.workspace, stream.get()));
 }
 
 AlgorithmConfig Product::config(std::size_t algorithm) const {
@@ -258,9 +260,9 @@ std::string Product::arithmetic(std::size_t algorithm) const {
     const Algorithm& chosen = algorithms_.at(algorithm);
     std::uint64_t flags = 0;
     std::size_t written = 0;
-    if (!chosen.is_known ||
-        cublasLtMatmulAlgoCapGetAttribute(&chosen.algorithm, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS,
-                                          &flags, sizeof flags, &written) != CUBLAS_STATUS_SUCCESS)
+    if (!chosen.is_known || ASSAY_CUBLASLT(cublasLtMatmulAlgoCapGetAttribute, &chosen.algorithm,
+                                           CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS, &flags,
+                                           sizeof flags, &written) != CUBLAS_STATUS_SUCCESS)
         return "";
     return names_of_bits(units, flags) + ' ' + names_of_bits(inputs, flags) + ", sums " +
            names_of_bits(sums, flags);

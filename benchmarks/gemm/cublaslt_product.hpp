@@ -18,6 +18,8 @@ namespace assay::gemm {
 
 /// As CUBLAS_VERSION counts, the older of what this was built with and what was loaded.
 int cublas_version();
+/// Of the library that was loaded.
+std::size_t library_version();
 
 /// Beside the matrices.
 struct Scratch {

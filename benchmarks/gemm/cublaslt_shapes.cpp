@@ -6,15 +6,11 @@
 #include <assay/define.hpp>
 
 #include <array>
-#include <chrono>
-#include <limits>
-#include <tuple>
-#include <vector>
 
 namespace assay::gemm {
 namespace {
 
-class CublasltShapes {
+class CublasltShapes : public TunedProduct {
 public:
     struct Params {
         DevicePrecision precision = DevicePrecision::bf16;
@@ -48,63 +44,53 @@ public:
     }
 
     CublasltShapes(const Params& p, const Context& context)
-        : metric_{p.precision == DevicePrecision::int8 ? "operation_rate" : "flop_rate"},
-          shapes_{sweep_shapes(device::properties().multiprocessors, longest_side())},
-          product_{conditions_of(p), shapes_} {
-        const auto begin = Clock::now();
-        try_all(begin);
-        const Trial trial = choose();
-        planning_ = seconds_since(begin);
-        product_.describe(context, trial);
-        context.setting("shape", shape_text(best_));
-        context.setting("shapes_tried", tried_.size());
-        context.setting("shapes", shapes_.size());
-    }
-
-    device::EventClock& clock() { return product_.clock(); }
-    void run() { product_.queue(); }
-    Work work() const { return product_.work(); }
-    Check verify() const { return product_.verify(); }
-    void poison() { product_.poison(); }
-    void spoil() { product_.spoil(); }
+        : CublasltShapes{p, context,
+                         sweep_shapes(device::properties().multiprocessors, longest_side())} {}
     void metrics(Metrics& metrics) const {
         metrics.add("planning_time", planning_);
         metrics.add(shape_table(metric_, tried_));
     }
 
 private:
-    using Clock = std::chrono::steady_clock;
-
+    CublasltShapes(const Params& p, const Context& context, const std::vector<Shape>& shapes)
+        : TunedProduct{conditions_of(p), shapes},
+          metric_{p.precision == DevicePrecision::int8 ? "operation_rate" : "flop_rate"} {
+        const Stopwatch watch;
+        try_all(shapes, watch);
+        const Trial trial = choose();
+        planning_ = watch.seconds();
+        describe(context, trial);
+        context.setting("shape", shape_text(best_));
+        context.setting("shapes_tried", tried_.size());
+        context.setting("shapes", shapes.size());
+    }
     static std::int64_t longest_side() {
         return device::properties().times<std::int64_t>(largest_side, 256);
-    }
-    static double seconds_since(Clock::time_point begin) {
-        return std::chrono::duration<double>(Clock::now() - begin).count();
     }
     static Conditions conditions_of(const Params& p) {
         return {.precision = p.precision, .accumulation = p.accumulation, .load = p.load};
     }
     double rate(double seconds) const {
-        const Work work = product_.work();
-        return (work.flops + work.operations) / seconds;
+        const Work done = work();
+        return (done.flops + done.operations) / seconds;
     }
 
     /// NaN where the library offers nothing that works for this one.
-    double try_one(const Shape& shape) {
+    double try_one(const Shape& one) {
         try {
-            product_.shape(shape);
-            const Trial trial = product_.tune(1, {.rounds = 2, .seconds = 0.5});
+            shape(one);
+            const Trial trial = tune(1, {.rounds = 2, .seconds = 0.5});
             return rate(trial.seconds[*trial.fastest]);
         } catch (const LibraryError&) {
             return std::numeric_limits<double>::quiet_NaN();
         }
     }
     /// Each shape with one algorithm.
-    void try_all(Clock::time_point begin) {
+    void try_all(const std::vector<Shape>& shapes, const Stopwatch& watch) {
         constexpr double patience = 20; // s
-        for (const Shape& shape : shapes_) {
-            if (seconds_since(begin) > patience) return;
-            tried_.push_back({shape, try_one(shape)});
+        for (const Shape& one : shapes) {
+            if (watch.seconds() > patience) return;
+            tried_.push_back({one, try_one(one)});
         }
     }
     /// The fastest few with all algorithms, and the fastest of these stays.
@@ -112,22 +98,20 @@ private:
         constexpr std::size_t finalists = 4;
         double best = 0;
         for (const std::size_t place : fastest_shapes(tried_, finalists)) {
-            auto& [shape, fastest] = tried_[place];
-            product_.shape(shape);
-            const Trial trial = product_.tune(Product::most, {.rounds = 3, .seconds = 2});
+            auto& [one, fastest] = tried_[place];
+            shape(one);
+            const Trial trial = tune(Product::most, {.rounds = 3, .seconds = 2});
             fastest = rate(trial.seconds[*trial.fastest]);
             if (fastest <= best) continue;
             best = fastest;
-            best_ = shape;
+            best_ = one;
         }
         if (best == 0) throw LibraryError{"cuBLASLt multiplies matrices of none of these shapes"};
-        product_.shape(best_);
-        return product_.tune(Product::most, {});
+        shape(best_);
+        return tune(Product::most, {});
     }
 
     const char* metric_;
-    std::vector<Shape> shapes_;
-    TunedProduct product_;
     std::vector<ShapeRate> tried_;
     Shape best_;
     double planning_ = 0;

@@ -6,13 +6,11 @@
 #include <assay/define.hpp>
 
 #include <array>
-#include <chrono>
-#include <tuple>
 
 namespace assay::gemm {
 namespace {
 
-class CublasltSquare {
+class CublasltSquare : public TunedProduct {
 public:
     struct Params {
         DevicePrecision precision = DevicePrecision::bf16;
@@ -61,20 +59,13 @@ public:
     }
 
     CublasltSquare(const Params& p, const Context& context)
-        : product_{conditions_of(p), std::array{shape_of(p)}} {
-        const auto begin = std::chrono::steady_clock::now();
-        product_.shape(shape_of(p));
-        const Trial trial = product_.tune(Product::most, {});
-        planning_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        product_.describe(context, trial);
+        : TunedProduct{conditions_of(p), std::array{shape_of(p)}} {
+        const Stopwatch watch;
+        shape(shape_of(p));
+        const Trial trial = tune(Product::most, {});
+        planning_ = watch.seconds();
+        describe(context, trial);
     }
-
-    device::EventClock& clock() { return product_.clock(); }
-    void run() { product_.queue(); }
-    Work work() const { return product_.work(); }
-    Check verify() const { return product_.verify(); }
-    void poison() { product_.poison(); }
-    void spoil() { product_.spoil(); }
     void metrics(Metrics& metrics) const { metrics.add("planning_time", planning_); }
 
 private:
@@ -87,13 +78,12 @@ private:
                 .load = p.load};
     }
 
-    TunedProduct product_;
     double planning_ = 0;
 };
 
 void report(const Context& context) {
     if (!why_no_library().empty()) throw LibraryError{why_no_library()};
-    const std::size_t version = cublasLtGetVersion();
+    const std::size_t version = library_version();
     context.setting("cublaslt.version",
                     joined(version / 10000, '.', version / 100 % 100, '.', version % 100));
 }

@@ -4,11 +4,7 @@
 
 #include "gemm/product_shapes.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <limits>
-#include <string>
+#include <assay/define.hpp>
 
 namespace assay::gemm {
 namespace {
@@ -98,16 +94,16 @@ double TunedProduct::time(std::size_t algorithm) {
     algorithm_ = algorithm;
     try {
         if (!is_loaded_[algorithm]) {
-            queue();
+            run();
             stream_.wait();
             is_loaded_[algorithm] = true;
         }
-        const double once = clock_.seconds(1, [this] { queue(); });
+        const double once = clock_.seconds(1, [this] { run(); });
         constexpr double enough = 2e-3; // s: a thousand times what the clock resolves
         const double more = std::clamp(std::floor(enough / once), 0.0, 64.0);
         if (more < 2) return once;
         const auto calls = static_cast<std::uint64_t>(more);
-        return clock_.seconds(calls, [this] { queue(); }) / static_cast<double>(calls);
+        return clock_.seconds(calls, [this] { run(); }) / static_cast<double>(calls);
     } catch (const LibraryError&) {
         cudaGetLastError(); // a launch that failed is not the fault of the next algorithm
         return std::numeric_limits<double>::infinity();
@@ -115,14 +111,13 @@ double TunedProduct::time(std::size_t algorithm) {
 }
 
 Trial TunedProduct::tune(std::size_t most, const TrialLimits& limits) {
-    using Clock = std::chrono::steady_clock;
     const std::size_t count = std::min(most, product_->algorithms());
     Trial trial = find_fastest(
         count,
         [this](std::size_t algorithm, double& spent) {
-            const auto begin = Clock::now();
+            const Stopwatch watch;
             const double seconds = time(algorithm);
-            spent += std::chrono::duration<double>(Clock::now() - begin).count();
+            spent += watch.seconds();
             return seconds;
         },
         limits);

@@ -43,7 +43,7 @@ public:
     Trial tune(std::size_t most, const TrialLimits& limits);
 
     device::EventClock& clock() { return clock_; }
-    void queue() const { product_->queue(algorithm_, stream_); }
+    void run() const { product_->queue(algorithm_, stream_); }
     Work work() const { return product_work(conditions_.precision, shape_); }
     Check verify() const;
     void poison() const;
@@ -51,7 +51,6 @@ public:
 
     /// What was chosen, from how many, and how it calculates.
     void describe(const Context& context, const Trial& trial) const;
-    const device::Properties& device() const { return device_; }
 
 private:
     double time(std::size_t algorithm);

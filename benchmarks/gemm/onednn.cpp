@@ -6,7 +6,6 @@
 #include <dnnl.hpp>
 
 #include <array>
-#include <string>
 #include <variant>
 
 namespace assay::gemm {

@@ -92,8 +92,8 @@ struct LoadAtom {
 } // namespace
 
 template <class T>
-void queue_load(const LiquidArrays<T>& a, const Four<T>* position, const Four<T>* velocity,
-                const device::Stream& stream) {
+void LiquidWork<T>::load(const LiquidArrays<T>& a, const Four<T>* position, const Four<T>* velocity,
+                         const device::Stream& stream) {
     const OnDevice on{stream};
     device::check(cudaMemsetAsync(a.overflow, 0, sizeof(*a.overflow), stream.get()));
     device::check(cudaMemsetAsync(a.in_cell, 0, a.box.cells() * sizeof(*a.in_cell), stream.get()));
@@ -102,36 +102,23 @@ void queue_load(const LiquidArrays<T>& a, const Four<T>* position, const Four<T>
     on.forces(a);
     device::check_launches();
 }
-
 template <class T>
-void queue_steps(const LiquidArrays<T>& a, int steps, const device::Stream& stream) {
-    run_steps_of(a, steps, OnDevice{stream});
+void LiquidWork<T>::steps(const LiquidArrays<T>& a, int count, const device::Stream& stream) {
+    run_steps_of(a, count, OnDevice{stream});
     device::check_launches();
 }
-
 template <class T>
-void queue_forces(const LiquidArrays<T>& a, const device::Stream& stream) {
+void LiquidWork<T>::forces(const LiquidArrays<T>& a, const device::Stream& stream) {
     OnDevice{stream}.forces(a);
 }
-
 template <class T>
-void queue_reference(const LiquidArrays<T>& a, double edge, ForceReference* out,
-                     const device::Stream& stream) {
+void LiquidWork<T>::reference(const LiquidArrays<T>& a, double edge, ForceReference* out,
+                              const device::Stream& stream) {
     OnDevice{stream}.each(a.atoms, ReferenceOfAtom<T>{a, edge, unit_roundoff<T>, out});
     device::check_launches();
 }
 
-template void queue_load(const LiquidArrays<double>&, const Four<double>*, const Four<double>*,
-                         const device::Stream&);
-template void queue_load(const LiquidArrays<float>&, const Four<float>*, const Four<float>*,
-                         const device::Stream&);
-template void queue_steps(const LiquidArrays<double>&, int, const device::Stream&);
-template void queue_steps(const LiquidArrays<float>&, int, const device::Stream&);
-template void queue_forces(const LiquidArrays<double>&, const device::Stream&);
-template void queue_forces(const LiquidArrays<float>&, const device::Stream&);
-template void queue_reference(const LiquidArrays<double>&, double, ForceReference*,
-                              const device::Stream&);
-template void queue_reference(const LiquidArrays<float>&, double, ForceReference*,
-                              const device::Stream&);
+template struct LiquidWork<double>;
+template struct LiquidWork<float>;
 
 } // namespace assay::md

@@ -7,18 +7,10 @@
 #include "lattice.hpp"
 
 #include <assay/define.hpp>
-#include <assay/one_of.hpp>
-#include <assay/random.hpp>
-#include <assay/verify.hpp>
-
-#include <cstdint>
-#include <limits>
-#include <tuple>
 
 namespace assay::md {
 namespace {
 
-enum class Precision : std::uint8_t { fp64, fp32 };
 enum class Rebuild : std::uint8_t { every_20 };
 
 using device::Place;
@@ -135,8 +127,7 @@ public:
     static constexpr std::tuple axes{
         integer("atoms", "atoms; the nearest number that fills a cubic lattice, 4 k^3, is taken",
                 "", &Params::atoms, {32000, 256000, 2048000}, {256, 100'000'000}),
-        choice("precision", "format of positions, velocities and forces", &Params::precision,
-               {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}),
+        precision_axis("format of positions, velocities and forces", &Params::precision),
         choice("rebuild", "when lists are rebuilt: every 20 steps", &Params::rebuild,
                {{"every_20", Rebuild::every_20}}),
     };
@@ -150,25 +141,15 @@ public:
         if (available != 0 && host_bytes * atoms > available)
             return Fit::no("needs ", host_bytes * atoms,
                            " bytes of the host's memory for its check, there are ", available);
-        const std::int64_t size = p.precision == Precision::fp64 ? sizeof(double) : sizeof(float);
+        const auto size = static_cast<std::int64_t>(size_of(p.precision));
         return device::fits_device(liquid_bytes(atoms, size));
     }
 
-    DeviceLennardJones(const Params& p, const Context& context) : OneOf{[&] { return make(p); }} {
+    DeviceLennardJones(const Params& p, const Context& context)
+        : OneOf{p.precision, lattice_cells(p.atoms), static_cast<Place&>(*this)} {
         std::visit([&](const auto& liquid) { liquid.report(context); }, state());
     }
-
     device::EventClock& clock() { return Place::clock; }
-
-private:
-    State make(const Params& p) {
-        Place& place = *this;
-        device::check(cudaSetDevice(0));
-        const std::int64_t cells = lattice_cells(p.atoms);
-        if (p.precision == Precision::fp64)
-            return State{std::in_place_type<Liquid<double>>, cells, place};
-        return State{std::in_place_type<Liquid<float>>, cells, place};
-    }
 };
 
 } // namespace

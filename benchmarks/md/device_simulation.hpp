@@ -41,7 +41,7 @@ public:
         rewind();
     }
     void rewind() {
-        queue_load(arrays(), start_.data(), start_.data() + atoms_, stream_);
+        LiquidWork<T>::load(arrays(), start_.data(), start_.data() + atoms_, stream_);
         stream_.wait();
     }
     /// The number of threads for an atom that computes forces fastest, by trial.
@@ -54,8 +54,9 @@ public:
             rewind(); // the list is laid out for them
             double seconds = std::numeric_limits<double>::infinity();
             for (int round = 0; round < 5; ++round)
-                seconds = std::min(seconds,
-                                   clock.seconds(20, [this] { queue_forces(arrays(), stream_); }));
+                seconds = std::min(seconds, clock.seconds(20, [this] {
+                    LiquidWork<T>::forces(arrays(), stream_);
+                }));
             if (!(seconds < clearly * best)) continue;
             best = seconds;
             chosen = lanes;
@@ -64,12 +65,12 @@ public:
         rewind();
     }
     void run(int steps) {
-        queue_steps(arrays(), steps, stream_);
+        LiquidWork<T>::steps(arrays(), steps, stream_);
         stream_.wait();
     }
     /// From now on launch() queues so many steps as one operation.
     void record(int steps) {
-        graph_.emplace(stream_, [&] { queue_steps(arrays(), steps, stream_); });
+        graph_.emplace(stream_, [&] { LiquidWork<T>::steps(arrays(), steps, stream_); });
     }
     void launch() const { graph_->launch(stream_); }
 
@@ -93,7 +94,7 @@ public:
     /// What the forces should be, by number.
     std::vector<ForceReference> reference() const {
         const device::Buffer<ForceReference> on_device{atoms_};
-        queue_reference(arrays(), edge_, on_device.data(), stream_);
+        LiquidWork<T>::reference(arrays(), edge_, on_device.data(), stream_);
         const auto sorted = device::to_host(on_device, stream_);
         const auto number = device::to_host(by_atom_.data(), atoms_, stream_);
         std::vector<ForceReference> by_number(atoms_);
@@ -113,7 +114,6 @@ public:
     std::uint32_t lanes() const { return lanes_; }
     std::size_t operations() const { return graph_->operations(); }
     const CellBox<T>& box() const { return box_; }
-    const std::size_t& atoms() const { return atoms_; }
 
     /// Not a number, everywhere in the state.
     void poison() {
@@ -124,12 +124,11 @@ public:
     /// Adds to a component of the velocity, or the force, of the atom that stands at `at`.
     void add(bool to_force, std::size_t at, std::size_t axis, double value) {
         T* const component = &vectors_.data()[(to_force ? 2 : 1) * atoms_ + at].x + axis;
-        const T before = device::to_host(component, 1, stream_).front();
-        const T after = static_cast<T>(static_cast<double>(before) + value);
-        device::to_device(std::span<const T>{&after, 1}, component, stream_);
+        const T before = device::get(component, stream_);
+        device::put(static_cast<T>(static_cast<double>(before) + value), component, stream_);
     }
     std::uint32_t number_at(std::size_t at) const {
-        return device::to_host(by_atom_.data() + at, 1, stream_).front();
+        return device::get(by_atom_.data() + at, stream_);
     }
 
 private:

@@ -5,22 +5,9 @@
 #include "simulation.hpp"
 
 #include <assay/define.hpp>
-#include <assay/one_of.hpp>
-#include <assay/random.hpp>
-#include <assay/room.hpp>
-#include <assay/verify.hpp>
-
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <stdexcept>
-#include <tuple>
 
 namespace assay::md {
 namespace {
-
-enum class Precision : std::uint8_t { fp64, fp32 };
 
 template <class T>
 const Kernels<T>& kernels_in(const KernelSet& set) {
@@ -193,8 +180,7 @@ public:
     static constexpr std::tuple axes{
         integer("atoms", "atoms; the nearest number that fills a cubic lattice, 4 k^3, is taken",
                 "", &Params::atoms, {32000, 256000}, {256, 100'000'000}),
-        choice("precision", "format of positions, velocities and forces", &Params::precision,
-               {{"fp64", Precision::fp64}, {"fp32", Precision::fp32}}),
+        precision_axis("format of positions, velocities and forces", &Params::precision),
         choice("rebuild", "when lists are rebuilt: every 20 steps, or when an atom has moved 0.15",
                &Params::rebuild,
                {{"every_20", Rebuild::every_20}, {"half_skin", Rebuild::half_skin}},
@@ -210,16 +196,9 @@ public:
     }
 
     LennardJones(const Params& p, const Context& context)
-        : OneOf{[&] { return make(p, context.machine()); }} {
+        : OneOf{p.precision, lattice_cells(p.atoms), p.rebuild,
+                static_cast<int>(context.machine().workers(p.threads))} {
         std::visit([&](const auto& liquid) { liquid.report(context); }, state());
-    }
-
-private:
-    static State make(const Params& p, const Machine& machine) {
-        const int threads = static_cast<int>(machine.workers(p.threads));
-        const std::int64_t cells = lattice_cells(p.atoms);
-        if (p.precision == Precision::fp64) return Liquid<double>{cells, p.rebuild, threads};
-        return Liquid<float>{cells, p.rebuild, threads};
     }
 };
 

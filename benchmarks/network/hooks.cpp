@@ -7,8 +7,6 @@
 
 #include <ucp/api/ucp.h>
 
-#include <string>
-
 namespace assay::network {
 namespace {
 

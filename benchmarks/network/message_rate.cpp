@@ -2,13 +2,6 @@
 #include "stream.hpp"
 
 #include <assay/define.hpp>
-#include <assay/units.hpp>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <tuple>
-#include <utility>
 
 namespace assay::network {
 namespace {

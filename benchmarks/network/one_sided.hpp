@@ -8,12 +8,8 @@
 #include "stream.hpp"
 
 #include <assay/define.hpp>
-#include <assay/units.hpp>
 
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <tuple>
 
 namespace assay::network {
 

@@ -6,15 +6,8 @@
 #include "wire.hpp"
 
 #include <assay/define.hpp>
-#include <assay/units.hpp>
 
-#include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <tuple>
-#include <utility>
 
 namespace assay::network {
 namespace {

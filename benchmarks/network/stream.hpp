@@ -12,11 +12,7 @@
 
 #include <assay/define.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string>
-#include <utility>
 
 namespace assay::network {
 

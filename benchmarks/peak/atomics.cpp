@@ -7,11 +7,8 @@
 #include "peak/atomic_kernels.hpp"
 
 #include <assay/define.hpp>
-#include <assay/random.hpp>
-#include <assay/verify.hpp>
 
 #include <span>
-#include <tuple>
 
 namespace assay::peak {
 namespace {
@@ -23,13 +20,11 @@ public:
     std::uint32_t* data() const { return words_.data(); }
 
     void set_all_bytes(int byte, const device::Stream& stream) const {
-        device::check(cudaMemsetAsync(data(), byte, words_.bytes(), stream.get()));
-        stream.wait();
+        device::set_bytes(words_, byte, stream);
     }
     void add_one(std::uint64_t pick, const device::Stream& stream) const {
         std::uint32_t* const at = data() + pick % words_.size();
-        const std::uint32_t value = device::get(at, stream) + 1;
-        device::to_device<std::uint32_t>({&value, 1}, at, stream);
+        device::put(device::get(at, stream) + 1, at, stream);
     }
     template <class Expected>
     Check check(const device::Stream& stream, Expected&& expected, std::string method) const {

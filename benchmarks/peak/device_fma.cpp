@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "device/clock.hpp"
+#include "device/place.hpp"
 #include "device/properties.hpp"
 #include "device/trial.hpp"
 #include "peak/device_fma_kernels.hpp"
 
 #include <assay/define.hpp>
-#include <assay/random.hpp>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <tuple>
-#include <vector>
 
 namespace assay::peak {
 namespace {
 
-class DeviceFma {
+class DeviceFma : public device::OnDevice {
 public:
     struct Params {
         FmaPrecision precision = FmaPrecision::fp64;
@@ -54,8 +48,8 @@ public:
     }
 
     DeviceFma(const Params& p, const Context& context)
-        : precision_{p.precision}, shapes_{shapes(precision_)}, clock_{stream_},
-          start_{most_bytes()}, result_{most_bytes()} {
+        : precision_{p.precision}, shapes_{shapes(precision_)}, start_{most_bytes()},
+          result_{most_bytes()} {
         fill_starts(precision_, slots(), most_slots(), stream_);
         stream_.wait();
         choose_shape();
@@ -65,7 +59,6 @@ public:
         context.setting("steps", fma_steps(shape_));
     }
 
-    device::EventClock& clock() { return clock_; }
     void run() { launch_fma(precision_, slots(), shape_, stream_); }
     Work work() const {
         constexpr double flops_per_step = 2;
@@ -74,16 +67,12 @@ public:
                          static_cast<double>(fma_steps(shape_))};
     }
     Check verify() const { return check_fma(precision_, slots(), shape_, stream_); }
-    void poison() {
-        device::check(cudaMemsetAsync(result_.data(), 0xff, result_.bytes(), stream_.get())); // NaN
-        stream_.wait();
-    }
+    void poison() { device::set_bytes(result_, 0xff, stream_); } // NaN
     /// The last bit of one slot.
     void spoil() {
         const std::uint64_t slot = spoils_.next() % fma_slots(shape_);
         std::byte* const at = result_.data() + slot * slot_bytes(precision_);
-        const std::byte lowest = device::to_host(at, 1, stream_).front() ^ std::byte{1};
-        device::to_device(std::span<const std::byte>{&lowest, 1}, at, stream_);
+        device::put(device::get(at, stream_) ^ std::byte{1}, at, stream_);
     }
 
 private:
@@ -123,8 +112,6 @@ private:
     FmaPrecision precision_;
     std::vector<FmaShape> shapes_;
     FmaShape shape_;
-    device::Stream stream_;
-    device::EventClock clock_;
     device::Buffer<std::byte> start_;
     device::Buffer<std::byte> result_;
     Picks spoils_{6};

@@ -78,20 +78,10 @@ struct WrongResult {
     }
 };
 
-/// Calls what(kind, chains) with both as types.
+/// Calls what(kind) with the kind as a type.
 template <class What>
 auto with_kind(FmaPrecision precision, const What& what) {
-    switch (precision) {
-    case FmaPrecision::fp64:
-        return what(Fp64{});
-    case FmaPrecision::fp32:
-        return what(Fp32{});
-    case FmaPrecision::fp16:
-        return what(Fp16{});
-    case FmaPrecision::bf16:
-        break;
-    }
-    return what(Bf16{});
+    return device::with_type<Fp64, Fp32, Fp16, Bf16>(static_cast<std::size_t>(precision), what);
 }
 
 template <class Kind>

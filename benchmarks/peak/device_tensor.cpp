@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "device/clock.hpp"
+#include "device/place.hpp"
 #include "device/properties.hpp"
 #include "peak/device_fma_chains.hpp"
 #include "peak/device_tensor_kernels.hpp"
 
 #include <assay/define.hpp>
-#include <assay/random.hpp>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <limits>
 #include <span>
-#include <tuple>
-#include <vector>
 
 namespace assay::peak {
 namespace {
 
-class DeviceTensor {
+class DeviceTensor : public device::OnDevice {
 public:
     struct Params {
         TensorFormat precision = TensorFormat::bf16;
@@ -68,7 +60,7 @@ public:
         : format_{p.precision}, device_{device::properties()},
           shape_{tensor_shape(format_, tensor_compiled_for(format_))},
           plan_{tensor_plan(format_, has_fast_fp64(device_.capability))},
-          most_blocks_{tensor_resident_blocks(format_)}, clock_{stream_} {
+          most_blocks_{tensor_resident_blocks(format_)} {
         plan_.pairs = device_.times<std::int64_t>(plan_.pairs, 1);
         set_blocks(most_blocks_);
         upload_operands();
@@ -83,7 +75,6 @@ public:
         context.setting("compiled_for", tensor_compiled_for(format_));
     }
 
-    device::EventClock& clock() { return clock_; }
     void run() { launch_tensor(format_, arrays(), sums_, stream_); }
 
     Work work() const {
@@ -96,9 +87,7 @@ public:
     Check verify() const { return check_tensor(format_, arrays(), sums_, count(), stream_); }
     void poison() {
         // A NaN; as an integer far below every sum.
-        const int byte = format_ == TensorFormat::int8 ? 0x80 : 0xff;
-        device::check(cudaMemsetAsync(result_.data(), byte, result_.bytes(), stream_.get()));
-        stream_.wait();
+        device::set_bytes(result_, format_ == TensorFormat::int8 ? 0x80 : 0xff, stream_);
     }
     /// One sum, by one.
     void spoil() {
@@ -161,8 +150,7 @@ private:
     template <class T>
     void raise(std::uint64_t index) {
         T* const at = reinterpret_cast<T*>(result_.data()) + index;
-        const T value = device::to_host(at, 1, stream_).front() + T{1};
-        device::to_device(std::span<const T>{&value, 1}, at, stream_);
+        device::put(device::get(at, stream_) + T{1}, at, stream_);
     }
 
     /// As many blocks as a multiprocessor holds, half or a quarter of them: the fastest by trial; a later one must
@@ -191,8 +179,6 @@ private:
     TensorPlan plan_;
     int most_blocks_; // on a multiprocessor
     TensorSums sums_{};
-    device::Stream stream_;
-    device::EventClock clock_;
     device::Buffer<std::byte> a_;
     device::Buffer<std::byte> b_;
     device::Buffer<std::int64_t> growths_;

@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include "device/narrow_float.hpp"
+
 #include <assay/host_device.hpp>
 #include <assay/random.hpp>
 
@@ -143,17 +145,7 @@ inline std::int64_t tensor_growth(const TensorShape& shape, const TensorValues& 
     return growth;
 }
 
-/// An integer in a floating point format of so many bits of exponent and fraction, which must hold it.
-inline std::uint64_t small_float_bits(int value, unsigned exponent, unsigned fraction) {
-    if (value == 0) return 0;
-    const auto wide = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    const std::uint32_t bias = (1U << (exponent - 1)) - 1;
-    const std::uint32_t power = ((wide >> 23U) & 0xffU) - 127 + bias;
-    const std::uint32_t digits = (wide & 0x7fffffU) >> (23 - fraction);
-    return std::uint64_t{wide >> 31U} << (exponent + fraction) | power << fraction | digits;
-}
-
-/// One element as the instruction reads it.
+/// One element as the instruction reads it; the format holds the integer.
 inline std::uint64_t element_bits(int value, TensorFormat format) {
     switch (format) {
     case TensorFormat::fp64:
@@ -161,53 +153,50 @@ inline std::uint64_t element_bits(int value, TensorFormat format) {
     case TensorFormat::tf32: // fp32, of which the lowest 13 bits are not looked at
         return std::bit_cast<std::uint32_t>(static_cast<float>(value));
     case TensorFormat::fp16:
-        return small_float_bits(value, 5, 10);
+        return device::encode(device::fp16_format(), value);
     case TensorFormat::bf16:
-        return small_float_bits(value, 8, 7);
+        return device::encode(device::bf16_format(), value);
     case TensorFormat::fp8_e4m3:
-        return small_float_bits(value, 4, 3);
+        return device::encode(device::e4m3_format(), value);
     case TensorFormat::fp8_e5m2:
-        return small_float_bits(value, 5, 2);
+        return device::encode(device::e5m2_format(), value);
     case TensorFormat::int8:
         break;
     }
     return static_cast<std::uint8_t>(value);
 }
 
-/// Registers of both a or both b as lanes hold them: [operand][register][lane].
-inline std::vector<std::uint64_t> a_fragments(const TensorShape& shape, const TensorValues& values,
-                                              TensorFormat format) {
+/// Registers of two operands as lanes hold them: [operand][register][lane]. at(lane, register, element): its place.
+template <class At>
+std::vector<std::uint64_t> fragments(const std::vector<int>& values, TensorFormat format,
+                                     unsigned registers, unsigned packed, const At& at) {
     std::vector<std::uint64_t> words;
     for (std::size_t operand = 0; operand < 2; ++operand)
-        for (unsigned reg = 0; reg < shape.a_registers(); ++reg)
+        for (unsigned reg = 0; reg < registers; ++reg)
             for (unsigned lane = 0; lane < warp_lanes; ++lane) {
                 std::uint64_t word = 0;
-                for (unsigned e = 0; e < shape.packed; ++e) {
-                    const std::size_t at = (operand * shape.m + shape.a_row(lane, reg)) * shape.k +
-                                           shape.a_k(lane, reg, e);
-                    word |= element_bits(values.a[at], format) << (e * 32 / shape.packed);
-                }
+                for (unsigned e = 0; e < packed; ++e)
+                    word |=
+                        element_bits(values[operand * values.size() / 2 + at(lane, reg, e)], format)
+                        << (e * 32 / packed);
                 words.push_back(word);
             }
     return words;
+}
+inline std::vector<std::uint64_t> a_fragments(const TensorShape& shape, const TensorValues& values,
+                                              TensorFormat format) {
+    return fragments(values.a, format, shape.a_registers(), shape.packed,
+                     [&](unsigned lane, unsigned reg, unsigned e) {
+                         return shape.a_row(lane, reg) * shape.k + shape.a_k(lane, reg, e);
+                     });
 }
 inline std::vector<std::uint64_t> b_fragments(const TensorShape& shape, const TensorValues& values,
                                               TensorFormat format) {
-    std::vector<std::uint64_t> words;
-    for (std::size_t operand = 0; operand < 2; ++operand)
-        for (unsigned reg = 0; reg < shape.b_registers(); ++reg)
-            for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-                std::uint64_t word = 0;
-                for (unsigned e = 0; e < shape.packed; ++e) {
-                    const std::size_t at = (operand * shape.n + shape.b_column(lane)) * shape.k +
-                                           shape.b_k(lane, reg, e);
-                    word |= element_bits(values.b[at], format) << (e * 32 / shape.packed);
-                }
-                words.push_back(word);
-            }
-    return words;
+    return fragments(values.b, format, shape.b_registers(), shape.packed,
+                     [&](unsigned lane, unsigned reg, unsigned e) {
+                         return shape.b_column(lane) * shape.k + shape.b_k(lane, reg, e);
+                     });
 }
-
 /// What each sum grows by in a pair of steps: [operand a][register][lane].
 inline std::vector<std::int64_t> sum_growths(const TensorShape& shape, const TensorValues& values) {
     std::vector<std::int64_t> growths;

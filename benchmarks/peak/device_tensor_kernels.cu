@@ -127,23 +127,10 @@ struct WrongSum {
 /// Calls what(kind) with the kind as a type.
 template <class What>
 auto with_kind(TensorFormat format, const What& what) {
-    switch (format) {
-    case TensorFormat::fp64:
-        return what(Kind<TensorFormat::fp64>{});
-    case TensorFormat::tf32:
-        return what(Kind<TensorFormat::tf32>{});
-    case TensorFormat::fp16:
-        return what(Kind<TensorFormat::fp16>{});
-    case TensorFormat::bf16:
-        return what(Kind<TensorFormat::bf16>{});
-    case TensorFormat::int8:
-        return what(Kind<TensorFormat::int8>{});
-    case TensorFormat::fp8_e4m3:
-        return what(Kind<TensorFormat::fp8_e4m3>{});
-    case TensorFormat::fp8_e5m2:
-        break;
-    }
-    return what(Kind<TensorFormat::fp8_e5m2>{});
+    using enum TensorFormat;
+    return device::with_type<Kind<fp64>, Kind<tf32>, Kind<fp16>, Kind<bf16>, Kind<int8>,
+                             Kind<fp8_e4m3>, Kind<fp8_e5m2>>(static_cast<std::size_t>(format),
+                                                             what);
 }
 
 template <class T>

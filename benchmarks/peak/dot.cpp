@@ -5,17 +5,8 @@
 #include "isa.hpp"
 
 #include <assay/define.hpp>
-#include <assay/host.hpp>
-#include <assay/random.hpp>
-#include <assay/verify.hpp>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <stdexcept>
-#include <string>
-#include <tuple>
 
 namespace assay::peak {
 

@@ -5,16 +5,8 @@
 #include "thread_chains.hpp"
 
 #include <assay/define.hpp>
-#include <assay/one_of.hpp>
-#include <assay/random.hpp>
-#include <assay/verify.hpp>
 
-#include <cmath>
-#include <cstdint>
-#include <limits>
 #include <span>
-#include <stdexcept>
-#include <tuple>
 
 namespace assay::peak {
 namespace {

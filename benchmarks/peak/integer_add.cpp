@@ -5,13 +5,8 @@
 #include "thread_chains.hpp"
 
 #include <assay/define.hpp>
-#include <assay/one_of.hpp>
-#include <assay/random.hpp>
 
-#include <cstdint>
 #include <span>
-#include <stdexcept>
-#include <tuple>
 
 namespace assay::peak {
 namespace {

@@ -6,18 +6,10 @@
 #include "transformer_data.hpp"
 
 #include <assay/define.hpp>
-#include <assay/host.hpp>
-#include <assay/verify.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
 #include <numbers>
 #include <span>
-#include <tuple>
 #include <variant>
-#include <vector>
 
 namespace assay::workload {
 namespace {

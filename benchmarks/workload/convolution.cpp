@@ -6,13 +6,8 @@
 #include "samples.hpp"
 
 #include <assay/define.hpp>
-#include <assay/verify.hpp>
 
-#include <algorithm>
-#include <cstdint>
 #include <deque>
-#include <tuple>
-#include <vector>
 
 namespace assay::workload {
 namespace {

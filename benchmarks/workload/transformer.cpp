@@ -6,16 +6,11 @@
 #include "transformer_plans.hpp"
 
 #include <assay/define.hpp>
-#include <assay/verify.hpp>
 
-#include <cstdint>
 #include <deque>
 #include <functional>
 #include <optional>
 #include <span>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 namespace assay::workload {
 namespace {
