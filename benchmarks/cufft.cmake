@@ -4,8 +4,8 @@ if(NOT TARGET CUDA::cufft)
     return()
 endif()
 
-assay_cuda_module(cufft HOOKS fft/device_transform.cpp LINK CUDA::cufft)
-assay_benchmark(cufft fft::device_transform fft/device_transform_kernels.cu)
+assay_cuda_module(cufft HOOKS fft/device_transform.cu LINK CUDA::cufft)
+assay_benchmark(cufft fft::device_transform)
 # Found again at run time, whatever the loader's search path says, as in openblas.cmake.
 get_target_property(cufft_library CUDA::cufft IMPORTED_LOCATION)
 get_filename_component(cufft_folder "${cufft_library}" DIRECTORY)

@@ -1,18 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cufft_plan.hpp"
+#include "device/benchmark.cuh"
 #include "device/graph.hpp"
-#include "device/place.hpp"
-#include "device/properties.hpp"
-#include "device_transform_kernels.hpp"
-#include "transform_sums.hpp"
-
-#include <assay/define.hpp>
-
-#include <optional>
-#include <span>
+#include "fft/cufft_plan.hpp"
+#include "fft/transform_shares.hpp"
 
 namespace assay::fft {
 namespace {
+
+struct ReadError {
+    const double* errors;
+    ASSAY_HOST_DEVICE double operator()(std::uint64_t i) const { return errors[i]; }
+};
+
+struct Found {
+    double error = -1;
+    std::string what;
+};
+
+/// How far a bin is from the sum that defines it. A bin is a sum over all points: its size is their norm.
+template <class T>
+double error_of_bin(const Shape& shape, const BinPick& pick, const device::Buffer<T>& points,
+                    const device::Buffer<T>& bins, double norm, const device::Stream& stream) {
+    const std::int64_t shares = std::min<std::int64_t>(shape.volume(), 1 << 14U);
+    const device::Buffer<Complex> parts{static_cast<std::size_t>(shares)};
+    device::on_each(stream, parts.size(),
+                    ShareOfBin<T>{Sizes{shape}, shares, pick, points.data(), parts.data()});
+    device::check_launches();
+    Sum re;
+    Sum im;
+    for (const Complex& part : device::to_host(parts, stream)) {
+        re.add(part.re);
+        im.add(part.im);
+    }
+    const auto got = device::to_host(bins.data() + 2 * place_of(pick, shape), 2, stream);
+    return std::hypot(as_double(got[0]) - re.value(), as_double(got[1]) - im.value()) /
+           std::sqrt(norm);
+}
+
+/// Uniform random numbers between -1 and 1.
+template <class T>
+void fill_points(const device::Buffer<T>& points, const device::Stream& stream) {
+    device::on_each(stream, points.size(), FillPoints<T>{points.data()});
+    device::check_launches();
+}
+
+/// Queues: the bins become numbers for the way back.
+template <class T, class Back>
+void copy_bins(const device::Buffer<T>& bins, const device::Buffer<Back>& returned,
+               const device::Stream& stream) {
+    device::on_each(stream, bins.size(), CopyBins<T, Back>{bins.data(), returned.data()});
+    device::check_launches();
+}
+
+/// Euclidean norm of one transform's bins, as the points have it.
+template <class T>
+double norm_of_bins(const Shape& shape, const device::Buffer<T>& points, std::int64_t transform,
+                    const device::Stream& stream) {
+    const device::Buffer<double> parts{1U << 13U};
+    const auto shares = static_cast<std::int64_t>(parts.size());
+    device::on_each(stream, parts.size(),
+                    ShareOfNorm<T>{points.data() + transform * shape.inputs(), shape.inputs(),
+                                   shares, parts.data()});
+    device::check_launches();
+    Sum norm;
+    for (const double part : device::to_host(parts, stream)) norm.add(part);
+    return std::sqrt(norm.value() * static_cast<double>(shape.volume()));
+}
+
+/// Looks at every transform; `returned` has come back, `volume` times too large.
+template <class T, class Back>
+Check check_transforms(const Shape& shape, const device::Buffer<T>& points,
+                       const device::Buffer<T>& bins, const device::Buffer<Back>& returned,
+                       const device::Stream& stream) {
+    const auto batch = static_cast<std::size_t>(shape.batch);
+    const std::int64_t shares = shares_of(shape);
+    const device::Buffer<Squares> squares{batch * static_cast<std::size_t>(shares)};
+    const device::Buffer<double> errors{3 * batch};
+    const device::Buffer<double> norms{batch};
+    device::on_each(stream, squares.size(),
+                    ShareOfSquares<T, Back>{Sizes{shape}, shares, points.data(), bins.data(),
+                                            returned.data(), squares.data()});
+    device::on_each(stream, batch,
+                    ErrorsOfTransform{shares, static_cast<double>(shape.volume()), squares.data(),
+                                      errors.data(), norms.data()});
+    const auto worst = device::find_worst(stream, errors.size(), ReadError{errors.data()});
+    Found found{worst.error,
+                joined(transform_errors.at(worst.index % 3), " of transform ", worst.index / 3)};
+    for (std::uint64_t i = 0; i < bins_picked; ++i) {
+        const BinPick pick = pick_bin(shape, i);
+        const double norm = device::to_host(norms.data() + pick.transform, 1, stream).front();
+        const double error =
+            assay::detail::orderable(error_of_bin(shape, pick, points, bins, norm, stream));
+        if (error > found.error) found = {error, joined("a bin of transform ", pick.transform)};
+    }
+    const double bound = transform_bound<T>(shape);
+    return check_value(found.error, bound,
+                       "every transform: inverse in at least single precision, Parseval's theorem, "
+                       "symmetry of real spectra; four bins by their definition; relative to the "
+                       "norm, bound 8 u sqrt(log2(N)+2)",
+                       joined(found.what, " is off by ", found.error, ", allowed is ", bound));
+}
 
 enum class Planning : std::uint8_t { standard, patient };
 
@@ -49,7 +136,7 @@ public:
           points_{static_cast<std::size_t>(shape.inputs() * shape.batch)},
           bins_{static_cast<std::size_t>(2 * shape.bins() * shape.batch)}, returned_{bins_.size()} {
         make_plans(planning);
-        DeviceWork::fill(points_, place.stream);
+        fill_points(points_, place.stream);
         poison();
         queue(); // loads the kernels, which a recording could not
         place.stream.wait();
@@ -63,9 +150,9 @@ public:
     void run() { graph_->launch(place_.stream); }
 
     Check verify() const {
-        DeviceWork::copy_bins(bins_, returned_, place_.stream);
+        copy_bins(bins_, returned_, place_.stream);
         backward_->queue(returned_.data(), returned_.data(), CUFFT_INVERSE);
-        return DeviceWork::check(shape_, points_, bins_, returned_, place_.stream);
+        return check_transforms(shape_, points_, bins_, returned_, place_.stream);
     }
     void poison() {
         device::set_bytes(bins_, 0xff, place_.stream); // NaN
@@ -76,7 +163,7 @@ public:
         const std::uint64_t at = spoils_.next() % bins_.size();
         const auto transform = static_cast<std::int64_t>(at) / (2 * shape_.bins());
         const double damage = 2 * transform_bound<T>(shape_) *
-                              DeviceWork::norm_of_bins(shape_, points_, transform, place_.stream);
+                              norm_of_bins(shape_, points_, transform, place_.stream);
         T* const bin = bins_.data() + at;
         device::put(rounded<T>(widened(device::get(bin, place_.stream)) + damage), bin,
                     place_.stream);
@@ -84,7 +171,6 @@ public:
     double planning_seconds() const { return planning_seconds_; }
 
 private:
-    using DeviceWork = TransformWork<T, Back>;
     void queue() const { forward_->queue(points_.data(), bins_.data(), CUFFT_FORWARD); }
 
     void make_plans(Planning planning) {
