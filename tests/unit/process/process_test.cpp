@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/file.hpp"
 #include "launch/environment.hpp"
 #include "process/channel.hpp"
+#include "process/log.hpp"
 #include "process/process.hpp"
 #include "process/program.hpp"
 #include "process/scratch.hpp"
@@ -133,6 +135,25 @@ TEST_F(ProcessTest, TheDestructorKills) {
         ASSERT_TRUE(process);
     }
     EXPECT_THAT(processes_of(-1, mark_), IsEmpty());
+}
+
+TEST(Log, KeepsHeadAndTailOfWhatIsTooLong) {
+    const auto log = std::filesystem::path{testing::TempDir()} / ("log-" + random_token(4));
+    constexpr std::size_t end = std::size_t{8} << 20U; // bytes kept at either end
+    std::ofstream{log} << std::string(2 * end, 'x');
+    limit_log(log);
+    shorten_log(log);
+    EXPECT_EQ(std::filesystem::file_size(log), 2 * end) << "just fits";
+    std::ofstream{log} << "begin" << std::string(3 * end, 'x') << "end";
+    limit_log(log); // while it is written to: the size stays, the disk is given back
+    EXPECT_EQ(std::filesystem::file_size(log), 3 * end + 8);
+    shorten_log(log);
+    const auto text = read_whole(log, 3 * end);
+    ASSERT_TRUE(text);
+    EXPECT_TRUE(text->starts_with("begin") && text->ends_with("end"));
+    EXPECT_THAT(*text, HasSubstr("[8388616 bytes left out]"));
+    EXPECT_LT(text->size(), 2 * end + 100);
+    std::filesystem::remove(log);
 }
 
 TEST(Scratch, IsThereHoweverManyMakeOneAtOnce) {
