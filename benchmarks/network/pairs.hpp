@@ -29,7 +29,7 @@ template <class Params>
 consteval auto pairs_axis() {
     return symbolic(
         "ranks",
-        "processes, two to a pair: the first half on the first hosts plays with the second half",
+        "processes, two to a pair: the first half on the first hosts pairs with the second half",
         "", &Params::ranks, {2}, {2, 4096}, {Symbol::all, Symbol::per_node});
 }
 template <class Params>

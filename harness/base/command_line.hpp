@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the command lines of both programs do alike: verbs, --help and --version, and errors that say what
+// Common to the command lines of both programs: verbs, --help and --version, and errors that say what
 // would be right. For the one file of a program that includes CLI11, which takes seconds to compile.
 
 #pragma once
@@ -34,7 +34,7 @@ inline ParsedLine usage_error(const CLI::App& program, const std::string& messag
                                  verb, verb.empty() ? "" : " ")};
 }
 
-/// An argument that no option took.
+/// An argument that is no option.
 inline ParsedLine unexpected_argument(const CLI::App& program, const CLI::App& verb,
                                       const std::string& argument) {
     const bool is_option = argument.size() > 1 && argument.front() == '-';
@@ -49,7 +49,7 @@ inline ParsedLine unexpected_argument(const CLI::App& program, const CLI::App& v
                        verb.get_name());
 }
 
-/// Arguments behind the program's name. `verbs` are what people may type; each is a subcommand that allows
+/// Arguments after the program's name. `verbs` are what people may type; each is a subcommand that allows
 /// extras, so that the message about them is ours.
 inline ParsedLine parse_line(CLI::App& program, std::vector<std::string> arguments,
                              const std::vector<std::string>& verbs) {

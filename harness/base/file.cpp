@@ -194,7 +194,7 @@ Result<std::string> read_whole(const std::filesystem::path& path, std::size_t li
     };
     if (std::cmp_greater(facts.st_size, limit)) return too_large();
     std::string content;
-    // A parser that reads in blocks wants room behind the end (simdjson: 64 bytes).
+    // A parser that reads in blocks needs padding after the end (simdjson: 64 bytes).
     constexpr std::size_t room = 64;
     content.reserve(static_cast<std::size_t>(facts.st_size) + room);
     std::array<char, 1U << 16U> block{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that are whole or absent, and the project's own files found relative to the program.
+// Files that are complete or absent, and the project's own files, found relative to the program.
 
 #pragma once
 
@@ -20,7 +20,7 @@ namespace assay {
 /// `>(command)`) is written into.
 Result<void> write_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// Writes all of it, however often the system stops in between; false leaves the reason in errno.
+/// Writes all of it, also after partial writes; false leaves the reason in errno.
 bool write_all(int descriptor, std::string_view content);
 
 /// An open file that is closed with it; -1: none.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FNV-1a, 64 bits: fingerprints of plans and files, by which equal things are recognised. Never for
-// anything that somebody could gain from forging.
+// FNV-1a, 64 bits: fingerprints of plans and files, to recognise equal ones. Not for anything that
+// is worth forging.
 
 #pragma once
 

@@ -10,11 +10,11 @@
 
 namespace assay {
 
-/// The candidate with the fewest edits from `name`; "" where none is close enough to be worth
-/// suggesting (more than a third of the letters differ).
+/// The candidate with the fewest edits from `name`; "" if none is close enough to suggest (more than
+/// a third of the letters differ).
 std::string nearest(std::string_view name, std::span<const std::string> candidates);
 
-/// ` (did you mean "x"?)`, or the list of what is known when nothing is near and the list is short.
+/// ` (did you mean "x"?)`, or the list of known names when none is near and the list is short.
 std::string suggestion(std::string_view name, std::span<const std::string> candidates);
 
 } // namespace assay

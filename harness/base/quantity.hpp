@@ -12,9 +12,9 @@
 
 namespace assay {
 
-/// "64MiB" as 67108864; nothing where it is no whole number with KiB, MiB, GiB or no unit, or does not fit.
+/// "64MiB" as 67108864; nothing if it is not a whole number with KiB, MiB, GiB or no unit, or does not fit.
 std::optional<std::int64_t> parse_integer(std::string_view text);
-/// "0.5"; nothing where anything follows the number.
+/// "0.5"; nothing if anything follows the number.
 std::optional<double> parse_real(std::string_view text);
 
 /// Seconds of "90", "90s", "15m", "1h".

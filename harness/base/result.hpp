@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values for what we expect to go wrong: a Result is a value or an Error whose text a user can act
-// on (what, where, what would be right). Exceptions are for what broke, assertions for what cannot be.
+// Expected failures are values: a Result is a value or an Error whose text a user can act on (what,
+// where, what would be right). Exceptions are for broken things, assertions for impossible ones.
 
 #pragma once
 
@@ -18,7 +18,7 @@ enum class Fault : std::uint8_t {
     usage,       // an option, a config file, a result file: the user can correct it
     environment, // no permission, no space, no launcher, no driver
     benchmark,   // the thing under measurement failed
-    another_rank // of the team failed; its own words say why
+    another_rank // of the team failed; its own error says why
 };
 
 struct Error {
@@ -33,12 +33,12 @@ inline tl::unexpected<Error> fail(std::string message, Fault fault = Fault::usag
     return tl::unexpected<Error>{Error{.message = std::move(message), .fault = fault}};
 }
 
-/// What the programs return. One list for both; the README and `--help` print it.
+/// The exit codes of both programs; the README and `--help` print them.
 enum class ExitCode : std::uint8_t {
     done = 0,         // ok, unstable, skipped; or a verdict PASS
     failed = 1,       // a case incorrect, failed or crashed; a limit failed; a regression
     usage = 2,        // usage or config error
-    inconclusive = 3, // nothing to judge
+    inconclusive = 3, // no verdict possible
     environment = 4,  // the machine or the file system does not allow it
     interrupted = 5,  // stopped by a signal; --resume continues
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SHA-256 (FIPS 180-4) and HMAC (RFC 2104), for machine ids: whoever sees an id must not get back to
-// what it was made from (decisions/timing.md 0031); and for imported files, to know them again.
+// SHA-256 (FIPS 180-4) and HMAC (RFC 2104), for machine ids, which must not reveal what they were made
+// from (decisions/timing.md 0031), and for recognising imported files.
 
 #pragma once
 

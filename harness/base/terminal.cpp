@@ -104,7 +104,7 @@ std::string_view front_of(std::string_view text, std::size_t columns) {
     return text.substr(0, text.size() - rest.size());
 }
 
-/// Punctuation that does not begin a line, and that which does not end one.
+/// Punctuation that must not begin a line, and that must not end one.
 bool is_closing(char32_t code) {
     return std::u32string_view{U"，。、；：？！）】」』》”’…,.;:?!)]%"}.find(code) !=
            std::u32string_view::npos;
@@ -199,7 +199,7 @@ std::string indented(std::string_view text, std::size_t indent, std::size_t widt
 
 namespace {
 
-/// Takes from the widest column what is more than the terminal has.
+/// Shrinks the widest column until the table fits the terminal.
 void narrow(std::vector<std::size_t>& widths, std::size_t most) {
     const std::size_t gaps = 2 * (widths.size() - 1);
     const auto total = std::accumulate(widths.begin(), widths.end(), gaps);

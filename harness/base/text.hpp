@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text taken apart.
+// Splitting and trimming text.
 
 #pragma once
 
@@ -13,6 +13,8 @@
 namespace assay {
 
 bool is_blank(char c);
+/// An ASCII letter, a digit, or one of `others`.
+bool is_word(char c, std::string_view others = "_");
 std::string_view trim(std::string_view text);
 /// At most 200 characters of `text`, its words one blank apart: some vendors pad their names.
 std::string tidied(std::string_view text);

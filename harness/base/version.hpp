@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The version of assay, as CMakeLists.txt says it: printed by the programs and recorded in results.
+// The version of assay, from CMakeLists.txt: printed by the programs and recorded in results.
 
 #pragma once
 

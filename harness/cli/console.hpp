@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the program says to people; only main.cpp and the verbs print it.
+// Output of the program; only main.cpp and the verbs print.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace assay::cli {
 /// Prints `assay: ...` on stderr and returns the code for it.
 ExitCode report(const Error& error);
 
-/// "1:05" or "2:03:04": minutes and seconds, with hours where there are any.
+/// "1:05" or "2:03:04": minutes and seconds, with hours if there are any.
 std::string clock_text(double seconds);
 
 } // namespace assay::cli

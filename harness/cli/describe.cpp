@@ -79,7 +79,7 @@ std::string values_text(const std::vector<record::Value>& values) {
     return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// What a value sets before the process begins: "OMPI_MCA_btl=self,tcp", with VALUE for its own name.
+/// The variables that a value sets before the process starts: "OMPI_MCA_btl=self,tcp", with VALUE for its own name.
 std::string variables_of(const harness::Parameter& parameter, std::string_view value) {
     std::vector<std::string> set;
     for (const auto& v : parameter.variables)

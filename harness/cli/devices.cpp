@@ -16,16 +16,16 @@ namespace {
 
 using machine::DeviceState;
 
-/// "18 NVLinks", or "17 of 18 NVLinks" where all of its kind have more.
+/// "18 NVLinks", or "17 of 18 NVLinks" if its kind has more.
 std::string links(int up, const std::optional<machine::HardwareEntry>& known) {
     const bool counts = known && known->nvlink_bandwidth && known->nvlink_rate &&
-                        !known->nvlink_bridge; // whose bridge may be left out
+                        !known->nvlink_bridge; // a bridge is optional
     const long all = counts ? std::lround(*known->nvlink_bandwidth / *known->nvlink_rate) : up;
     const auto of = all > up ? fmt::format(" of {}", all) : std::string{};
     return fmt::format("{}{} NVLink{}", up, of, up == 1 && of.empty() ? "" : "s");
 }
 
-/// What it is.
+/// The facts about a device.
 std::string description(const record::Device& device) {
     std::vector<std::string> parts{device.name.empty() ? "unnamed device" : device.name};
     if (!device.mode.empty()) parts.push_back(device.mode);
@@ -48,7 +48,7 @@ std::string description(const record::Device& device) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// "1.76 of 1.98 GHz": a reading and the most there is of it.
+/// "1.76 of 1.98 GHz": a reading and its maximum.
 std::string share(const std::optional<double>& value, const std::optional<double>& most,
                   double scale, std::string_view unit, int digits) {
     if (!value) return {};
@@ -57,7 +57,7 @@ std::string share(const std::optional<double>& value, const std::optional<double
                        unit);
 }
 
-/// How it is now.
+/// Its present state.
 std::string condition(const DeviceState& state) {
     const auto& now = state.readings;
     std::vector<std::string> parts;

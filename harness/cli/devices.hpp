@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The devices of a machine as `assay doctor` shows them: what they are, how they are, what is wrong.
+// The devices of a machine for `assay doctor`: facts, state and problems.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace assay::cli {
 
-/// A name and a text, line by line; names of lines that go on with a device are empty.
+/// A name and a text for each line; further lines of a device have an empty name.
 struct DeviceLine {
     std::string name;
     std::string text;

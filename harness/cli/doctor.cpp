@@ -7,9 +7,9 @@
 #include "doctor/availability.hpp"
 #include "doctor/noise.hpp"
 #include "json/json.hpp"
-#include "machine/binding.hpp"
 #include "machine/devices.hpp"
 #include "machine/inventory.hpp"
+#include "machine/topology.hpp"
 #include "record/convert.hpp"
 #include "record/format.hpp"
 #include "registry/catalogue.hpp"
@@ -38,7 +38,7 @@ struct Diagnosis {
     std::optional<harness::NoiseProfile> noise;
 };
 
-/// On a terminal a line says how far it is; elsewhere, that it will take a while.
+/// A line of progress on a terminal; elsewhere, a note that it takes a while.
 harness::NoiseProfile watch_noise(const record::Machine& machine, double seconds) {
     const auto terminal = terminal_of(STDERR_FILENO);
     if (!terminal.present) print_error(fmt::format("measuring noise for {:g} s\n", seconds));

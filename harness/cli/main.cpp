@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/console.hpp"
-#include "cli/hand_over.hpp"
 #include "cli/options.hpp"
+#include "cli/reports.hpp"
 #include "cli/verbs.hpp"
 #include "worker/worker.hpp"
 
@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     try {
         return run({argv + 1, argv + argc});
     } catch (const std::exception& error) {
-        // Out of memory and the like: whatever we expect comes as a Result.
+        // Out of memory and the like: expected failures are Results.
         return static_cast<int>(assay::cli::report({error.what(), assay::Fault::environment}));
     }
 }

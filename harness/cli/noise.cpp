@@ -23,7 +23,7 @@ std::vector<std::vector<stats::Quantum>> of_all_cores(const harness::NoiseProfil
     return all;
 }
 
-/// Of every core, relative to its own usual time, so that cores of different kinds may be together.
+/// Of every core, relative to its own usual time, so that different kinds of cores can be combined.
 stats::Jitter jitter_of_all(const harness::NoiseProfile& profile, Series series) {
     std::vector<stats::Quantum> all;
     for (const auto& core : profile.cores)
@@ -42,7 +42,7 @@ std::string expectation_text(const stats::Expectation& expected) {
 constexpr std::array bin_names{"below 0.1%", "0.1 to 1%",   "1 to 10%",  "10 to 100%",
                                "1 to 10 x",  "10 to 100 x", "over 100 x"};
 
-/// "▇▇▇▇": logarithmic, because one long pause matters and a million short ones are no news.
+/// "▇▇▇▇": logarithmic, because a single long pause matters and a million short ones are normal.
 std::string bar(std::uint64_t count, std::uint64_t total) {
     constexpr double full = 24; // columns
     if (count == 0) return "";

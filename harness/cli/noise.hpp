@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The noise profile in words: what was seen, and what it means for measurements here.
+// The noise profile as text: the observations, and their meaning for measurements here.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace assay::cli {
 
-/// What the noise alone makes of a figure that `replicas` processes measure for that long each.
+/// The effect of the noise alone on a value measured by `replicas` processes for that long each.
 struct NoiseExpectation {
     const char* suite;
     std::size_t replicas;
@@ -23,7 +23,7 @@ struct NoiseExpectation {
 };
 std::vector<NoiseExpectation> noise_expectations(const harness::NoiseProfile& profile);
 
-/// A name and a text, line by line; the histogram is one of them.
+/// A name and a text for each line; the histogram is one of them.
 struct NoiseLine {
     std::string name;
     std::string text;

@@ -5,7 +5,7 @@
 #include "base/file.hpp"
 #include "base/quantity.hpp"
 #include "base/version.hpp"
-#include "cli/hand_over.hpp"
+#include "cli/reports.hpp"
 #include "plan/interleaving.hpp"
 #include "plan/plan.hpp"
 
@@ -34,7 +34,7 @@ constexpr const char* examples =
     "Reports: assay report, compare, history, predict, import, export and verify start "
     "assay-report.\n";
 
-/// Where teams of processes run.
+/// The hosts of teams.
 void add_hosts(CLI::App& verb, Options& o) {
     const auto take = [&o](const char* option, Result<std::vector<harness::Host>> hosts) {
         if (!hosts) throw CLI::ValidationError(option, hosts.error().message);

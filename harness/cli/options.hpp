@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line, parsed: what every verb needs, or what to print instead. Nothing is printed and
-// nothing is run here.
+// The parsed command line: the options of every verb, or what to print instead. Nothing is printed or
+// run here.
 
 #pragma once
 
@@ -19,7 +19,7 @@ enum class Verb : std::uint8_t { doctor, list, describe, plan, run, manifest };
 
 struct Options {
     Verb verb = Verb::list;
-    std::vector<std::string> what; ///< suites, ids, or the file that the verb is about
+    std::vector<std::string> what; ///< suites, ids, or the verb's file
     std::vector<std::string> set;
     std::vector<std::string> only;
     std::vector<std::string> devices; ///< "all", "0", "GPU-..."
@@ -47,7 +47,7 @@ struct Options {
     double noise_seconds = 10;
 };
 
-/// Options to act on; or, without them, what to print and the code to end with (help, version, errors).
+/// Options; or, without them, what to print and the exit code (help, version, errors).
 struct Parsed {
     std::optional<Options> options;
     ExitCode code = ExitCode::done;

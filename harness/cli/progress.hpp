@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run as it goes on, on stderr: one line that is written over on a terminal, one line for each
-// finished case elsewhere, nothing when asked to be quiet.
+// The progress of a run, on stderr: one line that is overwritten on a terminal, one line for each
+// finished case elsewhere, nothing with --quiet.
 
 #pragma once
 
@@ -34,7 +34,7 @@ private:
     Terminal terminal_;
     std::size_t started_ = 0;
     std::size_t finished_ = 0;
-    bool shown_ = false; ///< a line is on the screen that has to be written over
+    bool shown_ = false; ///< a line on the screen must be overwritten
 };
 
 } // namespace assay::cli

@@ -3,24 +3,32 @@
 
 #include "base/console.hpp"
 #include "base/file.hpp"
+#include "cli/console.hpp"
 
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 namespace assay::cli {
 namespace {
 
-/// Starts a program and waits for it; its stdout goes to `output`. Did it end well?
-bool run_program(std::vector<std::string> arguments, int output) {
+std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
     std::vector<char*> pointers;
     for (auto& argument : arguments) pointers.push_back(argument.data());
     pointers.push_back(nullptr);
+    return pointers;
+}
+
+/// Starts a program and waits for it; its stdout goes to `output`. True if it succeeded.
+bool run_program(std::vector<std::string> arguments, int output) {
+    const auto pointers = pointers_to(arguments);
     pid_t child = 0;
     posix_spawn_file_actions_t actions{};
     ::posix_spawn_file_actions_init(&actions);
@@ -36,6 +44,19 @@ bool run_program(std::vector<std::string> arguments, int output) {
 }
 
 } // namespace
+
+bool is_report_verb(std::string_view name) {
+    return std::ranges::find(report_verbs, name) != report_verbs.end();
+}
+
+ExitCode hand_over(const std::vector<std::string>& arguments) {
+    const std::string program = layout().programs / "assay-report";
+    std::vector<std::string> texts{program};
+    texts.insert(texts.end(), arguments.begin(), arguments.end());
+    ::execv(program.c_str(), pointers_to(texts).data());
+    return report(
+        {fmt::format("cannot start {}: {}", program, std::strerror(errno)), Fault::environment});
+}
 
 std::optional<Reports> write_reports(const std::filesystem::path& file,
                                      const std::string& language) {

@@ -1,29 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reports that the program `assay-report`, which lies beside this one, writes of a finished run.
+// The program `assay-report` in the same folder: its verbs, and reports that it writes of a finished run.
 
 #pragma once
 
-#include "cli/options.hpp"
-#include "run/run_folder.hpp"
-#include "run/runner.hpp"
+#include "base/result.hpp"
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::cli {
+
+/// Verbs of assay-report, which people may type after `assay` as well.
+inline constexpr std::array<std::string_view, 7> report_verbs{
+    "report", "compare", "history", "predict", "import", "export", "verify"};
+/// Replaces this program by assay-report in the same folder, with the same arguments. Returns only if
+/// that fails.
+ExitCode hand_over(const std::vector<std::string>& arguments);
+bool is_report_verb(std::string_view name);
 
 struct Reports {
     std::filesystem::path html;
     std::filesystem::path markdown;
 };
-/// Beside the result; a warning on stderr where there is none.
+/// Beside the result; a warning on stderr if that fails.
 std::optional<Reports> write_reports(const std::filesystem::path& file,
                                      const std::string& language);
 
-/// A run and what people call it.
+/// A run and its label.
 struct LabelledFile {
     std::string label;
     std::filesystem::path file;
@@ -32,7 +40,7 @@ struct LabelledFile {
 std::optional<std::filesystem::path> write_comparison(const std::vector<LabelledFile>& files,
                                                       bool shown, const std::string& language);
 
-/// Where nobody looks at a display there is nothing to open; the path was printed.
+/// Does nothing without a display; the path was printed.
 void open_in_browser(const std::filesystem::path& page);
 
 } // namespace assay::cli

@@ -37,8 +37,8 @@ Paint paint_of(Status status) {
     return went_wrong(status) ? Paint::red : Paint::yellow;
 }
 
-/// Names for the cases of a run without the parameters that are the same in all cases of a benchmark:
-/// short enough for a line, and still no two are called the same.
+/// Names for the cases of a run without the parameters that are equal in all cases of a benchmark: short
+/// enough for a line, and still unique.
 class Names {
 public:
     explicit Names(const record::Run& run) {
@@ -62,7 +62,7 @@ private:
     std::set<Key> varying_;
 };
 
-/// Why cases did not end well, and what to be warned of.
+/// Reasons of cases that are not ok, and warnings.
 std::string remarks(const record::Run& run, const Names& names, const Terminal& terminal) {
     std::string out;
     for (const auto& c : run.cases) {
@@ -86,7 +86,8 @@ SummaryRow summary_row(const record::Case& c) {
     if (c.metrics.empty() || !c.metrics.front().value) return row;
     const auto& headline = c.metrics.front();
     row.value = record::human(*headline.value, headline.unit);
-    if (const auto half = half_width(headline)) // two replicas that differ say next to nothing
+    if (const auto half =
+            half_width(headline)) // two replicas that differ give almost no information
         row.interval = *half > 1 ? ">±100%" : "±" + record::human_percent(*half);
     if (const auto share = record::share_of_ceiling(c)) row.ceiling = record::human_percent(*share);
     return row;
@@ -117,6 +118,7 @@ json::Value summary_json(const harness::Outcome& outcome) {
                          {"status", to_string(c.status)},
                          {"reason", c.reason},
                          {"reason_code", to_string(c.reason_code)},
+                         {"reason_values", record::to_json(c.reason_values)},
                          {"headline", nullptr},
                          {"ceiling", record::to_json(c.ceiling)},
                          {"other_ceilings", json::Value::array()},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What came of a run, in one line per case.
+// The results of a run, one line per case.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace assay::cli {
 
 struct SummaryRow {
     std::string name;
-    std::string value;    ///< of the headline, with prefix and unit; "" where there is none
+    std::string value;    ///< of the primary metric, with prefix and unit; "" if there is none
     std::string interval; ///< "±0.8%", the wider side
     std::string ceiling;  ///< "97%"
     std::string status;

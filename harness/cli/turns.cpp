@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `assay run --interleave` and `assay plan --interleave` show.
+// The output of `assay run --interleave` and `assay plan --interleave`.
 
 #include "cli/console.hpp"
 #include "cli/reports.hpp"
@@ -54,7 +54,7 @@ json::Value outcomes_json(const harness::Interleaving& turns,
     return document;
 }
 
-/// Any that was stopped, any that went wrong, all done.
+/// The worst of them: stopped, failed, done.
 ExitCode exit_code_of(const std::vector<harness::Outcome>& outcomes) {
     ExitCode worst = ExitCode::done;
     for (const auto& outcome : outcomes) {

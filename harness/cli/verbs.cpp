@@ -41,7 +41,7 @@ ExitCode perform_verb(const Options& options) {
 
 ExitCode perform(const Options& options) {
     if (options.job.hosts.empty() && options.job.launcher.empty()) return perform_verb(options);
-    // Whatever is wrong with the hosts is said before anything is measured.
+    // Problems with hosts are reported before anything is measured.
     auto job = harness::settle(options.job);
     if (!job) return report(job.error());
     auto settled = options;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verbs of the program. Each does its work through the rooms and prints what came of it.
+// The verbs of the program. Each one works through the rooms and prints the result.
 
 #pragma once
 

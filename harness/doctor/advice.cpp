@@ -53,7 +53,7 @@ Sentence on_threads(const record::Machine& machine) {
 }
 
 Sentence on_affinity(const record::Machine& machine, const machine::Files& files) {
-    // A quota lowers the usable cores too, and has its own sentence.
+    // A quota reduces the usable cores too, and has its own advice.
     if (!machine.usable_cores || machine.usable_cores >= machine.cores || on_quota(machine, files))
         return std::nullopt;
     return fmt::format("this process may use {} of {} cores (affinity or cpuset)",

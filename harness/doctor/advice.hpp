@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What to change on this machine, or to know about it, before believing its figures.
+// What to change on this machine, or to know about it, before trusting its results.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace assay::harness {
 
-/// Sentences, most important first; empty when there is nothing to say.
+/// Sentences, most important first; empty if there is no advice.
 std::vector<std::string> advise(const record::Machine& machine, const machine::Files& files);
 
 } // namespace assay::harness

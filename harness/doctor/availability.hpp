@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Can a module be used here? Without loading it (list, plan: milliseconds), or by loading it in a
-// process of its own (doctor), where it may do whatever it likes.
+// Can a module be used here? Checked without loading it (list, plan: milliseconds), or by loading it in
+// its own process (doctor), where it can do no harm.
 
 #pragma once
 
@@ -15,17 +15,17 @@
 
 namespace assay::harness {
 
-/// Why not, as far as files can tell: its library or its launcher is missing. Empty: it seems to be.
+/// Why not, as far as files show: its library or its launcher is missing. Empty: it seems usable.
 std::string why_unavailable(const Manifest& module);
 
-/// What a module said when it was loaded.
+/// The result of loading a module.
 struct ModuleState {
     std::string module;
-    std::string problem;     ///< why it cannot be used; empty when it can
+    std::string problem;     ///< why it cannot be used; empty if it can
     record::NamedList facts; ///< library versions and choices
 };
 
-/// Loads each module in a worker process of its own and asks it for its facts.
+/// Loads each module in its own worker process and asks it for its facts.
 std::vector<ModuleState> probe_modules(const Catalogue& catalogue, const record::Machine& machine);
 
 } // namespace assay::harness

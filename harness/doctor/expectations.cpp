@@ -19,11 +19,11 @@ namespace {
 struct Fact {
     std::string name;
     std::int64_t found = 0;
-    bool at_least = false; ///< memory is never quite what its label says
+    bool at_least = false; ///< usable memory is always a little less than installed
 };
 
-/// As many as the driver tells of, so that one which fell off the bus is missed; where no driver tells,
-/// those that are plugged in. The parts of one device have one address.
+/// The devices that the driver reports, so that one that fell off the bus is missed; without a driver,
+/// those on the PCI bus. The parts of one device share an address.
 std::int64_t devices_of(const record::Machine& machine) {
     const auto is_accelerator = [](const auto& device) { return device.kind == "accelerator"; };
     if (machine.devices.empty()) return std::ranges::count_if(machine.pci, is_accelerator);

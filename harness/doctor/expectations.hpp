@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// --expect: what a machine must have before anything is measured on it, so that a node that lost a GPU
-// is noticed at once and not by its figures.
+// --expect: what a machine must have before anything is measured on it, so that a lost GPU is noticed
+// at once and not by the results.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace assay::harness {
 
 /// Each "key=value": counts (cores, threads, sockets, numa, gpu) exactly, memory at least. A wrong key
-/// or value is a usage error; a machine that differs is one of the environment, with what was found.
+/// or value is a usage error; a machine that differs is an environment error, with the actual value.
 Result<void> check_expectations(const record::Machine& machine,
                                 const std::vector<std::string>& expectations);
 

@@ -19,7 +19,7 @@
 namespace assay::harness {
 namespace {
 
-/// About 0.15 ms: long enough that reading the clock is nothing, short enough that a timer tick of
+/// About 0.15 ms: long enough that reading the clock is negligible, short enough that a timer tick of
 /// some microseconds shows.
 constexpr std::int64_t additions = 512 * 1024;
 constexpr std::size_t stretch = std::size_t{1} << 20U; // bytes read in one piece
@@ -32,7 +32,7 @@ void stay_on(int cpu) {
     ::sched_setaffinity(0, sizeof here, &here);
 }
 
-/// A buffer read a stretch at a time, round and round.
+/// A buffer, read cyclically a stretch at a time.
 class Reader {
 public:
     explicit Reader(std::size_t bytes) : values_(bytes / sizeof(std::uint64_t), 1) {}
@@ -42,7 +42,7 @@ public:
         std::uint64_t sum = 0;
         for (std::size_t i = 0; i < count; ++i) sum += values_[at_ + i];
         at_ = at_ + 2 * count > values_.size() ? 0 : at_ + count;
-        asm volatile("" : : "r"(sum)); // the sum is wanted, so it is computed
+        asm volatile("" : : "r"(sum)); // forces the compiler to compute the sum
     }
 
 private:
@@ -50,7 +50,7 @@ private:
     std::size_t at_ = 0;
 };
 
-/// A buffer for each core, such that all of them do not fit into the caches.
+/// A buffer for each core, so that together they exceed the caches.
 std::size_t buffer_bytes(std::int64_t last_level_bytes, std::size_t cores) {
     constexpr std::int64_t least = std::int64_t{16} << 20U;
     constexpr std::int64_t most = std::int64_t{256} << 20U; // a core's share of any cache
@@ -78,7 +78,7 @@ CoreWatch watch_core(const NoiseWork& work, double seconds) {
 
 ClockRange clock_range(const std::vector<CoreWatch>& cores, std::int64_t chain) {
     constexpr double bin =
-        0.1; // seconds: some hundred pieces, of which the fastest met no interrupt
+        0.1; // seconds: some hundred pieces, the fastest of them without an interrupt
     std::vector<double> clocks;
     for (const auto& core : cores) {
         std::vector<double> fastest;
@@ -117,7 +117,7 @@ NoiseProfile profile_noise(const std::vector<int>& cpus, double seconds,
             const NoiseWork work{.now = telemetry::steady_seconds,
                                  .arithmetic = [] { machine::chain_seconds(additions); },
                                  .memory = [&] { reader.read(); }};
-            watch_core(work, seconds / 50); // caches and clock get warm
+            watch_core(work, seconds / 50); // warms up caches and clock
             ready.count_down();
             go.wait();
             profile.cores[i] = watch_core(work, seconds);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A noise profile: every core does two fixed pieces of work in turn, one that stays inside the core
-// (a chain of additions) and one that goes to memory (a stretch of a buffer larger than the caches),
-// while foreign CPU use and steal are watched. Says how well anything can be measured here.
+// A noise profile: every core alternates two fixed pieces of work, one inside the core (a chain of
+// additions) and one in memory (a stretch of a buffer larger than the caches), while foreign CPU use
+// and steal are recorded. Shows the achievable precision on this machine.
 
 #pragma once
 
@@ -25,14 +25,14 @@ struct CoreWatch {
 
 /// The pieces of work and the clock; tests replace them.
 struct NoiseWork {
-    std::function<double()> now; ///< seconds since anything
+    std::function<double()> now; ///< seconds since any origin
     std::function<void()> arithmetic;
     std::function<void()> memory;
 };
-/// Does the pieces in turn for that long.
+/// Alternates the pieces for that long.
 CoreWatch watch_core(const NoiseWork& work, double seconds);
 
-/// How far the clock moved, from the chain of additions: one per cycle.
+/// The range of the clock, from the chain of additions: one per cycle.
 struct ClockRange {
     double low = 0; ///< hertz: the slowest tenth of a second of the slowest core
     double median = 0;
@@ -43,7 +43,7 @@ ClockRange clock_range(const std::vector<CoreWatch>& cores, std::int64_t additio
 struct NoiseProfile {
     double seconds = 0;
     std::vector<CoreWatch> cores;
-    record::Telemetry telemetry; ///< steal, foreign CPU, throttling while we watched
+    record::Telemetry telemetry; ///< steal, foreign CPU use and throttling meanwhile
     ClockRange clock;
 };
 /// Occupies the given CPUs with a thread each. `last_level_bytes`: of all their last-level caches

@@ -13,7 +13,7 @@
 namespace assay::driver {
 namespace {
 
-/// The code of a reading that there is not.
+/// The code of a missing reading.
 bool is_absent(int code) {
     constexpr std::array absent{nvml::not_supported,
                                 nvml::no_permission,
@@ -95,7 +95,7 @@ std::string Nvml::Library::meaning(int code) const {
 }
 
 Result<Nvml> Nvml::open(const std::filesystem::path& library) {
-    // Never unloaded: a driver's library is not made for it.
+    // Never unloaded: driver libraries do not support it.
     void* found = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (found == nullptr) return no_library(fmt::format("cannot be loaded: {}", ::dlerror()));
     const auto loaded = std::make_shared<Library>(found);
@@ -199,8 +199,8 @@ std::vector<std::optional<double>> NvmlDevice::State::fields(std::span<const Fie
     std::vector<std::optional<double>> found(wanted.size());
     if (!call(library->fields, whole, static_cast<int>(values.size()), values.data())) return found;
     for (std::size_t i = 0; i < values.size(); ++i) {
-        // What a driver does not know it answers with one of several codes: only a lost device is
-        // worth a word.
+        // A driver answers unknown readings with one of several codes: only a lost device is
+        // reported.
         if (values[i].result == nvml::success) found[i] = number_in(values[i]);
         if (values[i].result == nvml::gpu_is_lost) good(nvml::gpu_is_lost, library->fields.name);
     }

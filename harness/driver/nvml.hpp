@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NVIDIA devices as their driver's management library (NVML) describes them. The library is loaded
-// when it is there; every function of it may be missing, and every reading may be absent: a device has
-// no sensor for it, the driver is older, the user may not see it. That is no error. Anything else that
-// goes wrong (the device fell off the bus) leaves readings absent too, and `problem()` says why.
+// if it exists; each of its functions may be missing, and each reading may be absent: the device has no
+// sensor, the driver is older, the user lacks permission. That is no error. Other failures (the device
+// fell off the bus) leave readings absent too, and `problem()` has the reason.
 
 #pragma once
 
@@ -24,24 +24,24 @@ namespace assay::driver {
 /// Found in the system's folders for libraries.
 inline constexpr std::string_view nvml_library = "libnvidia-ml.so.1";
 
-/// What a device says of this moment.
+/// The present readings of a device.
 struct DeviceReadings {
     std::optional<double> power_watts;
     std::optional<double> clock_hz; ///< of the multiprocessors
     std::optional<double> memory_clock_hz;
     std::optional<double> temperature_celsius;
     std::optional<double> memory_temperature_celsius;
-    std::optional<int> pcie_generation; ///< as fast as the link is now: without work it slows down
+    std::optional<int> pcie_generation; ///< of the link now: it slows down when idle
     std::optional<int> pcie_width;
-    /// Reasons for which it runs slower than it can: "power_cap", "thermal", "hardware_thermal",
+    /// Reasons for reduced clocks: "power_cap", "thermal", "hardware_thermal",
     /// "power_brake", "hardware_slowdown", "sync_boost", "clock_setting", "display".
     std::optional<std::vector<std::string>> throttles;
 };
 
-/// What a device counts: differences say what happened in between.
+/// Counters of a device, for differences between two moments.
 struct DeviceCounters {
     std::optional<double> energy_joules;     ///< since the driver was loaded
-    std::map<std::string, double> throttled; ///< seconds by reason, of those that are counted
+    std::map<std::string, double> throttled; ///< seconds by reason, for the counted ones
     std::optional<std::int64_t> ecc_corrected;
     std::optional<std::int64_t> ecc_uncorrected;
     std::optional<std::int64_t> pcie_replays;
@@ -49,7 +49,7 @@ struct DeviceCounters {
     std::optional<std::int64_t> nvlink_sent_bytes;
 };
 
-/// What changes seldom, and tells whether a device is well.
+/// Slowly changing readings of a device's health.
 struct DeviceHealth {
     std::optional<std::int64_t> remapped_rows_corrected;
     std::optional<std::int64_t> remapped_rows_uncorrected;
@@ -57,12 +57,12 @@ struct DeviceHealth {
     std::optional<bool> remapping_failed;
     std::optional<int> pcie_generation_max;
     std::optional<int> pcie_width_max;
-    std::optional<bool> persistence; ///< the driver keeps it awake without users
+    std::optional<bool> persistence; ///< the driver keeps it initialised without users
 };
 
-/// A device or, where it is divided (MIG), a part of one. A part has neither sensors nor counters of
-/// its own: readings are those of the whole device, except for power, energy and NVLink, in which other
-/// parts have a share and which are absent.
+/// A device or, if it is divided (MIG), a part of one. A part has no sensors or counters of its own:
+/// readings are those of the whole device, except for power, energy and NVLink, which parts share and
+/// which are therefore absent.
 class NvmlDevice {
 public:
     NvmlDevice(NvmlDevice&& other) noexcept;
@@ -75,14 +75,14 @@ public:
     DeviceReadings readings();
     DeviceCounters counters();
     DeviceHealth health();
-    std::optional<double> clock_hz(); ///< that of readings(), alone
-    /// Those that compute on it, by the ids that the driver knows: in a container they may be others
-    /// than its own.
+    std::optional<double> clock_hz(); ///< that of readings()
+    /// The processes that use it, by the driver's ids: in a container they may differ from the
+    /// process's own.
     std::optional<std::vector<int>> processes();
     /// Empty unless it is divided.
     std::vector<NvmlDevice> parts();
     bool is_part() const;
-    /// What went wrong first, in a sentence; empty: nothing.
+    /// The first failure, as a sentence; empty: none.
     const std::string& problem() const;
 
 private:
@@ -106,7 +106,7 @@ public:
 
     struct Devices {
         std::vector<NvmlDevice> whole;     ///< in the order of their PCI addresses
-        std::vector<std::string> problems; ///< of those that cannot be spoken to
+        std::vector<std::string> problems; ///< of devices that do not answer
     };
     Devices devices() const;
     /// By UUID ("GPU-...", "MIG-...") or PCI address.
@@ -119,7 +119,7 @@ private:
     std::shared_ptr<const Library> library_;
 };
 
-/// How many multiprocessors that many cores are; nothing for compute capabilities not known here.
+/// The number of multiprocessors with this many cores; nothing for unknown compute capabilities.
 std::optional<int> multiprocessors(int cores, int major, int minor);
 
 } // namespace assay::driver

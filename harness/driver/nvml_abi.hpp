@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of NVIDIA's management library (NVML) that is used here: its functions, structures and
-// numbers, declared by ourselves, so that assay is built without its header and runs without it. The
-// library keeps this interface stable: new versions of a function get a new name, of a structure a
+// The used part of NVIDIA's management library (NVML): its functions, structures and numbers, declared
+// here so that assay builds without its header and runs without it. The library keeps this
+// interface stable: a new version of a function gets a new name, one of a structure a
 // new number in its first member.
 //
 // Sizes: those of the library's header on 64-bit Linux.
@@ -61,7 +61,7 @@ inline constexpr std::uint32_t temperature_version = sizeof(Temperature) | (1U <
 
 struct MemoryInfo {
     std::uint32_t version;
-    std::uint64_t total; ///< what the device has, with what the driver keeps for itself
+    std::uint64_t total; ///< of the device, including the driver's reserve
     std::uint64_t reserved;
     std::uint64_t free;
     std::uint64_t used;
@@ -132,7 +132,7 @@ inline constexpr std::uint32_t power_instant = 186; ///< milliwatts
 inline constexpr std::uint32_t nvlink5_sent = 202;  ///< bytes, on a link
 inline constexpr std::uint32_t nvlink5_received = 204;
 
-/// More of what throttled it, in fields whose numbers are not stable.
+/// Further throttling counters, in fields whose numbers are not stable.
 struct ThrottleFields {
     std::uint32_t software_thermal;
     std::uint32_t hardware_thermal;
@@ -140,7 +140,7 @@ struct ThrottleFields {
 };
 /// By the driver's branch, 580 of 580.65.06. They came with CUDA 12.9 (branch 575) and moved with 13.1
 /// (590); with 13.0 and before, 269 to 271 are settings of power smoothing, with 12.8 and since 13.1
-/// 251 to 253 are. So says nvml.h of each.
+/// 251 to 253 are. Source: nvml.h of each.
 constexpr std::optional<ThrottleFields> throttle_fields(int branch) {
     constexpr int first = 575;
     constexpr int moved = 590;

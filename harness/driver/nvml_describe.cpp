@@ -53,7 +53,7 @@ std::optional<int> NvmlDevice::nvlinks() {
     std::optional<int> up;
     for (unsigned link = 0; link < nvml::most_links; ++link) {
         int is_up = 0;
-        // Links that the device has not are answered with an error, which says nothing about its health.
+        // Missing links are answered with an error, which says nothing about the device's health.
         if (state_->library->nvlink_state(state_->whole, link, &is_up) != nvml::success) break;
         up = up.value_or(0) + (is_up != 0 ? 1 : 0);
     }
@@ -121,7 +121,7 @@ std::vector<NvmlDevice> NvmlDevice::parts() {
     constexpr unsigned sensible = 64; // seven is the most that any device has
     for (unsigned i = 0; i < std::min(most, sensible); ++i) {
         Handle part = nullptr;
-        // Places that hold no part are answered with "not found".
+        // Empty slots are answered with "not found".
         if (s.library->part(s.whole, i, &part) != nvml::success) continue;
         found.push_back(NvmlDevice{std::make_unique<State>(State{.library = s.library,
                                                                  .handle = part,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The management library as it was found, and a device of it: for nvml*.cpp alone.
+// The loaded management library and its devices: for nvml*.cpp only.
 
 #pragma once
 
@@ -54,7 +54,7 @@ struct Nvml::Library {
     Library& operator=(Library&&) = delete;
     ~Library();
 
-    /// What the library says of a code.
+    /// The library's text for a code.
     std::string meaning(int code) const;
 
     void* library;
@@ -118,7 +118,7 @@ struct Nvml::Library {
 };
 
 struct NvmlDevice::State {
-    /// Did the call give something? Remembers what went wrong.
+    /// Did the call succeed? Remembers the first failure.
     bool good(int code, std::string_view function);
     template <class Called, class... Arguments>
     bool call(const Called& function, Arguments... arguments) {

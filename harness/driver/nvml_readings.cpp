@@ -34,7 +34,7 @@ std::vector<std::string> names_of(std::uint64_t bits) {
     return names;
 }
 
-/// Counts are whole; a driver's nonsense is none.
+/// Counts are whole numbers; impossible values are dropped.
 std::optional<std::int64_t> whole_number(const std::optional<double>& value, double scale = 1) {
     constexpr double most = 9e18; // below 2^63
     if (!value || !(*value >= 0) || *value * scale > most) return {};

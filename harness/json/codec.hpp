@@ -37,8 +37,8 @@ namespace assay::json {
 template <class T>
 concept Record = requires(T& t) { each_field([](const char*, auto&) {}, t); };
 
-/// A list or struct that is not written where it is empty, or an enumeration where it is its first value; it may be
-/// missing.
+/// A list or struct that is not written when empty, or an enumeration that is not written at its first value; it may
+/// be missing.
 template <class T>
 inline constexpr bool is_sparse = false;
 
@@ -48,7 +48,7 @@ inline constexpr bool may_be_missing = is_sparse<T>;
 template <class T>
 inline constexpr bool may_be_missing<std::optional<T>> = true;
 
-/// A struct in which a key that is not known is an error.
+/// A struct in which an unknown key is an error.
 template <class T>
 inline constexpr bool is_closed = false;
 

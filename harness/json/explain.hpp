@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Says in our words why a value does not match a schema. The validator finds where; what would be
-// right is looked up in the schema itself.
+// Explains why a value does not match a schema. The validator finds the location; what would be right
+// is looked up in the schema itself.
 
 #pragma once
 
@@ -22,8 +22,8 @@ struct Step {
 };
 using Path = std::vector<Step>;
 
-/// `path` leads to the value that is wrong. `fallback` is the validator's description, used where
-/// the schema has nothing simple to say.
+/// `path` leads to the wrong value. `fallback` is the validator's description, used where the schema
+/// has no simple explanation.
 std::string explain(const Value& root, const Value& schema, const Path& path,
                     std::string_view fallback, std::string_view source);
 

@@ -22,16 +22,6 @@ const Value* find_in(const Value& object, std::string_view key) {
     return found == object.end() ? nullptr : &*found;
 }
 
-/// One field as a Result, for the functions that read one alone.
-template <class T>
-Result<T> get(const Value& object, std::string_view key, std::string_view source) {
-    Document document{object, source};
-    T out{};
-    document.root().read(key, out);
-    if (auto read = document.result(); !read) return tl::unexpected{std::move(read).error()};
-    return out;
-}
-
 } // namespace
 
 const Value* Object::find(std::string_view key) const { return find_in(*value_, key); }
@@ -153,20 +143,6 @@ void Document::problem(std::string_view path, std::string_view text) {
 Result<void> Document::result() const {
     if (problem_) return fail(*problem_);
     return {};
-}
-
-Result<std::string> get_string(const Value& object, std::string_view key, std::string_view source) {
-    return get<std::string>(object, key, source);
-}
-Result<std::int64_t> get_integer(const Value& object, std::string_view key,
-                                 std::string_view source) {
-    return get<std::int64_t>(object, key, source);
-}
-Result<double> get_number(const Value& object, std::string_view key, std::string_view source) {
-    return get<double>(object, key, source);
-}
-Result<bool> get_bool(const Value& object, std::string_view key, std::string_view source) {
-    return get<bool>(object, key, source);
 }
 
 } // namespace assay::json

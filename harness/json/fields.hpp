@@ -131,13 +131,6 @@ private:
     std::optional<std::string> problem_;
 };
 
-/// For one field alone. The error reads `source: key: got 7, expected a string`.
-Result<std::string> get_string(const Value& object, std::string_view key, std::string_view source);
-Result<std::int64_t> get_integer(const Value& object, std::string_view key,
-                                 std::string_view source);
-Result<double> get_number(const Value& object, std::string_view key, std::string_view source);
-Result<bool> get_bool(const Value& object, std::string_view key, std::string_view source);
-
 template <std::integral T>
 void Object::read_integer(std::string_view key, T& out, T low, T high) const {
     const Value* value = required(key);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one parser and writer for JSON the project itself writes small: configs, manifests, worker
-// messages. Caps on size and depth are applied before anything is built, so hostile input costs little,
-// and nothing throws. Values are read with json/fields.hpp. Result files are read by record/reader.hpp,
+// The parser and writer for small JSON: configs, manifests, worker messages. Caps on size and
+// depth are applied before anything is built, so hostile input costs little, and
+// nothing throws. Values are read with json/fields.hpp. Result files are read by record/reader.hpp,
 // which is faster and typed.
 
 #pragma once
@@ -34,7 +34,7 @@ Result<Value> parse(std::string_view text, std::string_view source, const Limits
 /// Reads and parses a file; never more than limits.bytes of it.
 Result<Value> read_file(const std::filesystem::path& path, const Limits& limits = {});
 
-/// One line, no blanks; what is not finite is written as null, bytes that are no UTF-8 as U+FFFD.
+/// One line, no blanks; a number that is not finite is written as null, invalid UTF-8 as U+FFFD.
 std::string to_line(const Value& value);
 /// Indented by two, arrays of plain values on one line, ending in a newline.
 std::string to_text(const Value& value);

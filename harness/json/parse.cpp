@@ -17,7 +17,7 @@
 namespace assay::json {
 namespace {
 
-/// Reads characters and tells how far the parser has come, which it does not say itself.
+/// Reads characters and counts them, because the parser does not report its position.
 class Feed {
 public:
     // NOLINTBEGIN(readability-identifier-naming): names that std::iterator_traits looks for
@@ -47,7 +47,7 @@ private:
     const char** reached_;
 };
 
-/// Builds the value, and stops at the first thing that is not allowed.
+/// Builds the value, and stops at the first violation.
 class Builder {
 public:
     explicit Builder(std::size_t depth) : depth_limit_{depth} {}

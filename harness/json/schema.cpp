@@ -24,9 +24,9 @@ namespace {
 
 using Plain = nlohmann::json; // valijson reads this one only
 
-/// Keywords under which lie names chosen by the schema's author, not keywords.
+/// Keywords whose members are names chosen by the schema's author, not keywords.
 constexpr std::array name_maps{"properties", "definitions", "dependencies"};
-/// Keywords under which lie values, not schemas.
+/// Keywords whose members are values, not schemas.
 constexpr std::array value_keywords{"enum", "const", "default", "examples"};
 /// Keywords that valijson hands to std::regex, which recurses once per character.
 constexpr std::array forbidden{"pattern", "patternProperties", "format"};

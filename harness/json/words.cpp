@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json/words.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,13 +10,8 @@
 namespace assay::json {
 namespace {
 
-bool is_plain(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-}
-
 bool is_plain_name(std::string_view key) {
-    return !key.empty() && std::ranges::all_of(key, is_plain);
+    return !key.empty() && std::ranges::all_of(key, [](char c) { return is_word(c, "_-"); });
 }
 
 /// Longest prefix of at most `limit` bytes that does not end inside a UTF-8 sequence.

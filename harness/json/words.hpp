@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words in which all readers of JSON complain, so that messages read the same whoever found the
-// problem. Whatever was in the input is cut and escaped before it is shown.
+// The error texts of all readers of JSON, so that messages read the same whichever reader found the
+// problem. Input is shortened and escaped before it is shown.
 
 #pragma once
 

@@ -14,14 +14,14 @@
 namespace assay::harness {
 namespace {
 
-/// Placing threads is ours: left-overs of the user's shell would contradict it.
+/// Variables that place threads: the harness does that, and leftovers of the user's shell would contradict it.
 constexpr std::array replaced{"OMP_NUM_THREADS",      "OMP_PROC_BIND",        "OMP_PLACES",
                               "OMP_DYNAMIC",          "OMP_THREAD_LIMIT",     "GOMP_CPU_AFFINITY",
                               "KMP_AFFINITY",         "OPENBLAS_NUM_THREADS", "OPENBLAS_MAIN_FREE",
                               "GOTO_NUM_THREADS",     "MKL_NUM_THREADS",      "BLIS_NUM_THREADS",
                               "OMP_DISPLAY_AFFINITY", "OMP_WAIT_POLICY"};
 
-/// What a job launcher sets in its processes: a worker that sees it believes to be one of its ranks.
+/// Variables of job launchers: a worker that sees them takes itself for one of their ranks.
 constexpr std::array job_prefixes{"OMPI_COMM_",       "OMPI_UNIVERSE_", "OMPI_MCA_orte_",
                                   "OMPI_MCA_ess_",    "OMPI_APP_CTX_",  "OMPI_FIRST_RANKS",
                                   "OMPI_MCA_initial", "PMIX_",          "PMI_",
@@ -46,7 +46,7 @@ constexpr std::array falsifying_prefixes{"NVIDIA_TF32_OVERRIDE",
                                          "GLIBC_TUNABLES",
                                          "MALLOC_"};
 
-/// What libraries under measurement read.
+/// Variables that libraries under test read.
 constexpr std::array recorded_prefixes{"OMP_",
                                        "GOMP_",
                                        "KMP_",
@@ -102,7 +102,7 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& inhe
     entries.push_back(fmt::format("OMP_NUM_THREADS={}", placement.threads));
     entries.emplace_back("OMP_DYNAMIC=false");
     if (!placement.devices.empty()) {
-        // By UUID, and counted as the driver's tools count: CUDA's own order is by speed.
+        // By UUID, and in the order of the driver's tools: CUDA's own order is by speed.
         std::erase_if(entries,
                       [](const std::string& e) { return is_device_choice(variable_name(e)); });
         entries.emplace_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The environment a worker is started with: what libraries read once, when they are loaded, is decided
-// here, before exec. Everything that changes a result and is not decided here is recorded.
+// The environment of a worker. Variables that libraries read once, when they are loaded, are set here,
+// before exec. All others that change a result are recorded.
 
 #pragma once
 

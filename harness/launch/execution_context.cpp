@@ -22,13 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* host_root = "/run/host"; // where desktop sandboxes put it too
+constexpr const char* host_root = "/run/host"; // as in desktop sandboxes
 
-/// Not taken from the image: the kernel's own, and what belongs to this machine while it runs.
+/// Not from the image: folders of the kernel and of the running machine.
 constexpr std::array not_of_the_image{"dev", "proc", "run", "sys", "tmp"};
 
-/// The image's folders, read only, in a root of their own, so that nothing need be created in them.
-/// Processes, devices, network and users stay the host's: this isolates files, nothing else.
+/// The image's folders, read only, in a separate root, so that nothing is created in them.
+/// Processes, devices, network and users are the host's: only files are isolated.
 Result<std::vector<std::string>> bubblewrap(const fs::path& program, const fs::path& image,
                                             const fs::path& results) {
     std::vector<std::string> arguments{program.string(), "--die-with-parent"};
@@ -130,7 +130,7 @@ Result<void> try_out(const ExecutionContext& context, const fs::path& program,
     auto process = Process::start(command);
     if (!process) return tl::unexpected{process.error()};
     const auto& ending = process->wait(patience);
-    // A worker that nobody gave a socket says so, and ends with the code for that.
+    // A worker without a socket reports that and exits with its usage code.
     if (ending && ending->signal == 0 && ending->code == static_cast<int>(ExitCode::usage))
         return {};
     const auto said = last_line_of(command.log);

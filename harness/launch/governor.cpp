@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* folder = "/sys/devices/system/cpu/cpufreq";
 
-/// Only calls that are safe in a copy of a threaded process: the keeper uses it after fork().
+/// Only calls that are safe in the copy of a threaded process: the keeper uses it after fork().
 bool write_text(const char* path, const char* text, std::size_t size) {
     const int file = ::open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
     if (file < 0) return false;
@@ -52,7 +52,7 @@ std::vector<std::string> available(const machine::Files& files,
     return names;
 }
 
-/// All but the end of the pipe: the journals, above all, whose locks the keeper must not hold.
+/// Closes all but the end of the pipe: above all the journals, whose locks the keeper must not hold.
 void close_all_but(int descriptor) {
     const auto own = static_cast<unsigned>(descriptor);
     if (own > 0) ::syscall(SYS_close_range, 0U, own - 1, 0U);
@@ -92,7 +92,7 @@ Result<Governors> Governors::take(const machine::Files& files,
             "the governor cannot be set here: the kernel shows no cpufreq (virtual machines "
             "rarely do); leave governor= out",
             Fault::environment);
-    // Writing what is there already changes nothing, and says whether we may.
+    // Writing the present value changes nothing, and shows whether it is permitted.
     for (const auto& policy : policies)
         if (auto may = write(policy.file, policy.found); !may) return tl::unexpected{may.error()};
     Governors governors{std::move(policies)};
@@ -100,8 +100,8 @@ Result<Governors> Governors::take(const machine::Files& files,
     return governors;
 }
 
-/// The keeper waits at a pipe that ends when this process does, of whatever it dies, and then writes
-/// what was found. A handler could not do that: nothing runs in a process that is killed.
+/// The keeper waits on a pipe that closes when this process ends, however it ends, and then restores
+/// the governors. A handler cannot do that: nothing runs in a process that is killed.
 Result<void> Governors::start_keeper() {
     std::array<int, 2> pipe{};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0)

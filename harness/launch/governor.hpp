@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The governors of the clock, by the kernel's cpufreq files: set for a while, and set back whatever
-// becomes of this process, which a second process sees to. One object at a time.
+// The clock governors of the kernel's cpufreq files: set temporarily, and restored by a second process
+// however this one ends. One object at a time.
 
 #pragma once
 
@@ -18,17 +18,17 @@ namespace assay::harness {
 
 class Governors {
 public:
-    /// Notes what is set now. Fails, as an error of the environment, where one of `wanted` is not there
-    /// or this process may not set it; nothing has changed then.
+    /// Reads the present governors. Fails with an environment error if one of `wanted` does not exist or
+    /// this process may not set it; nothing has changed then.
     static Result<Governors> take(const machine::Files& files,
                                   const std::vector<std::string>& wanted);
     Governors(Governors&& other) noexcept;
     Governors& operator=(Governors&&) = delete;
     Governors(const Governors&) = delete;
     Governors& operator=(const Governors&) = delete;
-    ~Governors(); ///< what was found is back
+    ~Governors(); ///< restores the governors found
 
-    /// On every CPU; empty: as found.
+    /// Sets it on every CPU; empty: as found.
     Result<void> set(const std::string& governor);
 
 private:
@@ -40,8 +40,8 @@ private:
     Result<void> start_keeper();
 
     std::vector<Policy> policies_;
-    std::string present_; ///< what set() was last called with
-    int lifeline_ = -1;   ///< the keeper acts when no process holds this end of the pipe any more
+    std::string present_; ///< the last argument of set()
+    int lifeline_ = -1;   ///< the keeper acts when this end of the pipe is closed everywhere
     pid_t keeper_ = -1;
 };
 

@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <system_error>
+#include <utility>
 
 namespace assay::harness {
 namespace {
@@ -43,7 +45,7 @@ void set(Arguments& arguments, const char* name, std::string value) {
     arguments.insert(arguments.end(), {"--mca", name, std::move(value)});
 }
 
-/// No ssh, no batch system, no look at the network.
+/// No ssh, no batch system, no probing of the network.
 void stay_here(const LaunchRequest& request, const std::vector<std::string>& environment,
                Arguments& arguments) {
     const int ranks = request.placement.ranks;
@@ -51,17 +53,17 @@ void stay_here(const LaunchRequest& request, const std::vector<std::string>& env
     set(arguments, "plm", "isolated");
     if (request.placement.cpus.empty()) {
         arguments.emplace_back("--oversubscribe");
-        // A rank that spins would keep the others off the core.
+        // A spinning rank would block the others on its core.
         set(arguments, "mpi_yield_when_idle", "1");
     }
-    // A host without a network still has this one; Open MPI leaves it out unless told.
+    // A host without a network has this interface; Open MPI ignores it by default.
     if (find_variable(environment, "OMPI_MCA_btl_tcp_if_include") == nullptr)
         set(arguments, "btl_tcp_if_include", "lo");
     set(arguments, "orte_tmpdir_base", request.scratch.string());
     set(arguments, "btl_vader_backing_directory", request.scratch.string());
 }
 
-/// Variables beside Open MPI's own, which it carries to other hosts unasked.
+/// Variables to pass on besides Open MPI's own, which it exports by itself.
 void carry(const std::vector<std::string>& environment, Arguments& arguments) {
     Arguments names{"LD_LIBRARY_PATH"};
     for (const auto& setting : recorded_environment(environment))
@@ -89,7 +91,7 @@ Result<Command> mpirun(const LaunchRequest& request, std::vector<std::string> en
         stay_here(request, environment, *arguments);
     else
         go_to_hosts(request, environment, *arguments);
-    // Ranks bind themselves: mpirun counts cores of the machine, not those this process may use.
+    // Ranks bind themselves: mpirun counts the machine's cores, not those this process may use.
     arguments->insert(arguments->end(), {"--bind-to", "none"});
     if (!may_read_siblings()) set(*arguments, "btl_vader_single_copy_mechanism", "none");
     for (const char* name : start_variables)
@@ -106,7 +108,7 @@ Result<Command> mpirun(const LaunchRequest& request, std::vector<std::string> en
                    .mark = mark_of(request.token)};
 }
 
-/// A host for each rank, which is how Slurm takes an order it did not choose.
+/// A host for each rank: Slurm's way to take a given order.
 Result<fs::path> write_rank_file(const LaunchRequest& request) {
     std::string lines;
     for (const auto& host : request.placement.hosts)
@@ -117,7 +119,7 @@ Result<fs::path> write_rank_file(const LaunchRequest& request) {
     return path;
 }
 
-/// A step of a Slurm allocation. Its environment reaches every rank as it is.
+/// A step of a Slurm allocation. Its environment reaches every rank unchanged.
 Result<Command> srun(const LaunchRequest& request, std::vector<std::string> environment) {
     auto arguments = launcher_program("srun", "slurm-client", environment);
     if (!arguments) return tl::unexpected{arguments.error()};
@@ -148,7 +150,7 @@ bool may_read_siblings(const fs::path& root) {
     std::ifstream file{root / "proc/sys/kernel/yama/ptrace_scope"};
     int scope = 0;
     if (file >> scope && scope > 0) return false;
-    // A seccomp filter refuses the call even for the process itself.
+    // A seccomp filter may deny the call even for the process itself.
     char from = 1;
     char to = 0;
     const iovec local{.iov_base = &to, .iov_len = 1};
@@ -192,6 +194,30 @@ Result<Listener> listener_for(const Placement& placement) {
         if (!is_here) return Listener::open(*own);
     }
     return Listener::open();
+}
+
+record::Conclusion death(const std::optional<Ending>& ending, bool by_proxy,
+                         const std::string& phase, const std::string& who, record::Values values) {
+    record::Conclusion death{.status = record::Status::crashed,
+                             .code = record::ReasonCode::process_died,
+                             .reason = fmt::format("{}closed its connection while {}", who, phase),
+                             .values = std::move(values)};
+    death.values.push_back({"phase", phase});
+    if (!ending) return death;
+    // A launcher's exit code contains the signal that killed a rank: 128 + n, as a shell's does.
+    constexpr int shell_offset = 128;
+    const bool told = by_proxy && ending->code > shell_offset;
+    const int signal = told ? ending->code - shell_offset : ending->signal;
+    if (signal == 0) {
+        death.reason = fmt::format("{}ended with exit code {} in the middle of a case, while {}",
+                                   who, ending->code, phase);
+        death.values.push_back({"exit_code", std::int64_t{ending->code}});
+    } else {
+        death.reason = fmt::format("{}killed by {}{} while {}", who, signal_words(signal),
+                                   signal == SIGKILL ? ", perhaps out of memory," : "", phase);
+        death.values.push_back({"signal", std::int64_t{signal}});
+    }
+    return death;
 }
 
 } // namespace assay::harness

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How worker processes come to be: as a plain process, or as the ranks of a job that a launcher such as
-// mpirun starts. Says what to execute; process.hpp executes it.
+// How worker processes are started: as a plain process, or as the ranks of a job of a launcher such as
+// mpirun. Makes the command; process.hpp executes it.
 
 #pragma once
 
@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,21 +26,26 @@ struct LaunchRequest {
     std::string address; ///< of the parent's socket
     std::string token;
     std::filesystem::path log;
-    std::filesystem::path scratch; ///< folder for files that a killed launcher would leave behind
-    std::int64_t data_limit = 0;   ///< bytes each process may allocate; 0: no limit
+    std::filesystem::path scratch;      ///< folder for files that a killed launcher leaves behind
+    std::int64_t data_limit = 0;        ///< bytes each process may allocate; 0: no limit
     std::vector<std::string> inherited; ///< environment of the parent
     std::string build;                  ///< of the program of earlier workers; "": there was none
     ExecutionContext context{};
 };
 
-/// An error of the environment says what is missing: "needs mpirun (Debian package openmpi-bin)".
+/// An environment error names what is missing: "needs mpirun (Debian package openmpi-bin)".
 Result<Command> launch_command(const LaunchRequest& request);
 
-/// Where the parent waits: on the way to the first host that is not this one, or without a network.
+/// Where the parent listens: on the route to the first other host, or without a network.
 Result<Listener> listener_for(const Placement& placement);
 
-/// May processes of one user read each other's memory? Containers often forbid it, and shared memory
-/// transports then have to be told.
+/// How a process of a case ended. `ending`: nothing if only its connection closed. `by_proxy`: another program started
+/// it. `who`, `values`: the rank, if known ("rank 1 on node1 ").
+record::Conclusion death(const std::optional<Ending>& ending, bool by_proxy,
+                         const std::string& phase, const std::string& who, record::Values values);
+
+/// May processes of one user read each other's memory? Containers often deny it; shared memory transports
+/// must then be configured.
 bool may_read_siblings(const std::filesystem::path& root = "/");
 
 } // namespace assay::harness

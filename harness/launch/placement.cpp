@@ -11,7 +11,7 @@
 namespace assay::harness {
 namespace {
 
-/// The same meaning of the symbols as Machine::workers in assay/machine.hpp.
+/// Symbols mean the same as in Machine::workers in assay/machine.hpp.
 int count_of(const record::Value& value, const record::Machine& machine) {
     const int cores = std::max(machine.usable_cores.value_or(1), 1);
     if (const auto* number = std::get_if<std::int64_t>(&value))
@@ -22,7 +22,7 @@ int count_of(const record::Value& value, const record::Machine& machine) {
     return *symbol == "per_socket" ? std::max(machine.sockets.value_or(1), 1) : cores;
 }
 
-/// What the values of this case stand for beats a tuning: it was asked for.
+/// Variables of the case's own parameter values override a tuning: they were requested.
 void add_variables(const PlannedCase& planned, record::NamedList& variables) {
     for (const auto& parameter : planned.benchmark->parameters) {
         const auto* value = record::find(planned.parameters, parameter.name);
@@ -36,12 +36,12 @@ void add_variables(const PlannedCase& planned, record::NamedList& variables) {
     }
 }
 
-/// A team of processes that have a device each.
+/// A team of processes with a device each.
 bool has_rank_per_device(const Benchmark& benchmark) {
     return benchmark.team && benchmark.all_devices;
 }
 
-/// Who runs where, of a team.
+/// The ranks of a team and their hosts.
 Result<void> place_ranks(const PlannedCase& planned, const record::Machine& machine, const Job& job,
                          Placement& placement) {
     const auto* asked = record::find(planned.parameters, "ranks");
@@ -60,7 +60,7 @@ Result<void> place_ranks(const PlannedCase& planned, const record::Machine& mach
     }
     const auto* number = std::get_if<std::int64_t>(&ranks);
     if (!devices || *devices == 0) {
-        // Where no device is known, one rank is enough to say why.
+        // If no device is known, one rank is enough to report why.
         placement.ranks = devices ? 1 : count_of(ranks, machine);
         return {};
     }
@@ -74,8 +74,8 @@ Result<void> place_ranks(const PlannedCase& planned, const record::Machine& mach
     return {};
 }
 
-/// What the ranks, or the one worker, are shown. Other hosts' devices have other UUIDs and, taken to be alike, the same
-/// numbers; all of them are shown unless some were chosen.
+/// The devices visible to the ranks or the worker. Devices of other hosts have other UUIDs and, assuming equal hosts,
+/// the same numbers; all are visible unless some were chosen.
 std::vector<std::string> shown_devices(const PlannedCase& planned, const Placement& placement,
                                        const record::Machine& machine) {
     std::vector<std::string> names;
@@ -111,9 +111,9 @@ Result<Placement> place(const PlannedCase& planned, const record::Machine& machi
         return fail(fmt::format("needs {} hardware threads, this machine lets it use {}",
                                 placement.threads, usable),
                     Fault::environment);
-    // More ranks than CPUs share them as the kernel likes: slow, but what was asked for.
+    // More ranks than CPUs share them as the kernel decides: slow, but requested.
     const int wanted = placement.ranks * placement.threads;
-    // The thread that feeds a device sits near it: memory it touches first is then near as well.
+    // The thread that feeds a device runs near it, so that memory it touches first is near as well.
     const bool near_one = planned.devices.size() == 1;
     const auto near = near_one ? planned.devices.front().pci_address : std::string{};
     if (placement.hosts.empty() && !placement.rank_per_device && wanted <= usable)

@@ -5,14 +5,11 @@
 #include "base/version.hpp"
 #include "launch/team.hpp"
 #include "process/address.hpp"
-#include "process/start.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
-#include <array>
-#include <csignal>
 #include <utility>
 #include <variant>
 
@@ -20,15 +17,16 @@ namespace assay::harness {
 namespace {
 
 using namespace std::chrono_literals;
+using record::Conclusion;
 using record::ReasonCode;
 using record::Status;
 using Steady = std::chrono::steady_clock;
 
-/// A worker sends tens of lines per case; one that sends this many is out of its mind.
+/// A worker sends tens of lines per case; one that sends this many is broken.
 constexpr std::size_t most_lines = 100'000;
 /// Ranks of a launcher that is quick on its own machine may come from slow disks and by ssh on others.
 constexpr auto start_patience = 60s;
-/// A process that still runs answers at once; a network needs its time.
+/// A running process answers at once; the network needs time.
 constexpr auto ping_patience = 1s;
 /// Connections that have not said who they are, and how long they may take.
 constexpr int most_strangers = 64;
@@ -89,40 +87,37 @@ message::Result Session::measure(const message::Measure& request, const Watch& w
     auto answer = ask<message::Result>(request, waiting).value_or(message::Result{});
     auto& c = answer.result;
     const bool answered = waiting.status == Status::ok;
-    if (!answered)
-        c.replicas = {{.started = started,
-                       .status = *waiting.status,
-                       .reason = std::move(waiting.reason),
-                       .reason_code = waiting.code}};
+    if (!answered) {
+        c.replicas = {{.started = started}};
+        set_conclusion(answer.replica(), std::move(waiting.conclusion));
+    }
     // They use the machine until the worker ends; a launcher's children are the ranks.
     if (answered && !by_proxy_)
         for (const auto& name : process_.children()) waiting.warn("left a process behind: " + name);
     c.warnings = std::move(waiting.warnings);
     auto& replica = answer.replica();
     replica.index = request.replica;
-    // Rank 0 only knows that somebody else gave up.
-    if (answered && !waiting.other_reason.empty() &&
-        replica.reason_code == ReasonCode::another_rank) {
-        replica.reason = waiting.other_reason;
-        replica.reason_code = waiting.other_code;
+    // Rank 0 only knows that another rank gave up.
+    if (answered && waiting.other && replica.reason_code == ReasonCode::another_rank) {
+        waiting.other->status = replica.status;
+        set_conclusion(replica, *std::move(waiting.other));
     }
-    // Such a case has no replicas; its reason is its own.
+    // Such a case has no replicas; the reason is its own.
     if (replica.status == Status::skipped || waiting.status == Status::interrupted) {
-        c.status = replica.status;
-        c.reason = std::move(replica.reason);
-        c.reason_code = replica.reason_code;
+        set_conclusion(c, conclusion(replica));
         c.replicas.clear();
     }
     return answer;
 }
 
 message::Facts Session::facts(const std::string& module, const Watch& watch) {
-    // Loading the slowest library known takes a few seconds.
+    // The slowest library known takes a few seconds to load.
     Waiting waiting{.id = 1, .watch = watch, .limit_seconds = 30};
     auto answer = ask<message::Facts>(message::AskFacts{.id = 1, .module = module}, waiting);
     stop();
     if (answer) return std::move(*answer);
-    return {.problem = waiting.status == Status::interrupted ? "" : std::move(waiting.reason)};
+    return {.problem =
+                waiting.status == Status::interrupted ? "" : std::move(waiting.conclusion.reason)};
 }
 
 message::Facts ask_facts(const Result<std::unique_ptr<Session>>& session, const std::string& module,
@@ -138,16 +133,16 @@ std::optional<T> Session::ask(const message::ToWorker& request, Waiting& waiting
     request_ = message::to_line(request);
     for (auto& peer : peers_)
         if (peer.rank >= 0 && !peer.connection.send_at_once(request_))
-            end(waiting, Status::failed, "the worker does not read its requests");
+            end(waiting, {.reason = "the worker does not read its requests"});
     run(waiting);
     if (waiting.status != Status::ok) return {};
     if (auto* wanted = std::get_if<T>(&*waiting.answer)) return std::move(*wanted);
-    end(waiting, Status::failed, "the worker gave an unexpected answer");
+    end(waiting, {.reason = "the worker gave an unexpected answer"});
     return {};
 }
 
 void Session::run(Waiting& waiting) {
-    if (!alive_ && !waiting.status) end(waiting, Status::failed, "the worker had already ended");
+    if (!alive_ && !waiting.status) end(waiting, {.reason = "the worker had already ended"});
     while (!waiting.status) {
         wait_for_events(waiting);
         accept();
@@ -156,21 +151,21 @@ void Session::run(Waiting& waiting) {
             waiting.status = Status::ok;
         } else if (!waiting.status && Steady::now() >= waiting.deadline) {
             if (waiting.answer)
-                end(waiting, Status::failed, waiting.given_up(), ReasonCode::another_rank);
-            else if (waiting.other_reason.empty())
+                end(waiting, waiting.given_up());
+            else if (!waiting.other)
                 give_up_in_time(waiting);
             else
-                end(waiting, Status::failed, waiting.other_reason, waiting.other_code);
+                end(waiting, *waiting.other);
         } else if (!waiting.status && !look_for_late_ranks(waiting)) {
             look_for_the_end(waiting);
         }
     }
 }
 
-/// At most half a second, so that the user sees time pass.
+/// At most half a second, so that the user sees progress.
 void Session::wait_for_events(Waiting& waiting) {
     constexpr auto heartbeat = 500ms;
-    // Where the kernel cannot tell that a process has ended, we look.
+    // If the kernel cannot signal the end of a process, poll for it.
     const auto longest = process_.descriptor() >= 0 ? heartbeat : 20ms;
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(waiting.deadline - Steady::now());
@@ -187,10 +182,13 @@ void Session::wait_for_events(Waiting& waiting) {
     const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(patience.count()));
     if (ready == 0 && waiting.watch.tick) waiting.watch.tick();
     if (ready > 0 && watched[2].revents != 0)
-        end(waiting, Status::interrupted, fmt::format("stopped while {}", waiting.phase));
+        end(waiting, {.status = Status::interrupted,
+                      .code = ReasonCode::stopped,
+                      .reason = fmt::format("stopped while {}", waiting.phase),
+                      .values = {{"phase", waiting.phase}}});
 }
 
-// --- hearing --------------------------------------------------------------------------------------
+// --- receiving ------------------------------------------------------------------------------------
 
 /// At most as many at once as may wait: each is heard before one that came later takes its place.
 void Session::accept() {
@@ -207,7 +205,7 @@ void Session::accept() {
     }
 }
 
-/// Reads what is there, until nothing is.
+/// Reads until nothing is left.
 void Session::read(Waiting& waiting) {
     for (bool more = true; more && !waiting.status;) {
         more = false;
@@ -225,18 +223,17 @@ void Session::read_peer(Waiting& waiting, Peer& peer) {
     std::vector<std::string> lines;
     const auto open = peer.connection.receive(lines);
     peer.lines += lines.size();
-    if (peer.lines > most_lines)
-        return end(waiting, Status::failed, "the worker floods its parent");
+    if (peer.lines > most_lines) return end(waiting, {.reason = "the worker floods its parent"});
     for (const auto& line : lines) {
         if (const auto taken = take(waiting, peer, line); !taken) {
-            // A stranger that does not know the token is turned away; a worker is ended.
+            // A stranger without the token is turned away; a worker is killed.
             if (peer.rank < 0) break;
-            return end(waiting, Status::failed, taken.error().message);
+            return end(waiting, {.reason = taken.error().message});
         }
     }
-    // A network says that the other side is gone by an error.
+    // Over a network, a lost peer is an error.
     if (!open && peer.rank >= 0 && placement_.hosts.empty())
-        return end(waiting, Status::failed, open.error().message);
+        return end(waiting, {.reason = open.error().message});
     peer.closed = !open.value_or(false) || (peer.rank < 0 && !lines.empty());
     if (peer.closed && peer.rank >= 0 && lost_ < 0) lost_ = peer.rank;
 }
@@ -253,8 +250,8 @@ Result<void> Session::take(Waiting& waiting, Peer& peer, const std::string& line
         waiting.warn(std::move(log->text));
     else if (const auto* phase = std::get_if<message::Phase>(&*message))
         waiting.see(*phase);
-    else if (const auto* done = std::get_if<message::Done>(&*message))
-        waiting.see(*done, peer.rank, name_of(peer.rank));
+    else if (auto* done = std::get_if<message::Done>(&*message); done != nullptr && peer.rank != 0)
+        waiting.see(std::move(*done), name_of(peer.rank), values_of(peer.rank));
     else if (const auto* pong = std::get_if<message::Pong>(&*message))
         peer.state = pong->state.substr(0, 1);
     else if (peer.rank == 0)
@@ -278,7 +275,7 @@ Result<void> Session::greet(Peer& peer, const message::Hello& hello) {
     }
     auto sent = peer.connection.send_at_once(message::to_line(welcome_));
     if (sent) sent = peer.connection.send_at_once(request_);
-    // On another host it may have gone in the meantime: its launcher will say why.
+    // On another host it may be gone already: its launcher reports why.
     return placement_.hosts.empty() ? sent : Result<void>{};
 }
 
@@ -300,24 +297,23 @@ Result<void> Session::compare(const Peer& peer, const message::Hello& hello) con
                                 short_build(build_), advice),
                     Fault::benchmark);
     if (placement_.hosts.empty()) return {};
-    std::vector<int> counts;
-    for (const auto& host : placement_.hosts) counts.push_back(host.ranks);
+    const auto own = host_of(placement_.hosts, hello.rank);
     for (const auto& other : peers_) {
         if (other.rank < 0 || &other == &peer || other.machine != hello.machine) continue;
-        const auto a = place_of(counts, other.rank);
-        const auto b = place_of(counts, hello.rank);
-        if (a && b && a->host != b->host)
-            return fail(fmt::format("{} and {} are one machine: name it once",
-                                    placement_.hosts[a->host].label,
-                                    placement_.hosts[b->host].label),
+        if (const auto host = host_of(placement_.hosts, other.rank); host != own)
+            return fail(fmt::format("{} and {} are one machine: name it once", host, own),
                         Fault::benchmark);
     }
     return {};
 }
 
-std::string Session::name_of(int rank) const {
-    return placement_.hosts.empty() ? fmt::format("rank {}", rank)
-                                    : rank_words(placement_.hosts, rank);
+std::string Session::name_of(int rank) const { return rank_words(placement_.hosts, rank); }
+
+/// The same for programs.
+record::Values Session::values_of(int rank) const {
+    record::Values values{{"rank", std::int64_t{rank}}};
+    if (!placement_.hosts.empty()) values.push_back({"host", host_of(placement_.hosts, rank)});
+    return values;
 }
 
 /// "rank 1 on node1, rank 3 on node3": those that have not said hello.
@@ -334,7 +330,7 @@ std::string Session::missing_ranks() const {
                                 : names;
 }
 
-/// Of the hosts with missing ranks, those whose network says nothing: "; h2 does not answer ...".
+/// Of the hosts with missing ranks, those whose network does not answer: "; h2 does not answer ...".
 std::string Session::silent_hosts() const {
     constexpr std::size_t most_asked = 8; // each may take a second
     std::string words;
@@ -354,19 +350,22 @@ std::string Session::silent_hosts() const {
 
 // --- ends -----------------------------------------------------------------------------------------
 
-/// A launcher may wait for ever for a host that is not there.
+/// A launcher may wait forever for a host that is down.
 bool Session::look_for_late_ranks(Waiting& waiting) {
     if (placement_.hosts.empty() || Steady::now() < started_ + start_patience) return false;
     const auto missing = missing_ranks();
     if (missing.empty()) return false;
-    end(waiting, Status::crashed,
-        fmt::format("never started within {} s: {}{}", start_patience / 1s, missing,
-                    silent_hosts()));
+    const auto ranks = missing + silent_hosts();
+    end(waiting,
+        {.status = Status::crashed,
+         .code = ReasonCode::process_died,
+         .reason = fmt::format("never started within {} s: {}", start_patience / 1s, ranks),
+         .values = {{"start_seconds", std::int64_t{start_patience / 1s}}, {"ranks", ranks}}});
     return true;
 }
 
-/// What the ranks of a team that hangs do: a rank that waits for a message looks for it all the time, so
-/// one that sleeps does something else, and one that does not answer has stopped or lost its host.
+/// The state of the ranks of a team that hangs: a rank waiting for a message polls, so one that sleeps does
+/// something else, and one that does not answer has stopped or lost its host.
 std::string Session::culprits(Waiting& waiting) {
     for (auto& peer : peers_) {
         peer.state.clear();
@@ -402,18 +401,25 @@ void Session::give_up_in_time(Waiting& waiting) {
                               : fmt::format("never started: {}{}", missing, silent_hosts());
     }
     if (waiting.status) return;
-    end(waiting, Status::timed_out,
-        fmt::format("not done after {:g} s, while {}{}{}", waiting.limit_seconds, waiting.phase,
-                    who.empty() ? "" : "; ", who));
+    Conclusion late{.status = Status::timed_out,
+                    .code = ReasonCode::time_limit,
+                    .reason = fmt::format("not done after {:g} s, while {}", waiting.limit_seconds,
+                                          waiting.phase),
+                    .values = {{"limit_seconds", waiting.limit_seconds}, {"phase", waiting.phase}}};
+    if (!who.empty()) {
+        late.reason += "; " + who;
+        late.values.push_back({"ranks", who});
+    }
+    end(waiting, std::move(late));
 }
 
 void Session::look_for_the_end(Waiting& waiting) {
     const auto gone = [](const Peer& peer) { return peer.rank >= 0 && peer.closed; };
     const bool lost = std::ranges::any_of(peers_, gone);
     if (!lost && !process_.poll()) return;
-    // A launcher takes its time to notice a dead rank, and then knows how it died.
+    // A launcher takes a while to notice a dead rank, and then knows how it died.
     if (lost) process_.wait(grace);
-    // What arrived between the last reading and the end.
+    // Messages that arrived between the last read and the end.
     accept();
     read(waiting);
     if (waiting.status) return;
@@ -421,34 +427,21 @@ void Session::look_for_the_end(Waiting& waiting) {
         waiting.status = Status::ok;
         return;
     }
-    end(waiting, Status::crashed, last_words(waiting));
+    const bool knows_rank = placement_.ranks > 1 && lost_ >= 0;
+    end(waiting,
+        death(process_.poll(), by_proxy_, waiting.phase, knows_rank ? name_of(lost_) + " " : "",
+              knows_rank ? values_of(lost_) : record::Values{}));
 }
 
-std::string Session::last_words(const Waiting& waiting) {
-    const auto& ending = process_.poll();
-    const std::string who = placement_.ranks > 1 && lost_ >= 0 ? name_of(lost_) + " " : "";
-    if (!ending) return fmt::format("{}closed its connection while {}", who, waiting.phase);
-    // A launcher's exit code says by which signal a rank died: 128 + n, as a shell's does.
-    constexpr int shell_offset = 128;
-    const bool told = by_proxy_ && ending->code > shell_offset;
-    const int signal = told ? ending->code - shell_offset : ending->signal;
-    if (signal == 0)
-        return fmt::format("{}ended with exit code {} in the middle of a case, while {}", who,
-                           ending->code, waiting.phase);
-    return fmt::format("{}killed by {}{} while {}", who, signal_words(signal),
-                       signal == SIGKILL ? ", perhaps out of memory," : "", waiting.phase);
-}
-
-void Session::end(Waiting& waiting, Status status, std::string reason, ReasonCode code) {
-    waiting.status = status;
-    waiting.reason = std::move(reason);
-    waiting.code = code != ReasonCode::none        ? code
-                   : status == Status::crashed     ? ReasonCode::process_died
-                   : status == Status::timed_out   ? ReasonCode::time_limit
-                   : status == Status::interrupted ? ReasonCode::stopped
-                                                   : ReasonCode::no_worker;
+void Session::end(Waiting& waiting, Conclusion conclusion) {
+    if (conclusion.code == ReasonCode::none) {
+        conclusion.code = ReasonCode::no_worker;
+        conclusion.values = {{"message", conclusion.reason}};
+    }
+    waiting.status = conclusion.status;
+    waiting.conclusion = std::move(conclusion);
     alive_ = false;
-    // Ranks on other hosts are nobody's that could be killed here: they end when nobody listens.
+    // Ranks on other hosts cannot be killed here: they end when their connection is gone.
     if (!placement_.hosts.empty())
         for (auto& peer : peers_) peer.connection.shut();
     process_.kill();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parent's side of one worker: one process, or the ranks of one job. Asks one thing at a time and
-// gets an answer in every case: the worker's, or what became of it. After any answer but the worker's
-// the session is over and none of its processes is left.
+// The parent's side of one worker: one process, or the ranks of one job. Sends one request at a time and
+// always gets an answer: the worker's, or how the worker ended. After the latter the session is over and
+// none of its processes is left.
 
 #pragma once
 
@@ -35,12 +35,12 @@ public:
     Session& operator=(Session&&) = delete;
     ~Session();
 
-    /// A case with one replica, whose status says what became of the worker where it did not answer; with
-    /// none where it was skipped or interrupted.
+    /// A case with one replica, whose status says how the worker ended if it did not answer; without one
+    /// if it was skipped or interrupted.
     message::Result measure(const message::Measure& request, const Watch& watch);
-    /// The worker ends with it. Neither facts nor a problem when the run shall stop.
+    /// Ends the worker. Neither facts nor a problem when the run is to stop.
     message::Facts facts(const std::string& module, const Watch& watch);
-    /// Lets the worker end by itself, and ends it if it does not.
+    /// Lets the worker end by itself, and kills it if it does not.
     void stop();
     bool alive() const { return alive_; }
     const std::vector<std::string>& environment() const { return environment_; }
@@ -76,17 +76,16 @@ private:
     std::string missing_ranks() const;
     std::string silent_hosts() const;
     std::string name_of(int rank) const;
+    record::Values values_of(int rank) const;
     void look_for_the_end(Waiting& waiting);
-    /// `code`: of the reason; none: the one that goes with the status.
-    void end(Waiting& waiting, record::Status status, std::string reason,
-             record::ReasonCode code = record::ReasonCode::none);
-    std::string last_words(const Waiting& waiting);
+    /// A conclusion without a code: the worker cannot be used.
+    void end(Waiting& waiting, record::Conclusion conclusion);
 
     Listener listener_;
     Process process_;
     std::string token_;
     Placement placement_;
-    bool by_proxy_; ///< another program starts the worker, and tells how it died
+    bool by_proxy_; ///< another program starts the worker, and reports its end
     message::Welcome welcome_;
     std::vector<Peer> peers_;
     std::vector<std::string> environment_;
@@ -98,7 +97,7 @@ private:
     bool alive_ = true;
 };
 
-/// What a module says of its libraries, asked in a worker that was started for it alone.
+/// A module's facts about its libraries, from a worker started for this only.
 message::Facts ask_facts(const Result<std::unique_ptr<Session>>& session, const std::string& module,
                          const Watch& watch = {});
 

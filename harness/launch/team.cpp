@@ -207,12 +207,16 @@ Result<Job> settle(Job job) {
     return job;
 }
 
-std::string rank_words(const std::vector<HostRanks>& hosts, int rank) {
+std::string host_of(const std::vector<HostRanks>& hosts, int rank) {
     std::vector<int> counts;
     for (const auto& host : hosts) counts.push_back(host.ranks);
     const auto place = place_of(counts, rank);
-    return place ? fmt::format("rank {} on {}", rank, hosts[place->host].label)
-                 : fmt::format("rank {}", rank);
+    return place ? hosts[place->host].label : "";
+}
+
+std::string rank_words(const std::vector<HostRanks>& hosts, int rank) {
+    const auto host = host_of(hosts, rank);
+    return fmt::format("rank {}{}{}", rank, host.empty() ? "" : " on ", host);
 }
 
 } // namespace assay::harness

@@ -51,18 +51,20 @@ struct Waiting {
     std::optional<message::FromWorker> answer;
     std::vector<std::string> warnings;
     std::size_t warned_bytes = 0;
-    std::string other_reason; ///< the first that a rank beside 0 gave for not finishing
-    record::ReasonCode other_code = record::ReasonCode::none;
-    std::optional<record::Status> status; ///< set: over; ok: answered
-    std::string reason;
-    record::ReasonCode code = record::ReasonCode::none;
+    std::optional<record::Conclusion> other; ///< why a rank other than 0 did not finish; the first
+    std::optional<record::Status> status;    ///< set: over; ok: answered
+    record::Conclusion conclusion;           ///< when over and not answered
 
     bool complete() const { return answer.has_value() && others == 0; }
-    /// Why others wait for rank 0, which has answered.
-    std::string given_up() {
+    /// Rank 0 has answered and the others have not.
+    record::Conclusion given_up() {
+        record::Conclusion why{.code = record::ReasonCode::another_rank,
+                               .reason = "the other ranks did not finish with rank 0"};
         auto* result = std::get_if<message::Result>(&*answer);
-        const bool has_reason = result != nullptr && !result->replica().reason.empty();
-        return has_reason ? result->replica().reason : "the other ranks did not finish with rank 0";
+        if (result == nullptr || result->replica().reason.empty()) return why;
+        why.reason = result->replica().reason;
+        why.values = result->replica().reason_values;
+        return why;
     }
     void hurry() { deadline = std::min(deadline, std::chrono::steady_clock::now() + grace); }
 
@@ -78,14 +80,18 @@ struct Waiting {
         phase = message.phase;
         if (watch.phase) watch.phase(phase);
     }
-    void see(const message::Done& done, int rank, const std::string& name) {
-        if (done.id != id || rank == 0) return;
+    /// `who`: rank and host, as values.
+    void see(message::Done done, const std::string& name, const record::Values& who) {
+        if (done.id != id) return;
         others = std::max(others - 1, 0);
         if (done.reason.empty()) return;
-        // A rank that only knows that another one gave up is heard until that one speaks.
-        if (other_reason.empty() || other_code == record::ReasonCode::another_rank) {
-            other_reason = fmt::format("{}: {}", name, done.reason);
-            other_code = done.reason_code;
+        // A rank that only knows that another one gave up counts until that one reports.
+        if (!other || other->code == record::ReasonCode::another_rank) {
+            if (done.reason_code != record::ReasonCode::another_rank)
+                done.reason_values.insert(done.reason_values.end(), who.begin(), who.end());
+            other = {.code = done.reason_code,
+                     .reason = fmt::format("{}: {}", name, done.reason),
+                     .values = std::move(done.reason_values)};
         }
         hurry();
     }

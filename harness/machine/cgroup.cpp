@@ -50,7 +50,7 @@ std::optional<std::string_view> find_group(std::string_view groups, std::string_
 }
 
 /// Our group's folder and those above it, up to the mount point. A group outside of what is mounted
-/// ("/..", another root) is only seen at the mount point: so it is in a container.
+/// ("/..", another root), as in a container, is only visible at the mount point.
 std::vector<std::filesystem::path> levels(const Mount& mount, std::string_view group) {
     std::filesystem::path inside;
     const auto relative = std::filesystem::path{group}.lexically_relative(mount.root);

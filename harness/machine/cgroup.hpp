@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a container or a batch system allows this process: control groups, version 1 and 2. A limit
-// of any group above ours binds us too, so every level counts and the lowest limit wins.
+// Limits of a container or a batch system: control groups, version 1 and 2. A limit of any group
+// above ours applies too, so every level counts and the lowest limit wins.
 
 #pragma once
 
@@ -22,7 +22,7 @@ struct Hierarchy {
 };
 Hierarchy hierarchy(const Files& files, std::string_view controller);
 
-/// CPUs' worth of time that the quota allows: 1.5. Absent: as much as there is.
+/// The quota in CPUs: 1.5. Absent: no limit.
 std::optional<double> cpu_quota(const Files& files);
 
 /// Bytes. A group that may use `limit` and uses `used` of it, without the file pages that the
@@ -34,7 +34,7 @@ struct MemoryLimit {
 /// One for each level that has a limit.
 std::vector<MemoryLimit> memory_limits(const Files& files);
 
-/// Seconds that the quota has kept our group from running, so far.
+/// Seconds that our group was stopped by the quota, so far.
 std::optional<double> throttled_seconds(const Files& files);
 
 } // namespace assay::machine

@@ -36,13 +36,13 @@ inline void add_block(std::uint64_t& sum, std::uint64_t step) {
 #endif
 }
 
-/// Keeps the calling thread on the CPU it is on, and lets it go again.
+/// Binds the calling thread to its present CPU, and releases it again.
 class StayHere {
 public:
     StayHere() {
         CPU_ZERO(&before_);
         const int cpu = ::sched_getcpu();
-        // Fails on machines with more CPUs than the set holds; there we measure without.
+        // Fails on machines with more CPUs than the set holds; there the thread is not bound.
         if (cpu < 0 || cpu >= CPU_SETSIZE || ::sched_getaffinity(0, sizeof before_, &before_) != 0)
             return;
         cpu_set_t here;
@@ -79,7 +79,7 @@ double chain_seconds(std::int64_t additions) {
 double measure_core_clock() {
     const StayHere here;
     double shortest = chain_seconds(chain);
-    // The shortest: interrupts and neighbours only ever make it longer.
+    // The shortest: interrupts and neighbours only make it longer.
     for (int i = 1; i < repeats; ++i) shortest = std::min(shortest, chain_seconds(chain));
     return static_cast<double>(chain) / shortest;
 }

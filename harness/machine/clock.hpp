@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast does the core really run? Measured, because the files that claim to know say the nominal
-// clock in a virtual machine and something older everywhere else.
+// The actual core clock, measured: the kernel's files show the nominal clock in a virtual machine and an
+// older value everywhere else.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace assay::machine {
 
-/// Seconds that so many dependent additions take (rounded up to a multiple of 256): one per cycle where
-/// nothing interrupts.
+/// Seconds for this many dependent additions (rounded up to a multiple of 256): one per cycle without
+/// interrupts.
 double chain_seconds(std::int64_t additions);
 
 /// The clock of the core this thread runs on, in hertz, from a chain of dependent additions (one per

@@ -73,7 +73,7 @@ std::string arm_name(std::string_view implementer, std::string_view part) {
     return fmt::format("{} part {}", arm_vendor(implementer), part);
 }
 
-/// Every kind of core there is, in the order of the processors: "Arm Cortex-X4 + Arm Cortex-A720".
+/// Every kind of core, in the order of the processors: "Arm Cortex-X4 + Arm Cortex-A720".
 std::string arm_model(std::string_view cpuinfo) {
     std::vector<std::string> kinds;
     std::string_view implementer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which processor is it, what can it do, how much memory is there, and how much of it is ours to use? From
-// /proc; a hidden or generic name is passed on as it is, never guessed at.
+// The processor and its instruction sets, the memory and how much of it is usable. From /proc; a hidden
+// or generic name is passed on as it is.
 
 #pragma once
 
@@ -18,7 +18,7 @@ struct Cpu {
     std::string model;
     std::string vendor;
     std::vector<std::string> isa; ///< the kernel's names, in its order
-    std::optional<bool> is_guest; ///< does a hypervisor run it? Only x86 processors say so
+    std::optional<bool> is_guest; ///< runs under a hypervisor; known for x86 processors only
 };
 Cpu read_cpu(const Files& files);
 
@@ -29,8 +29,8 @@ struct Memory {
 };
 Memory read_memory(const Files& files);
 
-/// Bytes that can be used now without swapping and without meeting a limit; never remembered from
-/// an earlier call. Absent when the kernel does not say.
+/// Bytes usable now without swapping and without reaching a limit; read anew on every call. Absent
+/// if the kernel does not report it.
 std::optional<std::int64_t> available_memory(const Files& files);
 
 } // namespace assay::machine

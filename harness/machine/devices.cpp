@@ -37,8 +37,8 @@ struct Found {
     record::Device device;
 };
 
-/// The devices in order, each with what it is divided into behind it. They are numbered as nvidia-smi
-/// numbers them; where one is divided its parts take its number and the following ones.
+/// The devices in order, each followed by its parts. They are numbered as by nvidia-smi; the parts of a
+/// divided one take its number and the following ones.
 std::vector<Found> describe_all(std::vector<driver::NvmlDevice> whole) {
     std::vector<Found> all;
     int next = 0;
@@ -56,7 +56,7 @@ std::vector<Found> describe_all(std::vector<driver::NvmlDevice> whole) {
     return all;
 }
 
-/// What to say where the library cannot be used: nothing where there is nothing to describe.
+/// The problem when the library cannot be used: none if there are no devices.
 std::vector<std::string> missed(const std::vector<record::PciDevice>& pci, const Error& error) {
     const auto count = std::ranges::count_if(pci, is_nvidia);
     if (count == 0) return {};
@@ -128,7 +128,7 @@ DeviceInventory inventory(const Files& files, const std::vector<record::PciDevic
     for (auto& [handle, device] : describe_all(std::move(whole))) {
         if (!handle.problem().empty())
             found.problems.push_back(fmt::format("device {}: {}", device.index, handle.problem()));
-        if (device.mode == "mig") continue; // no work can be done on the whole
+        if (device.mode == "mig") continue; // the whole device cannot be used
         device.confidential = library->confidential();
         device.numa_node = numa_node(files, device.pci_address);
         found.devices.push_back(std::move(device));
@@ -157,10 +157,10 @@ DeviceStates states(const std::vector<record::PciDevice>& pci, const std::filesy
     return found;
 }
 
-/// Eight devices that nothing keeps awake begin within half a minute.
+/// Eight devices without persistence mode initialise within half a minute.
 constexpr auto driver_patience = std::chrono::seconds{60};
 
-/// One that hangs is what a device that fell off the bus looks like: nvidia-smi hangs, too.
+/// A hang usually means that a device fell off the bus: nvidia-smi hangs, too.
 template <class Found>
 Found or_silence(std::optional<Found> found, const std::vector<record::PciDevice>& pci) {
     if (found) return std::move(*found);

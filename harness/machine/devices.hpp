@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The devices that work can be done on: those whose driver describes them. What is merely plugged in
-// is in pci.hpp.
+// The usable devices: those that their driver describes. Devices on the bus without a driver are in
+// pci.hpp.
 
 #pragma once
 
@@ -23,33 +23,33 @@
 namespace assay::machine {
 
 struct DeviceInventory {
-    std::vector<record::Device> devices; ///< of one that is divided (MIG) the parts alone
+    std::vector<record::Device> devices; ///< of a divided one (MIG) only the parts
     record::NamedList software;          ///< "nvidia.driver", "nvidia.cuda"
-    std::vector<std::string> problems;   ///< why there are fewer than one might think
+    std::vector<std::string> problems;   ///< why there are fewer than expected
 };
 DeviceInventory read_devices(const Files& files, const std::vector<record::PciDevice>& pci,
                              const std::filesystem::path& nvml = driver::nvml_library);
 
-/// How a device is now.
+/// The present state of a device.
 struct DeviceState {
     record::Device device;
     driver::DeviceReadings readings;
     driver::DeviceCounters counters;
     driver::DeviceHealth health;
     std::optional<std::vector<int>> processes;
-    std::string problem; ///< why readings are missing, if that says something
+    std::string problem; ///< why readings are missing, if known
 };
 struct DeviceStates {
-    std::vector<DeviceState> devices;  ///< of one that is divided the whole, then its parts
+    std::vector<DeviceState> devices;  ///< of a divided one the whole, then its parts
     std::vector<std::string> problems; ///< as in DeviceInventory
 };
 DeviceStates read_device_states(const std::vector<record::PciDevice>& pci,
                                 const std::filesystem::path& nvml = driver::nvml_library);
-/// What is wrong with it or unusual, in sentences that say what to do.
+/// Defects and unusual settings, as sentences that say what to do.
 std::vector<std::string> complaints(const DeviceState& state);
 
-/// What `ask()` returns, or nothing where that takes longer: who asks a driver that hangs, hangs with it.
-/// Then a thread is left behind that waits for ever, so `ask` owns all that it uses. Throws what it throws.
+/// The result of `ask()`, or nothing if it takes longer: a call to a driver that hangs, hangs.
+/// Then a thread is left that waits forever, so `ask` must own all that it uses. Rethrows its exceptions.
 template <class Ask>
 std::optional<std::invoke_result_t<Ask&>> answer_within(std::chrono::milliseconds patience,
                                                         Ask ask) {
@@ -66,7 +66,7 @@ std::optional<std::invoke_result_t<Ask&>> answer_within(std::chrono::millisecond
         asking.detach();
         return {};
     }
-    asking.join(); // what the thread holds of the loader is gone before the program may end
+    asking.join(); // the thread must release the loader before the program may end
     return answer.get();
 }
 

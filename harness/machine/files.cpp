@@ -15,20 +15,20 @@
 namespace assay::machine {
 namespace {
 
-/// What could not be printed becomes '?'.
+/// Replaces unprintable bytes by '?'.
 std::string printable(std::string text) {
     std::ranges::replace_if(text, [](char c) { return (c < ' ' || c > '~') && !is_blank(c); }, '?');
     return text;
 }
 
-/// Reads up to `limit` bytes. Only regular files: a named pipe would hang, a device surprise us.
+/// Reads up to `limit` bytes. Only regular files: a named pipe or a device could hang.
 std::string read_start(const std::filesystem::path& path, std::size_t limit) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return {};
     std::string content;
     struct stat facts{};
     if (::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode)) {
-        // The kernel's files say nothing true about their size: start with a page or so.
+        // The kernel's files do not report their size: start with about a page.
         content.resize(std::min<std::size_t>(limit, 8192));
         std::size_t used = 0;
         while (used < limit) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The small text files by which a kernel describes its machine, below a root that tests replace.
-// Nothing is trusted: what is missing, huge, not a regular file or not text reads as empty, and no
-// byte that could not be printed ever leaves this file.
+// Nothing is trusted: a file that is missing, huge, not regular or not text reads as empty, and only
+// printable bytes are returned.
 
 #pragma once
 
@@ -33,11 +33,11 @@ public:
     std::string text(const std::filesystem::path& path, std::size_t limit = text_limit) const;
     /// The first line, tidied.
     std::string line(const std::filesystem::path& path) const;
-    /// The number that the file begins with.
+    /// The number at the beginning of the file.
     std::optional<std::int64_t> number(const std::filesystem::path& path) const;
     /// Names in a folder, sorted; at most 10,000.
     std::vector<std::string> names(const std::filesystem::path& folder) const;
-    /// Last part of what a symbolic link points to.
+    /// Last component of a symbolic link's target.
     std::string link_name(const std::filesystem::path& path) const;
 
 private:

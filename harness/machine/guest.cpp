@@ -65,14 +65,14 @@ std::string_view look_up(const std::array<Sign, N>& signs, std::string_view text
 
 std::string_view by_firmware(const Firmware& firmware) {
     const std::string product = lower(firmware.product);
-    // Amazon's and Alibaba's whole machines bear the names of the clouds too: "c7g.metal".
+    // Amazon's and Alibaba's bare-metal machines have the clouds' names too: "c7g.metal".
     if (contains(product, ".metal") || contains(product, "ebm")) return "none";
     const std::string vendor = lower(firmware.vendor);
     const auto name = look_up(firmware_signs, product);
     return name.empty() ? look_up(firmware_signs, vendor) : name;
 }
 
-/// Xen's first domain sees the hardware as it is.
+/// Xen's first domain sees the real hardware.
 bool is_first_domain(const Files& files) {
     return contains(files.line("/proc/xen/capabilities"), "control_d");
 }
@@ -109,7 +109,7 @@ std::string virtualization(const Files& files, const Firmware& firmware, std::st
     if (contains(tree, "xen")) return "xen";
     if (const auto name = by_firmware(firmware); !name.empty()) return std::string{name};
     if (is_guest.value_or(false) || !signature.empty()) return "other";
-    // A vendor who is no cloud and no hypervisor sells hardware.
+    // A vendor that is neither cloud nor hypervisor sells hardware.
     return is_guest || !firmware.vendor.empty() ? "none" : "";
 }
 
@@ -179,13 +179,13 @@ std::string text_at(const json::Value& value, std::string_view path) {
         here = &*found;
     }
     const std::string text = here->is_string() ? here->get<std::string>() : std::string{};
-    // 64: names of instance types are short; what is not one is left alone.
+    // 64: names of instance types are short; longer text is no name.
     const bool is_name =
         text.size() <= 64 && std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; });
     return is_name ? text : std::string{};
 }
 
-/// What cloud-init wrote for everybody to read. Only names of kinds are taken from it.
+/// The world-readable data of cloud-init. Only names of types are taken from it.
 std::optional<json::Value> read_cloud_init(const Files& files) {
     // 1 MiB: such files have some 10 kB.
     const json::Limits limits{.bytes = std::size_t{1} << 20U};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does it run on hardware, under a hypervisor, in a container; whose machine is it, and which of theirs? From
-// firmware and what cloud-init left on disk; the network is never asked.
+// Bare metal, hypervisor or container; the cloud provider and the instance type. From firmware and
+// cloud-init's files; without network access.
 
 #pragma once
 
@@ -14,12 +14,12 @@
 
 namespace assay::machine {
 
-/// What this processor's hypervisor calls itself ("KVMKVMKVM"); empty without one, and where the
-/// architecture has no such question.
+/// The signature of this processor's hypervisor ("KVMKVMKVM"); empty without one, and on architectures
+/// without signatures.
 std::string ask_hypervisor();
 
-/// "kvm", "xen", "hyperv", "vmware", ...; "other" for an unknown hypervisor; "none" only where
-/// something says so, else empty.
+/// "kvm", "xen", "hyperv", "vmware", ...; "other" for an unknown hypervisor; "none" only with evidence,
+/// otherwise empty.
 std::string virtualization(const Files& files, const Firmware& firmware, std::string_view signature,
                            std::optional<bool> is_guest);
 
@@ -28,8 +28,7 @@ std::string container(const Files& files);
 
 struct Cloud {
     std::string provider; ///< "aws", "gcp", "azure", ...; "unknown"
-    std::string
-        instance; ///< "c7a.large"; the product's name, or "unknown", where nothing says more
+    std::string instance; ///< "c7a.large"; otherwise the product's name, or "unknown"
 };
 Cloud read_cloud(const Files& files, const Firmware& firmware);
 

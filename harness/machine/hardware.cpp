@@ -29,16 +29,16 @@ struct EngineName {
 constexpr std::array engines{EngineName{"vector", Engine::vector},
                              EngineName{"tensor", Engine::tensor}};
 
-/// Where an accelerator departs from the rates of its compute capability.
+/// Exceptions of an accelerator from the rates of its compute capability.
 struct Exception {
     std::size_t entry;
     Engine engine;
     std::string precision;
-    std::optional<double> rate; ///< nothing: its figure follows from no rate
+    std::optional<double> rate; ///< nothing: its value does not follow from a rate
 };
 
-/// Fills in what the files say, entry by entry. That every value has the right type and sign is the
-/// schema's business; what it cannot say is checked here.
+/// Reads the files, entry by entry. The schema checks the type and sign of every value; the rest is
+/// checked here.
 class Reading {
 public:
     void file(const json::Object& root) {
@@ -172,7 +172,7 @@ private:
     std::set<std::string> ids_;
 };
 
-/// Drivers before 465 left the maker out of the name, and Tesla was dropped from names on the way.
+/// Drivers before 465 omit the vendor from the name, and "Tesla" was dropped from names over time.
 std::string bare(std::string_view name) {
     std::string text{name};
     for (auto& letter : text)

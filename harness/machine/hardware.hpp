@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What makers and public sources say about a device, from the files of configs/hardware: figures that a
-// driver does not tell. Of the many in there, those that a ceiling needs.
+// Data sheets of devices, from the files of configs/hardware: values that a driver does not report. Only
+// those that a roofline bound needs.
 
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace assay::machine {
 
-/// Which units of a multiprocessor compute: those for single numbers, or those for small matrices.
+/// The units of a multiprocessor: vector units or tensor cores.
 enum class Engine : std::uint8_t { vector, tensor };
 
 /// By precision: fp64 fp32 tf32 fp16 bf16 fp8 int8 fp4, dense; a fused multiply-add is two operations.
@@ -35,7 +35,7 @@ struct Arithmetic {
     ByPrecision& of(Engine engine) { return engine == Engine::tensor ? tensor : vector; }
 };
 
-/// Where a figure comes from, and how sure that is: "retrieved", "recalled", ...
+/// The source of a value, and its reliability: "retrieved", "recalled", ...
 struct Origin {
     std::string source;
     std::string sure;
@@ -47,10 +47,10 @@ struct HardwareEntry {
     std::string architecture;
     std::string compute_capability;
     std::optional<int> multiprocessors;
-    /// At which the maker's figures hold; not the highest that the driver reports.
+    /// At which the vendor's values hold; not the highest that the driver reports.
     std::optional<double> vector_clock_hz;
     std::optional<double> tensor_clock_hz;
-    Arithmetic peaks; ///< 1/s, the maker's figures
+    Arithmetic peaks; ///< 1/s, the vendor's values
     Arithmetic rates; ///< of one multiprocessor in one clock
     std::optional<double> memory_bytes;
     std::optional<double> memory_bandwidth; ///< B/s
@@ -59,16 +59,16 @@ struct HardwareEntry {
     std::optional<double> l2_bytes;
     std::optional<int> pcie_generation;
     std::optional<int> pcie_lanes;
-    std::optional<double> nvlink_bandwidth; ///< B/s in one direction, all links together
-    std::optional<double> nvlink_rate;      ///< of one link
-    bool nvlink_bridge = false;             ///< links only where a bridge joins two cards
-    std::string host_link; ///< what joins it to its host where that is not PCIe: "NVLink-C2C"
-    std::optional<double> host_link_bandwidth;          ///< B/s in one direction
+    std::optional<double> nvlink_bandwidth;    ///< B/s in one direction, all links together
+    std::optional<double> nvlink_rate;         ///< of one link
+    bool nvlink_bridge = false;                ///< links only where a bridge joins two cards
+    std::string host_link;                     ///< its link to the host if not PCIe: "NVLink-C2C"
+    std::optional<double> host_link_bandwidth; ///< B/s in one direction
     std::map<std::string, Origin, std::less<>> figures; ///< by path: "peaks.tensor.bf16"
 };
 
-/// The clock of a figure: all that tensor engines do but fp64, which draws less power, holds at a lower
-/// one (NVIDIA H100 Tensor Core GPU Architecture, table of clocks).
+/// The clock of a value: tensor core values hold at a lower clock, except for fp64, which draws less power
+/// (NVIDIA H100 Tensor Core GPU Architecture, table of clocks).
 std::optional<double> clock_of(const HardwareEntry& entry, Engine engine,
                                std::string_view precision);
 
@@ -81,21 +81,21 @@ struct HardwareText {
     std::string text;
     std::string source;
 };
-/// Rates may lie in another file than the entries they belong to.
+/// Rates may be in another file than the entries they belong to.
 Result<Hardware> parse_hardware(const std::vector<HardwareText>& files, const json::Value& schema);
 
-/// The files that lie beside the programs.
+/// The installed files.
 Result<Hardware> read_hardware();
 Result<Hardware> read_hardware(const std::filesystem::path& folder,
                                const std::filesystem::path& schema);
 
 /// By the driver's name for it; of several with that name, the one whose memory is nearest in size.
-/// Null where none has it.
+/// Null if there is none.
 const HardwareEntry* find_hardware(const Hardware& hardware, const record::Device& device);
-/// Says that the name is not known, and which known one is nearest.
+/// The message about an unknown name, with the nearest known one.
 std::string unknown_hardware(const Hardware& hardware, const record::Device& device);
 
-/// For who asks about one device only; nothing where it, or the files, are not known.
+/// For a single device; nothing if it, or the files, are unknown.
 std::optional<HardwareEntry> find_hardware(const record::Device& device);
 
 } // namespace assay::machine

@@ -29,7 +29,7 @@ void add_shape(const Sources& sources, record::Machine& machine) {
     int cores = static_cast<int>(shape.usable.size());
     int threads = 0;
     for (const auto& core : shape.usable) threads += static_cast<int>(core.size());
-    // Whole CPUs only, at least one: a thread that the quota stops makes its team wait
+    // Whole CPUs only, at least one: a thread stopped by the quota makes its team wait
     // (decisions/timing.md 0030).
     if (const auto quota = cpu_quota(sources.files)) {
         const int allowed = static_cast<int>(std::clamp(std::floor(*quota), 1.0, 1e6));
@@ -40,7 +40,7 @@ void add_shape(const Sources& sources, record::Machine& machine) {
     machine.usable_threads = threads;
 }
 
-/// Amazon's own processors are Arm's designs, and are known by Amazon's names.
+/// Amazon's processors are Arm designs with Amazon's names.
 void name_graviton(record::Machine& machine) {
     if (machine.provider != "aws") return;
     struct Graviton {
@@ -73,7 +73,7 @@ double last_level_bytes(const record::Machine& machine) {
     return bytes;
 }
 
-/// Bytes of one cache of this level; the smallest, where cores differ: what fits it fits them all.
+/// Bytes of one cache of this level; the smallest, if cores differ: data that fits it fits all.
 double cache_bytes(const record::Machine& machine, int level) {
     double bytes = 0;
     for (const record::Cache& cache : machine.caches)

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double bits_per_byte = 8;
-/// Beyond it nothing is a rate: some kernels show "unknown" as 2^32 - 1.
+/// Larger values are no rates: some kernels show "unknown" as 2^32 - 1.
 constexpr double most_megabits = 1e7;
 
 NetworkRate unknown(std::string_view device, std::string_view why) {
@@ -26,13 +26,13 @@ NetworkRate unknown(std::string_view device, std::string_view why) {
             .source = fmt::format("the kernel reports no rate for {}: {}", device, why)};
 }
 
-/// A part of a path that leads nowhere else, and can be printed.
+/// A printable path component that leads nowhere else.
 bool is_name(std::string_view text) {
     return !text.empty() && text.size() < 64 && text != "." && text != ".." &&
            std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~' && c != '/'; });
 }
 
-/// Nothing below it but software, or a hypervisor's?
+/// A purely software device, or a hypervisor's?
 bool is_virtual(const Files& files, const fs::path& folder) {
     if (!files.exists(folder / "device")) return true;
     constexpr std::array buses{"virtio", "xen", "vmbus"};
@@ -50,7 +50,7 @@ NetworkRate rate_of_interface(const Files& files, const fs::path& folder, std::s
             .source = fmt::format("{}: {} Mbit/s", path.string(), megabits)};
 }
 
-/// Share of data in what the kernel calls the rate of an InfiniBand port: up to QDR it is the rate of
+/// Share of data in the kernel's rate of an InfiniBand port: up to QDR it is the rate of
 /// symbols, 10 bits for 8; FDR's 14.0625 GBd with 66 bits for 64 is rounded to 14 (InfiniBand Architecture
 /// Specification, volume 2).
 double share_of_data(std::string_view speed) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast is the link of a network device? As the kernel says, for devices as libraries name them: an interface
+// The link rate of a network device by the kernel, for devices as libraries name them: an interface
 // ("eth0"), or a port of an RDMA device ("mlx5_0:1").
 
 #pragma once
@@ -18,8 +18,8 @@ struct NetworkRate {
     std::string source; ///< "/sys/class/net/eth0/speed: 25000 Mbit/s", or why the rate is not known
 };
 
-/// Nothing where the kernel has no network device of this name. What a virtual device says of its rate
-/// is no rate: veth claims 10 Gbit/s, whatever is below it.
+/// Nothing if the kernel has no network device of this name. The rate of a virtual device is ignored:
+/// veth claims 10 Gbit/s, whatever is below it.
 std::optional<NetworkRate> network_rate(const Files& files, std::string_view device);
 
 } // namespace assay::machine

@@ -15,7 +15,7 @@ struct Vendor {
     std::string_view id;
     std::string_view name;
 };
-// Those whose accelerators and network devices are met in servers and clouds. Ids: PCI-SIG.
+// Vendors of accelerators and network devices in servers and clouds. Ids: PCI-SIG.
 constexpr std::array vendors = {
     Vendor{.id = "1002", .name = "AMD"},          Vendor{.id = "1013", .name = "Cirrus Logic"},
     Vendor{.id = "102b", .name = "Matrox"},       Vendor{.id = "1077", .name = "QLogic"},
@@ -134,7 +134,7 @@ std::vector<record::PciDevice> read_pci(const Files& files) {
                                  .device_id = hexadecimal(files.line(folder / "device"), 4)};
         device.kind = kind_of(hexadecimal(files.line(folder / "class"), 6), device.vendor_id,
                               device.device_id);
-        // A virtual function beside its own physical one is the same device once more.
+        // A virtual function beside its own physical one is the same device.
         if (device.kind.empty() || device.vendor_id.empty() || files.exists(folder / "physfn"))
             continue;
         device.driver = files.link_name(folder / "driver");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Accelerators and network devices on the PCI bus, by class and ids, so that one is seen even where
-// its driver is missing. Every name comes from the machine itself or is the vendor's.
+// Accelerators and network devices on the PCI bus, by class and ids, so that one is listed even without
+// its driver. Every name comes from the machine itself or is the vendor's.
 
 #pragma once
 

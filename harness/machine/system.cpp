@@ -22,7 +22,7 @@ namespace assay::machine {
 
 namespace {
 
-/// What vendors leave in a field that they should have filled in, in lower case.
+/// Placeholders that vendors leave in fields, in lower case.
 constexpr std::array<std::string_view, 12> placeholders = {
     "to be filled by o.e.m.",
     "default string",
@@ -114,14 +114,14 @@ record::NamedList own_software() {
 
 namespace {
 
-// Keeps our ids apart from everybody else's that are made from the same machine-id. Random; never to
-// change, or every machine becomes a new one.
+// Distinguishes our ids from others made from the same machine-id. Random; must never change, or every
+// machine becomes a new one.
 constexpr std::string_view application = "assay.machine/1 5f1d8c0e7a3b4962b0c47d19e6f2a853";
 
 std::string machine_id(const Files& files) {
     for (const char* const path : {"/etc/machine-id", "/var/lib/dbus/machine-id"}) {
         std::string id = files.line(path);
-        // systemd writes "uninitialized" into images that are to get an id at first boot.
+        // systemd writes "uninitialized" into images that get an id at first boot.
         if (id.size() == 32 && id.find_first_not_of("0123456789abcdef") == std::string::npos)
             return id;
     }

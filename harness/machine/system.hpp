@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the firmware says the machine is, which operating system runs, what we were built with, and a name for the
-// machine that says nothing about its owner: the same on every run, and nobody gets from it to /etc/machine-id.
-// Fields that name one piece of hardware, serial numbers, UUIDs and board tags, are never read.
+// The machine by its firmware, the operating system, the compiler of this build, and an id of the machine that
+// reveals nothing about its owner: the same on every run, and /etc/machine-id cannot be derived from it.
+// Serial numbers, UUIDs and board tags are never read.
 
 #pragma once
 
@@ -18,11 +18,11 @@ struct Firmware {
     std::string vendor;
     std::string product;
     std::string bios;        ///< vendor and version: the only trace of Amazon's first generation
-    std::string chassis_tag; ///< only compared with those that clouds set for all their machines
+    std::string chassis_tag; ///< only compared with the tags that clouds set on all machines
 };
 Firmware read_firmware(const Files& files);
 
-/// "Supermicro SYS-821GE-TNHR"; the vendor is not repeated where the product begins with it.
+/// "Supermicro SYS-821GE-TNHR"; the vendor is not repeated if the product begins with it.
 std::string system_name(const Firmware& firmware);
 
 std::string operating_system(const Files& files); ///< "Debian GNU/Linux 12 (bookworm)"

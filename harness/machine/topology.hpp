@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The shape of the machine: sockets, cores, hardware threads, caches, NUMA, and which of them this
-// process may use. Plain data, so that whatever depends on it is tested with machines we do not have.
+// process may use, as plain data, so that its users are tested with machines we do not have; and the CPUs of a
+// case. The parent chooses them once for all workers, so that every replica uses the same ones.
 
 #pragma once
 
+#include "base/result.hpp"
 #include "record/model.hpp"
 
 #include <optional>
@@ -34,5 +36,15 @@ void keep_usable(Shape& shape, const std::string& cpu_list);
 /// may be used to these logical CPUs.
 Shape described_shape(const std::string& synthetic,
                       const std::optional<std::vector<int>>& usable = std::nullopt);
+
+/// Logical CPUs to bind `threads` threads to: one per physical core first, spread over what this
+/// process may use, in topology order; second hardware threads only when cores run out. Fewer than
+/// requested if there are not enough; empty for threads < 1.
+/// `near`: the address of a PCI device; if the kernel knows the CPUs local to it, only those.
+std::vector<int> choose_cpus(int threads, const std::string& near = {});
+std::vector<int> choose_cpus(const Shape& shape, int threads);
+
+/// Binds all threads of this process, and with them those it will start.
+Result<void> bind_process(const std::vector<int>& cpus);
 
 } // namespace assay::machine

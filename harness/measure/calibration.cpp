@@ -11,7 +11,7 @@
 namespace assay::measure {
 namespace {
 
-// A run() of which 10^12 calls take no time the clock can show is not running.
+// A run() whose 10^12 calls take no time that the clock can show does nothing.
 constexpr std::uint64_t most_calls = 1'000'000'000'000;
 
 std::uint64_t call_limit(const Subject& subject) {

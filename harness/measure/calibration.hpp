@@ -16,12 +16,12 @@ struct Calibration {
 };
 
 /// The length that batches aim at, in seconds: at least the floor and so many times the cost of the
-/// clock that reading it does not count, and long enough that some 400 of them fill the shortest
+/// clock that its reads are negligible, and long enough that some 400 of them fill the shortest
 /// window, which leaves the interval enough batches and Google Benchmark few to manage.
 double batch_length(const Protocol& protocol, Clock& clock);
 
 /// The number of calls that makes a batch of about `length` seconds, found by trying, from `start` up
-/// or down. One call where the subject wants single calls, and never more than one rewind allows.
+/// or down. One call if the subject needs single calls, and never more than one rewind allows.
 Result<Calibration> calibrate(TeamSubject& team, double length, std::uint64_t start);
 
 /// Calibrates, runs until rate and core clock have been steady for three stretches or the time for

@@ -18,7 +18,7 @@ Result<record::Verification> check_notices(TeamSubject& team, record::Verificati
     if (!*objects) {
         sound.passed = false;
         sound.error.reset(); // the error of the sound result says nothing about the spoiled one
-        sound.detail = "verify() did not notice a spoiled result";
+        sound.detail = "verify() did not detect the injected error";
     }
     // Every batch rewinds before it runs, so nothing of the spoiled state is measured.
     return sound;

@@ -14,7 +14,7 @@ namespace {
 
 using record::ReasonCode;
 
-/// Tells the caller where the window begins and ends, whichever way it ends.
+/// Reports the begin and end of the window to the caller, whatever ends it.
 class WindowHooks {
 public:
     explicit WindowHooks(const Hooks& hooks) : hooks_{hooks} {
@@ -35,9 +35,10 @@ private:
 class Engine {
 public:
     Engine(Subject& subject, const Protocol& protocol, Clock& clock, BatchRunner& runner, Team team,
-           const Hooks& hooks)
+           const Hooks& hooks, record::Replica begun)
         : protocol_{protocol}, clock_{clock}, hooks_{hooks}, team_{subject, runner, team},
-          pulse_{clock, hooks}, begin_{clock.now()}, kept_{protocol.kept_values} {}
+          pulse_{clock, hooks}, begin_{clock.now()}, kept_{protocol.kept_values},
+          result_{.replica = std::move(begun)} {}
 
     Measurement measure() {
         if (!check(check_result(team_), ReasonCode::wrong_result)) return std::move(result_);
@@ -52,16 +53,16 @@ public:
     }
 
 private:
-    bool end(record::Status status, ReasonCode code, std::string reason,
-             record::Values values = {}) {
-        result_.status = result_.replica.status = status;
-        result_.reason = result_.replica.reason = std::move(reason);
-        result_.replica.reason_code = code;
-        result_.replica.reason_values = std::move(values);
+    bool end(record::Conclusion ending) {
+        set_conclusion(result_.replica, std::move(ending));
         return false;
     }
     bool fail(const Error& error) {
-        return end(record::Status::failed, record::reason_code(error), error.message);
+        auto ending = record::conclusion(error);
+        ending.status = record::Status::failed;
+        if (error.fault == Fault::another_rank)
+            ending.values = {{"rank", std::int64_t{team_.failed_rank()}}};
+        return end(std::move(ending));
     }
 
     bool check(Result<record::Verification> verification, ReasonCode code) {
@@ -71,8 +72,10 @@ private:
         record::Values values;
         if (const auto& found = *result_.verification; found.error && found.bound)
             values = {{"error", *found.error}, {"bound", *found.bound}};
-        return end(record::Status::incorrect, code, describe(*result_.verification),
-                   std::move(values));
+        return end({.status = record::Status::incorrect,
+                    .code = code,
+                    .reason = describe(*result_.verification),
+                    .values = std::move(values)});
     }
 
     bool warm_up() {
@@ -106,14 +109,14 @@ private:
         return true;
     }
 
-    /// Only rank 0's answer counts.
+    /// Only the answer of rank 0 counts.
     bool should_stop(Looks& looks, double measured) {
-        // Rewinding takes time that is not measured. Half of the limit leaves the other half for
-        // set-up, warm-up and the last check; past the limit the process is ended and all is lost.
+        // Rewinding takes time that is not measured. The window gets half of the limit; the rest is for
+        // set-up, warm-up and the last check. Past the limit the process is killed and all is lost.
         const double longest = protocol_.limit_seconds / 2;
         if (measured >= protocol_.budget_seconds || clock_.now() - begin_ >= longest) return true;
         return team_.is_root() && looks.due(kept_, measured) &&
-               judge().status == record::Status::ok;
+               judge().conclusion.status == record::Status::ok;
     }
 
     Judgement judge() {
@@ -129,15 +132,14 @@ private:
         replica.p99 = tail_.p99();
         replica.values.assign(kept_.values().begin(), kept_.values().end());
         if (protocol_.keep_samples) result_.samples.resize(kept_.batches());
-        if (judgement.status != record::Status::failed) {
+        if (judgement.conclusion.status != record::Status::failed) {
             replica.seconds = judgement.interval.mean;
             if (!std::isnan(judgement.interval.low)) {
                 replica.low = judgement.interval.low;
                 replica.high = judgement.interval.high;
             }
         }
-        end(judgement.status, judgement.code, std::move(judgement.reason),
-            std::move(judgement.values));
+        end(std::move(judgement.conclusion));
     }
 
     const Protocol& protocol_;
@@ -156,8 +158,8 @@ private:
 } // namespace
 
 Measurement measure(Subject& subject, const Protocol& protocol, Clock& clock, BatchRunner& runner,
-                    Team team, const Hooks& hooks) {
-    return Engine{subject, protocol, clock, runner, team, hooks}.measure();
+                    Team team, const Hooks& hooks, record::Replica begun) {
+    return Engine{subject, protocol, clock, runner, team, hooks, std::move(begun)}.measure();
 }
 
 } // namespace assay::measure

@@ -14,7 +14,7 @@
 namespace assay::measure {
 namespace {
 
-/// Prints nothing; remembers what was measured.
+/// Prints nothing; keeps the measured time.
 class QuietReporter final : public benchmark::BenchmarkReporter {
 public:
     bool ReportContext(const Context& /*context*/) override { return true; }

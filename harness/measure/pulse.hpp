@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells the caller where a measurement is, at most twice a second: messages cost time on the machine
-// that is being measured.
+// Reports the phase of a measurement, at most twice a second: messages cost time on the machine under
+// test.
 
 #pragma once
 

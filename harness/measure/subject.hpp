@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the engine measures and what it measures with, all handed in: a case, a clock, a runner of batches, a team.
+// What the engine measures and what it measures with, all passed in: a case, a clock, a runner of batches, hooks.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace assay::measure {
 
-/// A prepared case. Every function may fail with a sentence; nothing throws.
+/// A prepared case. Every function may fail with an error text; nothing throws.
 class Subject {
 public:
     virtual ~Subject() = default;
@@ -31,7 +31,7 @@ public:
 class Clock {
 public:
     virtual ~Clock() = default;
-    virtual double now() = 0;       ///< seconds since anything
+    virtual double now() = 0;       ///< seconds since any origin
     virtual double read_cost() = 0; ///< seconds that reading the place's clock takes
     virtual double
     resolution() = 0; ///< the smallest difference the place's clock can show, seconds

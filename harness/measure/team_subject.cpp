@@ -30,20 +30,21 @@ int TeamSubject::any_rank(bool condition) {
 Result<void> TeamSubject::agree(Result<void> outcome) {
     const int failed = any_rank(!outcome);
     if (failed == 0 || !outcome) return outcome;
-    return fail(fmt::format("rank {} of {} failed; its log says why", failed - 1, team_.size()),
+    failed_rank_ = failed - 1;
+    return fail(fmt::format("rank {} of {} failed: see its log", failed_rank_, team_.size()),
                 Fault::another_rank);
 }
 
 Result<double> TeamSubject::run(std::uint64_t calls) {
     if (subject_.rewinds) {
-        // Agreed on before sampling: a rank that stayed away would leave the others in a collective.
+        // Agreed before sampling: a rank that stays away would leave the others in a collective.
         if (auto ready = agree(subject_.rewind()); !ready)
             return tl::unexpected<Error>{ready.error()};
     }
     team_.barrier();
     const Result<double> seconds = runner_.run(subject_, calls);
     const Result<void> outcome = check_time(seconds);
-    // One collective carries the time and the news of a failure.
+    // One collective carries both the time and a failure.
     const double slowest = team_.max(outcome ? *seconds : std::numeric_limits<double>::infinity());
     if (is_time(slowest)) return slowest;
     return agree(outcome).map([slowest] { return slowest; });

@@ -20,14 +20,15 @@ constexpr std::uint64_t fewest_kept = 20;
 
 void add_reason(Judgement& judgement, record::ReasonCode code, const std::string& reason,
                 record::Values values = {}) {
-    if (judgement.reason.empty()) {
-        judgement.code = code;
-        judgement.values = std::move(values);
+    auto& conclusion = judgement.conclusion;
+    if (conclusion.reason.empty()) {
+        conclusion.code = code;
+        conclusion.values = std::move(values);
     } else {
-        judgement.values.clear(); // they would tell a part of it
-        judgement.reason += "; ";
+        conclusion.values.clear(); // they cover one of the reasons only
+        conclusion.reason += "; ";
     }
-    judgement.reason += reason;
+    conclusion.reason += reason;
 }
 
 void widen_to_resolution(stats::Interval& interval, double resolution) {
@@ -78,7 +79,7 @@ Judgement judge(const KeptValues& kept, const Protocol& protocol, double resolut
     Judgement judgement{.interval = stats::batch_means_interval(kept.values())};
     stats::Interval& interval = judgement.interval;
     if (kept.values().empty() || interval.mean <= 0) {
-        judgement.status = record::Status::failed;
+        judgement.conclusion.status = record::Status::failed;
         add_reason(judgement, ReasonCode::no_time, "the clock did not advance during a batch");
         return judgement;
     }
@@ -106,7 +107,7 @@ Judgement judge(const KeptValues& kept, const Protocol& protocol, double resolut
                         100 * protocol.target,
                         interval.decorrelated ? "" : " (neighbouring batches stay correlated)"),
             {{"half_width_share", half_width}, {"target_share", protocol.target}});
-    if (judgement.reason.empty()) judgement.status = record::Status::ok;
+    if (judgement.conclusion.reason.empty()) judgement.conclusion.status = record::Status::ok;
     return judgement;
 }
 

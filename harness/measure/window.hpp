@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The timed window without the timing: which values are kept, when to look, when to stop, and what
-// may be said in the end. Knows no clock and no subject. The invariant: the mean of the kept values is
+// The timed window without the timing: which values are kept, when to judge, when to stop, and the final
+// judgement. Uses no clock and no subject. The invariant: the mean of the kept values is
 // the total time over the total number of calls of the batches that count.
 
 #pragma once
@@ -39,42 +39,40 @@ private:
     std::uint64_t pending_ = 0;
 };
 
-/// The times of single calls, for their slow tail. Takes them only while a batch is one call, and
-/// stops at a million: 8 MB, minutes of the shortest batches.
+/// The times of single calls, for their slow tail. For batches of one call; keeps at most a million: 8 MB,
+/// minutes of the shortest batches.
 class SlowTail {
 public:
     void add(double seconds);
-    /// 99th percentile; nothing below 100 calls, where the slowest of them would decide.
+    /// 99th percentile; nothing below 100 calls, where the slowest one would decide.
     std::optional<double> p99() const;
 
 private:
     std::vector<double> calls_;
 };
 
-/// What the window has shown so far.
+/// The window so far: ok, unstable or failed.
 struct Judgement {
     stats::Interval interval;
-    record::Status status = record::Status::unstable;   ///< ok, unstable or failed
-    record::ReasonCode code = record::ReasonCode::none; ///< of the first reason
-    record::Values values;                              ///< of the reason, where it is one
-    std::string reason;
+    record::Conclusion conclusion{
+        .status =
+            record::Status::unstable}; ///< the code of the first reason; values of a single one
 };
 /// `resolution`: of the clock, for one call, in seconds: no interval is narrower to either side.
-/// `needed`: batches that must be there.
+/// `needed`: the least batches for ok.
 Judgement judge(const KeptValues& kept, const Protocol& protocol, double resolution,
                 std::uint64_t needed);
 
-/// Batches without which nothing is ok: few where one call alone is longer than a batch has to be.
+/// The least batches for ok: few if one call alone is longer than a batch has to be.
 std::uint64_t batches_needed(const Protocol& protocol, double seconds_per_call);
 
-/// When to look next: the looks are spaced by a factor, because every look is a chance to stop on a
-/// run of luck.
+/// When to judge next: the looks are spaced by a factor, because every look is a chance to stop by luck.
 class Looks {
 public:
     Looks(const Protocol& protocol, std::uint64_t needed)
         : min_seconds_{protocol.min_seconds}, next_{needed} {}
 
-    /// True when it is time; then the next look lies 1.3 times as far.
+    /// True when a look is due; the next one is at 1.3 times as many batches.
     bool due(const KeptValues& kept, double measured_seconds);
 
 private:

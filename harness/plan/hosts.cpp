@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/hosts.hpp"
 
+#include "base/text.hpp"
 #include "json/words.hpp"
 
 #include <fmt/format.h>
@@ -15,16 +16,13 @@
 namespace assay::harness {
 namespace {
 
-constexpr int most_slots = 4096; // of a host; more is a slip of the finger
+constexpr int most_slots = 4096; // of a host; more is a typing error
 constexpr std::size_t most_hosts = 65'536;
 constexpr std::size_t longest_name = 253; // of the domain name system
 
-/// What name services and launchers take. A name that begins with `-` would be an option to them.
+/// Accepted by name services and launchers. A name that begins with `-` would be an option to them.
 bool is_host_name(std::string_view name) {
-    const auto fits = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '.' || c == '-' || c == '_';
-    };
+    const auto fits = [](char c) { return is_word(c, "_.-"); };
     return !name.empty() && name.size() <= longest_name && name[0] != '-' &&
            std::ranges::all_of(name, fits);
 }
@@ -103,7 +101,7 @@ Result<std::vector<Host>> parse_hosts(std::string_view text) {
 
 Result<std::vector<Host>> parse_hostfile(std::string_view text, std::string_view source) {
     std::vector<Host> hosts;
-    std::map<std::string, int> lines; ///< where a host was named
+    std::map<std::string, int> lines; ///< the line that names a host
     for (int number = 1; !text.empty(); ++number) {
         const auto end = text.find('\n');
         auto line = text.substr(0, end);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machines that a team runs on, as they are named: --hosts, --hostfile.
+// The machines of a team, as given by --hosts and --hostfile.
 
 #pragma once
 
@@ -26,7 +26,7 @@ Result<std::vector<Host>> parse_hosts(std::string_view text);
 /// `source` is the file's name in messages.
 Result<std::vector<Host>> parse_hostfile(std::string_view text, std::string_view source);
 
-/// Is one of this name among them?
+/// Does the list contain this name?
 bool is_there(const std::vector<Host>& hosts, const std::string& name);
 
 /// How a team that spans hosts is started.

@@ -17,7 +17,7 @@
 namespace assay::harness {
 namespace {
 
-/// What a case asks, whatever library answers: cases of one question make a pair.
+/// Identifies a case apart from its library: cases with equal keys make a pair.
 std::string question_of(const PlannedCase& planned) {
     auto c = empty_case(planned);
     c.library.clear();
@@ -78,19 +78,22 @@ public:
     }
 
 private:
-    /// A question that not every library answers is skipped in all: nothing stands against it.
+    /// A case that not every library measures is skipped in all: there is nothing to compare it with.
     void add(const Row& row, const PlannedCase& any, std::vector<PlannedRun>& runs) const {
         const auto lacking = std::ranges::find(row, nullptr);
         std::string reason;
+        record::Values values;
         if (lacking != row.end()) {
             const auto& variant = variants_[static_cast<std::size_t>(lacking - row.begin())];
             reason = fmt::format("{} does not measure this, so variant {} has nothing to compare",
                                  variant.library, variant.label);
+            values = {{"library", variant.library}, {"variant", variant.label}};
         }
         for (std::size_t i = 0; i < row.size(); ++i) {
             auto planned = row[i] == nullptr ? any : *row[i];
             planned.module = module_named(catalogue_, variants_[i].library);
             planned.skip_reason = reason;
+            planned.skip_values = values;
             runs[i].plan.cases.push_back(std::move(planned));
         }
     }
@@ -147,7 +150,7 @@ Result<Interleaving> interleave(const Catalogue& catalogue, const PlanRequest& r
         finish_plan(plan, budget);
         turns.expected_seconds += plan.expected_seconds;
     }
-    // Alike in all plans, because they have the same protocols.
+    // Equal in all plans, because their protocols are.
     std::ranges::move(turns.runs.front().plan.notes, std::back_inserter(turns.notes));
     note_equal_variants(turns);
     return turns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `assay run` measures: one run, or with --interleave a run for each variant, case by case the same
-// questions, so that cases with the same index make a pair.
+// What `assay run` measures: one run, or with --interleave a run for each variant with corresponding
+// cases, so that cases with the same index make a pair.
 
 #pragma once
 
@@ -16,18 +16,18 @@
 
 namespace assay::harness {
 
-/// Ten pairs: with a deviation of 1% between pairs, a 3% difference is found practically always.
+/// Ten pairs: with a standard deviation of 1% between pairs, a 3% difference is practically always found.
 inline constexpr int usual_pairs = 10;
 
 struct PlannedRun {
     Plan plan;
-    Variant variant{}; ///< as found, in a run by itself
+    Variant variant{}; ///< empty in a single run
     std::optional<record::Pairing>
-        pairing{}; ///< with others; its id is chosen when they are opened
+        pairing{}; ///< with the others; its id is chosen when they are opened
 };
 
 struct Interleaving {
-    std::vector<PlannedRun> runs; ///< their plans have as many cases, and a replica for each pair
+    std::vector<PlannedRun> runs; ///< with equally many cases, and a replica for each pair
     double expected_seconds = 0;
     std::vector<std::string> notes;
 };
@@ -35,8 +35,8 @@ struct Interleaving {
 /// The plan for each of the variants.
 std::vector<PlannedRun> in_turns(const Plan& plan, const std::vector<Variant>& variants);
 
-/// request.replicas is the number of pairs; a budget is for all variants together. A variant's library
-/// that is not there is a usage error.
+/// request.replicas is the number of pairs; a budget is for all variants together. An unknown library of a
+/// variant is a usage error.
 Result<Interleaving> interleave(const Catalogue& catalogue, const PlanRequest& request,
                                 const std::vector<Variant>& variants);
 

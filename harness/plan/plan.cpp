@@ -20,9 +20,9 @@ record::Case empty_case(const PlannedCase& planned) {
     c.library = planned.module->module;
     c.parameters = planned.parameters;
     c.headline = planned.benchmark->headline;
-    c.status = record::Status::interrupted;
-    c.reason_code = record::ReasonCode::not_measured;
-    c.reason = "not measured yet";
+    set_conclusion(c, {.status = record::Status::interrupted,
+                       .code = record::ReasonCode::not_measured,
+                       .reason = "not measured yet"});
     return c;
 }
 

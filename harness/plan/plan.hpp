@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which cases will be measured, in which order, under which protocol: a suite or a list of ids, the
-// catalogue, and what the user asked for on the command line, made into one list before anything runs.
+// The cases that will be measured, their order and their protocol: one list, made before anything runs
+// from a suite or a list of ids, the catalogue and the command line.
 
 #pragma once
 
@@ -24,26 +24,27 @@ struct PlannedCase {
     const Benchmark* benchmark = nullptr;
     record::NamedList parameters; ///< complete, in the benchmark's order, may be symbolic
     measure::Protocol protocol;
-    /// Where it is measured: one, or all that a benchmark of all devices is shown; none on the host, and
-    /// where no device is known of.
+    /// The device, or all devices for a benchmark of all devices; none on the host, or if no device is
+    /// known.
     std::vector<record::Device> devices{};
-    std::string skip_reason; ///< not empty: it is not measured, and recorded as skipped
+    std::string skip_reason; ///< not empty: not measured, but recorded as skipped
+    record::Values skip_values{};
 };
-/// The case as it will be recorded before anything is measured (status interrupted).
+/// The record of a case before anything is measured (status interrupted).
 record::Case empty_case(const PlannedCase& planned);
-/// Where it is measured, as the record says it.
+/// Where it is measured, for the record.
 record::Place place_of(const PlannedCase& planned);
 
 struct Plan {
     std::string suite;          ///< name of the suite, or "custom" for ids on the command line
-    measure::Protocol protocol; ///< of cases that have none of their own
+    measure::Protocol protocol; ///< of cases without their own
     int replicas = 3;
     Job job;                    ///< the hosts of teams; none: all on this machine
-    bool fresh_workers = false; ///< a process of its own for each case, as turns need
+    bool fresh_workers = false; ///< a new process for each case, as interleaving needs
     std::vector<PlannedCase> cases;
     std::string digest; ///< of all the above and the modules' build ids
     double expected_seconds = 0;
-    std::vector<std::string> notes;    ///< what was left out and why, and what the budget means
+    std::vector<std::string> notes;    ///< what was left out and why, and the effect of the budget
     std::vector<std::string> left_out; ///< the former alone, for the record
 };
 
@@ -55,8 +56,8 @@ struct PlanRequest {
     std::optional<int> replicas;
     std::vector<std::string> devices{}; ///< "all", indexes, UUIDs, PCI addresses; none: the first
     Job job{};                          ///< the hosts of teams
-    record::Machine machine{}; ///< says how far ranges of values go ("8KiB..beyond_cache"), and
-                               ///< which devices there are
+    record::Machine machine{};          ///< for the ends of value ranges ("8KiB..beyond_cache") and
+                                        ///< the devices
 };
 
 } // namespace assay::harness

@@ -24,18 +24,18 @@
 namespace assay::harness {
 namespace {
 
-// Seconds, as seen with the shipped suites on two cores.
+// Seconds, as measured with the shipped suites on two cores.
 constexpr double worker_start = 0.1;   // exec, load, inventory
 constexpr double team_start = 0.6;     // the same under mpirun
 constexpr double case_setup = 0.2;     // allocate, fill, verify before and after
 constexpr double warmup_share = 0.5;   // warming up ends when the rate is steady, about half way
 constexpr double measured_share = 1.3; // looks come at 1.3 times the number of batches
 
-// Seconds below which a figure is not worth having.
+// Seconds below which a value is useless.
 constexpr double least_measured = 0.1;
 constexpr double least_warmup = 0.1;
 
-/// What a worker is started with: the number of threads or processes, as it was asked for, and the place.
+/// What a worker is started with: the requested number of threads or processes, and the place.
 std::string team_of(const PlannedCase& planned) {
     std::string team;
     for (const char* name : {"ranks", "threads"})
@@ -44,8 +44,8 @@ std::string team_of(const PlannedCase& planned) {
     return team + record::words_of(place_of(planned));
 }
 
-/// Benchmarks and their ceilings are one cluster, and so are clusters that share a benchmark: what is
-/// held against either of two ceilings (by precision) brings both together.
+/// A benchmark and the benchmarks that measure its bounds are one cluster, and so are clusters that share a
+/// benchmark: one with two bounds (by precision) joins both.
 class Clusters {
 public:
     explicit Clusters(const std::vector<PlannedCase>& cases) {
@@ -65,7 +65,7 @@ private:
     std::map<std::string, std::string> parent_;
 };
 
-/// Numbers things in the order of their first appearance.
+/// Numbers keys in the order of their first appearance.
 template <class Key>
 class Appearance {
 public:
@@ -91,7 +91,7 @@ std::size_t workers_of(const Plan& plan, bool team) {
     return count;
 }
 
-/// What passes whatever the protocol says: starting workers and setting up cases.
+/// Time beyond the protocol: starting workers and setting up cases.
 double fixed_seconds(const Plan& plan) {
     const double once = static_cast<double>(workers_of(plan, false)) * worker_start +
                         static_cast<double>(workers_of(plan, true)) * team_start +
@@ -106,11 +106,11 @@ double measured_seconds(const PlannedCase& planned) {
            std::min(p.budget_seconds, p.min_seconds * measured_share);
 }
 
-/// What a case may take at its slowest.
+/// The longest time that a case may take.
 double most_seconds(const measure::Protocol& p) { return p.warmup_seconds + p.budget_seconds; }
 
-/// The cap on the time of each case with which all of them together take `seconds`: short cases keep
-/// theirs, and leave the rest to the long ones.
+/// The limit on the time of each case with which all of them together take `seconds`: short cases keep
+/// their time and leave the rest to the long ones.
 double cap_for(const std::vector<PlannedCase>& cases, double seconds) {
     std::vector<double> wanted;
     for (const auto& planned : cases) wanted.push_back(most_seconds(planned.protocol));
@@ -124,7 +124,7 @@ double cap_for(const std::vector<PlannedCase>& cases, double seconds) {
     return wanted.empty() ? 0 : wanted.back();
 }
 
-/// A third of the time for warming up: the figure matters more.
+/// A third of the time for warm-up: the measurement matters more.
 void cut(measure::Protocol& p, double seconds) {
     if (seconds >= most_seconds(p)) return;
     const double warmup =
@@ -176,7 +176,7 @@ void fit_budget(Plan& plan, double seconds) {
     double wanted = 0;
     for (const auto& planned : plan.cases) wanted += most_seconds(planned.protocol);
     const double left = std::max(seconds - fixed_seconds(plan), 0.0) / plan.replicas;
-    if (left >= wanted) return; // fits at its slowest
+    if (left >= wanted) return; // fits even at its longest
     const double cap = cap_for(plan.cases, left);
     for (auto& planned : plan.cases) cut(planned.protocol, cap);
     cut(plan.protocol, cap);
@@ -192,7 +192,7 @@ void fit_budget(Plan& plan, double seconds) {
 
 namespace {
 
-/// What is kept of the samples does not change what is measured.
+/// Keeping samples does not change the measurement.
 json::Value protocol_of(const measure::Protocol& protocol) {
     json::Value values = json::Value::array();
     each_field(
@@ -224,7 +224,7 @@ struct Asked {
     std::optional<Suite> suite; ///< absent for benchmarks on the command line
 };
 
-/// Is it a suite, or are they benchmarks? Never both: they would need two protocols.
+/// A suite or benchmarks? Not both: they would need two protocols.
 Result<Asked> read_asked(const Catalogue& catalogue, const std::vector<std::string>& what) {
     if (what.empty()) return fail("say what to measure: a suite or benchmarks");
     for (const auto& item : what) {
@@ -237,7 +237,7 @@ Result<Asked> read_asked(const Catalogue& catalogue, const std::vector<std::stri
         if (!suite) return tl::unexpected{suite.error()};
         return Asked{std::move(*suite)};
     }
-    // A word that is neither: the nearest may be a suite.
+    // A word that is neither: the nearest name may be a suite.
     for (const auto& item : what) {
         const auto selector = Selector::parse(item);
         if (!selector) return tl::unexpected{selector.error()};

@@ -87,8 +87,8 @@ tl::unexpected<Error> no_such_parameter(const Wanted& wanted, std::span<Draft* c
 }
 
 /// Replaces the values of one parameter in several drafts: the same benchmark by several libraries
-/// need not know the same values (fp64, bf16), so each takes those it knows, and what none knows is an
-/// error. A draft that knows none of them measures nothing; a note says so.
+/// need not know the same values (fp64, bf16), so each takes those it knows. A value that none knows is an
+/// error. A draft that knows none of them measures nothing, with a note.
 Result<void> restrict_to(const Wanted& wanted, std::span<Draft* const> drafts,
                          std::vector<std::string>& notes) {
     std::vector<bool> taken(wanted.values.size(), false);
@@ -143,12 +143,12 @@ bool has_module(const Catalogue& catalogue, std::string_view name) {
     return std::ranges::find(catalogue.modules, name, &Manifest::module) != catalogue.modules.end();
 }
 
-/// A suite is for many machines; not all have every library.
+/// A suite is for many machines, not all of which have every library.
 bool is_of_no_module(const Catalogue& catalogue, const SuiteCase& entry) {
     return !entry.library.empty() && !has_module(catalogue, entry.library);
 }
 
-/// One note for all entries whose module is not there: a build without nvcc lacks a dozen at once.
+/// One note for all entries without their module: a build without nvcc lacks a dozen at once.
 void note_modules(const Catalogue& catalogue, const Suite& suite, std::vector<std::string>& notes) {
     std::map<std::string, std::size_t> missing;
     for (const auto& entry : suite.cases)
@@ -306,9 +306,9 @@ void expand(const Draft& draft, std::vector<PlannedCase>& cases, std::set<std::s
     }
 }
 
-/// Suites and names are of machines with devices and without: what needs one is left out where none can be.
-/// Where nothing else was asked for by name, or a device is there without its driver, a case is tried and
-/// says why not.
+/// Suites are for machines with and without devices: cases on devices are left out if there can be none.
+/// If nothing else was requested by name, or a device lacks its driver, a case is tried and
+/// reports why it cannot run.
 Result<void> place_cases(Selection& selection, const PlanRequest& request, bool by_suite) {
     const auto chosen = choose_devices(request.machine, request.devices);
     if (!chosen) return tl::unexpected{chosen.error()};

@@ -82,7 +82,7 @@ Result<Suite> parse_suite(std::string_view text, std::string_view source) {
     root.read("description", suite.description);
     if (root.has("protocol")) read_protocol(root.object("protocol"), suite.protocol);
     root.read_if("replicas", suite.replicas);
-    constexpr int most_replicas = 100; // more say nothing new
+    constexpr int most_replicas = 100; // more add nothing
     if (suite.replicas < 1 || suite.replicas > most_replicas)
         root.expected("replicas", fmt::format("1 to {}", most_replicas));
     root.each("cases", [&](const json::Object& item) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A suite: a named choice of cases and the protocol to measure them by. A file of data that people
-// write, so every mistake in it is answered with file, key and what would be right. The format is
-// described for editors by configs/suites/schema.json; both must accept the same.
+// A suite: a named selection of cases and their protocol. People write the file, so an error message
+// names file, key and what would be right. configs/suites/schema.json describes the format for
+// editors; both must accept the same.
 
 #pragma once
 
@@ -26,7 +26,7 @@ struct SuiteCase {
     std::string benchmark;
     std::string library;                    ///< empty: every module that has the benchmark
     std::vector<SuiteParameter> parameters; ///< those left out take all their defaults
-    measure::Protocol protocol;             ///< the suite's, with what the entry changes
+    measure::Protocol protocol;             ///< the suite's, with the entry's changes
 };
 
 struct Suite {
@@ -44,8 +44,8 @@ Result<Suite> parse_suite(std::string_view text, std::string_view source);
 
 /// The suites that come with the program, by name, in order.
 std::vector<std::string> suite_names();
-/// `what` as the user gave it: a path (it has a slash or ends in .json) or one of suite_names(). Empty
-/// when it is neither.
+/// The file of `what`: a path (with a slash or ending in .json) or one of suite_names(). Empty if it is
+/// neither.
 std::filesystem::path find_suite(std::string_view what);
 
 } // namespace assay::harness

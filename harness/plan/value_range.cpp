@@ -59,7 +59,7 @@ Result<Ends> read_ends(const Parameter& parameter, std::string_view text) {
     return ends;
 }
 
-/// What a symbol stands for; a machine that nobody looked at has one core and caches of no known size.
+/// The value of a symbol; an unknown machine has one core and caches of unknown size.
 std::int64_t number_of(const record::Value& value, const record::Machine& machine) {
     if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
     const auto& symbol = std::get<std::string>(value);

@@ -19,7 +19,7 @@ namespace assay::harness {
 /// Is the word written as a range?
 bool is_range(std::string_view text);
 
-/// The values, ascending; the upper end is the last one, and stays a symbol where it is one. Fails for
+/// The values, ascending; the upper end is the last one, and remains a symbol if it is one. Fails for
 /// parameters that are not integers, for ends out of order or range, and for more than 16 values in an
 /// octave.
 Result<std::vector<record::Value>>

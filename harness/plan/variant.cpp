@@ -15,12 +15,12 @@ namespace assay::harness {
 namespace {
 
 constexpr std::string_view form = "LABEL:[KEY=VALUE[,KEY=VALUE...]]";
-/// Letters name the turns in the record: ABCCBA.
+/// Letters name the variants in the record: ABCCBA.
 constexpr std::size_t most_variants = 26;
 constexpr std::size_t longest_label = 64; // bytes: a heading of a column
 
-/// How many threads a case has is a parameter, and these would contradict it; the rest would make a
-/// worker believe it was part of another job.
+/// The number of threads is a parameter, which these would contradict; the others would make a worker
+/// take itself for a part of another job.
 constexpr std::array not_to_be_set{"OMP_NUM_THREADS",  "OMP_THREAD_LIMIT", "OPENBLAS_NUM_THREADS",
                                    "GOTO_NUM_THREADS", "MKL_NUM_THREADS",  "BLIS_NUM_THREADS"};
 constexpr std::array ours{"ASSAY_", "OMPI_COMM_", "PMIX_", "PMI_"};
@@ -39,7 +39,7 @@ bool is_variable(std::string_view key) {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
 
-/// The pieces between commas that stand outside of quotes.
+/// The pieces between commas outside of quotes.
 Result<std::vector<std::string_view>> pieces_of(std::string_view text) {
     std::vector<std::string_view> pieces;
     bool quoted = false;

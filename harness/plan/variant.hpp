@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One of the variants that take turns in `assay run --interleave`: a label, and what is different where
-// its workers run. What a case computes is no variant: that is a parameter, and part of its identity.
+// A variant of `assay run --interleave`: a label, and what its workers' environment changes. What a case
+// computes is not a variant but a parameter, and part of its identity.
 
 #pragma once
 
@@ -17,27 +17,27 @@ namespace assay::harness {
 
 struct Variant {
     std::string label;
-    record::NamedList variables; ///< of the environment, put there before exec
-    std::string library;         ///< cases are measured with this one; empty: as planned
-    std::string governor;        ///< of the clock, for the time of a step; empty: as found
+    record::NamedList variables; ///< of the environment, set before exec
+    std::string library;         ///< that measures the cases; empty: as planned
+    std::string governor;        ///< of the clock, during a step; empty: as found
     std::filesystem::path image; ///< root folder or .sif that workers run in; empty: the host's
     std::string via;             ///< a command that starts the worker: "numactl --interleave=all"
     bool operator==(const Variant&) const = default;
 };
 
-/// "new: OPENBLAS_CORETYPE=Haswell,governor=performance". A value with a comma stands in double quotes.
+/// "new: OPENBLAS_CORETYPE=Haswell,governor=performance". A value with a comma needs double quotes.
 Result<Variant> parse_variant(std::string_view text);
 
-/// At least two, each with a label of its own, all of them with a library or none.
+/// At least two, with different labels, and all or none of them with a library.
 Result<std::vector<Variant>> parse_variants(const std::vector<std::string>& texts);
 
 /// As it is recorded: environment.NAME, library, governor, image, via.
 record::NamedList changes_of(const Variant& variant);
 
-/// Which variant is measured when, for the pair counted from 0: there and back, so that what drifts
-/// over a few seconds meets all alike.
+/// The order of the variants in this pair (from 0): forward and back, so that a drift over a few seconds
+/// affects all alike.
 std::vector<std::size_t> order_of_turns(int pair, std::size_t variants);
-/// The same in a word: "ABBA", "ABCCBA".
+/// The same as a word: "ABBA", "ABCCBA".
 std::string order_word(std::size_t variants);
 
 } // namespace assay::harness

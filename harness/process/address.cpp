@@ -24,7 +24,7 @@ namespace {
 constexpr std::string_view local_scheme = "unix:@";
 constexpr std::string_view network_scheme = "tcp:";
 
-/// An abstract name begins with NUL and needs no end.
+/// An abstract name begins with NUL and has no terminator.
 std::optional<Address> local_address(std::string_view name) {
     sockaddr_un local{};
     local.sun_family = AF_UNIX;
@@ -92,7 +92,7 @@ std::string numeric(const sockaddr* address, socklen_t size) {
     return text.data();
 }
 
-/// Connecting a datagram socket sends nothing, and makes the kernel choose the way. 0, or errno.
+/// Connecting a datagram socket sends nothing, and makes the kernel choose the route. 0, or errno.
 int choose_way(const addrinfo& to, Address& own) {
     const int descriptor = ::socket(to.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (descriptor < 0) return errno;
@@ -108,7 +108,7 @@ int choose_way(const addrinfo& to, Address& own) {
     return error;
 }
 
-/// errno of a connection that was tried for a second.
+/// errno of a connection attempt of at most a second.
 int try_to_connect(const addrinfo& to) {
     const int descriptor =
         ::socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);

@@ -24,7 +24,7 @@ tl::unexpected<Error> system_failure(std::string_view what, int error) {
                 Fault::environment);
 }
 
-/// A network may lose the other side without a word: found out within half a minute.
+/// A network may lose the other side silently: detected within half a minute.
 void watch_network(int descriptor) {
     const auto set = [&](int level, int option, int value) {
         ::setsockopt(descriptor, level, option, &value, sizeof value);
@@ -43,7 +43,7 @@ void watch_network(int descriptor) {
     set(IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
-/// 0, or errno. A host that does not answer would be waited for two minutes.
+/// 0, or errno. The system would wait two minutes for a host that does not answer.
 int connect_in_time(int descriptor, const Address& to) {
     constexpr int patience = 10'000; // milliseconds
     const auto* plain = reinterpret_cast<const sockaddr*>(&to.value);
@@ -67,7 +67,7 @@ Result<void> send_all(int descriptor, std::string_view line, int flags) {
     text += '\n';
     std::string_view rest{text};
     while (!rest.empty()) {
-        // MSG_NOSIGNAL: a peer that has gone is an error here, not the end of this process.
+        // MSG_NOSIGNAL: a lost peer is an error here, and does not kill this process.
         const auto sent = ::send(descriptor, rest.data(), rest.size(), MSG_NOSIGNAL | flags);
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0) return system_failure("send a message", errno);
@@ -130,7 +130,7 @@ Result<bool> Connection::receive(std::vector<std::string>& lines) {
 
 void Connection::shut() const { ::shutdown(descriptor(), SHUT_RDWR); }
 
-// --- the parent's end -----------------------------------------------------------------------------
+// --- the parent's side ----------------------------------------------------------------------------
 
 Result<Listener> Listener::open() { return open(*parse_address("unix:@assay-" + random_token())); }
 
@@ -158,7 +158,7 @@ std::optional<Connection> Listener::accept() const {
     Connection connection{descriptor, longest_greeting};
     if (!is_local_) {
         watch_network(descriptor);
-        return connection; // who it is, its token says
+        return connection; // its token identifies it
     }
     ucred peer{};
     socklen_t size = sizeof peer;

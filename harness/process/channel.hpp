@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines over a socket, between the parent and its workers. Whatever the other side sends costs
-// at most the caps below: a peer that breaks them is reported as broken and read no further.
+// Lines over a socket, between the parent and its workers. Input is limited by the caps below: a
+// peer that exceeds them is reported as broken and not read any further.
 //
-// Workers on this host connect by one of Linux's abstract names (no file to clean up, none to collide
-// with), those of a team that spans hosts by TCP.
+// Workers on this host connect by an abstract name of Linux (no file to clean up or to collide with),
+// those of a team that spans hosts by TCP.
 
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace assay::harness {
 
-/// 16 MiB: the longest message, a result with every sample of a case, stays far below.
+/// 16 MiB: the longest message, a result with every sample of a case, is far shorter.
 inline constexpr std::size_t longest_line = std::size_t{16} << 20U;
 
 /// 4 KiB: the longest of somebody who has not shown the token yet.
@@ -47,12 +47,12 @@ public:
     static Result<Connection> open(std::string_view address);
 
     int descriptor() const { return descriptor_.get(); }
-    /// Sends the line and its end, waiting as long as the other side takes.
+    /// Sends the line and its end, and waits until the other side takes them.
     Result<void> send(std::string_view line) const;
-    /// Sends without waiting: fails when the other side does not read what it was sent before.
+    /// Sends without waiting: fails when the other side does not read earlier messages.
     Result<void> send_at_once(std::string_view line) const;
-    /// Receives once, at most 64 KiB, waiting for it, and appends the lines that completes. False:
-    /// the other side has closed.
+    /// Waits, receives once, at most 64 KiB, and appends the completed lines. False: the other
+    /// side has closed.
     Result<bool> receive(std::vector<std::string>& lines);
     /// The other side has shown the token: its messages may be long.
     void trust() { buffer_.set_limit(longest_line); }
@@ -68,7 +68,7 @@ class Listener {
 public:
     /// For workers on this host.
     static Result<Listener> open();
-    /// For workers on others, at an address of this machine.
+    /// For workers on other hosts, at an address of this machine.
     static Result<Listener> open(const Address& own);
     const std::string& address() const { return address_; }
     int descriptor() const { return descriptor_.get(); }

@@ -26,7 +26,7 @@ struct Complaint {
     std::string_view words;
 };
 
-/// The first that is found counts, so the more telling ones come first.
+/// The first match counts, so the more specific ones come first.
 constexpr std::array complaints{
     Complaint{.phrase = "unable to reach each other",
               .words =
@@ -100,7 +100,7 @@ std::string complaint_in_text(std::string_view text) {
 }
 
 std::string complaint_in(const std::filesystem::path& log) {
-    constexpr std::streamsize most = 64 << 10U; // launchers complain in the beginning
+    constexpr std::streamsize most = 64 << 10U; // launchers report errors at the beginning
     std::ifstream file{log, std::ios::binary};
     std::string text(static_cast<std::size_t>(most), ' ');
     file.read(text.data(), most);

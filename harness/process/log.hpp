@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process printed. Launchers and MPI libraries complain in twenty lines of a log, of which the last is
+// The output of a process. Launchers and MPI libraries report an error in twenty lines, of which the last is
 // advice on how to see more of them.
 
 #pragma once
@@ -11,12 +11,12 @@
 
 namespace assay::harness {
 
-/// What a launcher or an MPI library complained of, in one sentence; empty where the text holds no complaint that
-/// we know.
+/// The error that a launcher or an MPI library reported, in one sentence; empty if the text contains no known
+/// error.
 std::string complaint_in_text(std::string_view text);
 std::string complaint_in(const std::filesystem::path& log);
 
-/// The last line that a log holds, shortened; empty where there is none.
+/// The last line of a log, shortened; empty if there is none.
 std::string last_line_of(const std::filesystem::path& log);
 
 /// Frees what is between the first and the last 8 MiB of a log, while its process may still write to it (it appends).

@@ -78,11 +78,12 @@ void each_field(Visit&& visit, Maybe<Done> auto& m) {
     visit("id", m.id);
     visit("reason", m.reason);
     visit("reason_code", m.reason_code);
+    visit("reason_values", m.reason_values);
 }
 
 } // namespace assay::harness::message
 
-/// What a program of another version says of itself may lack anything: then it is another one.
+/// The hello of another version may lack any field: a missing one is a difference.
 template <>
 inline constexpr bool assay::json::is_lenient<assay::harness::message::Hello> = true;
 
@@ -100,7 +101,7 @@ std::string line_of(const Message& message) {
         message);
 }
 
-/// Reads the alternative of the variant that goes by this name; false when there is none.
+/// Reads the alternative of the variant with this name; false when there is none.
 template <class... Kinds>
 bool read_as(std::string_view name, const json::Object& from, std::variant<Kinds...>& to) {
     const auto read = [&]<class Kind>(std::type_identity<Kind>) {
@@ -111,7 +112,7 @@ bool read_as(std::string_view name, const json::Object& from, std::variant<Kinds
     return (read(std::type_identity<Kinds>{}) || ...);
 }
 
-/// Whatever is wrong with a message, it is the fault of its sender, so of the benchmark that runs
+/// Whatever is wrong with a message is the fault of its sender, hence of the benchmark that runs
 /// there.
 template <class Message>
 assay::Result<Message> parse(std::string_view line, std::string_view source) {

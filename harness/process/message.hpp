@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the parent and its workers say to each other: one JSON object per line, its kind in "type".
-// A worker runs code that we did not write, so whatever it sends is checked here before it counts:
-// parsing fails with a sentence, never with an exception.
+// The messages between the parent and its workers: one JSON object per line, its kind in "type".
+// A worker runs code that we did not write, so its messages are checked here before they count:
+// parsing fails with an error text, never with an exception.
 
 #pragma once
 
@@ -21,14 +21,14 @@ namespace assay::harness::message {
 
 // --- parent to worker -----------------------------------------------------------------------------
 
-/// The first message: the machine as the parent found it, so that all workers mean the same one
+/// The first message: the machine as the parent found it, so that all workers have the same one
 /// whatever CPUs they are bound to.
 struct Welcome {
     static constexpr std::string_view type = "welcome";
     record::Machine machine;
-    std::string state_folder; ///< the fact of that name
+    std::string state_folder; ///< the fact of this name
     int ranks = 1;            ///< of the team
-    int hosts = 0;            ///< that the team was spread over; 0: it was not
+    int hosts = 0;            ///< that the team is spread over; 0: none but this one
 };
 
 struct Measure {
@@ -39,14 +39,13 @@ struct Measure {
     std::string benchmark;
     record::NamedList parameters;
     measure::Protocol protocol;
-    int replica = 0; ///< counted from 0, as in the record
-    record::Place
-        place{}; ///< where the case is measured: a device has a clock and sensors of its own
-    std::vector<std::string> devices; ///< UUIDs of those that a benchmark of all devices is shown
-    std::string log;                  ///< file that takes what the case prints
+    int replica = 0;       ///< counted from 0, as in the record
+    record::Place place{}; ///< where the case is measured: a device has its own clock and sensors
+    std::vector<std::string> devices; ///< UUIDs of the devices of a benchmark of all devices
+    std::string log;                  ///< file for the output of the case
 };
 
-/// Asks for what the module says of its libraries.
+/// Asks for the module's facts about its libraries.
 struct AskFacts {
     static constexpr std::string_view type = "ask_facts";
     std::uint64_t id = 0;
@@ -57,7 +56,7 @@ struct Stop {
     static constexpr std::string_view type = "stop";
 };
 
-/// Is anybody there? Answered at once, whatever the benchmark does.
+/// Answered at once, whatever the benchmark does.
 struct Ping {
     static constexpr std::string_view type = "ping";
 };
@@ -94,13 +93,13 @@ struct Log {
     std::string text;
 };
 
-/// What one process measured of one case.
+/// The result of one case in one process.
 struct Result {
     static constexpr std::string_view type = "result";
     std::uint64_t id = 0;
     record::Case
-        result; ///< with one replica; where it was skipped or interrupted, the parent takes that out
-    std::vector<double> samples; ///< seconds per call of every batch, where the protocol keeps them
+        result; ///< with one replica, which the parent removes if it was skipped or interrupted
+    std::vector<double> samples; ///< seconds per call of every batch, if the protocol keeps them
     record::Replica& replica() { return result.replicas.front(); }
 };
 
@@ -117,6 +116,7 @@ struct Done {
     std::uint64_t id = 0;
     std::string reason;
     record::ReasonCode reason_code = record::ReasonCode::none;
+    record::Values reason_values{};
 };
 
 using FromWorker = std::variant<Hello, Phase, Log, Result, Facts, Done, Pong>;

@@ -55,7 +55,7 @@ struct Prepared {
     bool bind = false;
     int input = -1;
     int log = -1;
-    int report = -1; ///< takes errno when the program cannot be executed
+    int report = -1; ///< receives errno when the program cannot be executed
     pid_t parent = 0;
 };
 
@@ -112,14 +112,14 @@ struct Stat {
     std::int64_t born = 0; ///< ticks since the machine started
 };
 
-/// What /proc says of a live process.
+/// From /proc, for a live process.
 std::optional<Stat> stat_of(pid_t pid) {
     std::ifstream file{fmt::format("/proc/{}/stat", pid)};
-    // The whole of it: a name may hold line ends. Through the stream, because its buffer throws when the
-    // process ends between open and read.
+    // Read it whole: a name may contain line ends. Through the stream, because its buffer throws when
+    // the process ends between open and read.
     std::string text;
     std::getline(file, text, '\0');
-    // "pid (name) state ppid pgrp session ..."; the name may hold blanks and brackets.
+    // "pid (name) state ppid pgrp session ..."; the name may contain blanks and brackets.
     const auto end = text.rfind(')');
     if (end == std::string::npos) return std::nullopt;
     std::istringstream rest{text.substr(end + 1)};
@@ -222,7 +222,7 @@ Result<Process> Process::start(const Command& command) {
     process.pid_ = pid;
     started().push_back(pid);
     process.mark_ = command.mark;
-    process.born_ = stat_of(pid).value_or(Stat{}).born; // 0 where it has ended already
+    process.born_ = stat_of(pid).value_or(Stat{}).born; // 0 if it has ended already
     process.descriptor_ = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U));
     writing.close();
     if (const int error = error_reported(reading.get()); error != 0)
@@ -258,7 +258,7 @@ const std::optional<Ending>& Process::poll() {
         ending_ = WIFSIGNALED(status) ? Ending{.signal = WTERMSIG(status)}
                                       : Ending{.code = WEXITSTATUS(status)};
     } else if (got < 0 && errno == ECHILD) {
-        ending_ = Ending{.code = -1}; // somebody else waited for it
+        ending_ = Ending{.code = -1}; // another waited for it
     }
     return ending_;
 }
@@ -295,7 +295,7 @@ void Process::kill() {
     constexpr int most_rounds = 400;
     std::vector<pid_t> adopted;
     for (int round = 0; round < most_rounds; ++round) {
-        // Once the process has been waited for, its number may belong to somebody else: from then
+        // Once the process has been waited for, its number may belong to another one: from then
         // on only the mark counts.
         const bool known = !ending_;
         if (known) ::kill(pid_, SIGKILL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A child process in a session of its own: started with a chosen environment, CPUs and log, and ended
-// again together with everything it started. It dies with this process, whatever this process dies of.
+// A child process in its own session: started with a given environment, CPUs and log, and killed
+// together with everything it started. It dies with this process, however this process ends.
 // Start it from a thread that lives as long as the process does: the kernel ties the child to the thread.
 
 #pragma once
@@ -23,16 +23,16 @@ namespace assay::harness {
 struct Command {
     std::vector<std::string> arguments;   ///< the first is the program's path
     std::vector<std::string> environment; ///< all of it: "NAME=value"
-    std::vector<int> cpus;                ///< empty: where this process may run
-    std::filesystem::path log;            ///< takes what the child prints
-    /// An entry of `environment` that no other process has: descendants are found by it, also those
+    std::vector<int> cpus;                ///< empty: those of this process
+    std::filesystem::path log;            ///< for the child's output
+    /// An entry of `environment` that no other process has: it identifies descendants, also those
     /// that left the session.
     std::string mark;
 };
 
 /// How a process ended.
 struct Ending {
-    int code = 0;   ///< exit code, where it ended by itself
+    int code = 0;   ///< exit code, if it ended by itself
     int signal = 0; ///< that killed it; 0: none
 };
 /// "SIGSEGV (Segmentation fault)"
@@ -50,7 +50,7 @@ public:
     ~Process(); ///< kills
 
     pid_t pid() const { return pid_; }
-    /// Becomes readable when the process ends; -1 where the kernel cannot say.
+    /// Becomes readable when the process ends; -1 if the kernel does not support this.
     int descriptor() const { return descriptor_; }
     /// Has it ended? Does not wait.
     const std::optional<Ending>& poll();
@@ -72,7 +72,7 @@ private:
 };
 
 /// Live processes (zombies are not) that belong to `session` or carry `mark` in their environment.
-/// Those older than `born`, in ticks since the machine started, are not looked at.
+/// Those older than `born`, in ticks since boot, are ignored.
 std::vector<pid_t> processes_of(pid_t session, std::string_view mark, std::int64_t born = 0);
 
 } // namespace assay::harness

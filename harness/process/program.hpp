@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process is started from: programs on PATH, and the environment that it inherits.
+// What a process starts from: programs on PATH, and the inherited environment.
 
 #pragma once
 
@@ -18,7 +18,7 @@ std::string_view variable_name(std::string_view entry);
 /// The value of `name` among "NAME=value" entries, or null.
 const char* find_variable(const std::vector<std::string>& environment, std::string_view name);
 
-/// A program on PATH; empty when it is not there.
+/// A program on PATH; empty when there is none.
 std::filesystem::path find_program(std::string_view name, std::string_view path);
 /// The same on the PATH of this process.
 std::filesystem::path find_launcher(std::string_view name);

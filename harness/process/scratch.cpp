@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 std::string prefix() { return fmt::format("assay-{}-", ::geteuid()); }
 
-/// A lock on the folder itself, or none when somebody else holds it. Locks see through containers, as
+/// A lock on the folder itself, or none when another process holds it. Locks work across containers,
 /// process numbers do not.
 Descriptor lock(const fs::path& folder) {
     Descriptor held{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A folder for what launchers and transports would leave behind when they are killed: session folders,
-// shared memory. Removed at the end; one that a killed parent left is removed by the next.
+// A folder for the files that launchers and transports leave behind when they are killed: session folders,
+// shared memory. Removed at the end; the next run removes the folder of a killed parent.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace assay::harness {
 
 class Scratch {
 public:
-    /// In `base`, or where that is not writable in the system's folder for temporary files.
+    /// In `base`, or if that is not writable, in the system's folder for temporary files.
     static Result<Scratch> create(const std::filesystem::path& base = "/dev/shm");
     Scratch(Scratch&& other) noexcept;
     Scratch& operator=(Scratch&& other) noexcept;
@@ -27,7 +27,7 @@ public:
 private:
     Scratch() = default;
     std::filesystem::path folder_;
-    Descriptor lock_; ///< held while the folder is in use; tells others that it is
+    Descriptor lock_; ///< held while the folder is in use, so that others know
 };
 
 } // namespace assay::harness

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array handled{SIGINT, SIGTERM};
 
-/// What the handler can reach. Lock-free atomics only: a handler may interrupt anything.
+/// The state of the handler. Lock-free atomics only: a handler may interrupt anything.
 struct Reach {
     std::atomic<int> caught{0};
     std::atomic<int> descriptor{-1};
@@ -23,7 +23,7 @@ struct Reach {
 };
 
 Reach& reach() {
-    static constinit Reach instance; // no guard: the handler may come first
+    static constinit Reach instance; // no guard: the handler may run first
     return instance;
 }
 
@@ -50,7 +50,7 @@ Signals::Signals() : descriptor_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
     ::sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < handled.size(); ++i) {
         ::sigaction(handled[i], nullptr, &reach().before[i]);
-        // Ignored from outside (nohup, a background job of a shell): stays so.
+        // Ignored by the caller (nohup, a background job of a shell): remains so.
         if (reach().before[i].sa_handler != SIG_IGN) ::sigaction(handled[i], &action, nullptr);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SIGINT and SIGTERM while a run is going: the first asks it to end in order, a second one ends this
-// process at once, as if nobody handled it. One object at a time.
+// SIGINT and SIGTERM during a run: the first one ends it in order, a second one ends this process
+// at once, as without a handler. One object at a time.
 
 #pragma once
 
@@ -14,10 +14,10 @@ public:
     Signals& operator=(const Signals&) = delete;
     Signals(Signals&&) = delete;
     Signals& operator=(Signals&&) = delete;
-    ~Signals(); ///< what was before is back
+    ~Signals(); ///< restores the previous handlers
 
     int caught() const;                            ///< the first signal, or 0
-    int descriptor() const { return descriptor_; } ///< readable once a signal has come
+    int descriptor() const { return descriptor_; } ///< readable after a signal
 
 private:
     int descriptor_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a worker is told by its environment before it can be spoken to: written by launch/, read by worker/.
+// What a worker learns from its environment before it connects: written by launch/, read by worker/.
 
 #pragma once
 
@@ -26,11 +26,11 @@ struct Start {
 inline constexpr std::array start_variables{"ASSAY_SOCKET", "ASSAY_TOKEN", "ASSAY_CPUS",
                                             "ASSAY_DATA_LIMIT", "ASSAY_HOST_RANKS"};
 
-/// "NAME=value" for everything that is set.
+/// "NAME=value" for every field that is set.
 std::vector<std::string> to_variables(const Start& start);
-/// The entry of the token: by it a process is known that left its session.
+/// The entry of the token: it identifies a process that left its session.
 std::string mark_of(const std::string& token);
-/// Of this process. Call it before there is a second thread.
+/// Of this process. Not after a second thread has started.
 Start own_start();
 
 /// Which of the hosts a rank is on, and which of the host's ranks it is.

@@ -17,7 +17,7 @@
 namespace assay::record {
 namespace {
 
-/// Computing again gives the same figures but for the last digits, which may differ between compilers.
+/// Recomputed values may differ in the last digits between compilers.
 constexpr double same = 1e-9; // relative
 
 bool is_same(double a, double b) {
@@ -80,8 +80,8 @@ private:
     }
 
     void status(const Case& c, Case& again) {
-        // How many replicas were planned is not in the record: what was interrupted may have
-        // measured some of them well.
+        // The number of planned replicas is not in the record: an interrupted case may have
+        // measured some of them.
         if (c.status == Status::interrupted) {
             again.status = c.status;
             again.metrics.clear();
@@ -105,7 +105,7 @@ private:
         for (const Named& figure : r.extra)
             if (find_metric(figure.name) == nullptr)
                 add(key + ".extra", fmt::format("unknown metric {}", json::show_text(figure.name)));
-        // A replica that did not end well may have stopped anywhere.
+        // A replica that is not ok may have stopped anywhere.
         if (r.status == Status::ok || r.status == Status::unstable || r.seconds) interval(key, r);
     }
 

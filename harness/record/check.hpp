@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is a result file what it claims to be? Checks it against the published schema and computes every
-// summary again from the batch values in the file. Used by `assay verify`.
+// Checks a result file against the published schema and recomputes every summary from the batch values in
+// the file. Used by `assay verify`.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace assay::record {
 
-/// One thing that is wrong.
+/// One error in a file.
 struct Finding {
     std::string path; ///< "cases[2].metrics[0].value"
     std::string text;

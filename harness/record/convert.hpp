@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Records to JSON values: what the journal stores and what workers send; read back by json::read<T>.
-// Reading says which key is wrong; keys that are not known are ignored, except in `place`. In a NamedList
-// what is not finite is left out, and null is read as absent.
+// Reading reports the wrong key; unknown keys are ignored, except in `place`. In a NamedList numbers that
+// are not finite are left out, and null is read as absent.
 
 #pragma once
 

@@ -18,8 +18,8 @@ namespace assay::record {
 
 namespace detail {
 
-/// Three significant digits of a value between 1 and 1000, the ends as rounding leaves them; beyond
-/// the prefixes there are (1e30 FLOP/s in a file that nobody measured) with an exponent.
+/// Three significant digits of a value between 1 and 1000, limits included; beyond the known prefixes
+/// (1e30 FLOP/s in an invented file) with an exponent.
 inline std::string three_digits(double value) {
     const double size = std::fabs(value);
     if (size >= 1e6 || (size > 0 && size < 1e-3)) return fmt::format("{:.2e}", value);
@@ -59,7 +59,7 @@ inline std::string human(double value, std::string_view unit) {
     const int ceiling = unit == "s" ? 0 : highest; // 1200 s, not 1.2 ks
     int power = 0;
     if (value != 0) {
-        // What rounds to 1000 belongs to the next prefix: 999.7 is 1.00 k.
+        // Values that round to 1000 get the next prefix: 999.7 is 1.00 k.
         power = static_cast<int>(std::floor(std::log10(std::fabs(value)) / 3.0));
         const auto rounds_up = [&] { return std::fabs(value) / std::pow(1000.0, power) >= 999.5; };
         if (rounds_up()) ++power;

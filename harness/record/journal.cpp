@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/journal.hpp"
 
-#include "json/words.hpp"
 #include "record/layout.hpp"
 
 #include <fmt/format.h>
@@ -31,11 +30,13 @@ void each_field(Visit&& visit, Maybe<JournalStep> auto& step) {
 namespace {
 
 Result<JournalHeader> header_from(const json::Value& value, const std::string& source) {
-    if (const auto schema = json::get_string(value, "schema", source); !schema)
-        return tl::unexpected{schema.error()};
-    else if (*schema != journal_schema_name)
-        return fail(fmt::format("{}: schema: got {}, expected \"{}\"", source,
-                                json::show_text(*schema), journal_schema_name));
+    json::Document document{value, source};
+    const auto root = document.root();
+    std::string schema;
+    root.read("schema", schema);
+    if (schema != journal_schema_name)
+        root.expected("schema", fmt::format("\"{}\"", journal_schema_name));
+    if (auto read = document.result(); !read) return tl::unexpected{read.error()};
     return json::read<JournalHeader>(value, source);
 }
 
@@ -86,7 +87,7 @@ Result<Journal> Journal::create(const std::filesystem::path& path, const Journal
 Result<Journal> Journal::resume(const std::filesystem::path& path, const JournalContent& content) {
     auto file = LineFile::open(path);
     if (!file) return tl::unexpected{file.error()};
-    // A whole line more was written between our reading and our lock.
+    // Another line was written between our read and our lock.
     if (file->bytes() != content.bytes)
         return fail(fmt::format("{} has {} since it was read: try again", path.string(),
                                 file->bytes() > content.bytes ? "grown" : "become shorter"),
@@ -115,12 +116,7 @@ void add_step(Case& into, Case step) {
     for (std::string& warning : step.warnings)
         if (std::ranges::find(into.warnings, warning) == into.warnings.end())
             into.warnings.push_back(std::move(warning));
-    if (into.replicas.empty()) {
-        into.status = step.status;
-        into.reason = std::move(step.reason);
-        into.reason_code = step.reason_code;
-        into.reason_values = std::move(step.reason_values);
-    }
+    if (into.replicas.empty()) set_conclusion(into, conclusion(step));
 }
 
 } // namespace assay::record

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The journal of a run: one line of JSON for each finished step, on disk before the next one begins,
-// so that whatever kills us costs one step. It is only ever appended to. A last line without its
-// newline was being written when we died: it is ignored, and cut off when we go on. Any other damage
+// so that a crash costs at most one step. It is append-only. A last line without its newline was
+// incomplete when the process died: it is ignored, and removed when the run continues. Any other damage
 // is an error that names the line.
 //
 // Line 1 is the header; each other line is {"case": index in the plan, "result": a Case}, the case with
-// the one replica that the step measured, or none where it could not be measured at all.
+// the replica that the step measured, or none if it could not be measured.
 
 #pragma once
 
@@ -33,7 +33,7 @@ struct JournalHeader {
     std::string version;            ///< of assay
     std::string digest;             ///< of plan and modules
     std::string machine;            ///< id
-    std::optional<Pairing> pairing; ///< absent unless the run takes turns with others
+    std::optional<Pairing> pairing; ///< absent unless the run is interleaved with others
     bool operator==(const JournalHeader&) const = default;
 };
 
@@ -43,23 +43,23 @@ struct JournalStep {
 };
 
 struct JournalContent {
-    /// Absent when we died while writing the first line: nothing had been measured then.
+    /// Absent if the process died while writing the first line: nothing was measured.
     std::optional<JournalHeader> header;
     std::vector<JournalStep> steps;
     std::uint64_t bytes = 0; ///< of whole lines
 };
 
-/// `limit`: the most bytes that are read.
+/// `limit`: bytes to read at most.
 Result<JournalContent> read_journal(const std::filesystem::path& path,
                                     std::size_t limit = std::size_t{1} << 30U);
 Result<JournalContent> parse_journal(std::string_view text, std::string_view source);
 
-/// An open journal. While one is open, opening it again fails, from this process or another.
+/// An open journal. While it is open, opening it again fails, in this process or another.
 class Journal {
 public:
-    /// A new one; fails when the file is there and has a whole line.
+    /// A new one; fails if the file exists and has a complete line.
     static Result<Journal> create(const std::filesystem::path& path, const JournalHeader& header);
-    /// Goes on after the last whole line of `content`, which was read from the same path.
+    /// Continues after the last complete line of `content`, which was read from the same path.
     static Result<Journal> resume(const std::filesystem::path& path, const JournalContent& content);
 
     /// On disk when it returns. After an error (a full disk), the journal is as it was before.
@@ -70,8 +70,8 @@ private:
     LineFile file_;
 };
 
-/// Adds what a step found to the case it belongs to: the replica (in place of an earlier one with its
-/// index), settings, work, warnings. A verification that failed is never replaced by one that passed.
+/// Adds the result of a step to its case: the replica (replacing an earlier one with its index), settings,
+/// work, warnings. A failed verification is never replaced by one that passed.
 void add_step(Case& into, Case step);
 
 } // namespace assay::record

@@ -80,6 +80,7 @@ void each_field(Visit&& visit, Maybe<Ceiling> auto& ceiling) {
     visit("value", ceiling.value);
     visit("kind", ceiling.kind);
     visit("source", ceiling.source);
+    visit("measured_by", ceiling.measured_by);
 }
 
 template <class Visit>
@@ -281,7 +282,7 @@ void each_field(Visit&& visit, Maybe<LeftOut> auto& left_out) {
     visit("note", left_out.note);
 }
 
-/// The keys of `run`; the machine and the cases stand beside it.
+/// The keys of `run`; the machine and the cases are beside it.
 template <class Visit>
 void each_field(Visit&& visit, Maybe<Run> auto& run) {
     visit("id", run.id);
@@ -322,8 +323,8 @@ inline constexpr bool is_sparse<record::Evidence> = true;
 template <>
 inline constexpr bool is_lenient<record::Evidence> = true;
 
-/// A key of a place that is not known would be part of what identifies a series, and ignoring it would
-/// compare what is not comparable.
+/// An unknown key of a place would be part of the identity of a series; ignoring it would compare
+/// unlike series.
 template <>
 inline constexpr bool is_closed<record::Place> = true;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every metric there is: its unit, its direction, and the amount of work it is a rate of (or, for a
-// latency, the amount that shares the time). The only
-// place where a unit is written; suites, modules and reports refer to metrics by name.
+// All metrics: unit, direction, and the amount of work of a rate (or, for a latency, the amount that shares
+// the time). Units are
+// defined only here; suites, modules and reports refer to metrics by name.
 
 #pragma once
 
@@ -16,10 +16,10 @@ struct MetricDefinition {
     std::string_view unit;
     bool higher_is_better;
     std::string_view
-        work; ///< amount per call: a rate is work / time, what is better low is time / work; "" for
-              ///< the time of a call and for figures that the benchmark reports
+        work; ///< amount per call: a rate is work / time, a lower-is-better metric is time / work; ""
+              ///< for the time of a call and for values that the benchmark reports
     std::string_view title; ///< for people
-    /// Answers the question where a case does none of that work: integers have no FLOP.
+    /// The substitute if a case does none of that work: integers have no FLOP.
     std::string_view instead;
 };
 
@@ -44,13 +44,13 @@ inline constexpr std::array metric_table{
     MetricDefinition{"worst_bandwidth", "B/s", true, "", "lowest bandwidth"},
     MetricDefinition{"background_bandwidth", "B/s", true, "", "bandwidth of the other cores"},
     MetricDefinition{"planning_time", "s", false, "", "planning time"},
-    // Where energy was counted in the window: see summary.hpp.
+    // If energy was counted in the window: see summary.hpp.
     MetricDefinition{"energy", "J", false, "", "energy per call"},
     MetricDefinition{"flop_rate_per_watt", "FLOP/s/W", true, "", "floating point rate per watt"},
     MetricDefinition{"operation_rate_per_watt", "OP/s/W", true, "",
                      "integer operation rate per watt"},
     MetricDefinition{"bandwidth_per_watt", "B/s/W", true, "", "bandwidth per watt"},
-    // Of other tools' results, which give the ends of what they saw and not the values between.
+    // For other tools' results, which have extremes but not the values between.
     MetricDefinition{"fastest_time", "s", false, "", "shortest time of a call"},
     MetricDefinition{"slowest_time", "s", false, "", "longest time of a call"},
     MetricDefinition{"best_bandwidth", "B/s", true, "", "highest bandwidth"},

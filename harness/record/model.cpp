@@ -10,92 +10,67 @@
 namespace assay::record {
 namespace {
 
-template <class Enum, std::size_t N>
-using Names = std::array<std::pair<Enum, std::string_view>, N>;
+/// In the order of the enumeration.
+template <std::size_t N>
+using Names = std::array<std::string_view, N>;
 
-constexpr Names<Status, 8> status_names{{
-    {Status::ok, "ok"},
-    {Status::unstable, "unstable"},
-    {Status::incorrect, "incorrect"},
-    {Status::skipped, "skipped"},
-    {Status::failed, "failed"},
-    {Status::timed_out, "timed_out"},
-    {Status::crashed, "crashed"},
-    {Status::interrupted, "interrupted"},
-}};
-constexpr Names<ReasonCode, 22> reason_names{{
-    {ReasonCode::none, "none"},
-    {ReasonCode::other, "other"},
-    {ReasonCode::too_few_batches, "too_few_batches"},
-    {ReasonCode::drift, "drift"},
-    {ReasonCode::no_interval, "no_interval"},
-    {ReasonCode::wide_interval, "wide_interval"},
-    {ReasonCode::replicas_disagree, "replicas_disagree"},
-    {ReasonCode::wrong_result, "wrong_result"},
-    {ReasonCode::check_is_blind, "check_is_blind"},
-    {ReasonCode::path_contradicted, "path_contradicted"},
-    {ReasonCode::not_applicable, "not_applicable"},
-    {ReasonCode::missing_here, "missing_here"},
-    {ReasonCode::nothing_to_compare, "nothing_to_compare"},
-    {ReasonCode::benchmark_error, "benchmark_error"},
-    {ReasonCode::another_rank, "another_rank"},
-    {ReasonCode::no_time, "no_time"},
-    {ReasonCode::no_metric, "no_metric"},
-    {ReasonCode::no_worker, "no_worker"},
-    {ReasonCode::time_limit, "time_limit"},
-    {ReasonCode::process_died, "process_died"},
-    {ReasonCode::stopped, "stopped"},
-    {ReasonCode::not_measured, "not_measured"},
-}};
-constexpr Names<DisturbanceCode, 18> disturbance_names{{
-    {DisturbanceCode::other, "other"},
-    {DisturbanceCode::foreign_cpu, "foreign_cpu"},
-    {DisturbanceCode::steal, "steal"},
-    {DisturbanceCode::waiting, "waiting"},
-    {DisturbanceCode::quota, "quota"},
-    {DisturbanceCode::too_hot, "too_hot"},
-    {DisturbanceCode::clock_fell, "clock_fell"},
-    {DisturbanceCode::clock_rose, "clock_rose"},
-    {DisturbanceCode::device_slowed, "device_slowed"},
-    {DisturbanceCode::device_capped, "device_capped"},
-    {DisturbanceCode::memory_uncorrected, "memory_uncorrected"},
-    {DisturbanceCode::memory_corrected, "memory_corrected"},
-    {DisturbanceCode::row_broken, "row_broken"},
-    {DisturbanceCode::packets_resent, "packets_resent"},
-    {DisturbanceCode::device_shared, "device_shared"},
-    {DisturbanceCode::link_narrow, "link_narrow"},
-    {DisturbanceCode::link_slow, "link_slow"},
-    {DisturbanceCode::driver_silent, "driver_silent"},
-}};
-constexpr Names<Links, 5> link_names{{
-    {Links::unknown, "unknown"},
-    {Links::host, "host"},
-    {Links::nvlink, "nvlink"},
-    {Links::peer, "peer"},
-    {Links::other, "other"},
-}};
-constexpr Names<IntervalScope, 3> scope_names{{
-    {IntervalScope::none, "none"},
-    {IntervalScope::within_process, "within_process"},
-    {IntervalScope::between_replicas, "between_replicas"},
-}};
-constexpr Names<CeilingKind, 3> ceiling_names{{
-    {CeilingKind::none, "none"},
-    {CeilingKind::measured, "measured"},
-    {CeilingKind::datasheet, "datasheet"},
-}};
+constexpr Names<8> status_names{"ok",     "unstable",  "incorrect", "skipped",
+                                "failed", "timed_out", "crashed",   "interrupted"};
+constexpr Names<22> reason_names{"none",
+                                 "other",
+                                 "too_few_batches",
+                                 "drift",
+                                 "no_interval",
+                                 "wide_interval",
+                                 "replicas_disagree",
+                                 "wrong_result",
+                                 "check_is_blind",
+                                 "path_contradicted",
+                                 "not_applicable",
+                                 "missing_here",
+                                 "nothing_to_compare",
+                                 "benchmark_error",
+                                 "another_rank",
+                                 "no_time",
+                                 "no_metric",
+                                 "no_worker",
+                                 "time_limit",
+                                 "process_died",
+                                 "stopped",
+                                 "not_measured"};
+constexpr Names<18> disturbance_names{"other",
+                                      "foreign_cpu",
+                                      "steal",
+                                      "waiting",
+                                      "quota",
+                                      "too_hot",
+                                      "clock_fell",
+                                      "clock_rose",
+                                      "device_slowed",
+                                      "device_capped",
+                                      "memory_uncorrected",
+                                      "memory_corrected",
+                                      "row_broken",
+                                      "packets_resent",
+                                      "device_shared",
+                                      "link_narrow",
+                                      "link_slow",
+                                      "driver_silent"};
+constexpr Names<5> link_names{"unknown", "host", "nvlink", "peer", "other"};
+constexpr Names<3> scope_names{"none", "within_process", "between_replicas"};
+constexpr Names<3> ceiling_names{"none", "measured", "datasheet"};
 
 template <class Enum, std::size_t N>
-std::string_view name_of(const Names<Enum, N>& names, Enum value) {
-    const auto found = std::ranges::find(names, value, &std::pair<Enum, std::string_view>::first);
-    return found == names.end() ? "?" : found->second;
+std::string_view name_of(const Names<N>& names, Enum value) {
+    const auto index = static_cast<std::size_t>(value);
+    return index < N ? names[index] : "?";
 }
 
 template <class Enum, std::size_t N>
-bool find_value(const Names<Enum, N>& names, std::string_view text, Enum& out) {
-    const auto found = std::ranges::find(names, text, &std::pair<Enum, std::string_view>::second);
+bool find_value(const Names<N>& names, std::string_view text, Enum& out) {
+    const auto found = std::ranges::find(names, text);
     if (found == names.end()) return false;
-    out = found->first;
+    out = static_cast<Enum>(found - names.begin());
     return true;
 }
 
@@ -115,17 +90,14 @@ bool from_text(std::string_view text, ReasonCode& out) {
 }
 std::string_view expected_text(ReasonCode /*code*/) { return "the code of a reason"; }
 
-ReasonCode reason_code(const Error& error) {
-    switch (error.fault) {
-    case Fault::environment:
-        return ReasonCode::missing_here;
-    case Fault::another_rank:
-        return ReasonCode::another_rank;
-    case Fault::usage:
-    case Fault::benchmark:
-        break;
-    }
-    return ReasonCode::benchmark_error;
+Conclusion conclusion(const Error& error) {
+    const bool missing = error.fault == Fault::environment;
+    return {.status = missing ? Status::skipped : Status::failed,
+            .code = missing                              ? ReasonCode::missing_here
+                    : error.fault == Fault::another_rank ? ReasonCode::another_rank
+                                                         : ReasonCode::benchmark_error,
+            .reason = error.message,
+            .values = {{"message", error.message}}};
 }
 
 std::string_view to_string(DisturbanceCode code) { return name_of(disturbance_names, code); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The result of a run, as it is written to run.json (schema assay.run/1, in schema/) and read back.
-// SI base units everywhere. What is not known is absent (std::nullopt, null in JSON), never zero.
+// The result of a run, as written to run.json (schema assay.run/1, in schema/) and read back.
+// SI base units throughout. An unknown value is absent (std::nullopt, null in JSON), never zero.
 
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -18,28 +19,27 @@ namespace assay::record {
 
 inline constexpr std::string_view schema_name = "assay.run/1";
 
-/// How a case ended. Every one but `ok` comes with a reason.
+/// How a case ended. Every status but `ok` has a reason.
 enum class Status : std::uint8_t {
     ok,
-    unstable,    // measured and verified, but drifting or too noisy to believe to the target
-    incorrect,   // computed the wrong thing: no rate is shown
+    unstable,    // measured and verified, but drifting or too noisy for the target
+    incorrect,   // the check rejected the result: no rate is shown
     skipped,     // does not apply to this machine
     failed,      // reported an error
-    timed_out,   // did not end within its limit
+    timed_out,   // exceeded its time limit
     crashed,     // its process died
     interrupted, // the run was stopped before or during it
 };
-///
-/// Of this and of every other enumeration: to_string gives the name it has in files; from_text is false for
-/// any other name; expected_text says in messages what would be right.
+/// For every enumeration here: to_string gives its name in files, from_text returns false for an unknown name, and
+/// expected_text completes an error message ("expected ...").
 std::string_view to_string(Status status);
 bool from_text(std::string_view text, Status& out);
 std::string_view expected_text(Status status);
-/// ok, unstable, incorrect and skipped are final; the rest is tried again by --resume.
+/// ok, unstable, incorrect and skipped are final; --resume retries the others.
 bool is_finished(Status status);
 
-/// Why a case is not ok, for programs; the reason beside it says it to people, with figures. `none` is ok, and of
-/// files from before there were codes. The schema says what each means.
+/// Why a case is not ok, for programs; the reason text beside it is for people. `none`: ok, or a file from before
+/// codes existed. The schema documents each code and its values.
 enum class ReasonCode : std::uint8_t {
     none,
     other,
@@ -67,9 +67,6 @@ enum class ReasonCode : std::uint8_t {
 std::string_view to_string(ReasonCode code);
 bool from_text(std::string_view text, ReasonCode& out);
 std::string_view expected_text(ReasonCode code);
-/// The code of a case that ends with this error.
-ReasonCode reason_code(const Error& error);
-
 /// A parameter's or setting's value, with the type it has in JSON.
 using Value = std::variant<std::int64_t, double, bool, std::string>;
 std::string to_string(const Value& value);
@@ -83,13 +80,13 @@ struct Named {
 using NamedList = std::vector<Named>;
 const Value* find(const NamedList& list, std::string_view name);
 
-/// What a code is about, in the order of the places in its text: SI base units by the ends of their names (_seconds,
-/// _hz, share, ...). Not written where there is none.
+/// The parameters of a code. The end of a name gives the unit, in SI base units (_seconds, _hz, share, ...). Not
+/// written when empty.
 struct Values : NamedList {
     using NamedList::NamedList;
 };
 
-/// What outside the case used the machine in its window, for programs. The schema says what each means.
+/// What else used the machine during the window of a case, for programs. The schema documents each code.
 enum class DisturbanceCode : std::uint8_t {
     other,
     foreign_cpu,
@@ -118,20 +115,20 @@ struct Disturbance {
     DisturbanceCode code = DisturbanceCode::other;
     Values values;
 };
-/// A whole or a real number; none of a word, of true and false, and where no value has this name.
+/// An integer or a real number; nothing for a string or boolean, or when there is no value of this name.
 std::optional<double> number(const Value& value);
 std::optional<double> number(const NamedList& list, std::string_view name);
-/// The value of this name in words; empty where there is none.
+/// The value of this name as text; empty if there is none.
 std::string text(const NamedList& list, std::string_view name);
 
-/// Where the work was done.
+/// The host or device that did the work.
 struct Place {
     std::string kind; ///< "host", "cuda"
     std::string uuid; ///< of the device; empty for the host
     int index = 0;
     bool operator==(const Place&) const = default;
 };
-/// "host", "cuda", "cuda:3": the first device is what is usual, and series of it go by the kind alone.
+/// "host", "cuda", "cuda:3": device 0 is the usual one, so its series are named by the kind alone.
 std::string words_of(const Place& place);
 
 struct Verification {
@@ -154,8 +151,8 @@ std::string_view to_string(Links links);
 bool from_text(std::string_view text, Links& out);
 std::string_view expected_text(Links links);
 
-/// What a benchmark tells of its work so that the program can act on it: assay_evidence in assay/module.h has the
-/// meaning of each. Settings are for people; this is for programs.
+/// What a benchmark reports about its work for the harness to act on; assay_evidence in assay/module.h documents
+/// each field. Settings are for people; evidence is for programs.
 struct Evidence {
     Links links = Links::unknown;
     std::optional<double> footprint_bytes;
@@ -170,7 +167,7 @@ struct Evidence {
     std::optional<double> load_seconds;
     std::string switch_work;
     std::string network_devices;
-    std::optional<double> network_bytes_per_second; ///< of these devices, as the machine says
+    std::optional<double> network_bytes_per_second; ///< of these devices, from the machine
     std::string network_rate_source;                ///< or why there is no rate
     bool operator==(const Evidence&) const = default;
     bool empty() const { return *this == Evidence{}; }
@@ -180,7 +177,7 @@ struct Evidence {
 enum class IntervalScope : std::uint8_t {
     none,             // too little data for an interval
     within_process,   // one process: says nothing about the next one
-    between_replicas, // separate processes, as a user would see when running again
+    between_replicas, // separate processes: what a user sees when running again
 };
 std::string_view to_string(IntervalScope scope);
 bool from_text(std::string_view text, IntervalScope& out);
@@ -194,10 +191,10 @@ struct Table {
     std::string column_title;
     std::vector<std::string> rows; ///< a label for each
     std::vector<std::string> columns;
-    std::vector<std::optional<double>> values; ///< row by row; nothing where there is none
+    std::vector<std::optional<double>> values; ///< row-major
 };
 
-/// One figure of a case. The first metric of a case is its headline.
+/// One value of a case. The first metric of a case is its primary metric.
 struct Metric {
     std::string name; ///< from the table in metrics.hpp, which also fixes unit and direction
     std::string unit;
@@ -210,7 +207,7 @@ struct Metric {
     std::optional<double> min;
     std::optional<double> p95;
     std::optional<double> p99; ///< of single calls, geometric mean over replicas; times only
-    std::uint64_t count = 0;   ///< kept batch values behind the figure
+    std::uint64_t count = 0;   ///< kept batch values behind the value
 };
 
 enum class CeilingKind : std::uint8_t { none, measured, datasheet };
@@ -218,14 +215,15 @@ std::string_view to_string(CeilingKind kind);
 bool from_text(std::string_view text, CeilingKind& out);
 std::string_view expected_text(CeilingKind kind);
 
-/// The limit that the headline is held against.
+/// A roofline bound of the primary metric.
 struct Ceiling {
-    std::optional<double> value; ///< in the headline's unit
+    std::optional<double> value; ///< in the primary metric's unit
     CeilingKind kind = CeilingKind::none;
-    std::string source; ///< where the value comes from, or why there is none
+    std::string source;                     ///< where the value comes from, or why there is none
+    std::optional<std::string> measured_by; ///< identity of the case of this run that measured it
 };
 
-/// One reason for which a device ran slower than it can.
+/// A reason why a device reduced its clocks.
 struct Throttle {
     std::string reason;            ///< "power_cap", "thermal", ...: see driver/nvml.hpp
     std::optional<double> seconds; ///< by the device's own counter
@@ -233,8 +231,8 @@ struct Throttle {
     bool operator==(const Throttle&) const = default;
 };
 
-/// What happened on the device during one replica's window. Means and extremes are over samples taken
-/// in the window; counts are of the window alone.
+/// The device during one replica's window. Means and extremes are over samples taken in the window; counts
+/// cover the window only.
 struct DeviceTelemetry {
     std::optional<std::int64_t> samples;
     std::optional<double> power_watts; ///< mean
@@ -247,37 +245,39 @@ struct DeviceTelemetry {
     std::vector<Throttle> throttles;
     std::optional<std::int64_t> ecc_corrected;
     std::optional<std::int64_t> ecc_uncorrected;
-    std::optional<std::int64_t> remapped_rows_corrected; ///< in the device's life
+    std::optional<std::int64_t> remapped_rows_corrected; ///< over the device's lifetime
     std::optional<std::int64_t> remapped_rows_uncorrected;
-    std::optional<bool> remapping_pending; ///< waits for a reset of the device
+    std::optional<bool> remapping_pending; ///< until the device is reset
     std::optional<bool> remapping_failed;
-    std::optional<int> pcie_generation; ///< highest seen: a link without work slows down
+    std::optional<int> pcie_generation; ///< highest seen: an idle link slows down
     std::optional<int> pcie_width;
     std::optional<int> pcie_generation_max; ///< of this device in this machine
     std::optional<int> pcie_width_max;
-    std::optional<std::int64_t> pcie_replays; ///< packets sent again
+    std::optional<std::int64_t> pcie_replays; ///< packets retransmitted
     std::optional<std::int64_t> nvlink_received_bytes;
     std::optional<std::int64_t> nvlink_sent_bytes;
-    std::optional<int> other_processes; ///< that computed on the device, ours not counted
+    std::optional<int> other_processes; ///< that used the device, without our own
     bool operator==(const DeviceTelemetry&) const = default;
 };
 
-/// What happened on the machine during one replica's window.
+/// The machine during one replica's window.
 struct Telemetry {
     std::optional<double> window_seconds;
-    std::optional<double> core_clock_hz;   ///< measured around the window, not read from a file
+    std::optional<double>
+        core_clock_hz; ///< measured before and after the window, not read from a file
     std::optional<double> foreign_cpu;     ///< share of all CPU time used by other processes, 0..1
     std::optional<double> steal;           ///< share of CPU time taken by the hypervisor, 0..1
     std::optional<double> throttle_events; ///< thermal throttling events counted by the kernel
     std::optional<double> page_migrations; ///< NUMA page migrations
-    std::optional<double> temperature_celsius; ///< of the host's processors, as the window ended
-    std::optional<double> energy_joules;       ///< used in the window by what energy_scope names
-    std::optional<std::string> energy_scope;   ///< "device", "processors", "processors and memory"
-    std::optional<std::string> energy_note;    ///< why there is no energy
-    std::optional<DeviceTelemetry> device;     ///< where the work was done on one
-    std::vector<std::string> disturbances;     ///< sentences; empty means a quiet window
+    std::optional<double>
+        temperature_celsius;                 ///< of the host's processors at the end of the window
+    std::optional<double> energy_joules;     ///< used in the window by energy_scope
+    std::optional<std::string> energy_scope; ///< "device", "processors", "processors and memory"
+    std::optional<std::string> energy_note;  ///< why energy is absent
+    std::optional<DeviceTelemetry> device;   ///< of a case on a device
+    std::vector<std::string> disturbances;   ///< sentences; empty means a quiet window
     std::vector<Disturbance>
-        disturbed_by; ///< the same for programs; empty in files from before there were codes
+        disturbed_by; ///< the same for programs; empty in files from before codes existed
 };
 
 void disturb(Telemetry& telemetry, DisturbanceCode code, Values values, std::string text);
@@ -290,7 +290,7 @@ struct Replica {
     std::string reason;
     ReasonCode reason_code = ReasonCode::none;
     Values reason_values;
-    // Always known of our own runs; other tools' results, imported, may not say.
+    // Always known for our own runs; imported results of other tools may lack them.
     std::optional<double> setup_seconds;
     std::optional<double> warmup_seconds;
     std::optional<std::uint64_t> batches; ///< batches measured
@@ -298,11 +298,11 @@ struct Replica {
     /// Mean seconds per call of groups of consecutive batches, equal in size: at most 200.
     std::vector<double> values;
     std::optional<double> seconds; ///< mean of `values`: total time / total calls
-    std::optional<double> low;     ///< 95% interval of `seconds` by batch means, this process alone
+    std::optional<double> low; ///< 95% interval of `seconds` by batch means, within this process
     std::optional<double> high;
-    /// 99th percentile of the time of a call; only where a batch is one call, and from 100 calls on.
+    /// 99th percentile of the time of a call; only if a batch is one call, and from 100 calls on.
     std::optional<double> p99;
-    NamedList extra; ///< figures the benchmark itself reported, by metric name
+    NamedList extra; ///< values that the benchmark reported, by metric name
     std::vector<Table> tables;
     Telemetry telemetry;
 };
@@ -312,11 +312,11 @@ struct Case {
     std::uint32_t version = 1;
     Place place;
     std::string library;
-    NamedList parameters; ///< identity, may be symbolic: footprint=beyond_cache
-    NamedList settings;   ///< what they resolved to, which kernel was chosen: not identity
+    NamedList parameters; ///< part of the identity; may be symbolic: footprint=beyond_cache
+    NamedList settings;   ///< resolved values, the kernel chosen: not part of the identity
     Evidence evidence;
-    NamedList work;       ///< what one call does: flops, bytes, ... by the names of assay_work
-    std::string headline; ///< name of the metric that comes first
+    NamedList work;       ///< of one call: flops, bytes, ... by the names of assay_work
+    std::string headline; ///< name of the primary metric
     Status status = Status::interrupted;
     std::string reason;
     ReasonCode reason_code = ReasonCode::none;
@@ -325,24 +325,48 @@ struct Case {
     std::vector<Metric> metrics; ///< empty unless ok or unstable
     std::vector<Table> tables;   ///< medians over the replicas; empty unless ok or unstable
     Ceiling ceiling;
-    /// Further limits of the same headline, by other reckonings: of a data sheet, at another clock.
+    /// Further bounds of the primary metric, computed otherwise: from a data sheet, at another clock.
     std::vector<Ceiling> other_ceilings;
     Telemetry telemetry; ///< the worst over the replicas' windows
     std::vector<std::string> warnings;
     std::vector<Replica> replicas;
 };
-/// "gemm.square[openblas] precision=fp64 size=1024": what two runs match cases by, in words.
+/// "gemm.square[openblas] precision=fp64 size=1024": by this two runs match their cases.
 std::string identity(const Case& c);
+
+/// How a case or a replica ended, and why.
+struct Conclusion {
+    Status status = Status::failed;
+    ReasonCode code = ReasonCode::none;
+    std::string reason;
+    Values values{};
+};
+/// skipped when the environment lacks something, otherwise failed. The message is also the value `message`.
+Conclusion conclusion(const Error& error);
+template <class Ended> // Case or Replica
+Conclusion conclusion(const Ended& from) {
+    return {.status = from.status,
+            .code = from.reason_code,
+            .reason = from.reason,
+            .values = from.reason_values};
+}
+template <class Ended>
+void set_conclusion(Ended& into, Conclusion from) {
+    into.status = from.status;
+    into.reason_code = from.code;
+    into.reason = std::move(from.reason);
+    into.reason_values = std::move(from.values);
+}
 
 struct Cache {
     int level = 0;
     std::string type; ///< "data", "instruction", "unified"
     std::int64_t bytes = 0;
-    int count = 0; ///< instances the process may use
+    int count = 0; ///< instances that the process may use
     std::optional<int> line_bytes;
 };
 
-/// A PCI accelerator or network device, known by its ids even where no driver is loaded.
+/// A PCI accelerator or network device, known by its ids even without a driver.
 struct PciDevice {
     std::string address; ///< 0000:65:00.0
     std::string vendor_id;
@@ -352,16 +376,16 @@ struct PciDevice {
     std::string driver;
 };
 
-/// A device that work can be done on, as its driver describes it. Of one that is divided (MIG) each part
-/// is a device, the whole is none.
+/// A device that benchmarks can run on, as its driver describes it. Each part of a divided device (MIG) is a
+/// device; the whole is none.
 struct Device {
     std::string kind;        ///< "cuda"
     int index = 0;           ///< in the order of PCI addresses, among its kind
-    std::string uuid;        ///< "GPU-...", "MIG-...": what a place names
-    std::string pci_address; ///< 0000:65:00.0; of the whole device where this is a part
+    std::string uuid;        ///< "GPU-...", "MIG-...": as in Place
+    std::string pci_address; ///< 0000:65:00.0; of the whole device if this is a part
     std::string name;
     std::string compute_capability;     ///< "9.0"; empty when not known
-    std::optional<int> multiprocessors; ///< that this device or part has
+    std::optional<int> multiprocessors; ///< of this device or part
     std::optional<std::int64_t> memory_bytes;
     std::optional<double> clock_max_hz; ///< of the multiprocessors
     std::optional<double> memory_clock_max_hz;
@@ -369,15 +393,16 @@ struct Device {
     std::optional<double> power_limit_watts; ///< enforced now
     std::optional<double> power_limit_default_watts;
     std::string mode;                 ///< "" is the whole device; "mig 1g.10gb", "vgpu"
-    std::optional<bool> ecc;          ///< error correction of its memory is on
-    std::optional<bool> confidential; ///< confidential computing is on
-    std::optional<int> numa_node;     ///< of the host, nearest to it
-    std::optional<int> nvlinks;       ///< that are up; absent where it has none or does not tell
+    std::optional<bool> ecc;          ///< error correction of its memory is enabled
+    std::optional<bool> confidential; ///< confidential computing is enabled
+    std::optional<int> numa_node;     ///< of the host, nearest to the device
+    std::optional<int>
+        nvlinks; ///< links that are up; absent if it has none or they are not reported
 };
 
-/// What is this machine? Holds no serial number, no MAC address and, unless asked for, no hostname.
+/// Holds no serial number, no MAC address and, unless requested, no hostname.
 struct Machine {
-    std::string id; ///< derived from hardware facts and a hashed machine-id: same machine, same id
+    std::string id; ///< from hardware facts and the hashed machine-id: same machine, same id
     std::string hostname;
     std::string cpu_model;
     std::string cpu_vendor;
@@ -395,38 +420,38 @@ struct Machine {
     std::optional<std::int64_t> memory_limit_bytes; ///< cgroup
     std::string huge_pages;                         ///< "always", "madvise", "never"
     std::vector<PciDevice> pci;
-    std::vector<Device> devices; ///< empty where no driver tells
+    std::vector<Device> devices; ///< empty without a driver
     std::string os;
     std::string kernel;
     std::string virtualization; ///< "none", "kvm", "xen", ...; "docker" is in container
     std::string container;
     std::string provider; ///< "aws", "gcp", "azure", "unknown", ...
-    std::string instance; ///< "c7a.large"; the product name where it says nothing better
+    std::string instance; ///< "c7a.large", or the product name
     std::string system;   ///< DMI vendor and product
     NamedList software;   ///< library versions and choices: "openblas.corename"
 };
 
-/// Runs that took turns on one machine (`assay run --interleave`), so that drift meets all alike. Replicas
-/// with the same index belong together.
+/// Runs that alternated on one machine (`assay run --interleave`), so that drift affects all alike. Replicas
+/// of the same index are paired.
 struct Pairing {
-    std::string id;      ///< the same in all runs of it
-    std::string setting; ///< this run's label: "old"
+    std::string id;      ///< the same in all its runs
+    std::string setting; ///< label of this run's variant: "old"
     std::string order;   ///< "ABBA"
-    NamedList changes; ///< what this setting changed: "environment.OMP_WAIT_POLICY", "library", ...
+    NamedList changes; ///< what this variant changed: "environment.OMP_WAIT_POLICY", "library", ...
     bool operator==(const Pairing&) const = default;
 };
 
-/// Another tool's result, made into a run: where its figures come from.
+/// The source of a run that was imported from another tool.
 struct Imported {
     std::string tool;               ///< "nccl-tests"
     std::string tool_version;       ///< empty where the file does not say
     std::string format;             ///< "text", "JSON", "CSV"
-    std::string file;               ///< its name, without folders
+    std::string file;               ///< its name without folders
     std::string sha256;             ///< of its bytes
-    std::vector<std::string> notes; ///< what it held that a run has no place for
+    std::vector<std::string> notes; ///< contents that a run cannot hold
 };
 
-/// Something that the suite or the user asked for and that the plan does not hold.
+/// Something that the suite or the user requested and the plan does not contain.
 struct LeftOut {
     std::string note; ///< what, and why: "transfer.copy[cuda] left out: ..."
     bool operator==(const LeftOut&) const = default;
@@ -435,19 +460,19 @@ struct LeftOut {
 struct Run {
     std::string id;
     std::string suite;
-    std::string started; ///< of an imported run perhaps not known: empty
+    std::string started; ///< may be empty in an imported run
     std::string ended;
     std::string status;  ///< "done", "interrupted"
     std::string version; ///< of assay
     std::string digest;  ///< of plan and modules: runs with equal digests measure the same things
-    std::optional<Pairing> pairing;   ///< absent unless the run took turns with others
-    std::optional<Imported> imported; ///< absent in runs of our own
+    std::optional<Pairing> pairing;   ///< absent unless the run was interleaved with others
+    std::optional<Imported> imported; ///< absent in our own runs
     std::vector<LeftOut> left_out;
     Machine machine;
     std::vector<Case> cases;
 };
 
-/// The device that work was done on; null for the host, and where no driver described it.
+/// The device of this place; null for the host, and for a device that no driver described.
 const Device* find_device(const Machine& machine, const Place& place);
 
 } // namespace assay::record

@@ -23,8 +23,8 @@ namespace {
 namespace od = simdjson::ondemand;
 using simdjson::error_code;
 
-/// Walks the text once, in its own order. Every function returns false after the first problem, and
-/// each level on the way out puts its key in front of the path.
+/// Walks the text once, in its own order. Every function returns false after the first problem, and each
+/// level prepends its key to the path on return.
 class Walk {
 public:
     Walk(od::document& document, std::string_view text, const ReadOptions& options)
@@ -43,7 +43,7 @@ private:
         text_of_problem_ = std::move(text);
         return false;
     }
-    /// The text is no JSON from here on.
+    /// The text is invalid JSON from here on.
     bool broken(error_code error) {
         const char* here = nullptr;
         std::string place = "truncated or damaged";
@@ -51,7 +51,7 @@ private:
             place += fmt::format(" at byte {}", here - text_.data());
         return refuse(fmt::format("{} ({})", place, simdjson::error_message(error)));
     }
-    /// The value is there but is something else.
+    /// The value has another type.
     bool mismatch(error_code error, od::value& value, std::string_view expected) {
         if (error != simdjson::INCORRECT_TYPE && error != simdjson::NUMBER_ERROR &&
             error != simdjson::NUMBER_OUT_OF_RANGE)
@@ -144,7 +144,7 @@ private:
                 return at(index);
             }
             if constexpr (std::same_as<T, Metric>)
-                if (!options_.details && index > 0) break; // the headline comes first
+                if (!options_.details && index > 0) break; // the primary metric comes first
             if (!read(element, out.emplace_back())) return at(index);
         }
         return true;
@@ -248,7 +248,7 @@ private:
         return skim(value, unknown_depth) || at(key);
     }
 
-    /// What the options leave out; simdjson steps over it without looking into it.
+    /// Keys that the options leave out; simdjson skips them without parsing.
     template <json::Record T>
     bool skips(std::string_view key) const {
         if constexpr (std::same_as<T, Replica>) {
@@ -290,7 +290,7 @@ private:
                                   suggestion(std::string{key}, known)));
     }
 
-    /// Reads what we do not know, so that a file is valid JSON as a whole or is refused.
+    /// Reads unknown values, so that a file is valid JSON as a whole or is refused.
     // NOLINTNEXTLINE(misc-no-recursion): no deeper than `depth`
     bool skim(od::value value, int depth) {
         if (depth == 0) return refuse("nested deeper than a result ever is");
@@ -349,7 +349,7 @@ private:
 
     // --- the document ------------------------------------------------------------------------------
 
-    /// Looked at first: in a newer schema, everything else may have another shape.
+    /// Checked first: in a newer schema, everything else may have another shape.
     bool check_schema() {
         std::string_view name;
         od::value value;
@@ -399,7 +399,7 @@ private:
             if (!section(key, field.value(), run)) return at(key);
         }
         if (!missing.empty()) return refuse(fmt::format("`{}` is missing", missing.front()));
-        const char* rest = nullptr; // there is a location only while there is something left
+        const char* rest = nullptr; // there is a location only if text is left
         if (document_.current_location().get(rest) != simdjson::SUCCESS) return true;
         return refuse(fmt::format("something follows the end of the result, at byte {}",
                                   rest - text_.data()));
@@ -422,7 +422,7 @@ private:
     std::string text_of_problem_;
 };
 
-/// `padded` has SIMDJSON_PADDING bytes behind the text that may be read.
+/// `padded` has SIMDJSON_PADDING readable bytes after the text.
 Result<Run> walk(simdjson::padded_string_view padded, std::string_view source,
                  const ReadOptions& options) {
     od::parser parser;

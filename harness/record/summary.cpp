@@ -27,7 +27,7 @@ bool is_measured(const Replica& replica) {
     return replica.status == Status::ok || replica.status == Status::unstable;
 }
 
-/// NaN where there is none that makes sense.
+/// NaN if there is no valid one.
 double time_of(const Replica& replica) {
     const double seconds = replica.seconds.value_or(unknown);
     return std::isfinite(seconds) && seconds > 0 ? seconds : unknown;
@@ -61,15 +61,15 @@ void describe(Metric& metric, const std::vector<double>& values) {
     metric.count = values.size();
 }
 
-/// What the replica reports as the case's headline, where that is not computed from its time; NaN
-/// without one. So a tool that prints a bandwidth and no time has a figure all the same.
+/// The replica's own value of the primary metric, if that is not computed from its time; otherwise NaN.
+/// So a tool that prints a bandwidth and no time has a value too.
 double reported_headline(const Case& c, const Replica& replica) {
     const double figure = number(replica.extra, c.headline).value_or(unknown);
     return std::isfinite(figure) && figure > 0 && find_metric(c.headline) != nullptr ? figure
                                                                                      : unknown;
 }
 
-/// Grows as the replica does worse: its time, or what it reports instead of one.
+/// Larger for a worse replica: its time, or the value that it reports instead.
 double cost_of(const Case& c, const Replica& replica) {
     if (has_time(replica)) return time_of(replica);
     const double figure = reported_headline(c, replica);
@@ -77,28 +77,28 @@ double cost_of(const Case& c, const Replica& replica) {
     return definition != nullptr && definition->higher_is_better ? 1 / figure : figure;
 }
 
-/// What one call does of the work that the metric is a rate of; 0 where it does none.
+/// The work of one call that the metric is a rate of; 0 if there is none.
 double amount_of(const Case& c, const MetricDefinition* definition) {
     if (definition == nullptr || definition->work.empty()) return 0;
     const double amount = number(c.work, definition->work).value_or(0);
     return std::isfinite(amount) && amount > 0 ? amount : 0;
 }
 
-/// The benchmark's headline, or the metric that answers instead where this case does no such work.
+/// The benchmark's primary metric, or its substitute if this case does no such work.
 void choose_headline(Case& c) {
     const MetricDefinition* declared = find_metric(c.headline);
     if (declared == nullptr || amount_of(c, declared) > 0) return;
     if (amount_of(c, find_metric(declared->instead)) > 0) c.headline = declared->instead;
 }
 
-/// A figure that the benchmark measured itself.
+/// A value that the benchmark measured itself.
 std::optional<double> reported_by(const Replica& replica, const MetricDefinition& definition) {
     const auto figure = number(replica.extra, definition.name);
     return figure && std::isfinite(*figure) ? figure : std::nullopt;
 }
 
-/// The mean power of a window; nothing where much else happened in it than timed calls (caches were
-/// flushed, inputs restored), for then their power is not known.
+/// The mean power of a window; nothing if much of it was spent outside timed calls (flushing caches,
+/// restoring inputs), because then their power is unknown.
 std::optional<double> watts_of(const Replica& replica) {
     constexpr double least_busy = 0.9; // of the window: the power is wrong by a tenth at worst
     const double window = replica.telemetry.window_seconds.value_or(0);
@@ -147,7 +147,7 @@ public:
     }
 
 private:
-    /// Adds the metric if there is anything to say about it and it is not there yet.
+    /// Adds the metric if it is known and not yet present.
     void add(std::vector<Metric>& metrics, std::string_view name) const {
         const MetricDefinition* definition = find_metric(name);
         if (definition == nullptr ||
@@ -173,7 +173,7 @@ private:
         metric.p99 = slowest_call();
         return metric;
     }
-    /// Of the replicas that know it.
+    /// Over the replicas that have it.
     std::optional<double> slowest_call() const {
         return slowest_.empty() ? std::nullopt : known(stats::geometric_mean(slowest_));
     }
@@ -182,7 +182,7 @@ private:
         const double amount = amount_of(case_, &definition);
         Metric metric = empty_metric(definition);
         metric.value = known(amount / seconds_.value);
-        // An interval of the time that reaches down to zero says nothing about the rate.
+        // An interval of the time that includes zero gives no bound of the rate.
         if (seconds_.scope != stats::Scope::none && seconds_.low > 0) {
             metric.low = known(amount / seconds_.high);
             metric.high = known(amount / seconds_.low);
@@ -211,7 +211,7 @@ private:
         return metric;
     }
 
-    /// A figure that the benchmark measured itself, or that follows from the energy of its window: one
+    /// A value that the benchmark measured itself, or that follows from the energy of its window: one
     /// for each replica.
     std::optional<Metric> reported(const MetricDefinition& definition) const {
         std::vector<stats::Estimate> estimates;
@@ -278,7 +278,7 @@ std::vector<Table> tables_of(const Case& c) {
     return tables;
 }
 
-/// How bad an end is, worst first. A crash says most about the machine; skipped says least.
+/// Bad ends, worst first. A crash says most about the machine, a skip least.
 constexpr std::array bad_ends{Status::crashed, Status::timed_out, Status::failed,
                               Status::interrupted, Status::skipped};
 
@@ -292,18 +292,9 @@ const Replica* first_with(const Case& c, Status status) {
     return found == c.replicas.end() ? nullptr : &*found;
 }
 
-struct Verdict {
-    Status status;
-    ReasonCode code;
-    std::string reason;
-    Values values{};
-};
-
-Verdict verdict_of(Status status, const Replica& replica, int planned) {
-    Verdict verdict{.status = status,
-                    .code = replica.reason_code,
-                    .reason = about(replica, planned, replica.reason),
-                    .values = replica.reason_values};
+Conclusion verdict_of(const Replica& replica, int planned) {
+    auto verdict = conclusion(replica);
+    verdict.reason = about(replica, planned, replica.reason);
     if (!verdict.values.empty()) {
         verdict.values.push_back({"replica", std::int64_t{replica.index} + 1});
         verdict.values.push_back({"replicas", std::int64_t{planned}});
@@ -315,51 +306,47 @@ Verdict verdict_of(Status status, const Replica& replica, int planned) {
 /// benchmarks we know (small all-reduces); a factor of 1.25 means they did not measure the same thing.
 constexpr double most_between_replicas = 1.25;
 
-std::optional<Verdict> disagreement(const Case& c) {
+std::optional<Conclusion> disagreement(const Case& c) {
     if (c.replicas.size() < 2) return {};
     const auto cost = [&](const Replica& replica) { return cost_of(c, replica); };
     const auto [fast, slow] = std::ranges::minmax(c.replicas, {}, cost);
     const double factor = cost(slow) / cost(fast);
     if (factor <= most_between_replicas) return {};
-    return Verdict{.status = Status::unstable,
-                   .code = ReasonCode::replicas_disagree,
-                   .reason = fmt::format("replica {} took {:.3g} times as long as replica {}",
-                                         slow.index + 1, factor, fast.index + 1),
-                   .values = {{"slow_replica", std::int64_t{slow.index} + 1},
-                              {"factor", factor},
-                              {"fast_replica", std::int64_t{fast.index} + 1}}};
+    return Conclusion{.status = Status::unstable,
+                      .code = ReasonCode::replicas_disagree,
+                      .reason = fmt::format("replica {} took {:.3g} times as long as replica {}",
+                                            slow.index + 1, factor, fast.index + 1),
+                      .values = {{"slow_replica", std::int64_t{slow.index} + 1},
+                                 {"factor", factor},
+                                 {"fast_replica", std::int64_t{fast.index} + 1}}};
 }
 
 /// The first replica, or the case itself, that decides; nothing when all is well so far.
-std::optional<Verdict> bad_end(const Case& c, int planned) {
-    if (const Replica* wrong = first_with(c, Status::incorrect))
-        return verdict_of(Status::incorrect, *wrong, planned);
+std::optional<Conclusion> bad_end(const Case& c, int planned) {
+    if (const Replica* wrong = first_with(c, Status::incorrect)) return verdict_of(*wrong, planned);
     if (c.verification && !c.verification->passed) {
         const std::string& detail = c.verification->detail;
-        return Verdict{.status = Status::incorrect,
-                       .code = ReasonCode::wrong_result,
-                       .reason = detail.empty() ? "the verification failed" : detail};
+        return Conclusion{.status = Status::incorrect,
+                          .code = ReasonCode::wrong_result,
+                          .reason = detail.empty() ? "the verification failed" : detail};
     }
     for (const Status bad : bad_ends)
-        if (const Replica* replica = first_with(c, bad)) return verdict_of(bad, *replica, planned);
+        if (const Replica* replica = first_with(c, bad)) return verdict_of(*replica, planned);
     const auto timeless = std::ranges::find_if(
         c.replicas, [&](const Replica& replica) { return std::isnan(cost_of(c, replica)); });
     if (timeless == c.replicas.end()) return {};
-    return Verdict{.status = Status::failed,
-                   .code = ReasonCode::no_time,
-                   .reason = about(*timeless, planned, "reports no positive time per call")};
+    return Conclusion{.status = Status::failed,
+                      .code = ReasonCode::no_time,
+                      .reason = about(*timeless, planned, "reports no positive time per call")};
 }
 
-Verdict verdict(const Case& c, int planned) {
+Conclusion verdict(const Case& c, int planned) {
     if (c.replicas.empty()) {
         if (c.status == Status::ok || c.status == Status::unstable)
             return {.status = Status::interrupted,
                     .code = ReasonCode::not_measured,
                     .reason = "no replica was measured"};
-        return {.status = c.status,
-                .code = c.reason_code,
-                .reason = c.reason,
-                .values = c.reason_values};
+        return conclusion(c);
     }
     if (auto bad = bad_end(c, planned)) return *std::move(bad);
     if (std::cmp_less(c.replicas.size(), planned))
@@ -369,8 +356,7 @@ Verdict verdict(const Case& c, int planned) {
                     fmt::format("{} of {} replicas were measured", c.replicas.size(), planned),
                 .values = {{"measured", static_cast<std::int64_t>(c.replicas.size())},
                            {"planned", std::int64_t{planned}}}};
-    if (const Replica* noisy = first_with(c, Status::unstable))
-        return verdict_of(Status::unstable, *noisy, planned);
+    if (const Replica* noisy = first_with(c, Status::unstable)) return verdict_of(*noisy, planned);
     if (auto found = disagreement(c)) return *std::move(found);
     return {.status = Status::ok, .code = ReasonCode::none, .reason = {}};
 }
@@ -386,20 +372,18 @@ void summarise(Case& c) {
 }
 
 void conclude(Case& c, int planned_replicas) {
-    Verdict found = verdict(c, planned_replicas);
-    c.status = found.status;
-    c.reason_code = found.code;
-    c.reason = std::move(found.reason);
-    c.reason_values = std::move(found.values);
+    set_conclusion(c, verdict(c, planned_replicas));
     c.telemetry = worst_telemetry(c.replicas);
     choose_headline(c);
     summarise(c);
     const bool shows = c.status == Status::ok || c.status == Status::unstable;
     if (!shows || (!c.metrics.empty() && c.metrics.front().name == c.headline)) return;
-    c.status = Status::failed;
-    c.reason_code = ReasonCode::no_metric;
-    c.reason_values = {{"metric", c.headline}};
-    c.reason = fmt::format("its headline `{}` cannot be computed from what it reports", c.headline);
+    set_conclusion(
+        c, {.status = Status::failed,
+            .code = ReasonCode::no_metric,
+            .reason = fmt::format("its primary metric `{}` cannot be computed from what it reports",
+                                  c.headline),
+            .values = {{"metric", c.headline}}});
     c.metrics.clear();
 }
 
@@ -426,6 +410,14 @@ std::optional<double> share_of_ceiling(const Case& c, const Ceiling& ceiling) {
     const double limit = *ceiling.value;
     if (!(reached > 0) || !(limit > 0)) return {};
     return headline.higher_is_better ? reached / limit : limit / reached;
+}
+
+std::vector<std::string> above_ceiling(const Case& c) {
+    const auto share = share_of_ceiling(c);
+    if (!share || *share <= 1) return {};
+    const auto begin =
+        fmt::format("{:.1f}% of its ceiling: the ceiling ({})", *share * 100, c.ceiling.source);
+    return {begin + " is not the actual limit", begin + " is not the limit it was taken for"};
 }
 
 } // namespace assay::record

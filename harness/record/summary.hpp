@@ -1,56 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the replicas of a case say together. Everything here is computed from what the record stores,
-// so `assay verify` can compute it again; nothing else may set a case's metrics.
+// Combines the replicas of a case. Everything here is computed from what the record stores, so
+// `assay verify` can recompute it; nothing else may set a case's metrics.
 
 #pragma once
 
 #include "record/model.hpp"
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace assay::record {
 
 /// Sets c.metrics and c.tables from the replicas that ended ok or unstable; empty unless the case is ok
 /// or unstable.
 ///
-/// Order: the headline; time per call; every other rate whose amount of work the case states, in the
-/// order of metric_table; figures that the benchmark reported itself (Replica::extra).
+/// Order: the primary metric; time per call; every other rate whose amount of work the case states, in
+/// the order of metric_table; values that the benchmark reported itself (Replica::extra).
 ///  - value: geometric mean over replicas. A rate is work / seconds of the same replicas.
 ///  - low, high, interval_scope: stats::combine_replicas on seconds; a rate's low comes from the
-///    time's high. A latency is seconds / work. Figures reported by the benchmark have only the spread between replicas.
+///    time's high. A latency is seconds / work. Values reported by the benchmark have only the spread between replicas.
 ///  - median, min, p95: over the kept batch values of all replicas, each converted to the metric
 ///    first. So `min` of a rate is its lowest rate (the slowest batch), and p95 the rate that 95% of
-///    the batches stay below; for a time p95 is the slow tail. Batch values of replicas weigh the
-///    same even where their batches hold unlike numbers of calls.
+///    the batches stay below; for a time p95 is the slow tail. Batch values of replicas have equal
+///    weight even if their batches have different numbers of calls.
 ///  - p99, of times only: geometric mean over the replicas' percentiles of single calls.
-///  - energy per call, and the headline's rate per watt: of the replicas whose window's energy is known and
-///    was nine tenths spent in timed calls. Power is energy / window_seconds, energy per call power *
+///  - energy per call, and the primary rate per watt: over the replicas whose window's energy is known and
+///    that spent nine tenths of it in timed calls. Power is energy / window_seconds, energy per call power *
 ///    seconds; they have only the spread between replicas.
-///  - count: how many values that were; for figures reported by the benchmark, replicas.
+///  - count: the number of those values; for values reported by the benchmark, of replicas.
 void summarise(Case& c);
 
-/// Sets status, reason, telemetry and metrics of a case from its replicas. `planned_replicas` is how
-/// many there should be. In this order:
+/// Sets status, reason, telemetry and metrics of a case from its replicas. `planned_replicas`: the
+/// number expected. In this order:
 ///  1. No replica: the status stays as it was set (skipped, failed before it began, interrupted); ok
 ///     and unstable become interrupted.
 ///  2. A failed verification, or any replica incorrect: incorrect.
 ///  3. Any replica crashed, else timed_out, else failed, else interrupted, else skipped: that status.
 ///     One bad process in three is a fact about the machine; the others do not outvote it.
-///  4. A replica without a positive time per call that does not report the headline itself: failed.
+///  4. A replica without a positive time per call that does not report the primary metric itself: failed.
 ///  5. Fewer replicas than planned: interrupted.
 ///  6. Any replica unstable, or the slowest and the fastest differ by more than a factor of 1.25:
 ///     unstable.
 ///  7. ok.
-/// Where the case does none of the work its headline is a rate of, the metric that answers instead (see
-/// metrics.hpp) becomes the headline: an int8 GEMM has operations, no FLOP.
-/// An ok or unstable case whose headline cannot be computed (its work or its figure is missing) failed.
-/// The reason names the replica, counted from 1 as people count.
+/// If the case does none of the work of its primary metric, the substitute (see metrics.hpp) becomes the
+/// primary metric: an int8 GEMM has operations, no FLOP.
+/// An ok or unstable case whose primary metric cannot be computed (work or value is missing) failed.
+/// The reason names the replica, counted from 1.
 void conclude(Case& c, int planned_replicas);
 
-/// The headline as one replica alone says it, in the metric's unit: its work over its time, its share of
-/// the time, or the figure it reported. Nothing where it was not measured or says nothing positive. The
-/// geometric mean of these is the case's value.
+/// The primary metric of one replica, in the metric's unit: its work over its time, its share of the
+/// time, or the value it reported. Nothing if it was not measured or is not positive. The geometric
+/// mean of these is the case's value.
 std::optional<double> headline_of(const Case& c, const Replica& replica);
 
 /// The worst of each over the replicas: shortest window, lowest clock, narrowest link, otherwise the
@@ -58,10 +60,13 @@ std::optional<double> headline_of(const Case& c, const Replica& replica);
 /// Disturbances of all, each once.
 Telemetry worst_telemetry(const std::vector<Replica>& replicas);
 
-/// Headline over ceiling; for a headline where lower is better, ceiling over headline: 1 is the limit
-/// reached. Nothing where either is unknown or not positive.
+/// Primary metric over roofline bound, or bound over metric if lower is better: 1 reaches the bound. Nothing if
+/// either is unknown or not positive.
 std::optional<double> share_of_ceiling(const Case& c);
-/// The same of another of its ceilings.
+/// The same for another bound of it.
 std::optional<double> share_of_ceiling(const Case& c, const Ceiling& ceiling);
+/// The warning of a case above its bound, which cannot be the actual limit: today's wording, then those of older
+/// files. Empty for any other case.
+std::vector<std::string> above_ceiling(const Case& c);
 
 } // namespace assay::record

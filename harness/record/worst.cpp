@@ -19,7 +19,7 @@ void keep_most(std::optional<T>& kept, const std::optional<T>& next) {
 void add(std::optional<double>& sum, const std::optional<double>& next) {
     if (next) sum = sum.value_or(0) + *next;
 }
-/// Counts stay within their range, whatever a file says.
+/// Saturates: a file may hold any counts.
 void add(std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& next) {
     if (!next) return;
     std::int64_t total = 0;

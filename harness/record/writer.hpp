@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes run.json: whole or not at all, and every number so that it reads back exactly.
+// Writes run.json: atomically, and with numbers that read back exactly.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All modules that there are, as their manifests tell of them.
+// All modules, by their manifests.
 
 #pragma once
 
@@ -12,8 +12,8 @@
 namespace assay::harness {
 
 /// Every manifest in the layout's module folder and in the folders of ASSAY_MODULE_PATH, ordered by
-/// module name. A manifest that cannot be read is a problem to show, not an end: the others are
-/// returned. Two modules of one name: the first folder wins and a problem says so.
+/// module name. A manifest that cannot be read is reported as a problem; the others are
+/// returned. Of two modules with one name, the first folder's is used, with a problem.
 struct Catalogue {
     std::vector<Manifest> modules;
     std::vector<Error> problems;

@@ -2,6 +2,7 @@
 #include "registry/manifest.hpp"
 
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "json/codec.hpp"
 #include "json/json.hpp"
 #include "json/words.hpp"
@@ -71,7 +72,7 @@ void each_field(Visit&& visit, Maybe<Tuning> auto& tuning) {
     visit("value", tuning.value);
     visit("requires_isa", tuning.requires_isa);
 }
-/// Beside them stand the schema and the library's file name.
+/// In addition to the schema and the library's file name.
 template <class Visit>
 void each_field(Visit&& visit, Maybe<Manifest> auto& manifest) {
     visit("module", manifest.module);
@@ -163,11 +164,11 @@ Result<Manifest> manifest_from(const json::Value& value, std::string_view source
     keys.insert(keys.end(), {"schema", "library"});
     root.only(keys);
     m.library = library;
-    // A manifest must not send us to a library elsewhere.
+    // A manifest must not refer to a library in another folder.
     if (!m.library.has_filename() || m.library.has_parent_path())
         root.expected("library", "the name of a file beside the manifest");
     if (auto read = document.result(); !read) return tl::unexpected{read.error()};
-    // JSON has one kind of number: 1 is a real number where one is wanted.
+    // JSON has one kind of number: 1 is accepted as a real number.
     for (auto& benchmark : m.benchmarks)
         for (auto& parameter : benchmark.parameters)
             for (auto& number : parameter.defaults)
@@ -180,9 +181,7 @@ Result<Manifest> manifest_from(const json::Value& value, std::string_view source
 // --- checking -------------------------------------------------------------------------------------
 
 bool is_plain(std::string_view name) {
-    const auto plain = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-    };
+    const auto plain = [](char c) { return is_word(c) && !(c >= 'A' && c <= 'Z'); };
     return !name.empty() && std::ranges::all_of(name, plain);
 }
 
@@ -206,13 +205,9 @@ Result<void> check_clean(const std::vector<std::string_view>& texts) {
     return {};
 }
 
-/// Variables are for libraries under measurement, not for the loader or for us.
+/// Variables are for libraries under test, not for the loader or the harness.
 Result<void> check_variable(const ParameterVariable& v) {
-    const auto plain = [](char c) {
-        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-               c == '_';
-    };
-    if (v.name.empty() || !std::ranges::all_of(v.name, plain))
+    if (v.name.empty() || !std::ranges::all_of(v.name, [](char c) { return is_word(c); }))
         return fail(fmt::format("{} is not a valid name of an environment variable",
                                 json::show_text(v.name)));
     if (v.name.starts_with("LD_") || v.name.starts_with("ASSAY_") || v.name == "PATH")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The manifest of a module: all that is known of its benchmarks without loading it. Written by
+// The manifest of a module: its benchmarks, known without loading it. Written by
 // `assay manifest` from the module itself, read by list, describe, plan and --set.
 
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace assay::harness {
 
-/// What bounds a headline by the data sheets: assay_bound in assay/module.h, in its order.
+/// What bounds the primary metric by the data sheets: assay_bound in assay/module.h, in its order.
 enum class BoundBy : std::uint8_t {
     none,
     vector_units,
@@ -39,13 +39,13 @@ struct Benchmark {
     std::string method;
     std::string caveats;
     std::string headline;
-    std::string ceiling; ///< ids of the benchmarks that measure its limit, blank-separated
+    std::string ceiling; ///< ids of the benchmarks that measure its bound, blank-separated
     BoundBy bound = BoundBy::none;
     bool rewinds = false;
     bool single_call = false;
     bool team = false;
     bool is_ceiling = false;
-    bool all_devices = false; ///< is shown every device at once
+    bool all_devices = false; ///< uses all devices at once
     std::uint64_t safe_calls = 0;
     std::vector<Parameter> parameters;
 };
@@ -69,16 +69,16 @@ struct Manifest {
     std::vector<Benchmark> benchmarks;
 };
 
-/// As its manifest holds it, for everybody who prints JSON.
+/// As in its manifest, for all who print JSON.
 json::Value to_json(const Benchmark& benchmark);
 
-/// Is it one that the rest of the program can rely on? Ids <family>.<name> and unique, headlines in the
-/// table of metrics, every default of the right type and inside its range, no text missing. Written
-/// manifests are checked, and so are those that are read: both may come from elsewhere.
+/// Checks that ids are <family>.<name> and unique, primary metrics in the table of metrics, defaults of
+/// the right type and inside their ranges, and no text is missing. For manifests that are written and
+/// for those that are read: both may be foreign.
 Result<void> check_manifest(const Manifest& manifest);
 
 Result<Manifest> read_manifest(const std::filesystem::path& path);
-/// The same from text; `path` is where it lies, or would.
+/// The same from text; `path`: its file.
 Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::path& path);
 Result<void> write_manifest(const Manifest& manifest, const std::filesystem::path& path);
 

@@ -37,7 +37,7 @@ tl::unexpected<Error> refuse(const Parameter& parameter, std::string_view given,
                             range_of(parameter)));
 }
 
-/// The value a word stands for, not yet checked against the range; empty when it is of another type.
+/// The value of a word, not yet checked against the range; empty when it is of another type.
 std::optional<record::Value> value_of(const Parameter& parameter, std::string_view text) {
     switch (parameter.kind) {
     case ParameterKind::integer:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values of parameters from outside: a word on the command line, a value in a suite, a default in a
-// manifest. Whatever passes is of the parameter's type and inside its range.
+// Parameter values from outside: a word on the command line, a value in a suite, a default in a manifest.
+// Accepted values have the parameter's type and are in its range.
 
 #pragma once
 
@@ -44,7 +44,7 @@ std::string_view to_string(ParameterKind kind);
 bool from_text(std::string_view text, ParameterKind& out);
 std::string_view expected_text(ParameterKind kind);
 
-/// "1 to 4096, or one, all": what the parameter takes, for people.
+/// "1 to 4096, or one, all": the values of the parameter, for people.
 std::string range_of(const Parameter& parameter);
 
 Result<void> check_value(const Parameter& parameter, const record::Value& value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names for benchmarks as people write them: gemm.square, gemm.*, gemm, gemm.square[openblas].
+// Names of benchmarks as people write them: gemm.square, gemm.*, gemm, gemm.square[openblas].
 
 #pragma once
 
@@ -17,9 +17,9 @@ class Selector {
 public:
     static Result<Selector> parse(std::string_view text);
 
-    /// By id, pattern (* and ?) or family, and by library where one is given.
+    /// By id, pattern (* and ?) or family, and by library if one is given.
     bool matches(const Manifest& module, const Benchmark& benchmark) const;
-    /// Whether it can match several benchmarks on purpose.
+    /// Whether it may match several benchmarks.
     bool is_pattern() const;
     const std::string& id() const { return id_; }
     const std::string& library() const { return library_; }

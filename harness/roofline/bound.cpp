@@ -17,14 +17,14 @@ Bound arithmetic(const record::Case& c, bool matrices) {
     const auto known =
         std::ranges::find(precision_names, std::string_view{precision}, &PrecisionName::parameter);
     if (known == precision_names.end())
-        return {.reason = fmt::format("no data sheet has a figure for precision {}",
+        return {.reason = fmt::format("no data sheet has a value for precision {}",
                                       json::show_text(precision))};
     return {.limit = Limit::arithmetic,
             .precision = std::string{known->hardware},
             .matrices = matrices};
 }
 
-/// A pass over four times the cache finds at most a quarter of it there.
+/// A pass over four times the cache size finds at most a quarter of the data in the cache.
 constexpr double beyond = 4;
 
 Bound memory(const record::Evidence& told, std::optional<double> l2_bytes) {
@@ -39,8 +39,8 @@ Bound memory(const record::Evidence& told, std::optional<double> l2_bytes) {
 
 int ways_of(const record::Evidence& told) { return told.directions.value_or(1) > 1 ? 2 : 1; }
 
-/// Bus bandwidth is defined so that no algorithm exceeds one direction of the links of a device, unless somebody
-/// else does a part of the work: the switch of NVLink, which adds up and copies.
+/// Bus bandwidth is defined so that no algorithm exceeds one direction of a device's links, unless the NVLink
+/// switch does part of the work: it reduces and multicasts.
 Bound links(const record::Evidence& told) {
     if (told.machines.value_or(1) > 1)
         return {

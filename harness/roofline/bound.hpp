@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a case on a device can be held back by, as its benchmark declares (assay_bound in assay/module.h) and what it
-// told of the case as evidence: arithmetic in one precision, the device's memory, the link to its host, or those to
-// other devices. Knows no benchmark.
+// What bounds a case on a device, from its benchmark's declaration (assay_bound in assay/module.h) and the evidence of
+// the case: arithmetic in one precision, the device's memory, the link to its host, or the links to other
+// devices. Independent of benchmarks.
 
 #pragma once
 
@@ -19,9 +19,9 @@ namespace assay::harness {
 
 struct PrecisionName {
     std::string_view parameter; ///< value of a benchmark's parameter `precision`
-    std::string_view hardware;  ///< how configs/hardware calls its rate
+    std::string_view hardware;  ///< its name in configs/hardware
 };
-/// Emulated precisions are not here: no data sheet has a figure for them.
+/// Without emulated precisions: no data sheet has a value for them.
 inline constexpr std::array precision_names{
     PrecisionName{"fp64", "fp64"},    PrecisionName{"fp32", "fp32"},
     PrecisionName{"tf32", "tf32"},    PrecisionName{"fp16", "fp16"},
@@ -36,20 +36,20 @@ enum class Limit : std::uint8_t {
     memory,
     link,   ///< to its host
     nvlink, ///< to other devices
-    peer    ///< to other devices, by whichever of the two there is
+    peer    ///< to other devices, by NVLink or PCIe
 };
 
 struct Bound {
     Limit limit = Limit::none;
-    std::string precision; ///< as configs/hardware calls it
-    bool matrices = false; ///< products of matrices, which tensor engines can do
+    std::string precision; ///< its name in configs/hardware
+    bool matrices = false; ///< matrix products, which tensor cores can do
     int ways = 1;          ///< directions of the link in use at once
-    bool several = false;  ///< of all devices that take part the slowest decides
-    std::string reason;    ///< why there is no limit to name; may be empty
+    bool several = false;  ///< the slowest of the participating devices decides
+    std::string reason;    ///< why there is no bound; may be empty
 };
 
-/// `l2_bytes` is the device's last cache as its data sheet has it, for cases that do not tell it themselves:
-/// what fits into it is not held back by memory.
+/// `l2_bytes`: the device's last-level cache by its data sheet, for cases that do not report it: data that
+/// fits into it is not bounded by memory.
 Bound bound_of(BoundBy by, const record::Case& c, std::optional<double> l2_bytes);
 
 } // namespace assay::harness

@@ -31,9 +31,9 @@ const Benchmark* find_benchmark(const Catalogue& catalogue, const record::Case& 
     return found == module->benchmarks.end() ? nullptr : &*found;
 }
 
-/// Must the ceiling have the same value of this parameter? Of those that both have, all, so that fp64 is
-/// held against fp64; but a benchmark that is its own ceiling ("the best of these loops") is held
-/// against the best choice, and only amounts (threads, bytes) must agree.
+/// Must the bound have the same value of this parameter? Parameters of both must agree, so that fp64 is
+/// compared with fp64. A benchmark that is its own bound ("the best of these loops") is compared with
+/// the best choice, and only amounts (threads, bytes) must agree.
 bool must_agree(const Benchmark& benchmark, const record::Case& ceiling,
                 std::string_view parameter) {
     if (ceiling.benchmark != benchmark.id) return true;
@@ -50,7 +50,7 @@ bool comparable(const Benchmark& benchmark, const record::Case& judged,
     });
 }
 
-/// "precision=bf16 threads=all": what a ceiling would have to match.
+/// "precision=bf16 threads=all": what a bound would have to match.
 std::string shared_words(const record::Case& judged, const record::Case* example) {
     std::string words;
     for (const auto& parameter : judged.parameters) {
@@ -67,11 +67,11 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
     const auto ids = ceiling_ids(benchmark);
     const auto& headline = judged.metrics.front();
     const record::Case* best = nullptr;
-    const record::Case* example = nullptr; // any measured one, to say what it has in common
+    const record::Case* example = nullptr; // any measured one, for the parameters in common
     for (const auto& c : run.cases) {
         if (std::ranges::find(ids, c.benchmark) == ids.end() || !is_measured(c)) continue;
         example = &c;
-        // What one device can do is no limit of another, nor of the host.
+        // One device does not bound another one or the host.
         const auto& metric = c.metrics.front();
         if (c.place != judged.place || metric.unit != headline.unit ||
             !comparable(benchmark, judged, c))
@@ -81,7 +81,8 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
     if (best != nullptr)
         return {.value = best->metrics.front().value,
                 .kind = record::CeilingKind::measured,
-                .source = fmt::format("measured in this run: {}", record::identity(*best))};
+                .source = fmt::format("measured in this run: {}", record::identity(*best)),
+                .measured_by = record::identity(*best)};
     const auto names = fmt::format("{}", fmt::join(ids, " or "));
     if (example == nullptr)
         return {.source = fmt::format("{} was not measured in this run", names)};
@@ -89,11 +90,11 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
                                   headline.unit, shared_words(judged, example))};
 }
 
-/// What was measured in this run comes before what a data sheet says: it had the same clock.
+/// A bound measured in this run precedes a data sheet's: it had the same clock.
 record::Ceiling measured_ceiling(const record::Run& run, const record::Case& judged,
                                  const Benchmark& benchmark) {
     if (!benchmark.ceiling.empty()) return ceiling_of(run, judged, benchmark);
-    return {.source = benchmark.is_ceiling ? "it is a ceiling itself" : "none is known"};
+    return {.source = benchmark.is_ceiling ? "it is a roofline bound itself" : "none is known"};
 }
 
 void add_limits(record::Case& c, DeviceLimits limits) {
@@ -105,7 +106,7 @@ void add_limits(record::Case& c, DeviceLimits limits) {
             c.ceiling.source += "; " + limits.reason;
     }
     auto rest = limits.ceilings.begin();
-    // What was exceeded is no limit: libraries use instructions that a peak in portable code has not.
+    // An exceeded bound is none: libraries use instructions that portable peak code lacks.
     if (record::share_of_ceiling(c).value_or(0) > 1 && rest != limits.ceilings.end())
         c.other_ceilings.push_back(std::exchange(c.ceiling, {}));
     if (!c.ceiling.value && rest != limits.ceilings.end()) c.ceiling = std::move(*rest++);
@@ -114,11 +115,8 @@ void add_limits(record::Case& c, DeviceLimits limits) {
 }
 
 void warn_above(record::Case& c) {
-    const auto share = record::share_of_ceiling(c);
-    if (!share || *share <= 1) return;
-    c.warnings.push_back(
-        fmt::format("{:.1f}% of its ceiling: the ceiling ({}) is not the actual limit",
-                    *share * 100, c.ceiling.source));
+    if (const auto wordings = record::above_ceiling(c); !wordings.empty())
+        c.warnings.push_back(wordings.front());
 }
 
 } // namespace
@@ -137,9 +135,10 @@ DeviceLimits network_limits(BoundBy by, const record::Case& c) {
         return {.reason = "the rate of its network is not a positive number"};
     const bool both = told.directions.value_or(1) > 1;
     DeviceLimits limits;
-    limits.ceilings.push_back({.value = both ? 2 * *rate : *rate,
-                               .kind = record::CeilingKind::datasheet,
-                               .source = std::move(source) + (both ? ", both ways at once" : "")});
+    limits.ceilings.push_back(
+        {.value = both ? 2 * *rate : *rate,
+         .kind = record::CeilingKind::datasheet,
+         .source = std::move(source) + (both ? ", both directions at once" : "")});
     return limits;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The limit that each measured headline is held against: the best figure of the benchmarks that its
-// author names as ceilings, in the same unit, measured in the same run at the same place under the same
-// parameters. On a device, what data sheets say stands beside it, or in its place where there is none.
+// The roofline bound of each measured primary metric: the best value of the benchmarks that its author
+// names as bounds, in the same unit, measured in the same run at the same place with the same
+// parameters. On a device, bounds from data sheets are added, or used if there is no other.
 
 #pragma once
 
@@ -14,15 +14,15 @@
 
 namespace assay::harness {
 
-/// Fills in the ceilings of every measured case. More than 100% of a ceiling is a warning about the
-/// ceiling: it was not the limit that it was taken for.
+/// Fills in the bounds of every measured case. More than 100% of a bound is a warning about the bound: it
+/// was not the actual limit.
 void assign_ceilings(record::Run& run, const Catalogue& catalogue);
 /// The same with a given configs/hardware, or the reason why it could not be read.
 void assign_ceilings(record::Run& run, const Catalogue& catalogue,
                      const Result<machine::Hardware>& hardware);
 
-/// What the network between two machines can carry, of a bandwidth between two processes, by the devices that their
-/// messages went through. Knows no library and no benchmark.
+/// The bound of a bandwidth between two processes on two machines, by the network devices that carried their
+/// messages. Independent of libraries and benchmarks.
 DeviceLimits network_limits(BoundBy by, const record::Case& c);
 
 } // namespace assay::harness

@@ -20,7 +20,7 @@ using machine::Engine;
 using machine::HardwareEntry;
 using record::human;
 
-/// Figures that follow from each other agree to the last digit printed; 3% is beyond rounding.
+/// Values that follow from each other agree to the last printed digit; 3% is beyond rounding.
 constexpr double same_figure = 0.03;
 
 std::optional<double> figure(const machine::ByPrecision& figures, std::string_view precision) {
@@ -63,7 +63,7 @@ private:
             {.value = value, .kind = record::CeilingKind::datasheet, .source = std::move(source)});
     }
 
-    /// The printed figure, and a warning where what we computed is not it.
+    /// The printed value, with a warning if the computed one differs.
     void add_printed(std::optional<double> printed, const std::string& path,
                      std::optional<double> computed) {
         if (!printed) return;
@@ -82,7 +82,7 @@ private:
                         record::human_percent(std::abs(*computed / *printed - 1))));
     }
 
-    /// The engine that is faster in this precision; nothing where neither does it.
+    /// The faster unit in this precision; nothing if neither supports it.
     std::optional<Engine> engine_for(const Bound& bound) const {
         std::optional<Engine> best;
         for (const auto* figures : {&entry_.rates, &entry_.peaks}) {
@@ -118,7 +118,7 @@ private:
                 fmt::format("{} multiprocessors x {:g} {} per clock", *count, *rate, work);
             if (clock) {
                 computed = per_clock * *clock;
-                add(*computed, fmt::format("{} of {}, the clock of {}'s figures", formula,
+                add(*computed, fmt::format("{} of {}, the clock of {}'s values", formula,
                                            human(*clock, "Hz"), entry_.name));
             }
             if (const auto& seen = case_.telemetry.device; seen && seen->clock_hz.value_or(0) > 0)
@@ -129,7 +129,7 @@ private:
         const auto path = fmt::format(
             "peaks.{}.{}", *engine == Engine::tensor ? "tensor" : "vector", bound.precision);
         add_printed(figure(entry_.peaks.of(*engine), bound.precision), path, computed);
-        // Without the maker's clock, the maker's figure comes before what this window's clock gives.
+        // Without the vendor's clock, the vendor's value precedes one from this window's clock.
         if (!computed && found_.ceilings.size() > 1)
             std::swap(found_.ceilings.front(), found_.ceilings.back());
     }
@@ -141,7 +141,7 @@ private:
             device_.memory_clock_max_hz ? device_.memory_clock_max_hz : entry_.memory_clock_hz;
         std::optional<double> computed;
         constexpr double bits_per_byte = 8;
-        constexpr double transfers = 2; // in a clock: all memory of devices is double data rate
+        constexpr double transfers = 2; // per clock: all device memory is double data rate
         const auto rate = [&](double hertz) { return *bits * hertz * transfers / bits_per_byte; };
         if (bits && clock) {
             computed = rate(*clock);
@@ -160,7 +160,7 @@ private:
             found_.reason = fmt::format("configs/hardware has no bandwidth of {}", entry_.name);
     }
 
-    /// All links together: those of one pair may be fewer where there is no switch.
+    /// All links together: a pair may have fewer if there is no switch.
     void nvlink(int ways) {
         if (device_.nvlinks && *device_.nvlinks == 0) {
             found_.reason = "the driver reports no active NVLink";
@@ -172,7 +172,7 @@ private:
             add(*computed, fmt::format("{} NVLinks of {}{}", *device_.nvlinks,
                                        human(*entry_.nvlink_rate, "B/s"), ways_in_words(ways)));
         }
-        // Of a card whose bridge may be missing the printed figure says nothing by itself.
+        // For a card whose bridge may be missing the printed value alone says nothing.
         if (entry_.nvlink_bandwidth && (computed || !entry_.nvlink_bridge))
             add_printed(ways * *entry_.nvlink_bandwidth, "nvlink.bandwidth", computed);
         if (found_.ceilings.empty())
@@ -180,7 +180,7 @@ private:
                 fmt::format("the number of active NVLinks of {} is unknown", entry_.name);
     }
 
-    /// Copies between devices take NVLink where it is up, and PCIe where it is not.
+    /// Copies between devices use NVLink if it is up, otherwise PCIe.
     void peer(int ways) {
         if (device_.nvlinks.value_or(0) > 0)
             nvlink(ways);
@@ -191,7 +191,7 @@ private:
     }
 
     static const char* ways_in_words(int ways) {
-        return ways > 1 ? ", both ways at once" : ", one way";
+        return ways > 1 ? ", both directions at once" : ", one direction";
     }
 
     void link(int ways) {
@@ -224,7 +224,7 @@ private:
     DeviceLimits found_;
 };
 
-/// Why no data sheet speaks of this device; empty for a whole one.
+/// Why no data sheet applies to this device; empty for a whole one.
 std::string apart(const record::Device& device) {
     constexpr std::string_view rest = "no data sheet has its rates, and its peaks do not "
                                       "compare with those of whole devices";
@@ -237,7 +237,7 @@ std::string apart(const record::Device& device) {
     return {};
 }
 
-/// Of several devices the one with the fewest links: it holds the others up.
+/// Of several devices the one with the fewest links: it limits the others.
 const record::Device* slowest_of(const record::Machine& machine, const record::Place& place) {
     const record::Device* slowest = nullptr;
     for (const auto& device : machine.devices)
@@ -266,7 +266,7 @@ DeviceLimits limits_of(BoundBy by, const record::Case& c, const record::Machine&
     const auto* device =
         several ? slowest_of(machine, c.place) : record::find_device(machine, c.place);
     if (device == nullptr) return {.reason = "no driver reported its device"};
-    // Without a device's entry its cache is not known, and nothing else depends on it here.
+    // Without a device's entry its cache is unknown, and nothing else depends on it here.
     const auto* entry = hardware ? machine::find_hardware(*hardware, *device) : nullptr;
     const auto bound = bound_of(by, c, entry != nullptr ? entry->l2_bytes : std::nullopt);
     if (bound.limit == Limit::none && bound.reason.empty()) return {};

@@ -27,7 +27,7 @@ Result<void> ActiveRun::open(RunFolder folder, bool keep_samples) {
     folder_ = std::make_unique<RunFolder>(std::move(folder));
     keep_samples_ = keep_samples;
     dispatcher_.spread_over(plan().job);
-    std::error_code error; // without it, modules keep nothing
+    std::error_code error; // on failure, modules keep nothing
     if (fs::create_directories(folder_->state(), error); !error)
         dispatcher_.keep_state_in(folder_->state());
     for (const auto& planned : plan().cases) cases_.push_back(empty_case(planned));
@@ -92,14 +92,17 @@ message::Result ActiveRun::attempt(std::size_t index, int replica, const Result<
         return dispatcher_.measure(planned, protocol, replica, folder_->log_of(index, planned));
     }
     message::Result none{.result = empty_case(planned)};
-    none.result.status = problem ? record::Status::skipped : record::Status::failed;
-    none.result.reason_code =
-        problem ? record::ReasonCode::nothing_to_compare : record::reason_code(problem.error());
-    none.result.reason = problem ? planned.skip_reason : problem.error().message;
+    auto ending = problem ? record::Conclusion{.status = record::Status::skipped,
+                                               .code = record::ReasonCode::nothing_to_compare,
+                                               .reason = planned.skip_reason,
+                                               .values = planned.skip_values}
+                          : record::conclusion(problem.error());
+    if (!problem) ending.status = record::Status::failed; // also if the environment lacks something
+    set_conclusion(none.result, std::move(ending));
     return none;
 }
 
-/// Beside what the workers' environment says by itself.
+/// In addition to the recorded environment of the workers.
 void ActiveRun::record_variant(message::Result& attempt) const {
     auto& result = attempt.result;
     if (result.replicas.empty()) return;
@@ -159,7 +162,7 @@ Result<record::Run> ActiveRun::finish(bool interrupted) {
         return tl::unexpected{written.error()};
     remove_empty_logs(folder_->path / "logs");
     std::error_code error;
-    fs::remove(folder_->state(), error); // stays where a module kept something
+    fs::remove(folder_->state(), error); // not removed if a module keeps files in it
     return run;
 }
 

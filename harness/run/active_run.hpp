@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run in the making: its folder and journal, its cases so far, and the dispatcher that measures them.
-// Runs that take turns are several of these, side by side. Knows no order.
+// A run in progress: its folder and journal, its cases so far, and the dispatcher that measures them.
+// Interleaved runs are several of these. The order of cases is decided elsewhere.
 
 #pragma once
 
@@ -32,18 +32,18 @@ public:
     ~ActiveRun() = default;
 
     Result<void> open(RunFolder folder, bool keep_samples);
-    /// Asks every module for its facts; stops in between where `stop` says so.
+    /// Asks every module for its facts; stops early if `stop` returns true.
     void ask_modules(const std::function<bool()>& stop);
 
     bool is_open(std::size_t index, int replica) const;
     bool is_complete(std::size_t index) const;
     bool has(std::size_t index, int replica) const;
-    /// This replica is measured again: its partner was lost, and pairs stand close in time.
+    /// Drops a replica to be measured again: its partner was lost, and pairs must be close in time.
     void drop(std::size_t index, int replica);
 
     /// False when it was stopped. `problem`: why nothing can be measured now.
     Result<bool> measure(std::size_t index, int replica, const Result<void>& problem);
-    /// A choice of tuning that another run has made; taken where this one has none.
+    /// A tuning chosen by another run; used if this one has none.
     void adopt(std::size_t index, const record::NamedList& settings);
     void dismiss() { dispatcher_.dismiss(); }
 
@@ -68,9 +68,9 @@ private:
     bool keep_samples_ = false;
     std::unique_ptr<RunFolder> folder_; ///< set by open()
     /// The sidecar of --raw: {"case": index in the plan, "replica": from 0, "seconds": [...]}, of every batch.
-    /// Where a resumed run measured a replica twice, the last line counts.
+    /// If a resumed run measured a replica twice, the last line counts.
     std::optional<LineFile> samples_;
-    std::vector<record::Case> cases_; ///< what has been measured, in the plan's order
+    std::vector<record::Case> cases_; ///< measured so far, in the plan's order
 };
 
 } // namespace assay::harness

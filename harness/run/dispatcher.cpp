@@ -23,14 +23,19 @@ namespace {
 namespace fs = std::filesystem;
 using record::Status;
 
-/// Of a worker that did not answer: what it printed last.
+/// Adds the last output of a worker that did not answer.
 void add_last_words(record::Replica& replica, const fs::path& log) {
-    if (const auto words = complaint_in(log); !words.empty()) replica.reason += ": " + words;
-    if (const auto last = last_line_of(log); !last.empty())
+    if (const auto words = complaint_in(log); !words.empty()) {
+        replica.reason += ": " + words;
+        replica.reason_values.push_back({"complaint", words});
+    }
+    if (const auto last = last_line_of(log); !last.empty()) {
         replica.reason += fmt::format("; last line of logs/{}: {}", log.filename().string(), last);
+        replica.reason_values.push_back({"last_line", last});
+    }
 }
 
-/// Of the host with the most, which the others are taken to be like.
+/// Of the host with the most ranks; the others are assumed to be alike.
 int ranks_here(const Placement& placement) {
     if (placement.hosts.empty()) return placement.ranks;
     return std::ranges::max_element(placement.hosts, {}, &HostRanks::ranks)->ranks;
@@ -44,7 +49,7 @@ std::string words_of(const std::vector<HostRanks>& hosts) {
     return words;
 }
 
-/// Devices that a case is measured on at once: their links carry what it moves.
+/// The devices of a case on several devices: their links carry its data.
 std::vector<std::string> watched_together(const PlannedCase& planned) {
     std::vector<std::string> names;
     if (planned.benchmark->all_devices)
@@ -81,8 +86,8 @@ Result<std::unique_ptr<Session>> Dispatcher::start(const Placement& placement,
          .placement = placement,
          .log = log,
          .scratch = scratch_ ? scratch_->folder() : fs::path{},
-         // A CUDA driver maps the device's memory into the process: that is no memory of
-         // the host.
+         // A CUDA driver maps the device's memory into the process, which is not host
+         // memory.
          .data_limit = placement.devices.empty() && !placement.rank_per_device
                            ? data_limit_for(available, ranks_here(placement))
                            : 0,
@@ -101,7 +106,7 @@ Result<Session*> Dispatcher::session_for(const PlannedCase& planned, const Place
     if (at_hand_ && at_hand_->benchmark == benchmark && at_hand_->placement == placement &&
         at_hand_->session->alive())
         return at_hand_->session.get();
-    dismiss(); // before the next one starts: two workers would disturb each other
+    dismiss(); // first: two workers would disturb each other
     auto session = start(placement, log);
     if (!session) return tl::unexpected{session.error()};
     at_hand_ =
@@ -126,7 +131,7 @@ void Dispatcher::adopt(const PlannedCase& planned, const record::NamedList& sett
     const auto is_set = [&](const Tuning& tuning) {
         return record::find(context_.variables, tuning.variable) != nullptr;
     };
-    if (std::ranges::any_of(planned.module->tunings, is_set)) return; // its variant has decided
+    if (std::ranges::any_of(planned.module->tunings, is_set)) return; // set by the variant
     if (auto choice = recorded_choice(*planned.module, settings))
         choices_.try_emplace(tuning_group(planned), std::move(*choice));
 }
@@ -148,7 +153,7 @@ const TuningChoice& Dispatcher::tune(const PlannedCase& planned, const measure::
     };
     const auto seen = worker_environment(environment_, {}, context_.variables);
     auto choice = choose_tuning(usable_tunings(*planned.module, machine_, seen), probe);
-    if (interrupted_) choice = {}; // what was chosen half-way is not used: the run ends here
+    if (interrupted_) choice = {}; // an incomplete choice is not used: the run ends here
     return choices_.emplace(group, std::move(choice)).first->second;
 }
 
@@ -171,10 +176,7 @@ message::Result Dispatcher::attempt(const PlannedCase& planned, const measure::P
                                     const record::NamedList& variables) {
     message::Result attempt{.result = empty_case(planned)};
     const auto give_up = [&](const Error& error) {
-        const bool missing = error.fault == Fault::environment;
-        attempt.result.status = missing ? Status::skipped : Status::failed;
-        attempt.result.reason_code = record::reason_code(error);
-        attempt.result.reason = error.message;
+        set_conclusion(attempt.result, record::conclusion(error));
         return attempt;
     };
     const auto placement = place(
@@ -211,7 +213,7 @@ message::Result Dispatcher::attempt(const PlannedCase& planned, const measure::P
     if (!(*session)->alive() && !interrupted_) add_last_words(answer.replica(), log);
     record::add_step(attempt.result, std::move(answer.result));
     attempt.samples = std::move(answer.samples);
-    // After a fault of the device nothing works in that process any more.
+    // After a device fault nothing works in that process.
     if (planned.benchmark->place != "host" && !attempt.result.replicas.empty() &&
         attempt.result.replicas.front().status == Status::failed)
         dismiss();

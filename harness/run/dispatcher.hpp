@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gets one case measured once: chooses the worker (the one at hand where it fits, else a new one) and asks
-// it. Knows no plan and no order.
+// Has one case measured once: by the current worker if it fits, otherwise by a new one. Plan and order
+// are decided elsewhere.
 
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace assay::harness {
 
-/// The run shall stop: there is no result.
+/// The run is to stop: there is no result.
 bool is_interrupted(const message::Result& attempt);
 
 class Dispatcher {
@@ -32,19 +32,19 @@ public:
     Dispatcher(std::filesystem::path program, const record::Machine& machine, Watch watch,
                ExecutionContext context = {});
 
-    /// What the module says of its libraries, named <module>.<fact>. A module that cannot be asked
-    /// says so in <module>.problem.
+    /// The module's facts about its libraries, named <module>.<fact>. If the module cannot be asked,
+    /// <module>.problem has the reason.
     record::NamedList facts(const Manifest& module, const std::filesystem::path& log);
-    /// `replica` counts from 0. The result has one replica, or none where nothing was measured.
+    /// `replica` counts from 0. The result has one replica, or none if nothing was measured.
     message::Result measure(const PlannedCase& planned, const measure::Protocol& protocol,
                             int replica, const std::filesystem::path& log);
-    /// A choice made by an earlier attempt of this run, or by a run that takes turns with it.
+    /// A choice made by an earlier attempt of this run, or by a run interleaved with it.
     void adopt(const PlannedCase& planned, const record::NamedList& settings);
     /// Where modules may keep files from run to run.
     void keep_state_in(const std::filesystem::path& folder) { state_folder_ = folder; }
     /// Hosts that teams are spread over.
     void spread_over(const Job& job) { job_ = job; }
-    /// Ends the worker at hand.
+    /// Ends the current worker.
     void dismiss();
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far a run is and how long it will still take, from what its steps took so far.
+// The progress of a run and its remaining time, from the duration of its steps so far.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace assay::harness {
 class Forecast {
 public:
     /// A step is one case in one replica. `expected_seconds`: of a step of each case, as the plan
-    /// guesses. `now`: seconds since anything; empty: the steady clock.
+    /// estimates. `now`: seconds since any origin; empty: the steady clock.
     Forecast(const std::vector<double>& expected_seconds, int replicas,
              std::function<double()> now = {});
 
@@ -34,7 +34,7 @@ public:
 private:
     struct Steps {
         int left = 0;
-        double seconds = 0; ///< of the last one measured, before that as planned
+        double seconds = 0; ///< of the last one measured, or as planned
     };
 
     std::function<double()> clock_;

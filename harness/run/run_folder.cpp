@@ -2,6 +2,7 @@
 #include "run/run_folder.hpp"
 
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "record/reader.hpp"
 
@@ -27,7 +28,7 @@ fs::path machine_folder(const RunOptions& options, const record::Machine& machin
            path_word(machine.instance) / path_word(machine.id);
 }
 
-/// Whatever their ids are.
+/// Whatever their pairing ids are.
 bool same_pairing(std::optional<record::Pairing> a, const std::optional<record::Pairing>& b) {
     if (a && b) a->id = b->id;
     return a == b;
@@ -78,25 +79,25 @@ struct Found {
     record::JournalContent content;
 };
 
-/// A journal that cannot be read belongs to a run that cannot be continued.
+/// A run without a readable journal cannot be continued.
 std::optional<Found> find(const fs::path& path) {
     auto content = record::read_journal(path / journal_name);
     if (!content || !content->header) return std::nullopt;
     return Found{.path = path, .content = std::move(*content)};
 }
 
-/// Runs that took turns share it.
+/// Interleaved runs share it.
 const std::string& group_of(const record::JournalHeader& header) {
     return header.pairing ? header.pairing->id : header.run;
 }
 
-/// Every case finished, but killed before the result was written: that is still to do.
+/// Every case is finished, but the process was killed before it wrote the result.
 bool is_finished(const Found& found, const Plan& plan) {
     std::error_code error;
     return fs::exists(found.path / "run.json", error) && !is_unfinished(plan, found.content.steps);
 }
 
-/// Fails where another process is at it.
+/// Fails if another process has it open.
 Result<RunFolder> go_on(Found found) {
     auto journal = record::Journal::resume(found.path / journal_name, found.content);
     if (!journal) return tl::unexpected{journal.error()};
@@ -137,14 +138,14 @@ Result<RunFolder> create(const fs::path& folder, record::JournalHeader header) {
     return RunFolder{.path = path, .header = std::move(header), .journal = std::move(*journal)};
 }
 
-/// The runs of one machine, and those that are wanted.
+/// The runs of one machine, and the requested ones.
 class Search {
 public:
     Search(fs::path folder, const std::vector<PlannedRun>& wanted,
            std::vector<record::JournalHeader> headers)
         : folder_{std::move(folder)}, wanted_{wanted}, headers_{std::move(headers)} {}
 
-    /// The newest group that can be gone on with; empty where there is none.
+    /// The newest group that can be continued; empty if there is none.
     std::vector<RunFolder> resume() const {
         const auto runs = earlier_runs(folder_);
         std::set<std::string> seen;
@@ -174,14 +175,14 @@ public:
     }
 
 private:
-    /// Which of the wanted ones it is.
+    /// Which of the requested ones it is.
     std::optional<std::size_t> index_of(const record::JournalHeader& header) const {
         for (std::size_t i = 0; i < headers_.size(); ++i)
             if (same_run(header, headers_[i])) return i;
         return std::nullopt;
     }
 
-    /// Not where a run of the group is none of ours, where all are finished, or where somebody is at it.
+    /// Not if a run of the group is not among ours, if all are finished, or if one is in use.
     std::vector<RunFolder> resume_group(const std::string& group,
                                         const std::vector<fs::path>& runs) const {
         std::vector<std::optional<Found>> members(wanted_.size());
@@ -220,18 +221,16 @@ private:
 } // namespace
 
 std::string path_word(std::string_view text) {
-    constexpr std::size_t longest = 64; // file systems take 255; people read less
+    constexpr std::size_t longest = 64; // file systems allow 255; people read less
     std::string word;
     for (const char c : text.substr(0, longest)) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-        if (plain)
+        if (is_word(c, "_.-"))
             word += c;
         else if (!word.empty() && word.back() != '-')
             word += '-';
     }
     while (!word.empty() && (word.back() == '-' || word.back() == '.')) word.pop_back();
-    // Neither hidden nor a way out of the folder.
+    // Neither a hidden folder nor one outside.
     word.erase(0, std::min(word.find_first_not_of(".-"), word.size()));
     return word.empty() ? "unknown" : word;
 }

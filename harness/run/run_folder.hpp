@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a run's files are: <out>/<campaign>/<provider>/<instance>/<machine>/<run>/, with run.json,
-// journal.ndjson, samples.ndjson (--raw) and logs/. Beside the runs of a machine, state/ holds what
-// modules keep from one to the next. A folder belongs to the process that has its
+// The files of a run: <out>/<campaign>/<provider>/<instance>/<machine>/<run>/, with run.json,
+// journal.ndjson, samples.ndjson (--raw) and logs/. Beside the runs of a machine, state/ holds files that
+// modules keep from run to run. A folder belongs to the process that has its
 // journal open.
 
 #pragma once
@@ -37,12 +37,12 @@ struct RunFolder {
     std::filesystem::path path;
     record::JournalHeader header;
     record::Journal journal;
-    /// What earlier attempts finished, for good: cases that failed or were interrupted are not here.
+    /// Cases that earlier attempts finished; without those that failed or were interrupted.
     std::vector<record::JournalStep> steps;
     bool resumed = false;
     std::string note; ///< why an unfinished run was not continued, where that was asked for
 
-    /// Absolute: workers may stand elsewhere.
+    /// Absolute: workers may have another working directory.
     std::filesystem::path state() const;
     std::filesystem::path log_of(std::size_t index, const PlannedCase& planned) const;
 };
@@ -57,8 +57,8 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
 /// One level of the path: letters, digits, `.`, `_` and `-`; "unknown" for an empty text.
 std::string path_word(std::string_view text);
 
-/// Must this case still be measured for `replica` (from 0)? Not when it was, and not when an earlier
-/// replica has decided the case: skipped, incorrect, failed.
+/// Must this case still be measured for `replica` (from 0)? Not if it was, and not if an earlier
+/// replica decided the case: skipped, incorrect, failed.
 bool is_open(const record::Case& c, int replica);
 
 } // namespace assay::harness

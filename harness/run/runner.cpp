@@ -46,10 +46,10 @@ std::vector<double> steps_of(const std::vector<PlannedRun>& runs) {
     return seconds;
 }
 
-/// Where the workers of a variant run, tried before anything is measured.
+/// The execution context of a variant, tested before anything is measured.
 Result<ExecutionContext> enter(const Variant& variant, const RunOptions& options) {
     if (!variant.image.empty()) {
-        std::error_code error; // where it cannot be made, opening the run will say so
+        std::error_code error; // on failure, opening the run reports it
         fs::create_directories(options.out, error);
     }
     const auto environment = own_environment();
@@ -71,7 +71,7 @@ Result<ExecutionContext> enter(const Variant& variant, const RunOptions& options
 
 class Runner {
 public:
-    /// The plans of several runs have as many cases and replicas.
+    /// The plans of interleaved runs have equal numbers of cases and replicas.
     Runner(const std::vector<PlannedRun>& wanted, const RunOptions& options, Observer& observer)
         : wanted_{wanted}, cases_{wanted_[0].plan.cases.size()},
           replicas_{wanted_[0].plan.replicas}, options_{options}, observer_{observer},
@@ -102,7 +102,7 @@ private:
     std::optional<Governors> governors_;
     std::deque<ActiveRun> runs_;
     Forecast forecast_;
-    std::size_t turn_ = 0;    ///< whose turn it is
+    std::size_t turn_ = 0;    ///< index of the present variant
     std::size_t present_ = 0; ///< its case
     int replica_ = 0;
     std::string phase_;
@@ -166,7 +166,7 @@ Result<void> Runner::open_runs(const record::Machine& machine) {
     return {};
 }
 
-/// An earlier attempt stopped in the middle of a pair: what it has of that pair is from another hour.
+/// An earlier attempt stopped in the middle of a pair: its part of the pair is from another time.
 void Runner::drop_half_pairs() {
     for (std::size_t index = 0; index < cases_; ++index)
         for (int replica = 0; replica < replicas_; ++replica) {
@@ -181,10 +181,10 @@ void Runner::drop_half_pairs() {
 
 // --- measuring ------------------------------------------------------------------------------------
 
-/// Replicas outside, cases inside: the replicas of one case are spread over the run, and what
-/// happens in between on the machine shows in its interval. A replica is a process: the worker of the
-/// replica before must not go on, also where there is but one case. Variants are innermost: whatever
-/// drifts meets both sides of a pair.
+/// Replicas are the outer loop, cases the inner one: the replicas of a case are spread over the run, so that
+/// changes of the machine in between show in its interval. A replica is a process: the worker of the
+/// previous replica must not continue, even for a single case. Variants are innermost: drift
+/// affects both sides of a pair.
 Result<void> Runner::measure_all() {
     for (replica_ = 0; replica_ < replicas_; ++replica_) {
         for (auto& active : runs_) active.dismiss();
@@ -207,7 +207,7 @@ Result<void> Runner::measure_one(ActiveRun& active) {
     if (!measured) return tl::unexpected{measured.error()};
     if (!*measured) return {};
     if (active.plan().fresh_workers) active.dismiss();
-    // One tuning for all sides, unless it is what a variant is about.
+    // One tuning for all sides, unless a variant sets it.
     for (auto& other : runs_)
         if (&other != &active) other.adopt(present_, active.at(present_).settings);
     forecast_.end(step_of(turn_, present_));

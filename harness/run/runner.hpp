@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a plan, or several in turns: starts worker processes, hands them cases, keeps the journal,
-// survives whatever they do, and returns the finished record. Measures nothing itself.
+// Runs a plan, or several interleaved ones: starts worker processes, sends them cases, writes the journal,
+// survives their failures, and returns the finished record. Measures nothing itself.
 
 #pragma once
 
@@ -18,18 +18,18 @@
 
 namespace assay::harness {
 
-/// Where the run is; called on every change and at most twice a second in between.
+/// The position in the run; reported on every change and at most twice a second in between.
 struct Progress {
     std::size_t case_index = 0; ///< of plan.cases
     int replica = 0;            ///< 1..replicas
-    std::string variant;        ///< whose turn it is; empty in a run by itself
+    std::string variant;        ///< being measured; empty in a single run
     Forecast::Estimate estimate;
     std::string phase; ///< "starting the worker", "tuning", "setting up", "measuring", ...
 };
 class Observer {
 public:
     virtual ~Observer() = default;
-    /// Once for each run; `variant` is empty in a run by itself.
+    /// Once for each run; `variant` is empty in a single run.
     virtual void started(const std::filesystem::path& folder, bool resumed,
                          const std::string& variant) = 0;
     virtual void note(const std::string& text) = 0;
@@ -40,14 +40,14 @@ public:
 struct Outcome {
     record::Run run;
     std::filesystem::path file; ///< the run.json written
-    int signal = 0;             ///< that stopped it; 0 when it ended by itself
+    int signal = 0;             ///< that stopped it; 0: none
 };
 
-/// Fails when nothing could be measured at all (folder not writable, ...). Whatever a benchmark does
+/// Fails when nothing could be measured at all (folder not writable, ...). A failure of a benchmark
 /// is a status in the record. SIGINT and SIGTERM are handled while it runs: the first ends the run
-/// in order, a second one dies at once.
+/// in order, a second one at once.
 ///
-/// Several runs take turns: case by case, each replica of one next to that of the others, in the order
+/// Several runs alternate: case by case, each replica of one next to that of the others, in the order
 /// ABBA. A variant that this machine does not allow is an error before anything is measured.
 Result<std::vector<Outcome>> run(const std::vector<PlannedRun>& runs, const RunOptions& options,
                                  Observer& observer);

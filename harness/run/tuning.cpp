@@ -14,13 +14,13 @@
 namespace assay::harness {
 namespace {
 
-constexpr std::string_view own_choice = "default"; ///< recorded where no value was set
+constexpr std::string_view own_choice = "default"; ///< recorded if no value was set
 constexpr const char* default_seconds = "tuning.default_seconds";
 constexpr const char* best_seconds = "tuning.best_seconds";
 
 /// 2%: two probes of 50 ms differ by as much, so a smaller win changes nothing.
 constexpr double worth_choosing = 1.02;
-/// 5%: what the user should hear of.
+/// 5%: from here on the user is told.
 constexpr double worth_a_warning = 1.05;
 
 bool has_all(const std::vector<std::string>& have, std::string_view wanted) {
@@ -82,7 +82,7 @@ measure::Protocol probe_protocol(const measure::Protocol& protocol) {
     probe.warmup_seconds = 0.05;
     probe.min_batches = 3;
     probe.few_batches = 3;
-    probe.limit_seconds = std::min(protocol.limit_seconds, 30.0); // a hang costs no more than this
+    probe.limit_seconds = std::min(protocol.limit_seconds, 30.0); // the most that a hang may cost
     probe.keep_samples = false;
     return probe;
 }
@@ -90,7 +90,7 @@ measure::Protocol probe_protocol(const measure::Protocol& protocol) {
 TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& probe) {
     if (tunings.empty()) return {};
     const auto own = probe(nullptr);
-    if (!own) return {}; // what cannot be measured at all is not worth five more tries
+    if (!own) return {}; // a case that cannot be measured is not tried again
     double own_time = *own;
     const Tuning* best = nullptr;
     double best_time = std::numeric_limits<double>::infinity();
@@ -101,8 +101,8 @@ TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& prob
         best = &tuning;
     }
     if (own_time > worth_choosing * best_time) {
-        // Back again in the other order. The winner must win with the slower of its two tries against
-        // the faster of the other's: a disturbance alone changes nothing.
+        // Again in the reverse order. The winner must win with the slower of its two tries against the
+        // faster of the other's: a disturbance alone changes nothing.
         best_time = std::max(best_time, probe(best).value_or(best_time));
         own_time = std::min(own_time, probe(nullptr).value_or(own_time));
     }

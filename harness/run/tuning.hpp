@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Libraries that choose a kernel by the CPU's name choose badly on CPUs younger than they are. Where a
-// module names the variable and its values, a short pre-run tries them, the fastest is used for all
-// replicas, and the record says what was used and what the library itself would have done.
+// Libraries that choose a kernel by the CPU's name choose badly on newer CPUs. If a module names the
+// variable and its values, a short pre-run tries them, the fastest is used for all replicas, and the
+// record has both it and the library's own choice.
 
 #pragma once
 
@@ -19,12 +19,12 @@ namespace assay::harness {
 
 struct TuningChoice {
     record::NamedList variables; ///< for the worker's environment; empty: the library's own choice
-    record::NamedList settings;  ///< as recorded; everything here can be had from these again
-    std::string warning;         ///< empty, or what the user should do
+    record::NamedList settings;  ///< as recorded; the rest can be derived from these
+    std::string warning;         ///< empty, or advice for the user
 };
 
 /// Cases of one group share a choice: the same benchmark, library and named parameters (precision and
-/// the like). Sizes and threads do not ask for another kernel family.
+/// the like). Sizes and threads do not need another kernel family.
 std::string tuning_group(const PlannedCase& planned);
 
 /// The values that this CPU can run. A variable that the user has set is left alone.
@@ -34,12 +34,12 @@ std::vector<Tuning> usable_tunings(const Manifest& manifest, const record::Machi
 /// Long enough to tell kernels apart, short enough to try six of them.
 measure::Protocol probe_protocol(const measure::Protocol& protocol);
 
-/// Seconds per call with this tuning, or with none; nothing when it cannot be measured.
+/// Seconds per call with this tuning, or with none; nothing if it cannot be measured.
 using Probe = std::function<std::optional<double>(const Tuning*)>;
 
 /// Tries the library's own choice and each tuning. A winner is tried again, and the library's own
 /// choice after it; it must win with the slower of its tries against the faster of the other's, so that
-/// a disturbance does not decide. Empty when the library's own choice
+/// a disturbance does not decide. Empty if the library's own choice
 /// cannot be measured.
 TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& probe);
 

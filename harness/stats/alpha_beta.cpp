@@ -11,26 +11,26 @@ namespace assay::stats {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-// A segment has more sizes than a line has parameters, or it fits anything.
+// A segment needs more sizes than a line has parameters, or it fits anything.
 constexpr std::size_t fewest_sizes = 3;
 // Sweeps have a few dozen sizes; the work grows with the square of their number.
 constexpr std::size_t most_sizes = 256;
-// What a further segment must save, in units of log(points): two parameters, and a place that was looked
+// What a further segment must save, in units of log(points): two parameters, and a break that was searched
 // for. Found by simulation, decisions/collectives.md 0185.
 constexpr double cost_of_break = 5;
 // Differences below half a percent are never worth a segment, however quiet the times are.
 constexpr double smallest_spread = 0.005;
-// A model stays possible while the best is less than exp(6 / 2) = 20 times as likely (Raftery 1995,
+// A model is retained while the best is less than exp(6 / 2) = 20 times as likely (Raftery 1995,
 // Sociological Methodology 25, 111-163).
 constexpr double still_possible = 6;
-// Of a squared length of 1: less is what rounding leaves.
+// Of a squared length of 1: less is rounding error.
 constexpr double nothing_left = 1e-12;
-// A prediction may leave what was measured by this share of its squared length.
+// A prediction may leave the measured subspace by this share of its squared length.
 constexpr double outside = 1e-6;
 
 struct Sorted {
     std::vector<CostPoint> points; ///< by size
-    std::vector<std::size_t> ends; ///< behind the last point of each size
+    std::vector<std::size_t> ends; ///< one past the last point of each size
     std::size_t models = 0;
 
     std::span<const CostPoint> of(std::size_t first, std::size_t last) const {
@@ -89,7 +89,7 @@ Table squares_of_pieces(const Sorted& sorted) {
     return table;
 }
 
-/// How good `squares` are, so that twice the difference of two is the logarithm of how much likelier one is.
+/// Quality of a fit with these `squares`: twice the difference of two is their log likelihood ratio.
 double badness(double squares, std::size_t points) {
     const auto count = static_cast<double>(points);
     return count * std::log(std::max(squares / count, smallest_spread * smallest_spread));
@@ -136,7 +136,7 @@ std::vector<std::size_t> cut(const Sorted& sorted, std::size_t most_segments) {
     return begins;
 }
 
-/// Adds what is new in `direction` to the basis.
+/// Adds the part of `direction` that is new to the basis.
 void extend(std::vector<Terms>& basis, Terms direction) {
     const double length = std::sqrt(product(direction, direction));
     if (!(length > 0)) return;
@@ -166,8 +166,8 @@ CostModel fit_model(std::span<const CostPoint> points, std::size_t model) {
             fitted.scale[i] = std::max(fitted.scale[i], point.terms[model][i]);
     for (const CostPoint& point : points)
         extend(fitted.basis, scaled(point.terms[model], fitted.scale));
-    // Relative to the times at first, then to what the fit says: a time that is too short by chance must
-    // not count for more.
+    // Relative to the times at first, then to the fitted times: a time that is too short by chance must
+    // not have more weight.
     constexpr int rounds = 4;
     for (int round = 0; round < rounds; ++round) {
         Normal sums;
@@ -255,8 +255,8 @@ Estimate predict(const CostFit& fit, const CostModel& model, const Terms& terms)
     }
     if (product(left, left) > outside * length) return nothing;
     const double own = std::max(0.0, product(terms, product(model.covariance, terms)));
-    // On logarithms, so that the lower end stays a time.
-    // What a run has in common counts twice: for those that were measured and for the one to come.
+    // On logarithms, so that the lower end stays positive.
+    // An error common to a run counts twice: for the measured run and for the predicted one.
     const double shared = std::numbers::sqrt2 * fit.shared;
     const double error = std::hypot(fit.spread * std::sqrt(own) / seconds, fit.spread, shared);
     const double factor = std::exp(student_factor(fit.degrees) * error);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does a message cost? Time is latency plus size over bandwidth (Hockney 1994, Parallel Computing
-// 20, 389-398), with other parameters where a library changes its protocol: short messages are sent at
-// once, long ones after the receiver has agreed. Where it changes is found from the times.
+// The cost of a message: latency plus size over bandwidth (Hockney 1994, Parallel Computing 20, 389-398),
+// with other parameters where a library changes its protocol: short messages are sent eagerly, long ones
+// after a rendezvous. The breaks are found from the times.
 //
 // Sizes span nine decades, so errors are relative: 3% of a microsecond counts as 3% of a second.
-// Intervals are of the delta method; how often they are right: decisions/collectives.md 0185.
+// Intervals by the delta method; their coverage: decisions/collectives.md 0185.
 
 #pragma once
 
@@ -22,7 +22,7 @@ namespace assay::stats {
 /// {{1, size}}, whose parameters are a latency and the seconds of a byte; an algorithm of several
 /// messages has their number and bytes instead. All points of a fit have the same models, in one order.
 struct CostPoint {
-    double size; ///< bytes: what segments are cut along
+    double size; ///< bytes: the axis of the segments
     double seconds;
     std::vector<Terms> terms;
     /// Standard error of the logarithm of `seconds`, by the measurement's own interval; 0 where unknown.
@@ -43,31 +43,31 @@ struct CostSegment {
     double from; ///< smallest size measured on it
     double to;   ///< largest
     std::size_t points = 0;
-    /// The best model, then those that the points do not rule out, the likelier first.
+    /// The best model, then those that the points do not exclude, the likelier first.
     std::vector<CostModel> models;
 };
 
 struct CostFit {
-    std::vector<CostSegment> segments; ///< in order of size; none where there was nothing to fit
+    std::vector<CostSegment> segments; ///< in order of size; none if there was nothing to fit
     double spread = 0;                 ///< standard deviation of a point's relative error
     double degrees = 0;                ///< of freedom of `spread`; intervals are NaN with none
-    /// Standard error that all points may have in common, because one process measured them: it is in
-    /// their own intervals, and no scatter about a fit shows it.
+    /// Standard error common to all points, because one process measured them: it is in their own
+    /// intervals, and the scatter about a fit does not show it.
     double shared = 0;
 };
 
-/// Points whose size or time is not positive and finite do not count. With `most_segments` 1 no break is
-/// looked for.
+/// Points whose size or time is not positive and finite do not count. With `most_segments` 1 breaks are not
+/// searched for.
 CostFit fit_cost(std::span<const CostPoint> points, std::size_t most_segments = 4);
 
-/// The segment of a size, of a fit that has one: between two the nearer by ratio, outside the outermost.
+/// The segment of a size, for a fit that has one: between two the nearer by ratio, outside the outermost.
 const CostSegment& segment_of(const CostFit& fit, double size);
 
 /// A parameter and its 95% interval, which does not go below 0.
 Estimate parameter_of(const CostFit& fit, const CostModel& model, std::size_t term);
 
-/// The time for these terms, and where another run's figure lies in 95 of 100 cases. All NaN where the
-/// points do not determine it: times within a node say nothing of a network.
+/// The time for these terms, and the range of another run's time in 95 of 100 cases. All NaN if the
+/// points do not determine it: times within a node say nothing about a network.
 Estimate predict(const CostFit& fit, const CostModel& model, const Terms& terms);
 
 } // namespace assay::stats

@@ -17,9 +17,9 @@ namespace {
 constexpr double huber = 1.345;
 // The median of absolute normal errors is 0.6745 of their standard deviation.
 constexpr double normal_median = 0.6745;
-// The median of absolute errors knows their size as well as 37% of the values would by their squares.
+// The median of absolute errors is as precise as the squares of 37% of the values would be.
 constexpr double worth = 0.37;
-// With fewer degrees of freedom Student's tails are so long that nothing could be called.
+// With fewer degrees of freedom Student's tails are too long to call anything.
 constexpr double fewest_degrees = 3;
 
 struct Pair {
@@ -30,7 +30,7 @@ struct Pair {
     double weight = 1; // Huber's
 };
 
-/// Logarithm of how slow from -> to is.
+/// Logarithm of the slowness of from -> to.
 double slowness(const PairMatrix& m, std::size_t from, std::size_t to) {
     const double value = m.values[from * m.nodes + to];
     if (!std::isfinite(value) || !(value > 0)) return unknown;
@@ -52,7 +52,7 @@ std::vector<Pair> pairs_of(const PairMatrix& m) {
 
 double median_of(std::vector<double> values) { return values.empty() ? unknown : median(values); }
 
-/// What all share, and an effect for each node that has pairs; effects have median 0.
+/// The common level, and an effect for each node that has pairs; effects have median 0.
 struct Effects {
     double common = 0;
     std::vector<double> node;
@@ -89,7 +89,7 @@ public:
     double degrees() const { return degrees_; }
 
 private:
-    /// One node after the other, given the others (Gauss-Seidel); says how far the furthest moved.
+    /// One node after the other, given the others (Gauss-Seidel); returns the largest change.
     double improve() {
         std::vector<double> sums(effects_.node.size(), 0);
         std::ranges::fill(effects_.weight, 0);
@@ -98,7 +98,7 @@ private:
             effects_.weight[pair.b] += pair.weight;
         }
         double most = 0;
-        // Nodes do not see each other's moves of this round, but half of each is enough to settle.
+        // Nodes do not see each other's changes of this round, but half of each converges.
         for (const Pair& pair : pairs_) {
             const double off =
                 pair.log - effects_.common - effects_.node[pair.a] - effects_.node[pair.b];
@@ -128,7 +128,7 @@ private:
         sizes.reserve(pairs_.size());
         for (const Pair& pair : pairs_) sizes.push_back(std::fabs(pair.left));
         const auto count = static_cast<double>(pairs_.size());
-        // The effects took up some of the scatter.
+        // The effects absorbed some of the scatter.
         const double lost = degrees_ > 0 ? std::sqrt(count / degrees_) : 1;
         noise_ = std::max(known_, median_of(sizes) / normal_median * lost);
         for (Pair& pair : pairs_) {
@@ -173,7 +173,7 @@ public:
     }
 
 private:
-    // A tenth of a percent: figures that agree by more are rounded ones.
+    // A tenth of a percent: values that agree more closely are rounded.
     static constexpr double quiet = 1e-3;
 
     void nodes(const Effects& effects, double degrees) {
@@ -208,8 +208,8 @@ private:
                                       .p = sure[i]});
         std::ranges::stable_sort(out_.links, std::ranges::greater{}, &SlowLink::slowdown);
     }
-    /// The way there against the way back; most pairs are alike both ways, so their middle says how much
-    /// differs by chance.
+    /// One direction against the other; most pairs are symmetric, so their median shows how much differs by
+    /// chance.
     void one_way() {
         std::vector<OneWayPair> found;
         std::vector<double> logs;

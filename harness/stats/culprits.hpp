@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which node, or which link, slows a system down? Of measurements between pairs: the logarithm of each is
-// what all share, an effect of either end, and what the link itself adds. The effects are fitted by least
-// squares that far-off links do not move (Huber 1964, weights again and again); what is left of a link
-// says whether it is slow by itself. Decision 0187.
+// Which node, or which link, slows a system down? From measurements between pairs: the logarithm of each is
+// a common level, an effect of either end, and the effect of the link itself. The effects are fitted by
+// robust least squares (Huber 1964, iteratively reweighted); the residual of a link
+// shows whether it is slow by itself. Decision 0187.
 
 #pragma once
 
@@ -13,32 +13,32 @@
 
 namespace assay::stats {
 
-/// Figures of every pair of nodes, row by row: from, to. NaN where nothing was measured; the diagonal does
-/// not count. Only positive figures do.
+/// Values of every pair of nodes, row-major: from, to. NaN if not measured; the diagonal does not count,
+/// and only positive values do.
 struct PairMatrix {
     std::size_t nodes = 0;
     std::span<const double> values; ///< nodes * nodes
-    bool higher_is_better = false;  ///< of rates; times are the other way round
-    /// Standard deviation of the logarithm of one figure, from repetitions; 0 where not known. What the
-    /// matrix itself shows counts where it is more.
+    bool higher_is_better = false;  ///< true for rates, false for times
+    /// Standard deviation of the logarithm of one value, from repetitions; 0 if unknown. The deviation
+    /// within the matrix is used if it is larger.
     double log_noise = 0;
 };
 
 struct SlowNode {
     std::size_t node;
-    double slowdown; ///< its pairs take so many times as long, for its part
-    double p;        ///< of so much by chance, adjusted for the number of nodes (Holm)
+    double slowdown; ///< its share of how many times as long its pairs take
+    double p;        ///< p value, adjusted for the number of nodes (Holm)
 };
 struct SlowLink {
     std::size_t from;
     std::size_t to;  ///< above `from`
-    double slowdown; ///< beyond what its nodes explain
+    double slowdown; ///< beyond the effects of its nodes
     double p;        ///< adjusted for the number of links (Holm)
 };
 struct OneWayPair {
     std::size_t from;
     std::size_t to;
-    double ratio; ///< from -> to takes so many times as long as the way back
+    double ratio; ///< of the times from -> to and back
     double p;     ///< adjusted for the number of pairs (Holm)
 };
 
@@ -47,16 +47,16 @@ struct Culprits {
     std::vector<SlowLink> links;
     std::vector<OneWayPair> one_way;
     double noise =
-        0; ///< standard deviation of a pair's logarithm beyond the effects; NaN where not to be told
+        0; ///< standard deviation of a pair's logarithm beyond the effects; NaN if unknown
     std::size_t pairs = 0; ///< measured
 };
 
 struct CulpritRule {
     double alpha = 0.01;
-    double least = 0.05; ///< relative: what is slower by less is never called
+    double least = 0.05; ///< relative: smaller slowdowns are never called
 };
-/// Nothing is called of fewer than five nodes' worth of pairs: too little tells a slow link from a slow
-/// end. Pairs measured in both directions count as their mean, and are looked at for a difference.
+/// Nothing is called for fewer than five nodes' worth of pairs: a slow link and a slow end look alike.
+/// Pairs measured in both directions count as their mean, and are tested for a difference.
 Culprits find_culprits(const PairMatrix& matrix, const CulpritRule& rule = {});
 
 } // namespace assay::stats

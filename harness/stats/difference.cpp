@@ -16,8 +16,8 @@ double degrees_of(Values values) {
     return values.size() < 2 ? 0 : static_cast<double>(values.size() - 1);
 }
 
-/// Two-sided p value and the interval about `log_ratio`. Where every value agreed to the last digit
-/// the standard error is 0: then any difference at all is certain, and none is none.
+/// Two-sided p value and the interval about `log_ratio`. If all values agree to the last digit
+/// the standard error is 0: then any difference is certain.
 Difference tested(double log_ratio, double standard_error, double degrees, double confidence) {
     Difference result{.log_ratio = log_ratio,
                       .standard_error = standard_error,

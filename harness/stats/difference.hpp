@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is B faster than A, and what could we have seen at all? Student's t on logarithms of ratios, with the
+// Is B faster than A, and which difference is detectable? Student's t on logarithms of ratios, with the
 // variance of each series moderated by those of all series (empirical Bayes: Smyth 2004, Statistical
 // Applications in Genetics and Molecular Biology 3, article 3; the R package limma is the reference).
 //
 // Everything here works on natural logarithms: a difference of logarithms is the logarithm of a ratio.
-// What cannot be said is NaN. How the parts make a verdict: verdict.hpp, and decisions/comparison.md 0131.
+// Unknown values are NaN. How the parts make a verdict: verdict.hpp, and decisions/comparison.md 0131.
 
 #pragma once
 
@@ -17,26 +17,26 @@
 
 namespace assay::stats {
 
-/// A variance estimated with so many degrees of freedom; NaN with none where there is no estimate.
+/// A variance and its degrees of freedom; NaN with none if there is no estimate.
 struct VarianceEstimate {
     double variance;
     double degrees;
 };
 
-/// What all series together say of the variance of one: worth `degrees` degrees of freedom. Infinite
-/// degrees: the series differ no more than chance makes them. Zero: nothing is known.
+/// The prior of a series' variance from all series: worth `degrees` degrees of freedom. Infinite
+/// degrees: the series differ only by chance. Zero: nothing is known.
 struct Prior {
     double variance = 0;
     double degrees = 0;
-    /// Of all the series behind it together: a moderated variance is worth no more.
+    /// Of all its series together: a moderated variance has no more.
     double most_degrees = std::numeric_limits<double>::infinity();
 };
 /// From the series' own variances, by the moments of their logarithms (limma's fitFDist); those without
 /// degrees of freedom do not count.
 Prior moment_prior(std::span<const VarianceEstimate> series);
-/// The same, held to what few series can know: they count as unlike as one standard error allows, and
-/// fewer than five say nothing of each other. Without this twelve series of three replicas call a
-/// difference where there is none three times as often as they may (decisions/comparison.md 0131).
+/// The same, limited for few series: they count as unlike as one standard error allows, and fewer than
+/// five give no prior. Without this twelve series of three replicas have three times the permitted
+/// rate of false differences (decisions/comparison.md 0131).
 Prior fit_prior(std::span<const VarianceEstimate> series);
 
 /// (d0 s0^2 + d s^2) / (d0 + d) with d0 + d degrees of freedom.
@@ -47,7 +47,7 @@ struct Difference {
     double log_ratio;
     double standard_error;
     double degrees; ///< of Student's t; infinite means the normal distribution
-    double p;       ///< two-sided, of no difference; NaN where it cannot be tested
+    double p;       ///< two-sided, of no difference; NaN if it cannot be tested
     double low;     ///< interval of log_ratio
     double high;
 };
@@ -62,7 +62,7 @@ Difference difference(Values log_a, Values log_b, const VarianceEstimate& varian
 Difference paired_difference(Values log_differences, const VarianceEstimate& variance,
                              double confidence = 0.95);
 
-/// P values adjusted for their number, in the order they came; NaN stays NaN and does not count.
+/// P values adjusted for their number, in the given order; NaN stays NaN and does not count.
 /// False discovery rate (Benjamini and Hochberg 1995), and the stricter family-wise rate (Holm 1979).
 std::vector<double> benjamini_hochberg(Values p);
 std::vector<double> holm(Values p);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does a series of measurements over time say? Steps, slopes, and how far single machines lie apart.
+// A series of measurements over time: change points, slopes, and the spread between machines.
 
 #pragma once
 
@@ -12,16 +12,16 @@
 
 namespace assay::stats {
 
-/// A step in the level of a series: from this index on the level is another one.
+/// A change point of a series: from this index on it has another level.
 struct Step {
     std::size_t index;
     double before; ///< level (mean) of the segment before, in the unit of the values
     double after;
-    double p; ///< of no step here, after the search (adjusted for having looked everywhere)
+    double p; ///< of no change here, adjusted for the search over all positions
 };
-/// Steps in the mean of values in the order of time, none where there is none: binary segmentation
-/// down to `fewest` values a segment, each step tested with allowance for the search, at level `alpha`
-/// for the whole series. Robust against single outliers: one far value is no step.
+/// Change points of the mean of values in the order of time: binary segmentation down to `fewest`
+/// values a segment, each one tested with adjustment for the search, at level `alpha` for the whole
+/// series. Robust against single outliers: one far value is no change point.
 std::vector<Step> find_steps(Values values, double alpha = 0.01, std::size_t fewest = 2);
 
 struct Slope {
@@ -29,15 +29,15 @@ struct Slope {
     double low;   ///< interval (Sen 1968)
     double high;
 };
-/// Theil and Sen. NaN for fewer than three points of different x.
+/// Theil-Sen estimator. NaN for fewer than three points of different x.
 Slope theil_sen(Values x, Values y, double confidence = 0.95);
 
-/// The value that a share `coverage` of the population exceeds, with this confidence, taking the values
-/// for normally distributed (one-sided tolerance bound; noncentral t). NaN for fewer than two.
+/// The value that a share `coverage` of the population exceeds, with this confidence, assuming normally
+/// distributed values (one-sided tolerance bound; noncentral t). NaN for fewer than two.
 double lower_tolerance_bound(Values values, double coverage = 0.95, double confidence = 0.95);
 
 /// Expected smallest of k values drawn from the population the values come from (order statistics of the
-/// empirical distribution; with replacement). What a job over k machines will get.
+/// empirical distribution; with replacement): the expectation for a job on k machines.
 double expected_smallest(Values values, std::size_t k);
 
 } // namespace assay::stats

@@ -12,10 +12,10 @@ namespace {
 
 // Neighbours correlated by 0.2 make Student's interval too narrow by sqrt(1.2 / 0.8), a fifth.
 constexpr double independent_enough = 0.2;
-// Below ten groups Student's factor grows quickly and the correlation can no longer be estimated.
+// Below ten groups Student's factor grows quickly and the correlation cannot be estimated.
 constexpr std::size_t fewest_groups = 10;
-// Where values had to be grouped to look independent, the series has a memory. The correlation of ten
-// groups is known to +-0.3 only; 25 of them say that the series is long compared with its memory.
+// If values had to be grouped to look independent, the series is autocorrelated. The correlation of ten
+// groups is known to +-0.3 only; 25 of them show that the series is long compared with its correlation.
 constexpr std::size_t fewest_proving_groups = 25;
 
 /// Factor of the two-sided interval about a mean of `count` values.
@@ -37,7 +37,7 @@ std::vector<double> pairwise_means(Values values) {
     return means;
 }
 
-/// Are these groups, made of `values` values, as good as independent?
+/// Are these groups, made of `values` values, practically independent?
 bool are_independent(Values groups, std::size_t values) {
     const bool is_grouped = groups.size() < values;
     return groups.size() >= (is_grouped ? fewest_proving_groups : fewest_groups) &&
@@ -48,12 +48,12 @@ bool is_confidence(double confidence) { return confidence > 0 && confidence < 1;
 
 bool is_time_or_rate(double value) { return std::isfinite(value) && value > 0; }
 
-/// Half the width of a replica's own interval on the scale of logarithms; NaN where it has none.
+/// Half the width of a replica's own interval on the scale of logarithms; NaN if it has none.
 double log_half_width(const Estimate& estimate) {
     return std::log1p((estimate.high - estimate.low) / 2 / estimate.value);
 }
 
-/// Root of the mean of the squares over the replicas that know their interval, divided by sqrt(n):
+/// Root mean square over the replicas with an interval, divided by sqrt(n):
 /// the interval of a mean of n independent values.
 double pooled_half_width(std::span<const Estimate> replicas) {
     double squares = 0;
@@ -73,8 +73,8 @@ struct Spread {
     bool decorrelated = false;
 };
 
-/// Two values at least. Where no grouping looks independent, the half width is that of the largest
-/// groups as if they were.
+/// Needs two values. If no grouping looks independent, the half width is that of the largest groups,
+/// taken as independent.
 Spread batch_means(Values values, double confidence) {
     Spread spread;
     std::vector<double> groups(values.begin(), values.end());
@@ -102,7 +102,7 @@ Interval batch_means_interval(Values values, double confidence) {
     if (values.size() < 2 || !std::isfinite(center) || !is_confidence(confidence))
         return {.mean = center, .low = unknown, .high = unknown};
     const Spread spread = batch_means(values, confidence);
-    // Wholly dependent groups are as good as a single one: their mean is no surer than each of them.
+    // Fully dependent groups are worth a single one: their mean is no more precise than each of them.
     const double caution = spread.decorrelated ? 1 : std::sqrt(static_cast<double>(spread.groups));
     const double half_width = caution * spread.half_width;
     return {.mean = center,
@@ -113,13 +113,13 @@ Interval batch_means_interval(Values values, double confidence) {
 }
 
 Drift half_drift(Values values, double confidence) {
-    constexpr std::size_t fewest_values = 4; // two in each half, or nothing is known of their noise
+    constexpr std::size_t fewest_values = 4; // two in each half, to estimate their noise
     if (values.size() < fewest_values || !is_confidence(confidence))
         return {.first = unknown, .second = unknown};
     const Values first = values.first(values.size() / 2);
     const Values second = values.last(values.size() / 2);
-    // Without the caution for dependence: under a steady drift each half is one ramp, and calling that
-    // noise would hide what is looked for.
+    // Without the allowance for dependence: under a steady drift each half is one ramp, and treating that
+    // as noise would hide the drift.
     const double noise = std::hypot(batch_means(first, confidence).half_width,
                                     batch_means(second, confidence).half_width);
     Drift drift{.first = mean(first), .second = mean(second)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How sure is a mean? The intervals that assay publishes, computed from what a result file stores
-// and from nothing else, so that whoever holds the file can check them.
+// The precision of a mean: the intervals that assay publishes, computed only from what a result file
+// stores, so that everyone with the file can check them.
 
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace assay::stats {
 
-/// Of the mean time per call, in one process. Where there is no interval, low and high are NaN.
+/// Of the mean time per call, in one process. Without an interval, low and high are NaN.
 struct Interval {
     double mean;
     double low;
     double high;
-    /// The groups behind the interval are as good as independent. When false, the interval allows for
-    /// groups that are wholly dependent and is wider for it.
+    /// The groups behind the interval are practically independent. If false, the interval allows for
+    /// fully dependent groups and is wider.
     bool decorrelated = false;
     std::size_t batches = 0; ///< groups of values behind the interval
 
@@ -29,9 +29,9 @@ struct Interval {
 /// Student's t on means of groups of consecutive values. The groups double in size until neighbours
 /// are correlated by less than 0.2, with 25 or more of them left; of that size and the larger ones,
 /// down to ten groups, the widest interval counts, because a correlation that just escapes notice makes
-/// the first too narrow. Where nothing looks independent (and of two to nine values nobody can tell)
-/// the interval is not divided by the root of their number: it holds for each group as for the mean.
-/// `values` come in the order they were measured.
+/// the first too narrow. If nothing looks independent (two to nine values cannot tell) the interval is not
+/// divided by the root of their number: it holds for each group as for the mean.
+/// `values`: in the order of measurement.
 Interval batch_means_interval(Values values, double confidence = 0.95);
 
 /// First half of a series against its second half.
@@ -41,13 +41,13 @@ struct Drift {
     /// The halves differ by more than their own intervals explain.
     bool significant = false;
 
-    /// By how much the second half lies above the first, relative to the mean of both.
+    /// The excess of the second half over the first, relative to the mean of both.
     double relative() const { return 2 * (second - first) / (first + second); }
 };
 /// Needs four values; with fewer both means are NaN.
 Drift half_drift(Values values, double confidence = 0.95);
 
-/// One replica: its mean and the interval about it, NaN where not known.
+/// One replica: its mean and the interval about it, NaN if unknown.
 struct Estimate {
     double value;
     double low;
@@ -64,7 +64,7 @@ struct Combined {
     Scope scope = Scope::none;
 };
 
-/// The figure that is published: the geometric mean over the replicas and the wider of two intervals
+/// The published value: the geometric mean over the replicas and the wider of two intervals
 /// about it, Student's t on the logarithms of the replicas and the pooled intervals of the replicas
 /// themselves. One replica keeps its own interval. Works on times and on rates alike. Nothing (NaN,
 /// Scope::none) when there is no replica or a value is not a positive finite number.

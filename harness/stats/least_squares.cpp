@@ -8,7 +8,7 @@
 namespace assay::stats {
 namespace {
 
-// Of a diagonal that was 1: less is what rounding leaves of a column that depends on others.
+// Of a diagonal that was 1: less is the rounding error of a dependent column.
 constexpr double nothing_left = 1e-9;
 
 bool has(unsigned choice, std::size_t term) { return (choice >> term & 1U) != 0; }
@@ -20,7 +20,7 @@ TermMatrix scaled(const TermMatrix& matrix, const Terms& scale) {
     return out;
 }
 
-/// Takes the pivot's row off the others, in both matrices.
+/// Subtracts the pivot's row from the others, in both matrices.
 void eliminate(TermMatrix& work, TermMatrix& inverse, std::size_t pivot, unsigned kept) {
     const double factor = 1 / work[pivot][pivot];
     for (std::size_t j = 0; j < most_terms; ++j) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Least squares of up to four parameters, none of them negative. Small enough that every choice of the
-// parameters that are not 0 can be tried, so the answer is exact.
+// Non-negative least squares of up to four parameters: few enough to try every choice of the parameters
+// that are not 0, so the answer is exact.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace assay::stats {
 
 inline constexpr std::size_t most_terms = 4;
-/// What the parameters are multiplied with; those that a model does not have are 0.
+/// The factors of the parameters; 0 for those that a model does not have.
 using Terms = std::array<double, most_terms>;
 using TermMatrix = std::array<Terms, most_terms>;
 
@@ -29,8 +29,8 @@ struct Normal {
     void add(const Terms& terms, double value, double scale);
 };
 
-/// Inverse over the terms whose bit is in `kept`; those that depend on earlier ones drop out of it, and
-/// their rows and columns are 0 (a generalised inverse then).
+/// Inverse over the terms whose bit is in `kept`; those that depend on earlier ones are left out, and
+/// their rows and columns are 0 (a generalised inverse).
 TermMatrix inverse_of(const TermMatrix& matrix, unsigned& kept);
 
 struct Solution {

@@ -10,7 +10,7 @@
 namespace assay::stats {
 namespace {
 
-// Factors that are differences here, because everything is done on logarithms.
+// Factors, as differences of logarithms.
 // From one level to the next: latencies of a memory differ by 1.8 and more, pieces of the slope that
 // leads up to a level by less.
 const double distinct = std::log(1.3);
@@ -27,7 +27,7 @@ struct Curve {
     std::vector<double> value; // natural logarithms; rising where the curve goes as it must
 };
 
-/// Points [first, last) of a curve, about one value.
+/// Points [first, last) of a curve, with about one value.
 struct Segment {
     std::size_t first;
     std::size_t last;
@@ -111,7 +111,7 @@ bool is_level(const Curve& curve, const Segment& segment, double noise) {
     return change <= noise + flat * (curve.size[segment.last - 1] - curve.size[segment.first]);
 }
 
-/// A cut lies where most is saved, which may leave an end of a slope on a level: off with it.
+/// A cut lies where it saves most, which may leave an end of a slope on a level: removes that.
 void trim(const Curve& curve, Segment& of) {
     const auto is_off = [&](std::size_t i) {
         return std::fabs(curve.value[i] - of.value) > far_off;
@@ -124,7 +124,7 @@ bool belongs(const Curve& curve, std::size_t i, const Segment& to) {
     return std::fabs(curve.value[i] - to.value) <= alike;
 }
 
-/// How far `of` reaches before the curve arrives at `after`.
+/// The extent of `of` before the curve reaches `after`.
 std::size_t end_of(const Curve& curve, const Segment& of, const Segment* after) {
     const std::size_t end = after == nullptr ? curve.value.size() : after->first;
     std::size_t last = of.last;
@@ -145,8 +145,8 @@ std::size_t begin_of(const Curve& curve, const Segment& of, const Segment* befor
     return first;
 }
 
-/// A disturbed point may have hidden quiet ones beyond it: a level takes them in, as far as the curve
-/// has not arrived at the next level.
+/// A disturbed point may hide quiet ones beyond it: extends a level over them, until the curve reaches
+/// the next level.
 void extend(const Curve& curve, std::vector<Segment>& levels) {
     for (std::size_t n = 0; n < levels.size(); ++n) {
         levels[n].last =
@@ -163,8 +163,8 @@ Segment merged(const Segment& a, const Segment& b) {
             .count = a.count + b.count};
 }
 
-/// Neighbours that are the same level after all become one; of two that contradict the trend the one
-/// with fewer points was a disturbance.
+/// Merges neighbours of the same level; of two that contradict the trend the one with fewer points was a
+/// disturbance.
 void settle(std::vector<Segment>& levels) {
     for (std::size_t i = 0; i + 1 < levels.size();) {
         Segment& left = levels[i];
@@ -181,7 +181,7 @@ void settle(std::vector<Segment>& levels) {
         } else {
             levels.erase(left.count < right.count ? next : next + 1);
         }
-        if (i > 0) --i; // what is left may now agree or disagree with the one before
+        if (i > 0) --i; // the rest may now agree or disagree with the previous one
     }
 }
 
@@ -189,7 +189,7 @@ void settle(std::vector<Segment>& levels) {
 
 std::vector<Level> find_levels(std::span<const CurvePoint> points, Trend trend) {
     const Curve curve = curve_of(points, trend);
-    // Five times the usual step: with less, noise is cut into pieces.
+    // Five times the usual difference: with less, noise is cut into pieces.
     const double noise = noise_of(curve);
     std::vector<Segment> segments = cut(curve, worth_a_cut + 5 * noise);
     for (Segment& segment : segments) trim(curve, segment);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which caches does a curve show? A sweep over working sets runs along plateaus, one for each level of
-// the memory, with slopes between them; here the plateaus are found, from the numbers alone, so that
-// they can be held against what the machine says of its caches.
+// Which caches does a curve show? A sweep over working sets has plateaus, one for each level of the
+// memory hierarchy, with slopes between them. They are found from the numbers alone, to be compared
+// with the caches that the machine reports.
 
 #pragma once
 
@@ -16,7 +16,7 @@ struct CurvePoint {
     double value; ///< seconds, or bytes a second
 };
 
-/// Where the curve must go with growing size: a latency rises, a bandwidth falls.
+/// The trend with growing size: a latency rises, a bandwidth falls.
 enum class Trend : unsigned char { rising, falling };
 
 struct Level {
@@ -27,8 +27,8 @@ struct Level {
 
 /// The plateaus, in order of size: each has two points or more, changes by less than 1.25 times over
 /// a doubling of the size (and what noise adds), and is at least 1.3 times as slow as the one before. Points on slopes belong
-/// to none. Order and repetitions of the points do not matter, nor do single points that are far off;
-/// those that are not positive and finite do not count. Where no plateau can be seen there is none.
+/// to none. Order and repetitions of the points do not matter, nor do single outliers;
+/// points that are not positive and finite do not count. May be empty.
 std::vector<Level> find_levels(std::span<const CurvePoint> points, Trend trend);
 
 } // namespace assay::stats

@@ -35,8 +35,8 @@ bool counts(const VarianceEstimate& estimate) {
            std::isfinite(estimate.degrees) && estimate.degrees > 1e-15;
 }
 
-/// Variances of zero (all values equal to the last digit) have no logarithm and would make the rest
-/// look wildly different: they count as this.
+/// Replaces variances of zero (all values equal to the last digit), which have no logarithm and would make
+/// the rest look wildly different.
 double smallest_variance(Values variances) {
     double middle = median(variances);
     if (middle == 0) {
@@ -48,12 +48,12 @@ double smallest_variance(Values variances) {
     return 1e-5 * middle;
 }
 
-/// What the logarithms of the variances vary by, and how much of that chance explains.
+/// The variation of the logarithms of the variances, and how much of it is chance.
 struct Logs {
     std::size_t series = 0;
     double mean_variance = unknown;
     double all_degrees = 0;
-    double mean = unknown; ///< of the logarithms, each less what chance makes of it on average
+    double mean = unknown; ///< of the logarithms, each less its expected bias
     double variance = unknown;
     double chance = unknown;
 };

@@ -92,7 +92,7 @@ std::vector<double> window_levels(std::span<const std::vector<Quantum>> cores,
 Expectation expectation_of(std::span<const double> levels, std::size_t replicas) {
     if (replicas < 2 || levels.size() < 2 * replicas)
         return {.usual = nothing, .one_in_ten = nothing, .difference = nothing};
-    constexpr int draws = 4000; // a percentile of them is good to a few percent of itself
+    constexpr int draws = 4000; // their percentiles are precise to a few percent
     std::mt19937_64 random{20260131};
     const double factor = student(replicas - 1) / std::sqrt(static_cast<double>(replicas));
     std::vector<double> drawn{levels.begin(), levels.end()};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How noisy is a machine? Fixed pieces of work done over and over, each timed: what a piece takes
-// beyond its usual time was taken by somebody else. (The field calls it a fixed work quantum test.)
+// How noisy is a machine? Fixed pieces of work, each timed: any time beyond the usual one was taken by
+// something else (a fixed work quantum test).
 
 #pragma once
 
@@ -25,7 +25,7 @@ struct Quantum {
 struct JitterBin {
     double from;
     std::uint64_t count = 0;
-    double lost_seconds = 0; ///< what they took beyond the usual time, together
+    double lost_seconds = 0; ///< their total time beyond the usual
 };
 
 struct Jitter {
@@ -37,18 +37,18 @@ struct Jitter {
     double lost = 0;    ///< share of all the time that pieces took beyond the usual
     std::array<JitterBin, 7> bins{{{0}, {0.001}, {0.01}, {0.1}, {1}, {10}, {100}}};
 };
-/// Nothing (count 0) for no quanta. Times must be positive.
+/// Empty (count 0) without quanta. Times must be positive.
 Jitter jitter_of(std::span<const Quantum> quanta);
 
-/// The logarithm of the mean over each window of this length, relative to the usual time: what a short
-/// measurement of that length would have shown. Where several cores work together the slowest decides,
-/// so of each window the core with the longest mean counts.
+/// The logarithm of the mean over each window of this length, relative to the usual time: the result of a
+/// short measurement of that length. When cores work together the slowest decides, so in each window the
+/// core with the longest mean counts.
 std::vector<double> window_levels(std::span<const std::vector<Quantum>> cores,
                                   double window_seconds);
 
-/// What a run of that many replicas, one window each, shows of this noise. Found by drawing windows
-/// at random (the same ones every time), because the noise of machines has rare, long pauses that a
-/// standard deviation does not describe. NaN where there are fewer than two runs' windows.
+/// The effect of this noise on a run of that many replicas, one window each. Found by drawing windows at
+/// random (with a fixed seed), because the noise of machines has rare, long pauses that a standard
+/// deviation does not describe. NaN for fewer than two runs' windows.
 struct Expectation {
     double usual = 0;      ///< median half width of the 95% interval, relative
     double one_in_ten = 0; ///< one run in ten has a wider interval than this

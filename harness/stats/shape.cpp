@@ -30,7 +30,7 @@ std::vector<LogPoint> usable(std::span<const RatePoint> points) {
     return out;
 }
 
-/// Is b surely below a by more than `log_least`?
+/// Is b significantly below a by more than `log_least`?
 bool is_below(const LogPoint& b, const LogPoint& a, double log_least) {
     return a.log - b.log - std::hypot(a.half, b.half) > log_least;
 }
@@ -40,7 +40,7 @@ bool is_below(const LogPoint& b, const LogPoint& a, double log_least) {
 std::optional<Fall> find_fall(std::span<const RatePoint> points, double least) {
     const auto all = usable(points);
     const double log_least = -std::log1p(-least);
-    // Of the best points the second one counts: the first may owe its place to luck.
+    // The second best point counts: the best may be luck.
     std::vector<std::size_t> by_rate;
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (by_rate.size() >= 2) {

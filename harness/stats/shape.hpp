@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does a curve over message sizes have the shape it should? A rate grows with the size up to what the link
-// gives; a time grows without jumps. What noise explains is never called: decision 0188.
+// Does a curve over message sizes have the expected shape? A rate grows with the size up to the link's rate;
+// a time grows without jumps. Differences that noise explains are never called: decision 0188.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace assay::stats {
 struct RatePoint {
     double size;
     double rate;
-    double low = 0; ///< interval; 0 where there is none
+    double low = 0; ///< interval; 0 if there is none
     double high = 0;
 };
 
@@ -21,18 +21,19 @@ struct RatePoint {
 struct Fall {
     double best_size; ///< the best rate up to there
     double best_rate;
-    double size; ///< the first one that is surely and for good more than `least` below it
+    double
+        size; ///< the first one from which the rate stays significantly more than `least` below it
     double rate; ///< the lowest from there on
 };
-/// The largest one; points in order of size. Surely: further apart than the intervals of both, with points
-/// on both sides of it that agree: one disturbed point, up or down, is no fall.
+/// The largest one; points in order of size. Significant: further apart than the intervals of both, with
+/// points on both sides that agree: one disturbed point is no fall.
 std::optional<Fall> find_fall(std::span<const RatePoint> points, double least = 0.05);
 
 /// A time that jumps from one size to the next.
 struct TimeStep {
     double before; ///< the last size before it
     double after;
-    double ratio; ///< of the times just there, as both sides' lines say
+    double ratio; ///< of the times there, by the lines of both sides
 };
 /// The largest one: where the line of latency and bandwidth is broken (alpha_beta.hpp), and the lines lie
 /// further apart than `least` and than chance. `points` hold rates of messages of their size.

@@ -13,7 +13,7 @@
 namespace assay::stats {
 namespace {
 
-/// Half the noise of neighbours' differences: their median is not moved by a few steps.
+/// Half the noise of neighbours' differences: a few change points do not affect their median.
 double noise_of(Values values) {
     std::vector<double> differences;
     for (std::size_t i = 1; i < values.size(); ++i)
@@ -25,8 +25,8 @@ double noise_of(Values values) {
     return *middle / median_of_normal / std::numbers::sqrt2;
 }
 
-/// A value far outside what its neighbours span (the two nearest, at the ends) is pulled towards them:
-/// one bad run is no level, and would hide the steps beside it.
+/// A value far outside the range of its neighbours (the two nearest, at the ends) is pulled towards them: one
+/// bad run is no level, and would hide change points beside it.
 std::vector<double> without_spikes(Values values) {
     std::vector<double> calm(values.begin(), values.end());
     const double reach = 3 * noise_of(values);
@@ -46,7 +46,7 @@ struct Range {
     bool holds(const Range& other) const { return from <= other.from && other.to <= to; }
 };
 
-/// The best place for a step within a range, and the chance of one as good where there is none.
+/// The best change point within a range, and the chance of one as good without any.
 struct Split {
     Range range{};
     std::size_t index = 0;
@@ -56,8 +56,8 @@ struct Split {
 };
 
 /// Ranges of lengths that shrink by the root of two, each overlapping half of the next (Kovacs et al.
-/// 2023, Biometrika 110, "seeded binary segmentation"): some of them holds just one step, however
-/// many the whole has, and looking at all costs n log n.
+/// 2023, Biometrika 110, "seeded binary segmentation"): some of them contain exactly one change point, however
+/// many the whole has, and testing all costs n log n.
 std::vector<Range> seeded_ranges(std::size_t count, std::size_t fewest) {
     std::vector<Range> ranges;
     double length = static_cast<double>(count) / std::numbers::sqrt2;
@@ -77,7 +77,7 @@ class Search {
 public:
     Search(std::vector<double> values, double alpha, std::size_t fewest)
         : values_{std::move(values)}, alpha_{alpha} {
-        // Chance puts as many far values side by side as the logarithm of their number.
+        // By chance as many outliers are adjacent as the logarithm of their number.
         const double log = std::log2(static_cast<double>(values_.size()));
         margin_ = std::max({fewest, std::size_t{2}, static_cast<std::size_t>(std::ceil(log / 2))});
         for (std::size_t i = 1; i < values_.size(); ++i) {
@@ -95,8 +95,8 @@ public:
     }
 
 private:
-    /// Half of alpha is for the whole (and what steps leave of it), half for all seeded ranges; short
-    /// series have none.
+    /// Half of alpha is for the whole series (and its parts between change points), half for all seeded ranges;
+    /// short series have none.
     void prepare_seeded() {
         constexpr std::size_t fewest_in_range = 8; // below, Student's t has no power to search with
         const auto ranges =
@@ -126,8 +126,8 @@ private:
         look({best.index, range.to});
     }
 
-    /// A range with two steps in it may have shown one beside its place: each is sought again between
-    /// its neighbours, and must show there.
+    /// A range with two change points may show one at a shifted position: each is searched again between its
+    /// neighbours, and must be significant there.
     void settle() {
         for (int pass = 0; pass < 2; ++pass) {
             splits_.clear();
@@ -165,7 +165,7 @@ private:
         return Values{values_}.subspan(range.from, range.size());
     }
 
-    /// The split with the largest Student's t, tested; p is 1 where none holds.
+    /// The split with the largest Student's t, tested; p is 1 if there is none.
     Split best_split(const Range& range, double factor) const {
         const Values values = part(range);
         Split best{.range = range};
@@ -197,30 +197,30 @@ private:
         return best;
     }
 
-    /// Two-sided, of Student's t, times the number of places looked at.
+    /// Two-sided, of Student's t, times the number of positions tested.
     double probability(const Split& split, double explained, double rest, double places) const {
         double degrees = static_cast<double>(split.range.size()) - 2;
         double noise = rest / degrees;
         if (2 * split.range.size() < values_.size()) {
-            // A few values of many may look calm by chance: noise is at least that of neighbours'
-            // differences all over the series (the step's own left out). Of n differences the mean
+            // A few values of many may look quiet by chance: noise is at least that of neighbours'
+            // differences over the whole series (without the change's own). Of n differences the mean
             // square is worth 2/3 n values (von Neumann 1941).
             const double count = static_cast<double>(values_.size()) - 2;
             const double jump = values_[split.index] - values_[split.index - 1];
             noise = std::max(noise, (squared_differences_ - (jump * jump)) / (2 * count));
             degrees = std::max(degrees, 2 * count / 3);
         }
-        // What rounding leaves of equal values is no noise.
+        // Rounding errors of equal values are no noise.
         const double scale = std::abs(split.before) + std::abs(split.after);
         if (noise <= 1e-24 * scale * scale) return 0;
         const double t = std::sqrt(explained / noise / inflation(split));
-        // The normal distribution's tail is shorter, and a hundred times as quick to work out.
+        // The normal distribution's tail is shorter, and a hundred times as fast to compute.
         if (places * std::erfc(t / std::numbers::sqrt2) > alpha_) return 1;
         const boost::math::students_t distribution{degrees};
         return std::min(1.0, places * 2 * cdf(complement(distribution, t)));
     }
 
-    /// Does half the step stay when the value that speaks loudest for it is left out, on either side?
+    /// Does half the change remain without the most influential value, on either side?
     bool holds_without_any(const Split& split) const {
         const double sign = split.after > split.before ? 1 : -1;
         const auto less_one = [sign](Values values, double level, double side) {
@@ -236,9 +236,9 @@ private:
         return sign * (split.after - before) >= half && sign * (after - split.before) >= half;
     }
 
-    /// Neighbours in time are alike: a mean of correlated values is less sure by (1 + r) / (1 - r). Short
-    /// series do not show their correlation, so that 0.2 is taken for granted; two means taken off make
-    /// what is left look less correlated by about two in n.
+    /// Neighbours in time are correlated: the variance of a mean grows by (1 + r) / (1 - r). Short series
+    /// do not show their correlation, so 0.2 is assumed; subtracting two means makes the rest look less
+    /// correlated by about two in n.
     double inflation(const Split& split) const {
         const Values values = part(split.range);
         std::vector<double> rest(values.begin(), values.end());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Figures that describe a series of numbers. Pure: they allocate at most a copy and print nothing.
-// The rule: what cannot be said is NaN. An empty series, or one that holds a NaN, gives NaN.
+// Descriptive statistics. Pure functions: they allocate at most a copy and print nothing. The rule: an
+// unknown result is NaN. An empty series, or one that contains a NaN, gives NaN.
 
 #pragma once
 
@@ -22,7 +22,7 @@ double median(Values values);
 /// around (n - 1) p. NaN when p is outside 0..1.
 double quantile(Values values, double p);
 double min(Values values);
-/// 0 where a value is 0; NaN where one is negative.
+/// 0 if a value is 0; NaN if one is negative.
 double geometric_mean(Values values);
 /// Correlation of neighbours, -1..1: 0 for a constant series, NaN for fewer than two values.
 double lag1_autocorrelation(Values values);

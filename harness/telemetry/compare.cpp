@@ -14,8 +14,8 @@ namespace {
 // The kernel counts CPU time in ticks of 10 ms: below five of them a share means nothing.
 constexpr double shortest_seconds = 0.05;
 
-// What disturbs a figure by more than it is wanted precise (protocol: 1%) in the worst case, when
-// all of it hits our own cores.
+// Disturbances that may change a value by more than the target (protocol: 1%) in the worst case, when
+// all of it affects our own cores.
 constexpr double foreign_limit = 0.02;
 constexpr double steal_limit = 0.01;
 constexpr double wait_limit = 0.02;
@@ -24,14 +24,14 @@ constexpr double clock_limit = 0.03;
 
 using Code = record::DisturbanceCode;
 
-/// How far a counter went; absent when one end is, or when it ran backwards.
+/// The increase of a counter; absent if one end is, or if it ran backwards.
 std::optional<double> difference(const std::optional<double>& begin,
                                  const std::optional<double>& end) {
     if (!begin || !end || *end < *begin) return std::nullopt;
     return *end - *begin;
 }
 
-/// CPU time of our processes. One that ended inside the window is lost to us and counts as foreign.
+/// CPU time of our processes. One that ended inside the window is missed and counts as foreign.
 double own_seconds(const Processes& begin, const Processes& end) {
     double seconds = 0;
     for (const auto& [pid, process] : end) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happened between two snapshots, and is it worth a warning? Every warning has a figure and says
-// what to do about it.
+// Differences between two snapshots, with warnings. Every warning has a value and says what to do
+// about it.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace assay::telemetry {
 
-/// Fills in all but energy, temperature and device; disturbances come before those that are there.
+/// Fills in all but energy, temperature and device; disturbances are put before existing ones.
 void compare(const Snapshot& begin, const Snapshot& end, record::Telemetry& telemetry);
 
 } // namespace assay::telemetry

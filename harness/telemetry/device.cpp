@@ -19,8 +19,8 @@
 namespace assay::telemetry {
 namespace {
 
-/// Leaves this thread every CPU but those it was born on, which the benchmark works on. Where there
-/// are no others it stays.
+/// Moves this thread off the CPUs it started on, which the benchmark uses. Without others it
+/// stays.
 void step_aside() {
     cpu_set_t own;
     if (::sched_getaffinity(0, sizeof own, &own) != 0) return;
@@ -31,15 +31,15 @@ void step_aside() {
     ::sched_setaffinity(0, sizeof others, &others);
 }
 
-/// A server that runs others' work on the device, theirs and ours, is nobody's work itself.
+/// A server that runs the work of others on the device, and ours, is not counted itself.
 bool is_service(int pid) {
     return machine::Files{}
         .line(std::filesystem::path{"/proc"} / std::to_string(pid) / "comm")
         .starts_with("nvidia-cuda-mps");
 }
 
-/// How many of them are not ours. Where none is, the driver counts processes by other numbers than we
-/// do (a container): then one of them must be us. Where there are none at all, it does not tell.
+/// The number that are not ours. If none is ours, the driver uses other process ids (a container): then one
+/// of them must be us. If the list is empty, the driver does not report them.
 std::optional<int> others(const std::set<int>& pids, const std::function<bool(int)>& is_ours) {
     if (pids.empty()) return std::nullopt;
     const auto ours = std::ranges::count_if(pids, is_ours);
@@ -83,7 +83,7 @@ struct DeviceWindow::State {
     DeviceSamples samples;
     std::mutex sleep_mutex;
     std::condition_variable_any sleep;
-    std::jthread sampler; ///< last: stops before the rest goes
+    std::jthread sampler; ///< last: stops before the rest is destroyed
 };
 
 void DeviceWindow::State::add_energy(const driver::DeviceCounters& ended, double seconds,
@@ -133,7 +133,7 @@ void DeviceWindow::end(double seconds, const std::function<bool(int pid)>& is_ou
                        record::Telemetry& telemetry) {
     State& s = *state_;
     s.sampler = {};                    // stopped and joined
-    if (s.samples.empty()) s.sample(); // the window was over before the thread had begun
+    if (s.samples.empty()) s.sample(); // the window ended before the thread started
     const auto ended = s.device.counters();
     s.note_processes();
     telemetry.device = s.samples.summary(s.begun, ended, s.device.health());

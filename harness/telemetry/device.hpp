@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happened on a device while we measured: counters before and after, and what it is doing ten times
-// a second in between. A thread of its own asks, away from the CPUs of the benchmark.
+// The device during a window: counters before and after, and readings ten times a second in between, by a
+// separate thread away from the CPUs of the benchmark.
 
 #pragma once
 
@@ -18,20 +18,20 @@
 
 namespace assay::telemetry {
 
-/// Below it energy says little: counters of devices move in steps of up to a tenth of a second, those of
-/// processors include what was asked of them just before.
+/// Below it energy is imprecise: counters of devices are updated up to every tenth of a second, those of
+/// processors include the work just before.
 inline constexpr double shortest_energy_window = 2.0; // seconds
 
 struct DeviceOptions {
     std::string name; ///< UUID or PCI address; empty: no device
     std::filesystem::path library = driver::nvml_library;
-    /// Zero: nobody asks but sample(), for tests.
+    /// Zero: only sample() reads, for tests.
     std::chrono::milliseconds period{100};
 };
 
 class DeviceWindow {
 public:
-    /// The error says why nothing will be known of the device.
+    /// The error says why there will be no readings.
     static Result<DeviceWindow> open(const DeviceOptions& options);
     ~DeviceWindow();
     DeviceWindow(DeviceWindow&& other) noexcept;
@@ -41,7 +41,7 @@ public:
 
     void begin();
     void sample();
-    /// Fills in energy, device and disturbances of a window that took that long. Only after begin().
+    /// Fills in energy, device and disturbances of a window of this length. Only after begin().
     void end(double seconds, const std::function<bool(int pid)>& is_ours,
              record::Telemetry& telemetry);
     /// The clock of its multiprocessors now.

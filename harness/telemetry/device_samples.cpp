@@ -18,8 +18,8 @@ struct Cause {
     std::string_view reason;
     std::string_view what;
 };
-// Not among them: power_cap, which is how a device works that is given enough to do (decisions/devices.md 0161),
-// and clock_setting and display, which somebody chose.
+// Without power_cap, which is normal for a device under full load (decisions/devices.md 0161), and without
+// clock_setting and display, which were chosen.
 constexpr std::array causes{
     Cause{.reason = "thermal", .what = "it reached its thermal limit: check its cooling"},
     Cause{.reason = "hardware_thermal",
@@ -31,7 +31,7 @@ constexpr std::array causes{
     Cause{.reason = "sync_boost", .what = "sync boost held it to the slowest device of its group"},
 };
 
-/// As the other disturbances: what may change a figure by more than it is wanted precise.
+/// As for the other disturbances: what may change a value by more than the target.
 constexpr double throttled_limit = 0.01; // of the window
 constexpr double sampled_limit = 0.05;   // of the samples: one alone may be a change of clocks
 
@@ -113,7 +113,7 @@ void say_link(record::Telemetry& telemetry) {
                  {"lanes_most", std::int64_t{*device.pcie_width_max}}},
                 fmt::format("The device's PCIe link had {} of {} lanes: check the slot.",
                             *device.pcie_width, *device.pcie_width_max));
-    // One sample may fall into a moment without work, when links slow down.
+    // One sample may fall into an idle moment, when links slow down.
     constexpr std::int64_t enough = 3;
     if (device.samples.value_or(0) >= enough && device.pcie_generation &&
         device.pcie_generation_max && *device.pcie_generation < *device.pcie_generation_max)
@@ -170,7 +170,7 @@ std::vector<record::Throttle> DeviceSamples::throttles(const driver::DeviceCount
     }
     for (const auto& [reason, samples] : reasons_) {
         found[reason].share = static_cast<double>(samples) / static_cast<double>(reasons_known_);
-        // It is counted and the counter stood still: the moments that were seen were short.
+        // Its counter did not increase: the sampled moments were short.
         if (begun.throttled.contains(reason) && ended.throttled.contains(reason))
             found[reason].seconds = found[reason].seconds.value_or(0);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the samples and counters of one window on a device say together.
+// Combines the samples and counters of one window on a device.
 
 #pragma once
 
@@ -15,11 +15,11 @@
 
 namespace assay::telemetry {
 
-/// How far a counter went; absent when one end is, or when it ran backwards: the driver was loaded anew.
+/// The increase of a counter; absent if one end is, or if it ran backwards: the driver was reloaded.
 std::optional<std::int64_t> grown(const std::optional<std::int64_t>& begun,
                                   const std::optional<std::int64_t>& ended);
 
-/// Mean and extremes of what there is of a reading.
+/// Mean and extremes of the available values of a reading.
 class Range {
 public:
     void add(const std::optional<double>& value);
@@ -55,11 +55,11 @@ private:
     Range memory_temperature_;
     std::optional<int> generation_;
     std::optional<int> width_;
-    std::int64_t reasons_known_ = 0; ///< samples that say why clocks are low
+    std::int64_t reasons_known_ = 0; ///< samples with the reasons for low clocks
     std::map<std::string, std::int64_t> reasons_;
 };
 
-/// Adds what of `telemetry.device`, which must be there, disturbs a figure. `seconds`: of the window.
+/// Adds the disturbances found in `telemetry.device`, which must exist. `seconds`: of the window.
 void add_disturbances(const record::Device& described, double seconds,
                       record::Telemetry& telemetry);
 

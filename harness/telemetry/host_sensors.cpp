@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 4> processors{"coretemp", "k10temp", "zen
 HostSensors::HostSensors(const machine::Files& files) {
     for (const std::string& name : files.names(powercap)) {
         // "intel-rapl:0" is a package (AMD's too), "intel-rapl:0:1" a part of it. Cores are within
-        // their package; the memory is not. "intel-rapl-mmio" counts the same again.
+        // their package; the memory is not. "intel-rapl-mmio" counts the same energy again.
         if (!name.starts_with("intel-rapl:")) continue;
         const auto folder = powercap / name;
         const std::string zone = files.line(folder / "name");

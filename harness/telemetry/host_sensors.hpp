@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the host measures of itself: the energy of its processors and their memory (RAPL, by the kernel's
-// powercap files) and how hot they are (hwmon). Most virtual machines have neither.
+// Sensors of the host: energy of its processors and their memory (RAPL, by the kernel's powercap files) and
+// their temperature (hwmon). Most virtual machines have neither.
 
 #pragma once
 
@@ -19,10 +19,10 @@ class HostSensors {
 public:
     explicit HostSensors(const machine::Files& files);
 
-    /// Joules by zone since anything; nothing where a zone may not be read.
+    /// Joules by zone since any origin; nothing if a zone may not be read.
     using Energy = std::vector<std::optional<double>>;
     Energy energy(const machine::Files& files) const;
-    /// Fills in the energy of a window that took that long, or why there is none.
+    /// Fills in the energy of a window of this length, or why there is none.
     void add_energy(const Energy& begun, const Energy& ended, double seconds,
                     record::Telemetry& telemetry) const;
     /// The hottest sensor of the processors.
@@ -31,7 +31,7 @@ public:
 private:
     struct Zone {
         std::filesystem::path counter;
-        double range = 0; ///< joules, at which the counter begins anew; 0: not known
+        double range = 0; ///< joules at which the counter wraps; 0: unknown
         bool is_memory = false;
     };
     std::vector<Zone> zones_;

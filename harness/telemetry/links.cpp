@@ -11,7 +11,7 @@ namespace {
 
 using Count = std::optional<std::int64_t>;
 
-/// A counter that has stood at zero since the driver was loaded may be one that does not count.
+/// A counter that is still zero since the driver was loaded may not count at all.
 Count moved(const Count& begun, const Count& ended) {
     return ended == Count{0} ? std::nullopt : grown(begun, ended);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the NVLinks of several devices carried in a window: the driver's counters before and after it.
+// NVLink traffic of several devices in a window: the driver's counters before and after it.
 
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace assay::telemetry {
 
-/// Of one device, all its links together; nothing where it is not counted, or has not counted anything since the driver
-/// was loaded.
+/// Of one device, all its links together; nothing if it is not counted, or has counted nothing since the driver was
+/// loaded.
 struct LinkBytes {
     std::optional<std::int64_t> received;
     std::optional<std::int64_t> sent;
@@ -24,11 +24,11 @@ struct LinkBytes {
 
 class LinkWindow {
 public:
-    /// By UUID. The error says why nothing will be known of any of them.
+    /// By UUID. The error says why there are no counters.
     static Result<LinkWindow> open(const std::vector<std::string>& devices,
                                    const std::filesystem::path& library = driver::nvml_library);
     void begin();
-    /// In the order in which they were named.
+    /// In the given order.
     std::vector<LinkBytes> end();
 
 private:

@@ -27,7 +27,7 @@ double seconds_per_tick() {
 
 void read_migrations(const Files& files, Snapshot& snapshot) {
     const std::string vmstat = files.text("/proc/vmstat");
-    // The second counts moves for other reasons too, and is there without NUMA balancing.
+    // The second also counts moves for other reasons, and exists without NUMA balancing.
     for (const char* const name : {"numa_pages_migrated", "pgmigrate_success"})
         if (const auto count = to_number(value_of(vmstat, name, ' '))) {
             snapshot.page_migrations = static_cast<double>(*count);
@@ -48,7 +48,7 @@ void read_waits(const Files& files, Snapshot& snapshot) {
     }
 }
 
-/// A line of /proc/<pid>/stat. The name in parentheses may hold anything, parentheses too.
+/// A line of /proc/<pid>/stat. The name in parentheses may contain anything, even parentheses.
 struct Line {
     int parent = 0;
     Process process;
@@ -56,7 +56,7 @@ struct Line {
 std::optional<Line> parse(std::string_view stat) {
     const auto name_end = stat.rfind(')');
     if (name_end == std::string_view::npos) return std::nullopt;
-    // proc(5) counts from 1; the state, field 3, is the first behind the name.
+    // proc(5) counts from 1; the state, field 3, is the first after the name.
     const auto fields = words(stat.substr(name_end + 1));
     const auto field = [&](std::size_t number) { return to_number(fields[number - 3]); };
     if (fields.size() < 20) return std::nullopt;
@@ -87,7 +87,7 @@ bool is_below(const std::map<int, int>& parents, int pid, int owner) {
     return false;
 }
 
-/// Everything that runs, with its parent: the slow way, 10 us for each process of the machine.
+/// All processes with their parents: slow, 10 us for each process of the machine.
 std::set<int> scan_tree(const Files& files, int owner) {
     std::map<int, int> parents;
     for (const std::string& name : files.names("/proc")) {
@@ -101,8 +101,8 @@ std::set<int> scan_tree(const Files& files, int owner) {
     return tree;
 }
 
-/// From the owner down, asking each thread for the processes it started. Nothing where the kernel
-/// does not tell (CONFIG_PROC_CHILDREN).
+/// From the owner down, by the children of each thread. Nothing if the kernel does not list them
+/// (CONFIG_PROC_CHILDREN).
 std::set<int> descend_tree(const Files& files, int owner) {
     std::set<int> tree;
     std::vector<int> next = {owner};
@@ -157,7 +157,7 @@ void read_cpu_time(const Files& files, Snapshot& snapshot) {
         for (const std::string_view word : words(line.substr(3)))
             ticks.push_back(static_cast<double>(to_number(word).value_or(0)));
         const double tick = seconds_per_tick();
-        // Interrupts are left out: they are counted to nobody, and many are our own messages'.
+        // Without interrupts: they belong to no process, and many are of our own messages.
         if (ticks.size() >= 3) snapshot.busy_seconds = tick * (ticks[0] + ticks[1] + ticks[2]);
         if (ticks.size() >= 8) snapshot.steal_seconds = tick * ticks[7];
     }
@@ -186,7 +186,7 @@ Processes read_processes(const Files& files, int owner, const Processes& known,
     for (const int pid : pids)
         if (const auto line = read_line(files, pid)) add(pid, line->process);
     // Once ours, always ours: its parent may have died, and the lists of children may miss one while
-    // another ends. The start tells it from a later process of the same number.
+    // another ends. The start time distinguishes it from a later process of the same number.
     for (const auto& [pid, process] : known) {
         const auto line = own.contains(pid) ? std::nullopt : read_line(files, pid);
         if (line && line->process.started == process.started) add(pid, line->process);

@@ -17,7 +17,7 @@
 namespace assay::telemetry {
 namespace {
 
-/// The first process is nobody's parent in earnest: it takes in what lost its own.
+/// Process 1 only adopts orphans: it counts as nobody's parent.
 int default_owner() {
     const int parent = ::getppid();
     return parent > 1 ? parent : ::getpid();
@@ -57,7 +57,7 @@ struct Window::State {
 
     Processes own(const Processes& known) const {
         auto found = read_processes(files, owner, known, options.cpu_seconds);
-        // The owner has died or is hidden from us: at least we ourselves are ours.
+        // The owner has died or is hidden: at least this process is ours.
         return found.empty() ? read_processes(files, ::getpid(), {}, options.cpu_seconds) : found;
     }
 
@@ -67,7 +67,7 @@ struct Window::State {
     std::vector<std::filesystem::path> throttle;
     HostSensors sensors;
     std::optional<DeviceWindow> device;
-    std::string no_device; ///< why there is none where one was asked for
+    std::string no_device; ///< why there is none, if one was requested
     std::optional<Snapshot> begun;
     HostSensors::Energy energy; ///< as the window began
 };
@@ -79,8 +79,8 @@ Window& Window::operator=(Window&& other) noexcept = default;
 
 DeviceWindow* Window::device() { return state_->device ? &*state_->device : nullptr; }
 
-// What is counted in ticks of CPU time is read last here and first in end(): nearest to the window. The
-// thread that watches a device is gone before threads are asked how long they waited.
+// Counters in ticks of CPU time are read last here and first in end(): closest to the window. The thread
+// that samples a device has ended before the waiting times of threads are read.
 void Window::begin() {
     Snapshot now;
     now.core_clock_hz = state_->clock();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What else happened on the machine while we measured: foreign CPU use, steal, throttling, page
+// What else happened on the machine during the window: foreign CPU use, steal, throttling, page
 // migrations, the core clock, energy. A disturbed window is flagged, never deleted. All of it is read
-// before the window begins and after it has ended, so that watching disturbs nothing; a device alone is
-// asked in between (device.hpp), for what it does then is gone afterwards.
+// before the window begins and after it has ended, so that reading disturbs nothing; only a device is
+// sampled in between (device.hpp), because its readings are momentary.
 
 #pragma once
 
@@ -19,9 +19,9 @@
 
 namespace assay::telemetry {
 
-/// CPU time that a process has used, all threads together, in seconds; nothing when it is gone.
+/// CPU time of a process, all threads together, in seconds; nothing if it has ended.
 std::optional<double> cpu_seconds(int pid);
-/// Seconds since anything.
+/// Seconds since any origin.
 double steady_seconds();
 
 /// The defaults are for a worker in a window of its own; tests replace all of them.
@@ -35,7 +35,7 @@ struct Options {
     std::function<std::optional<double>(int pid)> cpu_seconds = telemetry::cpu_seconds;
     std::function<double()> now = steady_seconds;
     DeviceOptions device{}; ///< where the work is done on one
-    /// Why the host's energy is not that of the work; empty: it is.
+    /// Why the host's energy is not the benchmark's; empty: it is.
     std::string no_energy{};
 };
 
@@ -49,9 +49,9 @@ public:
     Window& operator=(Window&& other) noexcept;
 
     void begin();
-    /// What happened since begin(); empty without one.
+    /// The telemetry since begin(); empty without one.
     record::Telemetry end();
-    /// The window on the device that was asked for; null without one, or where nothing is known of it.
+    /// The window on the requested device; null without one, or if it has no readings.
     DeviceWindow* device();
 
 private:

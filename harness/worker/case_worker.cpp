@@ -27,7 +27,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Wall time is the host's everywhere; what the place's clock resolves, the benchmark says.
+/// Wall time is the host's; the benchmark states the resolution of its own clock.
 class PlaceClock : public measure::Clock {
 public:
     explicit PlaceClock(const assay_benchmark& benchmark)
@@ -43,12 +43,6 @@ private:
 
 std::string text_of(const std::array<char, 1024>& text, const char* fallback) {
     return text[0] == '\0' ? fallback : text.data();
-}
-
-void end(message::Result& result, Status status, ReasonCode code, std::string reason) {
-    result.replica().status = status;
-    result.replica().reason_code = code;
-    result.replica().reason = std::move(reason);
 }
 
 /// From harmless to final, for ranks that end a case differently.
@@ -145,24 +139,24 @@ message::Result CaseWorker::measure(const message::Measure& request) {
     return result;
 }
 
-bool CaseWorker::all_agree(Status mine, ReasonCode code, std::string reason,
-                           message::Result& result) {
-    const int worst = static_cast<int>(team().max(weight(mine)));
-    if (worst == 0) return true;
-    if (worst == weight(mine))
-        end(result, mine, code, std::move(reason));
-    else // the rank that met it tells; the parent puts its words in place of these
-        end(result, worst == weight(Status::skipped) ? Status::skipped : Status::failed,
-            ReasonCode::another_rank, "another rank could not take part");
+bool CaseWorker::all_agree(record::Conclusion mine, message::Result& result) {
+    // The largest is of the worst rank: its weight and its number.
+    const int size = team().size();
+    const auto worst = static_cast<int>(team().max((weight(mine.status) * size) + team().rank()));
+    const int heaviest = worst / size;
+    if (heaviest == 0) return true;
+    if (heaviest != weight(mine.status)) // the parent replaces this by the reason of that rank
+        mine = {.status = heaviest == weight(Status::skipped) ? Status::skipped : Status::failed,
+                .code = ReasonCode::another_rank,
+                .reason = "another rank could not take part",
+                .values = {{"rank", std::int64_t{worst % size}}}};
+    set_conclusion(result.replica(), std::move(mine));
     return false;
 }
 
 void CaseWorker::attempt(const message::Measure& request, message::Result& result) {
     const auto give_up = [&](const Error& error) {
-        // A library that is missing is no fault of the benchmark: it does not apply here.
-        const bool missing = error.fault == Fault::environment;
-        end(result, missing ? Status::skipped : Status::failed, record::reason_code(error),
-            error.message);
+        set_conclusion(result.replica(), record::conclusion(error));
     };
     reports_.phase({.id = request.id, .phase = "loading the module"});
     const auto module = load(request.module);
@@ -179,26 +173,32 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
     LoadedCase subject{*benchmark, *services_.table(), *values, [&](const char* phase) {
                            reports_.phase({.id = request.id, .phase = phase});
                        }};
-    // Where the case does not apply, there may be no team to join.
-    auto misfit = subject.misfit();
-    if (!misfit.empty() && leave_ == nullptr)
-        return end(result, Status::skipped, ReasonCode::not_applicable, std::move(misfit));
+    // If the case does not apply, there may be no team to join.
+    record::Conclusion fit{.status = Status::ok};
+    if (const auto misfit = subject.misfit(); !misfit.empty())
+        fit = {.status = Status::skipped,
+               .code = ReasonCode::not_applicable,
+               .reason = misfit,
+               .values = {{"message", misfit}}};
+    if (fit.status != Status::ok && leave_ == nullptr)
+        return set_conclusion(result.replica(), std::move(fit));
     if (const auto joined = join(**module, *benchmark); !joined) return give_up(joined.error());
-    const auto fits = misfit.empty() ? Status::ok : Status::skipped;
-    if (!all_agree(fits, ReasonCode::not_applicable, std::move(misfit), result)) return;
+    if (!all_agree(std::move(fit), result)) return;
 
     reports_.phase({.id = request.id, .phase = "setting up"});
     const auto start = std::chrono::steady_clock::now();
     const auto created = subject.create();
     result.replica().setup_seconds = seconds_since(start);
-    const auto problem = created ? Error{} : created.error();
-    if (!all_agree(created ? Status::ok : Status::failed, record::reason_code(problem),
-                   problem.message, result))
-        return;
-    run_engine(request, subject, clock, result);
+    if (all_agree(created ? record::Conclusion{.status = Status::ok}
+                          : record::conclusion(created.error()),
+                  result))
+        run_engine(request, subject, clock, result);
+    auto& replica = result.replica();
+    if (replica.reason_code == ReasonCode::benchmark_error && !subject.failure().empty())
+        replica.reason_values = subject.failure();
 }
 
-/// Steadiness is that of the place's clock: a device's says nothing of the host's core.
+/// Warm-up watches the clock of the place: a device's clock says nothing about the host's core.
 measure::Hooks CaseWorker::hooks(std::uint64_t id, const record::Place& place,
                                  telemetry::Window& window) {
     measure::Hooks hooks;
@@ -210,8 +210,8 @@ measure::Hooks CaseWorker::hooks(std::uint64_t id, const record::Place& place,
     return hooks;
 }
 
-/// A device that was idle takes a while to reach the clock that it then keeps: the first case of a worker
-/// warms it for all, however short the suite wants its warm-ups. Being steady earlier ends it earlier.
+/// An idle device takes a while to reach its steady clock: the first case of a worker warms it up for all,
+/// however short the suite's warm-up is. A clock that is steady earlier ends it earlier.
 measure::Protocol CaseWorker::protocol_of(const message::Measure& request) {
     constexpr double device_warmup = 0.5; // seconds
     auto protocol = request.protocol;
@@ -225,14 +225,14 @@ measure::Protocol CaseWorker::protocol_of(const message::Measure& request) {
     return protocol;
 }
 
-/// The counters of NVLink, of a case on several devices. Where the driver has none, nothing is said of them.
+/// The NVLink counters for a case on several devices; nothing if the driver has none.
 std::optional<telemetry::LinkWindow> CaseWorker::watch_links(const message::Measure& request) {
     if (request.devices.size() < 2) return {};
     auto links = telemetry::LinkWindow::open(request.devices);
     return links ? std::optional{std::move(*links)} : std::nullopt;
 }
 
-/// A way that the counters contradict is not the way of this figure: what was computed may be right, the row is not.
+/// When the counters contradict the path, the result may be right, but its value belongs to another path.
 void CaseWorker::prove_path(const Counts& counted, std::uint64_t calls, message::Result& result) {
     auto& replica = result.replica();
     if (replica.status != Status::ok && replica.status != Status::unstable) return;
@@ -246,7 +246,10 @@ void CaseWorker::prove_path(const Counts& counted, std::uint64_t calls, message:
     if (proof.contradiction.empty() || !result.result.verification) return;
     result.result.verification->passed = false;
     result.result.verification->detail = proof.contradiction;
-    end(result, Status::incorrect, ReasonCode::path_contradicted, std::move(proof.contradiction));
+    set_conclusion(replica, {.status = Status::incorrect,
+                             .code = ReasonCode::path_contradicted,
+                             .reason = std::move(proof.contradiction),
+                             .values = std::move(proof.values)});
 }
 
 /// The windows of a case: of the machine, of a device, and of links between several.
@@ -280,7 +283,7 @@ CaseWorker::Watched CaseWorker::watched(const message::Measure& request, bool wa
 
 void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject,
                             measure::Clock& clock, message::Result& result) {
-    // One rank watches for all: they share the machine.
+    // Rank 0 watches for all: they share the machine.
     const bool watches = team().rank() == 0;
     auto seen = watched(request, watches);
     auto watch = hooks(request.id, request.place, seen.window);
@@ -288,24 +291,21 @@ void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject
         watch.window_begins = [&] { seen.begin(); };
         watch.window_ends = [&] { seen.end(); };
     }
-    auto measured = measure::measure(subject, protocol_of(request), clock,
-                                     measure::google_benchmark(), team(), watch);
-    // What only this function knows survives.
-    measured.replica.index = result.replica().index;
-    measured.replica.started = std::move(result.replica().started);
-    measured.replica.setup_seconds = result.replica().setup_seconds;
+    auto measured =
+        measure::measure(subject, protocol_of(request), clock, measure::google_benchmark(), team(),
+                         watch, std::move(result.replica()));
     measured.replica.telemetry = std::move(seen.telemetry);
     result.replica() = std::move(measured.replica);
     result.result.verification = std::move(measured.verification);
     result.samples = std::move(measured.samples);
-    // At 22 bytes each, half a million are 11 MB: what still fits a message.
+    // At 22 bytes each, half a million are 11 MB, which fits a message.
     constexpr std::size_t most_samples = 500'000;
     if (result.samples.size() > most_samples) {
         reports_.log({fmt::format("of {} samples the first {} are kept", result.samples.size(),
                                   most_samples)});
         result.samples.resize(most_samples);
     }
-    if (measured.status == Status::failed) return;
+    if (result.replica().status == Status::failed) return;
     if (watches) prove_path(seen.counted, measured.window_calls, result);
     add_work(subject, result);
 }
@@ -317,8 +317,7 @@ void CaseWorker::add_work(LoadedCase& subject, message::Result& result) {
         result.result.work = std::move(*work);
         return;
     }
-    const auto& problem = work ? reported.error() : work.error();
-    end(result, Status::failed, record::reason_code(problem), problem.message);
+    set_conclusion(result.replica(), record::conclusion(work ? reported.error() : work.error()));
 }
 
 } // namespace assay::harness

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The measuring half of a worker: takes requests one at a time and answers each with one result,
-// whatever the module reports. Knows no socket, so that tests call it directly.
+// whatever the module reports. Without a socket, so that tests can call it directly.
 
 #pragma once
 
@@ -26,7 +26,7 @@ namespace assay::harness {
 
 class CaseWorker {
 public:
-    /// Where messages in the middle of a case go: its phase and warnings.
+    /// Receivers of the messages during a case: its phase and warnings.
     struct Reports {
         std::function<void(const message::Phase&)> phase;
         std::function<void(const message::Log&)> log;
@@ -58,9 +58,8 @@ private:
     measure::Protocol protocol_of(const message::Measure& request);
     Team team() { return Team{services_.table()->team}; }
     measure::Hooks hooks(std::uint64_t id, const record::Place& place, telemetry::Window& window);
-    /// Ends the case the same way on every rank: the worst of what they met.
-    bool all_agree(record::Status mine, record::ReasonCode code, std::string reason,
-                   message::Result& result);
+    /// Ends the case alike on every rank: as the worst of them. True if all are ok.
+    bool all_agree(record::Conclusion mine, message::Result& result);
 
     record::Machine machine_;
     Reports reports_;
@@ -68,7 +67,7 @@ private:
     std::map<std::string, Module> modules_;
     void (*leave_)() = nullptr;
     bool device_is_warm_ = false;
-    /// Held open, so that the windows of all cases begin quickly: starting the library takes long.
+    /// Kept open, because starting the library takes long and windows should begin quickly.
     std::optional<driver::Nvml> driver_;
 };
 

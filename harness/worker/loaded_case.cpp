@@ -14,7 +14,7 @@
 namespace assay::harness {
 namespace {
 
-/// Room for a sentence or two of the module's.
+/// Room for a sentence or two from the module.
 class Text {
 public:
     assay_text* to() { return &text_; }
@@ -27,15 +27,6 @@ private:
     std::array<char, 1024> bytes_{};
     assay_text text_{.data = bytes_.data(), .capacity = bytes_.size()};
 };
-
-/// Calls a function of the module and makes its answer a Result.
-template <class Function, class... Arguments>
-Result<void> call(const char* what, Function function, Arguments... arguments) {
-    Text error;
-    if (function(arguments..., error.to()) == 0) return {};
-    return fail(fmt::format("{}: {}", what, error.words("failed without a message")),
-                Fault::benchmark);
-}
 
 bool is_symbol_of(const assay_parameter& parameter, const std::string& text) {
     const std::span names{parameter.names, parameter.name_count};
@@ -104,6 +95,17 @@ LoadedCase::~LoadedCase() {
     if (state_ != nullptr) benchmark_.destroy(state_);
 }
 
+/// Calls a function of the module.
+template <class Function, class... Arguments>
+Result<void> LoadedCase::call(const char* what, Function function, Arguments... arguments) {
+    Text error;
+    if (function(arguments..., error.to()) == 0) return {};
+    std::string words{error.words("failed without a message")};
+    auto message = fmt::format("{}: {}", what, words);
+    failure_ = {{"function", std::string{what}}, {"message", std::move(words)}};
+    return fail(std::move(message), Fault::benchmark);
+}
+
 void LoadedCase::enter(const char* phase, bool checking) {
     if (checking || checking_) phase_(phase);
     checking_ = checking;
@@ -119,7 +121,7 @@ Result<void> LoadedCase::create() {
     return call("set-up", benchmark_.create, &services_, values_.data(), &state_);
 }
 
-Result<record::NamedList> LoadedCase::work() const {
+Result<record::NamedList> LoadedCase::work() {
     assay_work work{};
     work.struct_size = sizeof work;
     if (auto done = call("work", benchmark_.work, state_, &work); !done)
@@ -140,7 +142,7 @@ Result<record::NamedList> LoadedCase::work() const {
     return list;
 }
 
-Result<void> LoadedCase::report_metrics() const {
+Result<void> LoadedCase::report_metrics() {
     if (benchmark_.metrics == nullptr) return {};
     return call("metrics", benchmark_.metrics, state_, &services_);
 }

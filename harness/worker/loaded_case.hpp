@@ -24,8 +24,8 @@ Result<std::vector<assay_value>> module_values(const assay_benchmark& benchmark,
 
 class LoadedCase : public measure::Subject {
 public:
-    /// `services` and `values` must outlive the case. `phase` is told when running changes to
-    /// checking and back, so that a case which hangs can be told from where.
+    /// `services` and `values` must outlive the case. `phase` is called when running changes to
+    /// checking and back, so that the phase of a case that hangs is known.
     LoadedCase(const assay_benchmark& benchmark, const assay_services& services,
                const std::vector<assay_value>& values, std::function<void(const char*)> phase);
     LoadedCase(const LoadedCase&) = delete;
@@ -38,9 +38,11 @@ public:
     std::string misfit() const;
     Result<void> create();
     /// Only the quantities that apply.
-    Result<record::NamedList> work() const;
-    /// Figures that only the benchmark knows end up in the services.
-    Result<void> report_metrics() const;
+    Result<record::NamedList> work();
+    /// The benchmark passes values that only it knows to the services.
+    Result<void> report_metrics();
+    /// The values `function` and `message` of the last error; empty before the first.
+    const record::Values& failure() const { return failure_; }
 
     Result<double> sample(std::uint64_t calls) override;
     Result<record::Verification> verify() override;
@@ -54,7 +56,10 @@ private:
     const std::vector<assay_value>& values_;
     std::function<void(const char*)> phase_;
     bool checking_ = true;
+    record::Values failure_;
     void enter(const char* phase, bool checking);
+    template <class Function, class... Arguments>
+    Result<void> call(const char* what, Function function, Arguments... arguments);
     void* state_ = nullptr;
 };
 

@@ -25,7 +25,7 @@ namespace {
 constexpr const char* entry_symbol = "assay_module";
 constexpr std::size_t most_entries = 10'000; // of any list; a larger count is a damaged table
 
-/// By its first bytes; dlopen's own message for anything else is of no help.
+/// By its first bytes; dlopen's own message for other files is unhelpful.
 bool is_elf(const std::filesystem::path& file) {
     std::array<char, SELFMAG> magic{};
     std::ifstream stream{file, std::ios::binary};

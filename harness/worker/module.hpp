@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A shared library of benchmarks, loaded. Everything read from it goes through here, so that a module
-// built with an older interface (smaller structs) is read safely: what it does not have is zero.
+// A loaded shared library of benchmarks. All reads go through here, so that a module built with an
+// older interface (smaller structs) is read safely: missing fields are zero.
 
 #pragma once
 
@@ -33,13 +33,13 @@ T copy_of(const void* source) {
 
 class Module {
 public:
-    /// Loads the library and checks that it speaks our interface. A missing library underneath is a
-    /// fault of the environment, a file that is no module one of usage.
+    /// Loads the library and checks its interface version. A missing dependency is an environment
+    /// error, a file that is no module a usage error.
     static Result<Module> load(const std::filesystem::path& path);
 
     /// In the layout of this program whatever the module was built with; so are the benchmarks,
     /// parameters and tunings it points to. Valid for the life of the process: a module is never
-    /// unloaded, because thread pools of its libraries would be left without code.
+    /// unloaded, because thread pools of its libraries would lose their code.
     const assay_module_v1& table() const;
     /// Null for an unknown id.
     const assay_benchmark* find(std::string_view id) const;
@@ -51,7 +51,7 @@ private:
     std::shared_ptr<const State> state_;
 };
 
-/// What the module says of itself, checked by check_manifest.
+/// The module's manifest, checked by check_manifest.
 Result<Manifest> describe(const Module& module);
 
 } // namespace assay::harness

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/services.hpp"
 
+#include "base/text.hpp"
 #include "machine/inventory.hpp"
 #include "record/metrics.hpp"
 #include "worker/module.hpp"
@@ -21,7 +22,7 @@
 namespace assay::harness {
 namespace {
 
-/// Lists a module may fill; more is a module gone wild.
+/// Limit of the lists that a module may fill; more is a defect.
 constexpr std::size_t most_entries = 1000;
 
 Services& of(void* self) { return *static_cast<Services*>(self); }
@@ -35,17 +36,14 @@ record::Value number(double value) {
     return value;
 }
 
-/// Names of parameters, settings and metrics; anything else would not survive as a key.
+/// Names of parameters, settings and metrics, which must be usable as keys.
 bool is_name(std::string_view name) {
     constexpr std::size_t longest = 100;
-    const auto fits = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '_' || c == '.' || c == '-';
-    };
+    const auto fits = [](char c) { return is_word(c, "_.-"); };
     return !name.empty() && name.size() <= longest && std::ranges::all_of(name, fits);
 }
 
-/// What modules built before there was assay_evidence say by settings, so that they are measured as before.
+/// Evidence that modules built before assay_evidence give as settings, so that they are measured as before.
 struct ToldBySetting {
     std::string_view name;
     std::optional<double> record::Evidence::* number;
@@ -215,7 +213,7 @@ void Services::log(void* self, std::int32_t level, const char* text) noexcept {
         of(self).warn_(text);
         return;
     }
-    // Notes go where the module's own output goes.
+    // Notes go to the log of the module's own output.
     const auto line = std::string{text} + '\n';
     [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, line.data(), line.size());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a worker offers the module it has loaded: facts of the machine, and places to put settings,
-// metrics and warnings. Modules may call from any of their threads.
+// What a worker offers a module: facts about the machine, and functions to record settings, metrics and
+// warnings. Modules may call them from any thread.
 
 #pragma once
 
@@ -26,8 +26,8 @@ struct JobFacts {
 
 class Services {
 public:
-    /// `warn` gets warnings for the result. `data_limit`: bytes this process may allocate, 0 for no
-    /// limit; what is left of it bounds the fact memory.available.
+    /// `warn` receives warnings for the result. `data_limit`: bytes this process may allocate, 0 for no
+    /// limit; its rest bounds the fact memory.available.
     /// `state_folder`: the fact state.folder.
     Services(const record::Machine& machine, std::int64_t data_limit,
              std::function<void(const std::string&)> warn, std::string state_folder = {},
@@ -65,7 +65,7 @@ private:
     assay_services table_{};
     std::mutex mutex_;
     std::map<std::string, std::string, std::less<>>
-        texts_; ///< handed out; must stay where they are
+        texts_; ///< handed out by address; must not move
 };
 
 /// Bytes this process has allocated privately, as RLIMIT_DATA counts them.

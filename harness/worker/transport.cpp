@@ -19,10 +19,10 @@ namespace {
 
 using Counts = std::vector<telemetry::LinkBytes>;
 
-/// Half: what is expected is the least that any algorithm moves, on average over devices.
+/// Half: the expected bytes are the least that any algorithm moves, on average over devices.
 constexpr double enough = 0.5;
-/// Of a device in a window. Below it the step of the counters (KiB, links one after the other) and what the
-/// driver itself sends would decide.
+/// Of a device in a window. Below it the resolution of the counters (KiB, links read one after the other) and the
+/// driver's own traffic would decide.
 constexpr double least_counted = 16.0 * 1024 * 1024;
 
 void append(std::string& list, std::string_view text) {
@@ -30,7 +30,7 @@ void append(std::string& list, std::string_view text) {
     list += text;
 }
 
-/// Of a device and a call, on average over the devices, in the busier direction.
+/// Per device and call, averaged over the devices, in the busier direction.
 std::optional<double> bytes_of(const Counts& counted, std::uint64_t calls) {
     const auto sum = sum_of(counted);
     const auto most = std::max(sum.sent, sum.received);
@@ -79,12 +79,17 @@ LinkProof prove_links(const record::Evidence& expected, const Counts& counted,
         if (*least * calls_made < least_counted)
             return {.said = "not counted: too few bytes went in the window"};
         LinkProof proof{.said = "counted"};
-        if (*seen < enough * *least) proof.contradiction = words("at least", *least);
+        if (*seen < enough * *least) {
+            proof.contradiction = words("at least", *least);
+            proof.values = {{"counted_bytes", *seen}, {"least_bytes", *least}};
+        }
         return proof;
     }
     LinkProof proof{.said = "counted"};
-    if (*seen * calls_made > *most * calls_made + least_counted)
+    if (*seen * calls_made > *most * calls_made + least_counted) {
         proof.contradiction = words("at most", *most);
+        proof.values = {{"counted_bytes", *seen}, {"most_bytes", *most}};
+    }
     return proof;
 }
 
@@ -99,7 +104,7 @@ void note_network_rate(record::Evidence& evidence, record::NamedList& settings,
         append(rate->bytes_per_second ? known : unknown, rate->source);
         sum += rate->bytes_per_second.value_or(0);
     }
-    // Of devices that share the work the rate is not known where that of one is not.
+    // Devices share the work: if the rate of one is unknown, so is the sum.
     if (!known.empty() && unknown.empty()) evidence.network_bytes_per_second = sum;
     evidence.network_rate_source = unknown.empty() ? std::move(known) : std::move(unknown);
     if (evidence.network_bytes_per_second) settings.push_back({"network_bytes_per_second", sum});

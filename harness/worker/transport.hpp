@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which way did the messages of a case take? Do the counters of NVLink agree with what the benchmark tells
+// Which path did the messages of a case take? Do the NVLink counters agree with the benchmark's evidence
 // (Context::nvlink_at_least in assay/benchmark.hpp), and how fast is the network they went through? Asked where the case ran: the machine that plans and reports may be another. Knows no library.
 
 #pragma once
@@ -16,15 +16,16 @@
 namespace assay::harness {
 
 struct LinkProof {
-    std::string said; ///< what was counted, for the record; empty where nothing was expected
+    std::string said;          ///< what was counted, for the record; empty if nothing was expected
     std::string contradiction; ///< empty, or how the counters contradict the benchmark
+    record::Values values; ///< of the contradiction: counted_bytes, and least_bytes or most_bytes
 };
 
-/// `counted`: of the devices that the case was shown; empty where the driver tells nothing. `calls`: in the window.
+/// `counted`: for the devices of the case; empty if the driver reports nothing. `calls`: in the window.
 LinkProof prove_links(const record::Evidence& expected,
                       const std::vector<telemetry::LinkBytes>& counted, std::uint64_t calls);
 
-/// The sums over the devices, for the record; nothing where none is counted.
+/// The sums over the devices, for the record; nothing if none is counted.
 telemetry::LinkBytes sum_of(const std::vector<telemetry::LinkBytes>& counted);
 
 /// Adds the rate in one direction of `network_devices` ("mlx5_0:1, mlx5_1:1"), their sum, and its source or why there

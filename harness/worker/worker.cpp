@@ -3,8 +3,8 @@
 
 #include "base/result.hpp"
 #include "base/version.hpp"
-#include "machine/binding.hpp"
 #include "machine/system.hpp"
+#include "machine/topology.hpp"
 #include "process/channel.hpp"
 #include "process/message.hpp"
 #include "process/start.hpp"
@@ -60,8 +60,8 @@ void bind_to(int cpu) {
     ::sched_setaffinity(0, sizeof set, &set);
 }
 
-/// A rank runs on the CPU that the parent chose for it. On other hosts the parent knows how many ranks there
-/// are, and each chooses by the same rule.
+/// A rank runs on the CPU that the parent chose. For other hosts the parent knows the number of ranks, and
+/// each chooses by the same rule.
 void bind_rank(const Start& start, int rank) {
     if (rank < 0 || start.unbound) return;
     auto cpus = start.cpus;
@@ -75,8 +75,8 @@ void bind_rank(const Start& start, int rank) {
     if (index < cpus.size()) bind_to(cpus[index]);
 }
 
-/// A benchmark that eats memory shall cost one case, not the machine: it meets its own limit first,
-/// and if the kernel must kill something, this process is the first.
+/// A benchmark that allocates too much must cost one case, not the machine: it reaches its own limit first,
+/// and if the kernel must kill a process, this is the first.
 void limit_memory(std::int64_t data_limit) {
     const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (file >= 0) {
@@ -96,11 +96,11 @@ void limit_memory(std::int64_t data_limit) {
 #endif
 }
 
-/// What the process prints from now on goes to this file.
+/// Redirects the output of the process to this file.
 void print_to(const std::string& path) {
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0) return;
-    std::fflush(nullptr); // what a module printed before belongs to the case before
+    std::fflush(nullptr); // earlier output belongs to the previous case
     ::dup2(file, STDOUT_FILENO);
     ::dup2(file, STDERR_FILENO);
     ::close(file);
@@ -139,7 +139,7 @@ private:
             for (const auto& line : lines) take(line);
             lines.clear();
         }
-        // The parent is gone or stopped making sense. The main thread may hang in a benchmark, so
+        // The parent is gone or sends invalid messages. The main thread may hang in a benchmark, so
         // nothing is cleaned up here.
         if (!leaving_) ::_exit(static_cast<int>(ExitCode::interrupted));
     }
@@ -211,7 +211,8 @@ private:
         else
             outbox_.send(message::Done{.id = request.id,
                                        .reason = result.replica().reason,
-                                       .reason_code = result.replica().reason_code});
+                                       .reason_code = result.replica().reason_code,
+                                       .reason_values = result.replica().reason_values});
         return true;
     }
 
@@ -224,7 +225,7 @@ private:
     bool take(const message::Stop& /*stop*/) { return false; }
     bool take(const message::Ping& /*ping*/) { return true; } // the inbox has answered
 
-    /// Rank 0 speaks.
+    /// Only rank 0 reports.
     CaseWorker::Reports reports() {
         if (rank_ != 0) return {.phase = [](const auto&) {}, .log = [](const auto&) {}};
         return {.phase = [this](const message::Phase& phase) { outbox_.send(phase); },
@@ -276,7 +277,7 @@ int worker_main() {
     // Also for ranks, whose parent is the launcher. Should the parent have died already, connecting
     // or reading fails.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // A plain worker started inside somebody's job has no rank of its own; the parent removed those
+    // A plain worker inside a user's job is not a rank of it: the parent removed those
     // variables.
     const int rank = own_rank();
     bind_rank(start, rank);

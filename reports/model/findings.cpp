@@ -8,6 +8,7 @@
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "record/format.hpp"
+#include "record/summary.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -168,9 +169,10 @@ void said_by_cases(const Run& run, Findings& out) {
     };
     for (const auto& c : run.cases) {
         const bool above = ceiling_share(c).value_or(0) > ceiling_tolerance;
+        const auto wordings = record::above_ceiling(c);
         for (const auto& text : c.warnings) {
-            // What a case says about being above its ceiling is gathered in above_ceiling().
-            if (above && text.find(c.ceiling.source) != std::string::npos) continue;
+            // Collected in above_ceiling().
+            if (above && std::ranges::find(wordings, text) != wordings.end()) continue;
             add(text, c);
         }
     }

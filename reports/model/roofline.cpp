@@ -25,14 +25,20 @@ std::string name_of(const record::Case& c) {
     return fmt::format("{}: {}", c.benchmark, fmt::join(parameter_parts(c), ", "));
 }
 
-/// Identities of the cases that others are held against: "measured in this run: <identity>".
+/// Identities of the cases that bound others. Files from before bounds had `measured_by` know their values alone.
 std::set<std::string> measured_ceilings(const record::Run& run) {
     std::set<std::string> identities;
     for (const auto& c : run.cases) {
         if (c.ceiling.kind != record::CeilingKind::measured) continue;
-        const auto end = c.ceiling.source.find(": ");
-        identities.insert(end == std::string::npos ? c.ceiling.source
-                                                   : c.ceiling.source.substr(end + 2));
+        if (c.ceiling.measured_by) {
+            identities.insert(*c.ceiling.measured_by);
+            continue;
+        }
+        const auto bound = std::ranges::find_if(run.cases, [&](const auto& other) {
+            const auto* rate = headline(other);
+            return rate != nullptr && other.place == c.place && rate->value == c.ceiling.value;
+        });
+        if (bound != run.cases.end()) identities.insert(record::identity(*bound));
     }
     return identities;
 }

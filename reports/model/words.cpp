@@ -69,18 +69,24 @@ std::string parameter_in_words(const record::Case& c, const record::Named& param
     return with_blanks(name) + " " + text;
 }
 
-/// "3.2 GHz" for to_hz, "12%" for share; a text is a reason of the driver's, or its own words.
+/// "3.2 GHz" for to_hz, "12%" for share; a reason of the driver or a phase in the language, another text as it is.
 std::string value_in_words(const record::Named& value) {
     const auto number = record::number(value.value);
+    auto text = record::to_string(value.value);
     if (!number) {
-        const auto text = record::to_string(value.value);
-        return std::string{find_text("throttle", text).value_or(text)};
+        auto key = text;
+        std::ranges::replace(key, ' ', '_');
+        if (value.name == "phase") return std::string{find_text("phase", key).value_or(text)};
+        if (value.name == "reason") return std::string{find_text("throttle", key).value_or(text)};
+        return text;
     }
     constexpr std::array<std::pair<std::string_view, const char*>, 3> units{
         {{"seconds", "s"}, {"_hz", "Hz"}, {"watts", "W"}}};
     for (const auto& [end, unit] : units)
         if (value.name.ends_with(end)) return record::human(*number, unit);
     if (value.name.ends_with("share")) return record::human_percent(*number);
+    if (value.name.ends_with("_bytes")) return record::human_bytes(*number);
+    if (std::holds_alternative<std::int64_t>(value.value)) return text;
     return fmt::format("{:.3g}", *number);
 }
 
@@ -209,16 +215,21 @@ std::string_view status_in_words(record::Status status) {
 
 std::optional<std::string> filled(std::string_view text, const record::Values& values) {
     std::string out;
-    while (!text.empty()) {
-        const auto place = text.find('{');
-        out += text.substr(0, place);
-        if (place == std::string_view::npos) break;
-        const auto index = static_cast<std::size_t>(text.at(place + 1) - '0');
-        if (index >= values.size()) return {};
-        out += value_in_words(values[index]);
-        text.remove_prefix(place + 3);
+    for (auto at = text.find_first_of("{["); at != text.npos; at = text.find_first_of("{[")) {
+        out += text.substr(0, at);
+        const bool optional = text[at] == '[';
+        const auto end = text.find(optional ? ']' : '}', at);
+        const auto inner = text.substr(at + 1, end - at - 1);
+        text.remove_prefix(end + 1);
+        if (optional) {
+            out += filled(inner, values).value_or("");
+        } else {
+            const auto value = std::ranges::find(values, inner, &record::Named::name);
+            if (value == values.end()) return {};
+            out += value_in_words(*value);
+        }
     }
-    return out;
+    return out.append(text);
 }
 
 std::string reason_in_words(const record::Case& c) {

@@ -54,12 +54,12 @@ const record::Metric* headline(const record::Case& c);
 /// "not measured", "wrong result", ...: a status as people say it.
 std::string_view status_in_words(record::Status status);
 
-/// Why a case is not ok: the harness's English sentence, after what its code means where another language is in use.
+/// Why a case is not ok: the harness's English sentence, or in another language the text of its code and values.
 std::string reason_in_words(const record::Case& c);
-/// `text` with its places {0}, {1}, ... filled, each by the unit that the name of its value ends in; nothing where
-/// there are more places than values.
+/// `text` with its places {name} filled; the end of a name gives the unit. [Parts in brackets] are left out if a
+/// value of theirs is missing; if one outside them is missing, there is no text.
 std::optional<std::string> filled(std::string_view text, const record::Values& values);
-/// What disturbed the case, one of each kind: replicas say the same with figures of their own.
+/// What disturbed the case, one of each kind: replicas report the same with values of their own.
 std::vector<std::string> disturbances_in_words(const record::Telemetry& telemetry);
 
 } // namespace assay::report

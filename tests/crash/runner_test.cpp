@@ -196,6 +196,8 @@ TEST_F(RunnerTest, ACrashNamesItsSignal) {
     EXPECT_EQ(c.status, Status::crashed);
     EXPECT_EQ(c.reason_code, record::ReasonCode::process_died);
     EXPECT_THAT(c.reason, HasSubstr("SIGSEGV"));
+    EXPECT_EQ(record::number(c.reason_values, "signal"), SIGSEGV);
+    EXPECT_EQ(record::text(c.reason_values, "phase"), "running");
     EXPECT_THAT(c.metrics, IsEmpty());
 }
 
@@ -204,6 +206,8 @@ TEST_F(RunnerTest, AHangIsEndedAndSaysWhere) {
     EXPECT_EQ(in_run.status, Status::timed_out);
     EXPECT_EQ(in_run.reason_code, record::ReasonCode::time_limit);
     EXPECT_THAT(in_run.reason, HasSubstr("0.5 s, while running"));
+    EXPECT_EQ(record::number(in_run.reason_values, "limit_seconds"), 0.5);
+    EXPECT_EQ(record::text(in_run.reason_values, "phase"), "running");
     const auto in_verify = only_case("hang_verify", 0.5);
     EXPECT_EQ(in_verify.status, Status::timed_out);
     EXPECT_THAT(in_verify.reason, HasSubstr("while verifying"));
@@ -213,12 +217,15 @@ TEST_F(RunnerTest, AnExceptionInSetUpIsAFailure) {
     const auto c = only_case("throws");
     EXPECT_EQ(c.status, Status::failed);
     EXPECT_THAT(c.reason, HasSubstr("no set-up today"));
+    EXPECT_EQ(record::text(c.reason_values, "function"), "set-up");
+    EXPECT_EQ(record::text(c.reason_values, "message"), "no set-up today");
 }
 
 TEST_F(RunnerTest, ExitInAModuleIsACrash) {
     const auto c = only_case("leaves");
     EXPECT_EQ(c.status, Status::crashed);
     EXPECT_THAT(c.reason, HasSubstr("ended with exit code 3 in the middle of a case"));
+    EXPECT_EQ(record::number(c.reason_values, "exit_code"), 3);
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
@@ -246,6 +253,7 @@ TEST_F(RunnerTest, WhatDoesNotApplyIsSkippedOnceWithItsReason) {
     const auto& c = outcome->run.cases[0];
     EXPECT_EQ(c.status, Status::skipped);
     EXPECT_THAT(c.reason, HasSubstr("a machine that does not exist"));
+    EXPECT_EQ(record::text(c.reason_values, "message"), c.reason);
     EXPECT_THAT(c.replicas, IsEmpty());
     EXPECT_EQ(observer_.finished_cases.size(), 1U);
 }

@@ -100,6 +100,8 @@ TEST_F(TeamTest, ARankThatCannotTakePartTellsWhy) {
     EXPECT_THAT(result.cases[0].reason, HasSubstr("rank 1"));
     EXPECT_THAT(result.cases[0].reason, HasSubstr("no set-up today"));
     EXPECT_EQ(result.cases[0].reason_code, record::ReasonCode::benchmark_error);
+    EXPECT_EQ(record::number(result.cases[0].reason_values, "rank"), 1);
+    EXPECT_EQ(record::text(result.cases[0].reason_values, "function"), "set-up");
     EXPECT_EQ(result.cases.at(1).status, Status::skipped);
     EXPECT_EQ(result.cases[1].reason_code, record::ReasonCode::not_applicable);
     EXPECT_TRUE(record::is_finished(result.cases.at(2).status)) << result.cases[2].reason;
@@ -112,6 +114,7 @@ TEST_F(TeamTest, ARankThatFailsWhileItIsMeasuredTellsWhy) {
     EXPECT_THAT(result.cases[0].reason, HasSubstr("rank 1"));
     EXPECT_THAT(result.cases[0].reason, HasSubstr("no verdict today"));
     EXPECT_EQ(result.cases[0].reason_code, record::ReasonCode::benchmark_error);
+    EXPECT_EQ(record::text(result.cases[0].reason_values, "function"), "verify");
     EXPECT_TRUE(record::is_finished(result.cases.at(1).status)) << result.cases[1].reason;
 }
 

@@ -128,7 +128,8 @@ Case measured(Identity who, const std::string& headline, const Shape& shape, Noi
 void hold_against(Case& c, double value, const std::string& source) {
     c.ceiling = {.value = value,
                  .kind = record::CeilingKind::measured,
-                 .source = "measured in this run: " + source};
+                 .source = "measured in this run: " + source,
+                 .measured_by = source};
 }
 
 Case gemm(const std::string& library, const std::string& precision, double rate, Noise& noise) {

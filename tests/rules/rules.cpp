@@ -52,6 +52,8 @@ struct Forbidden {
 };
 
 TEST(Rules, ForbiddenCallsStayInTheirRooms) {
+    const std::string prose =
+        R"(\b(reason|message|warning|warnings|source|detail|note|problem|disturbances|what\(\)))";
     const std::array forbidden{
         Forbidden{std::regex{R"((^|[^\w:.>])(std::|::)?(exit|_exit|_Exit|quick_exit|abort)\s*\()"},
                   {"harness/cli", "reports/cli", "harness/worker/worker.cpp",
@@ -72,6 +74,10 @@ TEST(Rules, ForbiddenCallsStayInTheirRooms) {
         Forbidden{std::regex{R"(std::this_thread::sleep|\busleep\s*\()"},
                   {"harness/process/process.cpp"},
                   "waiting is the parent's business"},
+        Forbidden{std::regex{prose + R"(\.(find|rfind|contains|starts_with|ends_with)\s*\()" +
+                             R"(|(contains|regex_search|regex_match)\s*\((\w+\.)*)" + prose + ','},
+                  {},
+                  "control flow reads codes and typed fields, not sentences"},
     };
     std::vector<std::string> broken;
     for (const auto& line : source_lines({"harness", "reports"})) {

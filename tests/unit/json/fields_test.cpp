@@ -123,17 +123,7 @@ TEST(Fields, SurvivesWhatIsNoObject) {
         root.each("x", [](const Object&) { FAIL(); });
         EXPECT_FALSE(root.has("x"));
         EXPECT_NE(document.result().error().message.find("expected an object"), std::string::npos);
-        EXPECT_FALSE(get_string(value, "x", "f"));
     }
-}
-
-TEST(Fields, OneFieldAlone) {
-    const Value value = parsed(R"({"s":"x","i":3,"d":0.5,"b":false})");
-    EXPECT_EQ(get_string(value, "s", "f").value(), "x");
-    EXPECT_EQ(get_integer(value, "i", "f").value(), 3);
-    EXPECT_EQ(get_number(value, "i", "f").value(), 3.0);
-    EXPECT_EQ(get_bool(value, "b", "f").value(), false);
-    EXPECT_EQ(get_string(value, "i", "f").error().message, "f: i: got 3, expected a string");
 }
 
 TEST(Fields, HostileTextInMessagesIsCutAndEscaped) {

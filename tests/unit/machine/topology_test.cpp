@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "machine/binding.hpp"
 #include "machine/topology.hpp"
 
 #include <gmock/gmock.h>

@@ -52,9 +52,8 @@ std::function<double()> noisy(double seconds, double deviation) {
 TEST(Engine, MeasuresVerifiesAndSaysHowSureItIs) {
     Bench bench{noisy(10 * micro, 0.02)};
     const Measurement result = bench.measure();
-    EXPECT_EQ(result.status, Status::ok);
-    EXPECT_EQ(result.reason, "");
     EXPECT_EQ(result.replica.status, Status::ok);
+    EXPECT_EQ(result.replica.reason, "");
     ASSERT_TRUE(result.verification);
     EXPECT_TRUE(result.verification->passed);
     EXPECT_EQ(result.verification->method, "scripted");
@@ -82,8 +81,8 @@ TEST(Engine, AWrongResultIsIncorrectAndNotMeasured) {
     Bench bench{constant(micro)};
     bench.subject.computes_right = false;
     const Measurement result = bench.measure();
-    EXPECT_EQ(result.status, Status::incorrect);
-    EXPECT_EQ(result.reason, "error 1 against a bound of 0.5");
+    EXPECT_EQ(result.replica.status, Status::incorrect);
+    EXPECT_EQ(result.replica.reason, "error 1 against a bound of 0.5");
     EXPECT_FALSE(result.verification->passed);
     EXPECT_FALSE(result.replica.seconds);
     EXPECT_EQ(bench.subject.batch_calls.size(), 1U);
@@ -93,8 +92,8 @@ TEST(Engine, ABlindCheckIsIncorrect) {
     Bench bench{constant(micro)};
     bench.subject.blind = true;
     const Measurement result = bench.measure();
-    EXPECT_EQ(result.status, Status::incorrect);
-    EXPECT_EQ(result.reason, "verify() did not notice a spoiled result");
+    EXPECT_EQ(result.replica.status, Status::incorrect);
+    EXPECT_EQ(result.replica.reason, "verify() did not detect the injected error");
     EXPECT_FALSE(result.verification->passed);
 }
 
@@ -103,7 +102,7 @@ TEST(Engine, PoisonCatchesARunThatStopsWriting) {
     // The result of an earlier run stays in place, so that it would look right.
     bench.hooks.window_begins = [&] { bench.subject.writes_result = false; };
     const Measurement result = bench.measure();
-    EXPECT_EQ(result.status, Status::incorrect);
+    EXPECT_EQ(result.replica.status, Status::incorrect);
     EXPECT_FALSE(result.replica.seconds); // no rate of a wrong result
     EXPECT_TRUE(result.replica.values.empty());
 }
@@ -114,9 +113,9 @@ TEST(Engine, DriftIsUnstable) {
         return 10 * micro * (1 + 0.1 * (bench.clock.time - 100));
     };
     const Measurement result = bench.measure();
-    EXPECT_EQ(result.status, Status::unstable);
-    EXPECT_THAT(result.reason, HasSubstr("drift: first half 1."));
-    EXPECT_THAT(result.reason, HasSubstr("e-05 s, second half 1."));
+    EXPECT_EQ(result.replica.status, Status::unstable);
+    EXPECT_THAT(result.replica.reason, HasSubstr("drift: first half 1."));
+    EXPECT_THAT(result.replica.reason, HasSubstr("e-05 s, second half 1."));
     EXPECT_TRUE(result.replica.seconds); // shown, marked
 }
 
@@ -124,8 +123,8 @@ TEST(Engine, MissingTheTargetWithinTheBudgetIsUnstable) {
     Bench bench{noisy(10 * micro, 0.3)};
     bench.protocol.budget_seconds = 2;
     const Measurement result = bench.measure();
-    EXPECT_EQ(result.status, Status::unstable);
-    EXPECT_THAT(result.reason, HasSubstr("%, the target is 1%"));
+    EXPECT_EQ(result.replica.status, Status::unstable);
+    EXPECT_THAT(result.replica.reason, HasSubstr("%, the target is 1%"));
     const double measured =
         *result.replica.seconds *
         static_cast<double>(result.replica.values.size() * result.replica.calls.value());
@@ -135,7 +134,7 @@ TEST(Engine, MissingTheTargetWithinTheBudgetIsUnstable) {
 TEST(Engine, StopsAtTheFirstLookWhenQuiet) {
     Bench bench{noisy(10 * micro, 0.001)};
     const Measurement result = bench.measure();
-    EXPECT_EQ(result.status, Status::ok);
+    EXPECT_EQ(result.replica.status, Status::ok);
     const double measured =
         *result.replica.seconds *
         static_cast<double>(result.replica.values.size() * result.replica.calls.value());
@@ -145,7 +144,7 @@ TEST(Engine, StopsAtTheFirstLookWhenQuiet) {
 TEST(Engine, LongCallsNeedFewBatches) {
     Bench bench{noisy(0.5, 0.001)};
     const Measurement result = bench.measure();
-    EXPECT_EQ(result.status, Status::ok) << result.reason;
+    EXPECT_EQ(result.replica.status, Status::ok) << result.replica.reason;
     EXPECT_EQ(result.replica.batches, bench.protocol.few_batches);
     EXPECT_EQ(result.replica.calls, 1U);
 }
@@ -153,15 +152,15 @@ TEST(Engine, LongCallsNeedFewBatches) {
 TEST(Engine, TooFewBatchesWithinTheBudgetIsUnstable) {
     Bench bench{noisy(3, 0.001)};
     const Measurement result = bench.measure();
-    EXPECT_EQ(result.status, Status::unstable);
-    EXPECT_THAT(result.reason, HasSubstr("4 batches of the 10 that are needed"));
+    EXPECT_EQ(result.replica.status, Status::unstable);
+    EXPECT_THAT(result.replica.reason, HasSubstr("4 batches of the 10 that are needed"));
     EXPECT_EQ(result.replica.values.size(), 4U);
 }
 
 TEST(Engine, OneBatchHasAValueAndNoInterval) {
     Bench bench{constant(20)};
     const Measurement result = bench.measure();
-    EXPECT_EQ(result.status, Status::unstable);
+    EXPECT_EQ(result.replica.status, Status::unstable);
     EXPECT_EQ(result.replica.seconds, 20.0);
     EXPECT_FALSE(result.replica.low);
     EXPECT_FALSE(result.replica.high);
@@ -171,7 +170,7 @@ TEST(Engine, NoIntervalIsNarrowerThanTheClock) {
     Bench bench{constant(10 * micro)};
     bench.clock.step = micro;
     const Measurement result = bench.measure();
-    EXPECT_EQ(result.status, Status::ok);
+    EXPECT_EQ(result.replica.status, Status::ok);
     const auto calls_of_a_batch = static_cast<double>(bench.subject.batch_calls.back());
     const double half = (*result.replica.high - *result.replica.low) / 2;
     EXPECT_NEAR(half, micro / calls_of_a_batch, 1e-15);
@@ -183,8 +182,8 @@ TEST(Engine, SingleCallsTooShortForTheClockAreUnstable) {
     bench.clock.step = micro; // a tenth of the call
     bench.protocol.budget_seconds = 0.05;
     const Measurement result = bench.measure();
-    EXPECT_EQ(result.status, Status::unstable);
-    EXPECT_THAT(result.reason, HasSubstr("known to 10%"));
+    EXPECT_EQ(result.replica.status, Status::unstable);
+    EXPECT_THAT(result.replica.reason, HasSubstr("known to 10%"));
     EXPECT_EQ(*std::max_element(bench.subject.batch_calls.begin(), bench.subject.batch_calls.end()),
               1U);
 }
@@ -192,8 +191,8 @@ TEST(Engine, SingleCallsTooShortForTheClockAreUnstable) {
 TEST(Engine, ACallThatTakesNoTimeIsAnError) {
     Bench bench{constant(0)};
     Measurement result = bench.measure();
-    EXPECT_EQ(result.status, Status::failed);
-    EXPECT_THAT(result.reason, HasSubstr("did not advance"));
+    EXPECT_EQ(result.replica.status, Status::failed);
+    EXPECT_THAT(result.replica.reason, HasSubstr("did not advance"));
 
     Bench single{constant(0)};
     single.subject.single_call = true;
@@ -203,8 +202,8 @@ TEST(Engine, ACallThatTakesNoTimeIsAnError) {
     single.subject.rewinds = true;
     single.subject.rewind_seconds = 0.01;
     result = single.measure();
-    EXPECT_EQ(result.status, Status::failed);
-    EXPECT_THAT(result.reason, HasSubstr("did not advance"));
+    EXPECT_EQ(result.replica.status, Status::failed);
+    EXPECT_THAT(result.replica.reason, HasSubstr("did not advance"));
     EXPECT_FALSE(result.replica.seconds);
 }
 
@@ -213,7 +212,7 @@ TEST(Engine, RewindsBeforeEveryBatchAndRespectsSafeCalls) {
     bench.subject.rewinds = true;
     bench.subject.safe_calls = 3;
     const Measurement result = bench.measure();
-    EXPECT_EQ(result.status, Status::ok) << result.reason;
+    EXPECT_EQ(result.replica.status, Status::ok) << result.replica.reason;
     const auto& steps = bench.subject.steps;
     for (std::size_t i = 0; i < steps.size(); ++i)
         if (steps[i] == "sample") {
@@ -244,7 +243,7 @@ TEST(Engine, SlowRewindsDoNotRunIntoTheLimit) {
     const double begin = bench.clock.time;
     const Measurement result = bench.measure();
     EXPECT_LT(bench.clock.time - begin, 0.6 * bench.protocol.limit_seconds);
-    EXPECT_EQ(result.status, Status::ok) << result.reason;
+    EXPECT_EQ(result.replica.status, Status::ok) << result.replica.reason;
     EXPECT_GT(result.replica.batches, 1000U);
 }
 
@@ -255,7 +254,7 @@ TEST(Engine, ValuesAreTheTruthInBrief) {
     bench.hooks.window_begins = [&] { first = bench.subject.batch_seconds.size(); };
     const Measurement result = bench.measure();
     const record::Replica& replica = result.replica;
-    ASSERT_EQ(result.status, Status::ok) << result.reason;
+    ASSERT_EQ(result.replica.status, Status::ok) << result.replica.reason;
     ASSERT_GT(replica.batches, 400U); // or nothing was merged
     EXPECT_LE(replica.values.size(), bench.protocol.kept_values);
     EXPECT_GE(replica.values.size(), bench.protocol.kept_values / 2);
@@ -312,7 +311,7 @@ TEST(Engine, WarmUpEndsWhenTheRateIsSteady) {
     const Measurement result = ramp.measure();
     EXPECT_GT(result.replica.warmup_seconds.value(), 0.25);
     EXPECT_LT(result.replica.warmup_seconds.value(), 0.45);
-    EXPECT_EQ(result.status, Status::ok) << result.reason;
+    EXPECT_EQ(result.replica.status, Status::ok) << result.replica.reason;
 }
 
 TEST(Engine, WarmUpIsBounded) {
@@ -336,7 +335,7 @@ TEST(Engine, WhatIsSustainedIsAtLoadForLongAndHardlyRests) {
     double begin = 0;
     sustained.hooks.window_begins = [&] { begin = sustained.clock.time; };
     const Measurement result = sustained.measure();
-    EXPECT_EQ(result.status, Status::ok) << result.reason;
+    EXPECT_EQ(result.replica.status, Status::ok) << result.replica.reason;
     EXPECT_GE(begin - 100, 2);
     EXPECT_GE(sustained.subject.batch_seconds.back(), 0.02);
     EXPECT_LT(sustained.subject.batch_seconds.back(), 0.03);
@@ -390,9 +389,8 @@ TEST_P(EngineErrors, AreReported) {
     bench.hooks.window_begins = [&] { ++open; };
     bench.hooks.window_ends = [&] { --open; };
     const Measurement result = bench.measure();
-    EXPECT_EQ(result.status, Status::failed);
-    EXPECT_EQ(result.reason, GetParam().name + " broke");
     EXPECT_EQ(result.replica.status, Status::failed);
+    EXPECT_EQ(result.replica.reason, GetParam().name + " broke");
     EXPECT_EQ(bench.subject.steps.back(), GetParam().name);
     EXPECT_FALSE(result.replica.seconds);
     EXPECT_EQ(open, 0);
@@ -416,8 +414,8 @@ TEST(Engine, ATimeThatIsNoneIsAnError) {
         int calls = 0;
         Bench bench{[&] { return ++calls == 20 ? bad : 10 * micro; }};
         const Measurement result = bench.measure();
-        EXPECT_EQ(result.status, Status::failed);
-        EXPECT_THAT(result.reason, HasSubstr("a time is finite and not negative"));
+        EXPECT_EQ(result.replica.status, Status::failed);
+        EXPECT_THAT(result.replica.reason, HasSubstr("a time is finite and not negative"));
     }
 }
 

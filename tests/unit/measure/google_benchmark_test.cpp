@@ -104,7 +104,7 @@ TEST(GoogleBenchmark, MeasuresAWholeCase) {
     FakeSubject subject{clock, [&] { return 1e-4 * noise(random); }};
     const Team alone;
     const Measurement result = measure(subject, Protocol{}, clock, google_benchmark(), alone, {});
-    EXPECT_EQ(result.status, record::Status::ok) << result.reason;
+    EXPECT_EQ(result.replica.status, record::Status::ok) << result.replica.reason;
     EXPECT_NEAR(*result.replica.seconds, 1e-4, 1e-6);
 }
 

@@ -161,8 +161,8 @@ Coverage simulate(const MakeSeries& make, const Protocol& protocol, int runs) {
     for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(runs); ++seed) {
         const auto [result, truth] = run_once(make, protocol, seed);
         const record::Replica& replica = result.replica;
-        tally.add(result.status, replica.low.value_or(NAN), truth, replica.high.value_or(NAN),
-                  replica.batches.value());
+        tally.add(result.replica.status, replica.low.value_or(NAN), truth,
+                  replica.high.value_or(NAN), replica.batches.value());
     }
     return tally.coverage();
 }
@@ -176,7 +176,7 @@ Coverage simulate_published(const MakeSeries& make, const Protocol& protocol, in
         std::uint64_t batches = 0;
         for (std::uint64_t i = 0; i < replicas; ++i) {
             const Measurement result = run_once(make, protocol, replicas * seed + i).measurement;
-            if (result.status != record::Status::ok) status = result.status;
+            if (result.replica.status != record::Status::ok) status = result.replica.status;
             batches += result.replica.batches.value();
             estimates.push_back({.value = result.replica.seconds.value_or(NAN),
                                  .low = result.replica.low.value_or(NAN),

@@ -110,7 +110,7 @@ std::vector<Rank> measure_together(int size, const Prepare& prepare) {
 
 void expect_in_step(const std::vector<Rank>& ranks, Status status) {
     for (const Rank& rank : ranks) {
-        EXPECT_EQ(rank.result.status, status) << rank.result.reason;
+        EXPECT_EQ(rank.result.replica.status, status) << rank.result.replica.reason;
         EXPECT_EQ(rank.collectives, ranks.front().collectives);
     }
 }
@@ -152,10 +152,10 @@ TEST(Team, AFailureOnOneRankEndsAll) {
             SCOPED_TRACE(failure.name + std::to_string(failure.number));
             expect_in_step(ranks, Status::failed);
             for (int rank = 0; rank < 3; ++rank)
-                EXPECT_EQ(ranks[static_cast<std::size_t>(rank)].result.reason,
-                          rank == culprit ? failure.name + " broke"
-                                          : "rank " + std::to_string(culprit) +
-                                                " of 3 failed; its log says why");
+                EXPECT_EQ(ranks[static_cast<std::size_t>(rank)].result.replica.reason,
+                          rank == culprit
+                              ? failure.name + " broke"
+                              : "rank " + std::to_string(culprit) + " of 3 failed: see its log");
         }
 }
 
@@ -163,7 +163,7 @@ TEST(Team, AWrongResultOnOneRankIsIncorrectOnAll) {
     const std::vector<Rank> ranks = measure_together(
         3, [](int rank, FakeSubject& subject) { subject.computes_right = rank != 1; });
     expect_in_step(ranks, Status::incorrect);
-    EXPECT_EQ(ranks[0].result.reason,
+    EXPECT_EQ(ranks[0].result.replica.reason,
               "rank 1 of 3 holds a wrong result; error 0 against a bound of 0.5");
 }
 

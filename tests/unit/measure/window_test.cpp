@@ -91,18 +91,19 @@ TEST(Judge, NamesEverythingThatIsWrong) {
     KeptValues kept{200};
     for (int i = 0; i < 50; ++i) kept.add(1 + 0.01 * i);
     const Judgement judgement = judge(kept, Protocol{}, 0, 200);
-    EXPECT_EQ(judgement.status, record::Status::unstable);
-    EXPECT_THAT(judgement.reason, HasSubstr("50 batches of the 200 that are needed"));
-    EXPECT_THAT(judgement.reason, HasSubstr("drift: first half 1.12 s, second half 1.37 s"));
-    EXPECT_THAT(judgement.reason, HasSubstr("the target is 1%"));
-    EXPECT_THAT(judgement.reason, HasSubstr("correlated"));
+    EXPECT_EQ(judgement.conclusion.status, record::Status::unstable);
+    EXPECT_THAT(judgement.conclusion.reason, HasSubstr("50 batches of the 200 that are needed"));
+    EXPECT_THAT(judgement.conclusion.reason,
+                HasSubstr("drift: first half 1.12 s, second half 1.37 s"));
+    EXPECT_THAT(judgement.conclusion.reason, HasSubstr("the target is 1%"));
+    EXPECT_THAT(judgement.conclusion.reason, HasSubstr("correlated"));
 }
 
 TEST(Judge, ADifferenceWithinTheTargetIsNoDrift) {
     KeptValues kept{200};
     for (int i = 0; i < 100; ++i) kept.add(i < 50 ? 1 : 1.004);
     const Judgement judgement = judge(kept, Protocol{.target = 0.01}, 0, 10);
-    EXPECT_THAT(judgement.reason, testing::Not(HasSubstr("drift")));
+    EXPECT_THAT(judgement.conclusion.reason, testing::Not(HasSubstr("drift")));
 }
 
 } // namespace

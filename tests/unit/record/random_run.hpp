@@ -132,7 +132,8 @@ private:
     record::Ceiling ceiling() {
         return {.value = maybe([&] { return real(); }),
                 .kind = static_cast<record::CeilingKind>(below(3)),
-                .source = text()};
+                .source = text(),
+                .measured_by = maybe([&] { return text(); })};
     }
     record::Metric metric() {
         return {.name = text(),

@@ -106,6 +106,33 @@ TEST_F(InALanguage, AReasonIsSaidFromItsCodeAndValues) {
     EXPECT_THAT(reason_in_words(c), HasSubstr(c.reason));
 }
 
+TEST_F(InALanguage, PartsOfATextWithoutTheirValuesAreLeftOut) {
+    EXPECT_EQ(filled("{a}[ on {host}][: {b} and {c}].", {{"a", "x"}, {"b", "y"}}), "x.");
+    EXPECT_EQ(filled("[{a}: ]{limit_seconds}, {rank}",
+                     {{"rank", std::int64_t{1024}}, {"limit_seconds", 0.5}, {"a", "x"}}),
+              "x: 500 ms, 1024");
+    EXPECT_EQ(filled("[{a}] {b}", {{"a", "x"}}), std::nullopt);
+}
+
+/// Every reason has a text for the values that the harness gives it.
+TEST_F(InALanguage, ReasonsOfProcessesAreSaidInChinese) {
+    use_language(Language::zh);
+    record::Case c{.status = record::Status::crashed,
+                   .reason = "killed by SIGSEGV while warming up",
+                   .reason_code = record::ReasonCode::process_died,
+                   .reason_values = {{"rank", std::int64_t{1}},
+                                     {"host", "node1"},
+                                     {"phase", "warming up"},
+                                     {"signal", std::int64_t{11}}}};
+    EXPECT_EQ(reason_in_words(c), "进程 1（node1）异常终止，信号 11，阶段：预热");
+    c.reason_code = record::ReasonCode::time_limit;
+    c.reason_values = {{"limit_seconds", 90.0}, {"phase", "a phase of a later version"}};
+    EXPECT_EQ(reason_in_words(c), "90.0 s 内未完成，阶段：a phase of a later version");
+    c.reason_code = record::ReasonCode::benchmark_error;
+    c.reason_values = {{"function", "verify"}, {"message", "out of memory"}};
+    EXPECT_EQ(reason_in_words(c), "基准测试报错，函数 verify：out of memory");
+}
+
 TEST_F(InALanguage, EnglishHasASingular) {
     EXPECT_EQ(say_count<text::count::cores>(1), "1 core");
     EXPECT_EQ(say_count<text::count::cores>(0), "0 cores");

@@ -153,6 +153,16 @@ TEST(Roofline, HasTheMeasuredRoofsAndTheCasesThatCountTheirBytes) {
     EXPECT_DOUBLE_EQ(roofline->cases[0].intensity, 2.0 / 24);
     EXPECT_EQ(roofline->cases[0].rate, 5e9);
 
+    // The case that measured the bound, whatever values others have.
+    auto named = run;
+    named.cases[2].ceiling.value = 2e11;
+    named.cases[2].ceiling.measured_by = record::identity(named.cases[0]);
+    named.cases[1].ceiling.measured_by = record::identity(named.cases[1]);
+    ASSERT_EQ(make_rooflines(named).size(), 1U);
+    EXPECT_EQ(make_rooflines(named).front().peaks.size(), 1U);
+    named.cases[2].ceiling.measured_by = "another case";
+    EXPECT_TRUE(make_rooflines(named).empty());
+
     run.cases[1].status = record::Status::incorrect; // a wrong result has no rate
     EXPECT_TRUE(make_rooflines(run).empty());
 }

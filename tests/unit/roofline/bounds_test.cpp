@@ -110,7 +110,7 @@ const std::vector<Choice> choices{
     {.by = BoundBy::matrix_units,
      .precision = "fp64_emulated",
      .told = {},
-     .reason = "no data sheet has a figure for precision \"fp64_emulated\""},
+     .reason = "no data sheet has a value for precision \"fp64_emulated\""},
     {.by = BoundBy::vector_units, .told = {}},
     // network.*: between machines, no limit of a device.
     {.by = BoundBy::network, .told = {.machines = 2, .network_devices = "mlx5_0:1"}},

@@ -376,7 +376,7 @@ TEST(DeviceLimits, APartIsHeldAgainstWhatItMeasuredAndTheReasonStandsBeside) {
     ASSERT_THAT(run.cases[1].other_ceilings, SizeIs(1));
     EXPECT_EQ(run.cases[1].other_ceilings[0].kind, record::CeilingKind::none);
     EXPECT_THAT(run.cases[0].ceiling.source,
-                HasSubstr("it is a ceiling itself; not a whole device"));
+                HasSubstr("it is a roofline bound itself; not a whole device"));
 }
 
 TEST(DeviceLimits, AnotherDeviceIsNoLimit) {

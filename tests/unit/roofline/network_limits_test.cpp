@@ -90,7 +90,7 @@ TEST(NetworkLimits, OneCardCarriesItsRateEachWay) {
     }();
     ASSERT_THAT(both.ceilings, SizeIs(1));
     EXPECT_EQ(both.ceilings[0].value, 25e9);
-    EXPECT_THAT(both.ceilings[0].source, HasSubstr("(4X EDR), both ways at once"));
+    EXPECT_THAT(both.ceilings[0].source, HasSubstr("(4X EDR), both directions at once"));
 }
 
 TEST(NetworkLimits, SeveralDevicesAddUpAndAllMustBeKnown) {

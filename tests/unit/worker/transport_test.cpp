@@ -36,6 +36,8 @@ TEST(LinkProof, ALinkThatCarriedTooLittleContradicts) {
     EXPECT_EQ(proof.contradiction, "the NVLink counters show 410 MiB per call and device, "
                                    "where at least 1 GiB must have gone");
     EXPECT_EQ(proof.said, "counted");
+    EXPECT_EQ(record::number(proof.values, "least_bytes"), gib);
+    EXPECT_TRUE(record::number(proof.values, "counted_bytes"));
 }
 
 TEST(LinkProof, ALinkThatShouldHaveBeenIdleAndWasNotContradicts) {

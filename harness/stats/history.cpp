@@ -2,6 +2,7 @@
 
 #include "stats/history.hpp"
 
+#include <boost/math/distributions/non_central_t.hpp>
 #include <boost/math/distributions/normal.hpp>
 
 #include <algorithm>
@@ -11,13 +12,15 @@
 namespace assay::stats {
 namespace {
 
+bool is_share(double value) { return value > 0 && value < 1; }
+
 struct Point {
     double x;
     double y;
 };
 
-/// Points in the order of x, those that are not finite left out. There is a slope for each pair of points, so
-/// that of many points neighbours are put together, by their medians, to `most`.
+/// Points in the order of x, without those that are not finite. Each pair of points has a slope, so many points
+/// are merged with their neighbours, by medians, to `most`.
 std::vector<Point> ordered_points(Values x, Values y) {
     constexpr std::size_t most = 1000; // half a million slopes: 4 MB, a few hundredths of a second
     std::vector<Point> points;
@@ -82,10 +85,9 @@ Slope theil_sen(Values x, Values y, double confidence) {
         for (std::size_t k = i + 1; k < points.size(); ++k)
             if (points[k].x > points[i].x)
                 slopes.push_back((points[k].y - points[i].y) / (points[k].x - points[i].x));
-    const bool is_share = confidence > 0 && confidence < 1;
-    if (different_x(points) < 3 || !is_share) return none;
+    if (different_x(points) < 3 || !is_share(confidence)) return none;
     std::ranges::sort(slopes);
-    // The slopes that Kendall's test of no trend would not refuse: a range of ranks about the middle.
+    // The slopes that Kendall's test of no trend would not reject: a range of ranks about the middle.
     const double reach =
         quantile(boost::math::normal{}, 0.5 + (confidence / 2)) * kendall_deviation(points);
     const auto count = static_cast<double>(slopes.size());
@@ -95,6 +97,36 @@ Slope theil_sen(Values x, Values y, double confidence) {
     const auto high =
         static_cast<std::size_t>(std::clamp(std::nearbyint((count + reach) / 2), 0.0, last));
     return {.value = median(slopes), .low = slopes[low], .high = slopes[high]};
+}
+
+double lower_tolerance_bound(Values values, double coverage, double confidence) {
+    const double center = mean(values);
+    const double spread = std::sqrt(variance(values));
+    if (values.size() < 2 || !std::isfinite(center) || !std::isfinite(spread) ||
+        !is_share(coverage) || !is_share(confidence))
+        return unknown;
+    if (spread == 0) return center;
+    const auto count = static_cast<double>(values.size());
+    const double beyond = quantile(boost::math::normal{}, coverage);
+    const boost::math::non_central_t distribution{count - 1, beyond * std::sqrt(count)};
+    return center - quantile(distribution, confidence) / std::sqrt(count) * spread;
+}
+
+double expected_smallest(Values values, std::size_t k) {
+    const bool has_nan = std::ranges::any_of(values, [](double v) { return std::isnan(v); });
+    if (values.empty() || k == 0 || has_nan) return unknown;
+    std::vector<double> ordered(values.begin(), values.end());
+    std::ranges::sort(ordered);
+    const auto count = static_cast<double>(ordered.size());
+    double sum = 0;
+    for (std::size_t i = 0; i < ordered.size(); ++i) {
+        // All k are this one or larger, less those draws where all are larger.
+        const double from_here = (count - static_cast<double>(i)) / count;
+        const double beyond = (count - static_cast<double>(i) - 1) / count;
+        const auto draws = static_cast<double>(k);
+        sum += ordered[i] * (std::pow(from_here, draws) - std::pow(beyond, draws));
+    }
+    return sum;
 }
 
 } // namespace assay::stats
