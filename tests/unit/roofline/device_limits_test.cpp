@@ -193,7 +193,7 @@ TEST(DeviceLimits, ATransferIsHeldAgainstTheLinkItWasSeenOn) {
     EXPECT_THAT(limits(c).ceilings.at(0).source, HasSubstr("not seen under load"));
     c.telemetry.device = record::DeviceTelemetry{.pcie_generation = 4, .pcie_width = 8};
     EXPECT_NEAR(*limits(c).ceilings.at(0).value, 15.75e9, 0.01e9);
-    EXPECT_THAT(limits(c).ceilings.at(0).source, HasSubstr("PCIe 4.0 x8, one way, as seen"));
+    EXPECT_THAT(limits(c).ceilings.at(0).source, HasSubstr("PCIe 4.0 x8, one direction, as seen"));
     c.evidence.directions = 2;
     EXPECT_NEAR(*limits(c).ceilings.at(0).value, 31.5e9, 0.01e9);
     c.telemetry.device->pcie_generation = 99;
@@ -231,7 +231,7 @@ TEST(DeviceLimits, ACollectiveIsHeldAgainstTheLinksOfTheSlowestDevice) {
     const auto found = limits_of_eight(reduced({.links = Links::nvlink}));
     ASSERT_THAT(found.ceilings, SizeIs(2));
     EXPECT_DOUBLE_EQ(*found.ceilings[0].value, 17 * 25e9);
-    EXPECT_EQ(found.ceilings[0].source, "17 NVLinks of 25.0 GB/s, one way");
+    EXPECT_EQ(found.ceilings[0].source, "17 NVLinks of 25.0 GB/s, one direction");
     EXPECT_DOUBLE_EQ(*found.ceilings[1].value, 450e9);
     EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("differ by 5.6%"))) << "a link is missing";
     const auto staged = limits_of_eight(reduced({.links = Links::host}));
