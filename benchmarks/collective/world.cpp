@@ -164,7 +164,8 @@ std::string read_control(int index) {
     constexpr int longest = 4096; // a list of components; a longer one is not for people
     if (type == MPI_CHAR && count > 0 && count <= longest) {
         std::string buffer(static_cast<std::size_t>(count) + 1, '\0');
-        if (MPI_T_cvar_read(handle, buffer.data()) == MPI_SUCCESS) text = buffer.c_str();
+        if (MPI_T_cvar_read(handle, buffer.data()) == MPI_SUCCESS)
+            text.assign(buffer, 0, buffer.find('\0'));
     } else if (type == MPI_INT && count == 1 && list != MPI_T_ENUM_NULL) {
         int number = 0;
         if (MPI_T_cvar_read(handle, &number) == MPI_SUCCESS) text = word_of(list, number);

@@ -17,8 +17,8 @@ namespace assay::device {
 /// compute-sanitizer give to what they start.
 template <class GetEnv>
 std::string_view forbids_holding(const GetEnv& get) {
-    constexpr std::string_view by_hand = "ASSAY_HOLD_STREAMS";
-    constexpr std::string_view blocking = "CUDA_LAUNCH_BLOCKING";
+    constexpr const char* by_hand = "ASSAY_HOLD_STREAMS";
+    constexpr const char* blocking = "CUDA_LAUNCH_BLOCKING";
     constexpr std::array tools{
         "CUDA_INJECTION64_PATH",                  // any tool that is loaded with CUDA, nsys too
         "NSYS_PROFILING_SESSION_ID",              // Nsight Systems
@@ -30,8 +30,8 @@ std::string_view forbids_holding(const GetEnv& get) {
         const char* value = get(name);
         return value != nullptr && *value != '\0';
     };
-    if (is_set(by_hand.data()) && std::string_view{get(by_hand.data())} == "0") return by_hand;
-    if (is_set(blocking.data()) && std::string_view{get(blocking.data())} != "0") return blocking;
+    if (is_set(by_hand) && std::string_view{get(by_hand)} == "0") return by_hand;
+    if (is_set(blocking) && std::string_view{get(blocking)} != "0") return blocking;
     for (const char* tool : tools)
         if (is_set(tool)) return tool;
     return {};

@@ -21,6 +21,7 @@
 #include <numbers>
 #include <type_traits>
 
+// NOLINTBEGIN: the words of nvcc are spelled as it spells them
 #undef __global__
 #undef __device__
 #undef __host__
@@ -177,3 +178,4 @@ cudaError_t cudaFuncSetAttribute(void (*kernel)(A...), cudaFuncAttribute name, i
 }
 
 #define __CUDA_ARCH__ 900
+// NOLINTEND

@@ -75,8 +75,9 @@ struct Evidence {
     double nvlink_most_bytes = 0;
     double batch_seconds = 0;
     double load_seconds = 0;
-    std::string switch_work{};
-    std::string network_devices{};
+    // Initialised, or designated initialisers that leave them out are warned of.
+    std::string switch_work{};     // NOLINT(readability-redundant-member-init)
+    std::string network_devices{}; // NOLINT(readability-redundant-member-init)
 };
 
 /// What one call of run() moves and computes. The harness, and only the harness, makes rates of it.
