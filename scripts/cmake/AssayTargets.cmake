@@ -49,7 +49,7 @@ assay_shared_headers(assay_room_headers <nlohmann/json.hpp> <string> <vector>)
 
 # The sources of a target in a few compilations (ASSAY_UNITY): most of the time of a small file goes to the headers and
 # templates that it shares with its neighbours. Two that define the same name at the left edge, as helpers in anonymous
-# namespaces do, go into different groups; presets `tidy` and `fuzz` compile each file by itself.
+# namespaces do, go into different groups; preset `fuzz` compiles each file by itself.
 function(assay_compile_together target size)
     get_target_property(apart ${target} ASSAY_APART)
     if(NOT ASSAY_UNITY OR apart)
