@@ -12,7 +12,9 @@ function(assay_cublaslt_names header folder)
             string(REGEX REPLACE "^ *${prefix}([0-9A-Zx]+) *=.*$" "\\1" name "${line}")
             string(APPEND entries "    Named{${prefix}${name}, \"${name}\"},\n")
         endforeach()
-        string(APPEND cublaslt_names "inline constexpr std::array ${array}{\n${entries}};\n")
+        # Their number is given: clang deduces no array of so many.
+        list(LENGTH lines count)
+        string(APPEND cublaslt_names "inline constexpr std::array<Named, ${count}> ${array}{{\n${entries}}};\n")
     endforeach()
     file(CONFIGURE OUTPUT "${folder}/cublaslt_names.hpp" @ONLY CONTENT
 "// SPDX-License-Identifier: Apache-2.0

@@ -49,10 +49,11 @@ struct CellBox {
         const auto n = static_cast<std::size_t>(along);
         return n * n * n;
     }
-    /// Of a coordinate in the box; what rounding or chaos has put outside is taken in.
+    /// Of a coordinate in the box; what rounding or chaos has put outside, or has made NaN, is taken in.
     ASSAY_HOST_DEVICE std::int32_t at(T coordinate) const {
-        const auto cell = static_cast<std::int32_t>(coordinate * cells_per_length);
-        return cell < 0 ? 0 : cell >= along ? along - 1 : cell;
+        const T cell = coordinate * cells_per_length;
+        if (!(cell > 0)) return 0;
+        return cell < static_cast<T>(along) ? static_cast<std::int32_t>(cell) : along - 1;
     }
     ASSAY_HOST_DEVICE std::uint32_t index(std::int32_t x, std::int32_t y, std::int32_t z) const {
         return static_cast<std::uint32_t>((x * along + y) * along + z);

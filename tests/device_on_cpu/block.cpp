@@ -302,7 +302,7 @@ struct TlsIndex {
 extern "C" void*
 __tls_get_addr(TlsIndex*); // NOLINT: the loader's, which makes it where it is not there yet
 
-int find_shared(dl_phdr_info* info, std::size_t /*bytes*/, void* to) {
+[[maybe_unused]] int find_shared(dl_phdr_info* info, std::size_t /*bytes*/, void* to) {
     auto& found = *static_cast<SharedOf*>(to);
     const auto at = reinterpret_cast<std::uintptr_t>(found.kernel);
     const ElfW(Phdr)* tls = nullptr;
@@ -323,7 +323,9 @@ int find_shared(dl_phdr_info* info, std::size_t /*bytes*/, void* to) {
 }
 
 /// What an earlier kernel left there would hide that this one reads before it writes.
-void spoil_shared(const void* kernel) {
+void spoil_shared([[maybe_unused]] const void* kernel) {
+#if !defined(                                                                                      \
+    __SANITIZE_ADDRESS__) // there it is static, and a sanitizer has data of its own beside that of the thread
     static std::vector<SharedOf> known;
     auto found = std::ranges::find(known, kernel, &SharedOf::kernel);
     if (found == known.end()) {
@@ -332,6 +334,7 @@ void spoil_shared(const void* kernel) {
         ::dl_iterate_phdr(find_shared, &*found);
     }
     if (found->bytes > 0) std::memset(found->memory, garbage, found->bytes);
+#endif
 }
 
 } // namespace

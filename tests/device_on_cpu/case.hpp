@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay::device_on_cpu {
@@ -34,8 +35,8 @@ using Given = std::map<std::string, std::string>;
 
 class Case {
 public:
-    Case(const assay_benchmark& benchmark, const Given& given, const assay_team* team = nullptr)
-        : benchmark_{benchmark} {
+    Case(const assay_benchmark& benchmark, Given given, const assay_team* team = nullptr)
+        : benchmark_{benchmark}, given_{std::move(given)} {
         services_.struct_size = sizeof services_;
         services_.abi = ASSAY_MODULE_ABI;
         services_.context = this;
@@ -55,7 +56,7 @@ public:
             static_cast<Case*>(context)->texts[name] = value;
         };
         for (std::size_t i = 0; i < benchmark.parameter_count; ++i)
-            values_.push_back(value_of(benchmark.parameters[i], given));
+            values_.push_back(value_of(benchmark.parameters[i], given_));
     }
     Case(const Case&) = delete;
     Case(Case&&) = delete;
@@ -124,6 +125,7 @@ private:
     }
 
     const assay_benchmark& benchmark_;
+    Given given_; // values point into it
     assay_services services_{};
     std::vector<assay_value> values_;
     void* state_ = nullptr;
