@@ -60,7 +60,7 @@ struct Waiting {
     record::Conclusion given_up() {
         record::Conclusion why{.code = record::ReasonCode::another_rank,
                                .reason = "the other ranks did not finish with rank 0"};
-        auto* result = std::get_if<message::Result>(&*answer);
+        auto* result = answer ? std::get_if<message::Result>(&*answer) : nullptr;
         if (result == nullptr || result->replica().reason.empty()) return why;
         why.reason = result->replica().reason;
         why.values = result->replica().reason_values;

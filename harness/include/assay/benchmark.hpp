@@ -76,8 +76,8 @@ struct Evidence {
     double batch_seconds = 0;
     double load_seconds = 0;
     // Initialised, or designated initialisers that leave them out are warned of.
-    std::string switch_work{};     // NOLINT(readability-redundant-member-init)
-    std::string network_devices{}; // NOLINT(readability-redundant-member-init)
+    std::string switch_work{};
+    std::string network_devices{};
 };
 
 /// What one call of run() moves and computes. The harness, and only the harness, makes rates of it.
