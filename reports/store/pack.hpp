@@ -90,14 +90,8 @@ public:
     template <class T>
         requires std::integral<T> || std::is_enum_v<T>
     void get(T& value) {
-        std::uint64_t bits = 0;
-        for (unsigned shift = 0;; shift += 7) {
-            if (rest_.empty() || shift > 63) return refuse();
-            const auto byte = static_cast<unsigned char>(rest_.front());
-            rest_.remove_prefix(1);
-            bits |= std::uint64_t{byte & 0x7FU} << shift;
-            if (byte < 0x80) break;
-        }
+        const std::uint64_t bits = varint();
+        if (!good_) return;
         if constexpr (std::is_enum_v<T>) {
             if (bits > static_cast<std::uint64_t>(last_of<T>)) return refuse();
             value = static_cast<T>(bits);
@@ -161,6 +155,18 @@ public:
     }
 
 private:
+    /// Seven bits a byte, the lowest first; refused where it does not end.
+    std::uint64_t varint() {
+        std::uint64_t bits = 0;
+        for (unsigned shift = 0; !rest_.empty() && shift <= 63; shift += 7) {
+            const auto byte = static_cast<unsigned char>(rest_.front());
+            rest_.remove_prefix(1);
+            bits |= std::uint64_t{byte & 0x7FU} << shift;
+            if (byte < 0x80) return bits;
+        }
+        refuse();
+        return 0;
+    }
     void refuse() {
         good_ = false;
         rest_ = {};
