@@ -29,7 +29,7 @@ std::optional<double> half_width(const record::Metric& metric) {
 
 bool went_wrong(Status status) {
     return status == Status::incorrect || status == Status::failed || status == Status::timed_out ||
-           status == Status::crashed;
+           status == Status::crashed || status == Status::not_started;
 }
 
 Paint paint_of(Status status) {
@@ -136,9 +136,7 @@ ExitCode exit_code(const harness::Outcome& outcome) {
     auto code = ExitCode::done;
     for (const auto& c : outcome.run.cases) {
         if (!went_wrong(c.status)) continue;
-        // No worker was started: nothing is known of the case, and --resume tries it again.
-        if (c.reason_code != record::ReasonCode::no_worker || !c.replicas.empty())
-            return ExitCode::failed;
+        if (c.status != Status::not_started) return ExitCode::failed;
         code = ExitCode::environment;
     }
     return code;

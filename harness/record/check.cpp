@@ -106,7 +106,7 @@ private:
             if (find_metric(figure.name) == nullptr)
                 add(key + ".extra", fmt::format("unknown metric {}", json::show_text(figure.name)));
         // A replica that is not ok may have stopped anywhere.
-        if (r.status == Status::ok || r.status == Status::unstable || r.seconds) interval(key, r);
+        if (is_measured(r.status) || r.seconds) interval(key, r);
     }
 
     /// seconds is the mean of the values; the interval is that of batch means, or, where the clock is
@@ -153,7 +153,7 @@ private:
     }
 
     void metrics(const Case& c, const Case& again) {
-        const bool shown = c.status == Status::ok || c.status == Status::unstable;
+        const bool shown = is_measured(c.status);
         if (!shown && !c.metrics.empty()) {
             add("metrics", fmt::format("there are {}, but the case is {}: expected none",
                                        c.metrics.size(), to_string(c.status)));

@@ -14,8 +14,8 @@ namespace {
 template <std::size_t N>
 using Names = std::array<std::string_view, N>;
 
-constexpr Names<8> status_names{"ok",     "unstable",  "incorrect", "skipped",
-                                "failed", "timed_out", "crashed",   "interrupted"};
+constexpr Names<10> status_names{"ok",        "unstable", "incorrect",   "skipped",   "failed",
+                                 "timed_out", "crashed",  "interrupted", "disturbed", "not_started"};
 constexpr Names<22> reason_names{"none",
                                  "other",
                                  "too_few_batches",
@@ -130,9 +130,12 @@ bool from_text(std::string_view text, CeilingKind& out) {
 }
 std::string_view expected_text(CeilingKind /*kind*/) { return "none, measured or datasheet"; }
 
+bool is_measured(Status status) {
+    return status == Status::ok || status == Status::unstable || status == Status::disturbed;
+}
+
 bool is_finished(Status status) {
-    return status == Status::ok || status == Status::unstable || status == Status::incorrect ||
-           status == Status::skipped;
+    return is_measured(status) || status == Status::incorrect || status == Status::skipped;
 }
 
 std::string to_string(const Value& value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The result of a run, as written to run.json (schema assay.run/1, in schema/) and read back.
+// The result of a run, as written to run.json (schema assay.run/2, in schema/; assay.run/1 is read as well) and read back.
 // SI base units throughout. An unknown value is absent (std::nullopt, null in JSON), never zero.
 
 #pragma once
@@ -17,7 +17,8 @@
 
 namespace assay::record {
 
-inline constexpr std::string_view schema_name = "assay.run/1";
+inline constexpr std::string_view schema_name = "assay.run/2";
+inline constexpr std::string_view first_schema_name = "assay.run/1"; ///< read for ever
 
 /// How a case ended. Every status but `ok` has a reason.
 enum class Status : std::uint8_t {
@@ -29,14 +30,18 @@ enum class Status : std::uint8_t {
     timed_out,   // exceeded its time limit
     crashed,     // its process died
     interrupted, // the run was stopped before or during it
+    disturbed,   // measured and verified, but something else used the machine in too many windows
+    not_started, // no process could be started for it: nothing is known of the case
 };
 /// For every enumeration here: to_string gives its name in files, from_text returns false for an unknown name, and
 /// expected_text completes an error message ("expected ...").
 std::string_view to_string(Status status);
 bool from_text(std::string_view text, Status& out);
 std::string_view expected_text(Status status);
-/// ok, unstable, incorrect and skipped are final; --resume retries the others.
+/// ok, unstable, disturbed, incorrect and skipped are final; --resume retries the others.
 bool is_finished(Status status);
+/// ok, unstable and disturbed have a verified value.
+bool is_measured(Status status);
 
 /// Why a case is not ok, for programs; the reason text beside it is for people. `none`: ok, or a file from before
 /// codes existed. The schema documents each code and its values.

@@ -363,7 +363,7 @@ private:
             return broken(error);
         }
         if (!plain(value, name, fmt::format("\"{}\"", schema_name))) return at("schema");
-        if (name == schema_name) return true;
+        if (name == schema_name || name == first_schema_name) return true;
         refuse(is_newer(name)
                    ? fmt::format("written as {}, which is newer than {}, the newest that this "
                                  "program reads; a newer assay reads it",
@@ -379,7 +379,7 @@ private:
         const std::span<const char> digits{name};
         const char* const past = digits.data() + digits.size();
         const auto [end, error] = std::from_chars(digits.data(), past, version);
-        return error == std::errc{} && end == past && version > 1;
+        return error == std::errc{} && end == past && version > 2;
     }
 
     bool read_document(Run& run) {

@@ -25,7 +25,7 @@ struct ReadOptions {
     std::size_t bytes = std::size_t{1} << 30U; ///< a larger file is refused; a normal one has 1 MB
 };
 
-/// Reads schema assay.run/1. A newer one gets a message that names both. Unknown keys are ignored,
+/// Reads schemas assay.run/1 and /2. A newer one gets a message that names both. Unknown keys are ignored,
 /// except at the top level and in `place`.
 Result<Run> read_run(const std::filesystem::path& path, const ReadOptions& options = {});
 

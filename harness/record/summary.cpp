@@ -24,7 +24,7 @@ std::optional<double> known(double value) {
 }
 
 bool is_measured(const Replica& replica) {
-    return replica.status == Status::ok || replica.status == Status::unstable;
+    return is_measured(replica.status);
 }
 
 /// NaN if there is no valid one.
@@ -280,7 +280,7 @@ std::vector<Table> tables_of(const Case& c) {
 
 /// Bad ends, worst first. A crash says most about the machine, a skip least.
 constexpr std::array bad_ends{Status::crashed, Status::timed_out, Status::failed,
-                              Status::interrupted, Status::skipped};
+                              Status::not_started, Status::interrupted, Status::skipped};
 
 std::string about(const Replica& replica, int planned, std::string_view text) {
     return fmt::format("replica {} of {}: {}", replica.index + 1, planned,
@@ -342,7 +342,7 @@ std::optional<Conclusion> bad_end(const Case& c, int planned) {
 
 Conclusion verdict(const Case& c, int planned) {
     if (c.replicas.empty()) {
-        if (c.status == Status::ok || c.status == Status::unstable)
+        if (is_measured(c.status))
             return {.status = Status::interrupted,
                     .code = ReasonCode::not_measured,
                     .reason = "no replica was measured"};
@@ -356,6 +356,7 @@ Conclusion verdict(const Case& c, int planned) {
                     fmt::format("{} of {} replicas were measured", c.replicas.size(), planned),
                 .values = {{"measured", static_cast<std::int64_t>(c.replicas.size())},
                            {"planned", std::int64_t{planned}}}};
+    if (const Replica* busy = first_with(c, Status::disturbed)) return verdict_of(*busy, planned);
     if (const Replica* noisy = first_with(c, Status::unstable)) return verdict_of(*noisy, planned);
     if (auto found = disagreement(c)) return *std::move(found);
     return {.status = Status::ok, .code = ReasonCode::none, .reason = {}};
@@ -366,7 +367,7 @@ Conclusion verdict(const Case& c, int planned) {
 void summarise(Case& c) {
     c.metrics.clear();
     c.tables.clear();
-    if (c.status != Status::ok && c.status != Status::unstable) return;
+    if (!is_measured(c.status)) return;
     c.metrics = Summary{c}.metrics();
     c.tables = tables_of(c);
 }
@@ -376,7 +377,7 @@ void conclude(Case& c, int planned_replicas) {
     c.telemetry = worst_telemetry(c.replicas);
     choose_headline(c);
     summarise(c);
-    const bool shows = c.status == Status::ok || c.status == Status::unstable;
+    const bool shows = is_measured(c.status);
     if (!shows || (!c.metrics.empty() && c.metrics.front().name == c.headline)) return;
     set_conclusion(
         c, {.status = Status::failed,

@@ -37,11 +37,12 @@ void summarise(Case& c);
 ///  1. No replica: the status stays as it was set (skipped, failed before it began, interrupted); ok
 ///     and unstable become interrupted.
 ///  2. A failed verification, or any replica incorrect: incorrect.
-///  3. Any replica crashed, else timed_out, else failed, else interrupted, else skipped: that status.
+///  3. Any replica crashed, else timed_out, else failed, else not_started, else interrupted, else skipped:
+///     that status.
 ///     One bad process in three is a fact about the machine; the others do not outvote it.
 ///  4. A replica without a positive time per call that does not report the primary metric itself: failed.
 ///  5. Fewer replicas than planned: interrupted.
-///  6. Any replica unstable, or the slowest and the fastest differ by more than a factor of 1.25:
+///  6. Any replica disturbed: disturbed. Any unstable, or the slowest and the fastest differ by more than a factor of 1.25:
 ///     unstable.
 ///  7. ok.
 /// If the case does none of the work of its primary metric, the substitute (see metrics.hpp) becomes the

@@ -20,7 +20,7 @@ namespace assay::harness {
 namespace {
 
 bool is_measured(const record::Case& c) {
-    const bool verified = c.status == record::Status::ok || c.status == record::Status::unstable;
+    const bool verified = is_measured(c.status);
     return verified && !c.metrics.empty() && c.metrics.front().value.has_value();
 }
 

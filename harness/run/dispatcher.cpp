@@ -148,7 +148,7 @@ const TuningChoice& Dispatcher::tune(const PlannedCase& planned, const measure::
         const auto tried = attempt(planned, short_protocol, 0, log, variables);
         if (tried.result.replicas.empty()) return std::nullopt;
         const auto& replica = tried.result.replicas.front();
-        const bool good = replica.status == Status::ok || replica.status == Status::unstable;
+        const bool good = is_measured(replica.status);
         return good ? replica.seconds : std::nullopt;
     };
     const auto seen = worker_environment(environment_, {}, context_.variables);
@@ -185,9 +185,12 @@ message::Result Dispatcher::attempt(const PlannedCase& planned, const measure::P
     if (!placement) return give_up(placement.error());
     const auto session = session_for(planned, *placement, log);
     if (!session) {
-        give_up(session.error());
-        if (session.error().fault == Fault::benchmark)
-            attempt.result.reason_code = record::ReasonCode::no_worker;
+        const auto& error = session.error();
+        if (error.fault != Fault::benchmark) return give_up(error);
+        set_conclusion(attempt.result, {.status = Status::not_started,
+                                        .code = record::ReasonCode::no_worker,
+                                        .reason = error.message,
+                                        .values = {{"message", error.message}}});
         return attempt;
     }
     auto environment = recorded_environment((*session)->environment(), environment_);

@@ -239,7 +239,7 @@ bool is_open(const record::Case& c, int replica) {
     if (c.replicas.empty()) return c.status == Status::interrupted;
     for (const auto& done : c.replicas) {
         if (done.index == replica) return false;
-        if (done.status != Status::ok && done.status != Status::unstable) return false;
+        if (!is_measured(done.status)) return false;
     }
     return true;
 }

@@ -235,7 +235,7 @@ std::optional<telemetry::LinkWindow> CaseWorker::watch_links(const message::Meas
 /// When the counters contradict the path, the result may be right, but its value belongs to another path.
 void CaseWorker::prove_path(const Counts& counted, std::uint64_t calls, message::Result& result) {
     auto& replica = result.replica();
-    if (replica.status != Status::ok && replica.status != Status::unstable) return;
+    if (!is_measured(replica.status)) return;
     if (const auto sum = sum_of(counted); sum.sent || sum.received) {
         if (!replica.telemetry.device) replica.telemetry.device.emplace();
         replica.telemetry.device->nvlink_received_bytes = sum.received;

@@ -82,7 +82,7 @@ Point point_of(const Case& c, double x, std::string_view x_unit) {
             .low = metric.low,
             .high = metric.high,
             .y_text = record::human(*metric.value, metric.unit),
-            .unstable = c.status == record::Status::unstable};
+            .unstable = c.status != record::Status::ok};
 }
 
 /// What all curves share is said once; a label keeps the rest. Returns the former.

@@ -67,7 +67,7 @@ void wrong_results(const Run& run, Findings& out) {
 void broken_cases(const Run& run, Findings& out) {
     const auto names = names_where(run, [](const Case& c) {
         return c.status == Status::failed || c.status == Status::crashed ||
-               c.status == Status::timed_out;
+               c.status == Status::timed_out || c.status == Status::not_started;
     });
     if (names.empty()) return;
     out.push_back(

@@ -108,7 +108,7 @@ Row make_row(const Case& c) {
             .settings = settings_in_words(c)};
     // A case that says ok beside a failed check is wrong all the same.
     if (c.verification && !c.verification->passed &&
-        (c.status == Status::ok || c.status == Status::unstable))
+        (is_measured(c.status)))
         row.status = Status::incorrect;
     add_figures(c, row);
     add_notes(c, row);

@@ -183,7 +183,7 @@ std::string covers_in_words(const record::Case& c, const record::Metric& metric)
 }
 
 const record::Metric* headline(const record::Case& c) {
-    const bool shown = c.status == record::Status::ok || c.status == record::Status::unstable;
+    const bool shown = is_measured(c.status);
     if (!shown || c.metrics.empty() || !c.metrics.front().value) return nullptr;
     // A result that was not found right has no rate, whatever the status says.
     if (c.verification && !c.verification->passed) return nullptr;

@@ -188,13 +188,13 @@ void draw_bar(std::string& out, const Row& row, const std::string& label, const 
               double top, std::size_t colour) {
     const double end = scale.percent(row.number.value_or(0));
     const double middle = top + bar_top + bar_height / 2;
-    const bool unstable = row.status == record::Status::unstable;
+    const bool unstable = row.status != record::Status::ok;
     out += fmt::format(R"(<g class="c{}{}"><title>{}</title>)", colour, unstable ? " unstable" : "",
                        escape_html(tooltip(row)));
     out += fmt::format(R"(<text class="name" x="0" y="{0}">{1}</text>)"
                        R"(<text class="value" x="100%" y="{0}" text-anchor="end">{2}{3}</text>)",
                        top + 13, escape_html(label), escape_html(row.value),
-                       unstable ? fmt::format(" {}", say<text::status::unstable>()) : "");
+                       unstable ? fmt::format(" {}", status_in_words(row.status)) : "");
     // On a logarithmic axis a bar's length means nothing: a dot on a line does.
     if (scale.logarithmic())
         out += fmt::format(

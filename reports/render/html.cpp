@@ -91,7 +91,7 @@ void machine(std::string& out, const Report& report) {
 
 std::string_view class_of(record::Status status) {
     if (status == record::Status::ok) return "ok";
-    return status == record::Status::unstable ? "weak" : "wrong";
+    return is_measured(status) ? "weak" : "wrong";
 }
 
 std::string small(std::string_view text) {

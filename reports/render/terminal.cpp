@@ -23,7 +23,7 @@ using Page = Lines;
 
 Paint colour_of(record::Status status) {
     if (status == record::Status::ok) return Paint::green;
-    return status == record::Status::unstable ? Paint::yellow : Paint::red;
+    return is_measured(status) ? Paint::yellow : Paint::red;
 }
 
 void print_findings(Page& page, const Report& report) {
@@ -49,7 +49,8 @@ std::size_t status_columns() {
     using record::Status;
     std::size_t columns = 0;
     for (const auto status : {Status::ok, Status::unstable, Status::incorrect, Status::failed,
-                              Status::timed_out, Status::crashed})
+                              Status::timed_out, Status::crashed, Status::disturbed,
+                              Status::not_started})
         columns = std::max(columns, display_width(status_in_words(status)));
     return columns;
 }

@@ -15,7 +15,7 @@ namespace assay::report {
 namespace {
 
 bool shows(record::Status status) {
-    return status == record::Status::ok || status == record::Status::unstable;
+    return is_measured(status);
 }
 
 /// Whole numbers are whole numbers: tools that rewrite JSON make 2 of 2.0.

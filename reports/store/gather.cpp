@@ -20,7 +20,7 @@ namespace assay::report {
 namespace {
 
 bool shows(record::Status status) {
-    return status == record::Status::ok || status == record::Status::unstable;
+    return is_measured(status);
 }
 bool is_figure(const std::optional<double>& value) {
     return value && std::isfinite(*value) && *value > 0;

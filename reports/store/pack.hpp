@@ -25,7 +25,7 @@ namespace assay::report {
 template <class Enum>
 inline constexpr Enum last_of{};
 template <>
-inline constexpr auto last_of<record::Status> = record::Status::interrupted;
+inline constexpr auto last_of<record::Status> = record::Status::not_started;
 template <>
 inline constexpr auto last_of<record::IntervalScope> = record::IntervalScope::between_replicas;
 

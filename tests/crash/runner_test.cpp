@@ -362,7 +362,7 @@ TEST_F(RunnerTest, AWorkerThatCouldNotBeStartedIsTriedAgain) {
         return outcome ? outcome->run.cases.at(0) : record::Case{};
     };
     const auto failed = with(folder_.path() / "absent", false);
-    EXPECT_EQ(failed.status, Status::failed);
+    EXPECT_EQ(failed.status, Status::not_started);
     EXPECT_EQ(failed.reason_code, record::ReasonCode::no_worker);
     EXPECT_THAT(failed.reason, HasSubstr("could not be started"));
     const auto again = with(TROUBLE_PROGRAM, true);

@@ -18,7 +18,8 @@ import { facts, list, matching, reasons, section, still, type Part, type View } 
 
 const mostBars = 24; // of a chart; more would not fit on a sheet of paper
 
-const kindOf = (status: string): string => (status === "ok" ? "ok" : status === "unstable" ? "weak" : "wrong");
+const kindOf = (status: string): string => 
+  status === "ok" ? "ok" : status === "unstable" || status === "disturbed" ? "weak" : "wrong";
 
 const itemOf = (row: Case, section: Section): Item => ({
   text: `${row.identity} ${row.case} ${section.title} ${row.metric}`.toLowerCase(),

@@ -22,7 +22,7 @@ void expect_names(int count) {
 }
 
 TEST(Model, NamesGoBothWays) {
-    expect_names<Status>(8);
+    expect_names<Status>(10);
     expect_names<IntervalScope>(3);
     expect_names<CeilingKind>(3);
 }
@@ -36,10 +36,12 @@ TEST(Model, AReasonOfALaterVersionIsAnother) {
 }
 
 TEST(Model, FinishedMeansNotTriedAgain) {
-    for (const auto status : {Status::ok, Status::unstable, Status::incorrect, Status::skipped})
+    for (const auto status : {Status::ok, Status::unstable, Status::disturbed, Status::incorrect,
+                              Status::skipped})
         EXPECT_TRUE(is_finished(status)) << to_string(status);
     for (const auto status :
-         {Status::failed, Status::timed_out, Status::crashed, Status::interrupted})
+         {Status::failed, Status::timed_out, Status::crashed, Status::interrupted,
+          Status::not_started})
         EXPECT_FALSE(is_finished(status)) << to_string(status);
 }
 

@@ -192,8 +192,10 @@ TEST(Conclude, IncorrectShowsNoFigure) {
 }
 
 TEST(Conclude, TheWorstEndWins) {
-    const std::vector<Status> worst_first{Status::incorrect, Status::crashed,     Status::timed_out,
-                                          Status::failed,    Status::interrupted, Status::skipped};
+    const std::vector<Status> worst_first{Status::incorrect,   Status::crashed,
+                                          Status::timed_out,   Status::failed,
+                                          Status::not_started, Status::interrupted,
+                                          Status::skipped,     Status::disturbed};
     for (std::size_t a = 0; a < worst_first.size(); ++a)
         for (std::size_t b = a; b < worst_first.size(); ++b) {
             Case c = measured({1, 1, 1}, {{"bytes", 10.0}}, "bandwidth");
@@ -201,7 +203,7 @@ TEST(Conclude, TheWorstEndWins) {
             c.replicas[2].status = worst_first[a];
             conclude(c, 3);
             EXPECT_EQ(c.status, worst_first[a]);
-            EXPECT_TRUE(c.metrics.empty());
+            EXPECT_EQ(c.metrics.empty(), c.status != Status::disturbed);
             EXPECT_FALSE(c.reason.empty());
         }
 }

@@ -175,9 +175,9 @@ TEST_F(StoreTest, AnInputThatNamesNothingIsAnError) {
 TEST_F(StoreTest, FilesThatAreNoResultAreNamed) {
     write("a/run.json", run("a"));
     const auto text = record::to_text(run("b"));
-    write("b/run.json", text.substr(0, text.find("assay.run/1") + 3)); // inside of a string
+    write("b/run.json", text.substr(0, text.find("assay.run/2") + 3)); // inside of a string
     auto newer = text;
-    newer.replace(newer.find("assay.run/1"), 11, "assay.run/7");
+    newer.replace(newer.find("assay.run/2"), 11, "assay.run/7");
     write("c/run.json", newer);
     write("d/run.json", "");
     const auto collection = all();
