@@ -44,6 +44,7 @@ std::string description(const record::Device& device) {
         parts.push_back(fmt::format("data sheet {} (configs/hardware)", known->name));
     else
         parts.emplace_back("not in configs/hardware: no data sheet values");
+    if (!device.firmware.vbios.empty()) parts.push_back("VBIOS " + device.firmware.vbios);
     parts.push_back(fmt::format("{} {}", device.pci_address, device.uuid));
     return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -81,6 +81,11 @@ std::string cache_text(const record::Cache& cache) {
                        cache.count > 1 ? fmt::format(" x {}", cache.count) : "");
 }
 
+std::vector<std::string> known(std::vector<std::string> parts) {
+    std::erase_if(parts, [](const auto& part) { return part.empty(); });
+    return parts;
+}
+
 class Page {
 public:
     void line(std::string_view name, const std::string& text) {
@@ -130,7 +135,25 @@ void show_system(Page& page, const record::Machine& m) {
                              : fmt::format("{}, in {}", m.virtualization, m.container));
     page.line("provider",
               m.instance.empty() ? m.provider : fmt::format("{}, {}", m.provider, m.instance));
-    page.line("machine id", m.id);
+    page.line("machine id",
+              m.identity.by.empty() ? m.id : fmt::format("{} (by {})", m.id, m.identity.by));
+    const auto& p = m.platform;
+    page.line("region", p.zone.empty() ? p.region : p.zone);
+    page.line(
+        "firmware",
+        fmt::format("{}", fmt::join(known({p.bios_vendor, p.bios_version, p.bios_date}), " ")));
+    page.line("microcode", p.microcode);
+    page.line("governor",
+              fmt::format("{}", fmt::join(known({p.governor, p.frequency_driver}), ", ")));
+    page.line("options", fmt::format("{}", fmt::join(p.kernel_options, " ")));
+    for (const auto& card : p.network)
+        page.line("network", fmt::format("{}", fmt::join(known({card.name, card.address,
+                                                                card.driver, card.firmware}),
+                                                         ", ")));
+    for (const auto& disk : p.storage)
+        page.line("disk", fmt::format("{}", fmt::join(known({disk.name, disk.model, disk.transport,
+                                                             disk.firmware}),
+                                                      ", ")));
     for (const auto& device : m.pci)
         page.line(device.kind,
                   fmt::format("{} {}:{} {}{}", device.address, device.vendor_id, device.device_id,

@@ -146,6 +146,20 @@ void add_run(CLI::App& verb, Options& o) {
         ->allow_extra_args(false);
     verb.add_flag("--raw", o.raw, "Keep the time of every batch in a file beside the result");
     verb.add_flag("--hostname", o.hostname, "Record the host's name");
+    auto* serials = verb.add_flag("--serials", o.serials.in_clear,
+                                  "Record serial numbers of the machine, its board, devices and "
+                                  "disks, and addresses of its network devices");
+    verb.add_option_function<std::string>(
+            "--id-key",
+            [&o](const std::string& file) {
+                auto key = machine::read_id_key(file);
+                if (!key) throw CLI::ValidationError("--id-key", key.error().message);
+                o.serials.key = std::move(*key);
+            },
+            "Record these as hashes with the key in this file: a part can be followed through all "
+            "runs with this key, and its number stays secret")
+        ->type_name("FILE")
+        ->excludes(serials);
     verb.add_flag("--dry-run", o.dry_run, "Show the plan and stop");
     verb.add_option("--lang", o.language, "Language of the report")
         ->check(CLI::IsMember({"en", "zh"})) // those of assay-report

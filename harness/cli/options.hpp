@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "machine/system.hpp"
 #include "plan/hosts.hpp"
 
 #include <filesystem>
@@ -38,6 +39,7 @@ struct Options {
     bool resume = false;
     bool raw = false;
     bool hostname = false;
+    machine::SerialOptions serials{};
     bool dry_run = false;
     bool json = false;
     bool quiet = false;

@@ -64,7 +64,8 @@ ExitCode run(const Options& options) {
                              .keep_environment = options.keep_environment,
                              .resume = options.resume,
                              .keep_samples = options.raw,
-                             .record_hostname = options.hostname},
+                             .record_hostname = options.hostname,
+                             .serials = options.serials},
                             progress);
     }();
     if (!outcomes) return report(outcomes.error());

@@ -72,6 +72,10 @@ public:
     ~NvmlDevice();
 
     record::Device describe();
+    std::string serial(); ///< the UUID if it tells none
+    std::string pci_address();
+    /// Errors of its NVLinks since the driver was loaded, all links together, by name.
+    std::map<std::string, std::int64_t> link_errors();
     DeviceReadings readings();
     DeviceCounters counters();
     DeviceHealth health();

@@ -125,12 +125,22 @@ enum FieldType : std::int32_t {
 // Fields.
 inline constexpr std::uint32_t throttled_power = 74; ///< nanoseconds, as all of these
 inline constexpr std::uint32_t throttled_thermal = 75;
+inline constexpr std::uint32_t nvlink_crc_flit = 38; ///< errors on all links, as the next three
+inline constexpr std::uint32_t nvlink_crc_data = 45;
+inline constexpr std::uint32_t nvlink_replay = 52;
+inline constexpr std::uint32_t nvlink_recovery = 59;
 inline constexpr std::uint32_t memory_temperature = 82; ///< degrees Celsius
 inline constexpr std::uint32_t nvlink_sent = 138; ///< KiB of data, on a link or on all of them
 inline constexpr std::uint32_t nvlink_received = 139;
 inline constexpr std::uint32_t power_instant = 186; ///< milliwatts
 inline constexpr std::uint32_t nvlink5_sent = 202;  ///< bytes, on a link
 inline constexpr std::uint32_t nvlink5_received = 204;
+inline constexpr std::uint32_t nvlink5_malformed = 206; ///< errors on a link or all, as all below
+inline constexpr std::uint32_t nvlink5_overrun = 207;
+inline constexpr std::uint32_t nvlink5_receive_errors = 208;
+inline constexpr std::uint32_t nvlink5_integrity = 211;
+inline constexpr std::uint32_t nvlink5_recovery_failed = 214;
+inline constexpr std::uint32_t nvlink5_recovery_events = 215;
 
 /// Further throttling counters, in fields whose numbers are not stable.
 struct ThrottleFields {

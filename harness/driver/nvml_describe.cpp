@@ -65,9 +65,7 @@ record::Device NvmlDevice::describe() {
     const Nvml::Library& nvml = *s.library;
     record::Device device{.kind = "cuda", .index = s.index, .uuid = s.text(nvml.uuid)};
     device.name = s.text(nvml.name);
-    nvml::PciInfo pci{};
-    if (s.call(nvml.pci, s.whole, &pci))
-        device.pci_address = fmt::format("{:04x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
+    device.pci_address = pci_address();
     int major = 0;
     int minor = 0;
     if (s.call(nvml.capability, s.whole, &major, &minor))
@@ -77,6 +75,8 @@ record::Device NvmlDevice::describe() {
         device.memory_bytes = static_cast<std::int64_t>(memory.total);
     device.clock_max_hz = s.hertz(nvml.max_clock, nvml::clock_sm);
     device.memory_clock_max_hz = s.hertz(nvml.max_clock, nvml::clock_memory);
+    device.firmware = {.vbios = s.text(nvml.vbios, s.whole),
+                       .inforom = s.text(nvml.inforom, s.whole)};
     int ecc = 0;
     int ecc_after_restart = 0;
     if (s.call(nvml.ecc_mode, s.whole, &ecc, &ecc_after_restart)) device.ecc = ecc != 0;
@@ -99,6 +99,20 @@ record::Device NvmlDevice::describe() {
     if (s.call(nvml.division, s.whole, &divided, &divided_after_restart) && divided != 0)
         device.mode = "mig";
     return device;
+}
+
+std::string NvmlDevice::pci_address() {
+    State& s = *state_;
+    nvml::PciInfo pci{};
+    return s.call(s.library->pci, s.whole, &pci)
+               ? fmt::format("{:04x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device)
+               : std::string{};
+}
+
+std::string NvmlDevice::serial() {
+    State& s = *state_;
+    auto serial = s.text(s.library->serial);
+    return serial.empty() ? s.text(s.library->uuid) : serial;
 }
 
 void NvmlDevice::describe_part(record::Device& device) {

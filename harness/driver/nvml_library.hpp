@@ -80,6 +80,9 @@ struct Nvml::Library {
 
     Text uuid{library, "nvmlDeviceGetUUID"};
     Text name{library, "nvmlDeviceGetName"};
+    Text serial{library, "nvmlDeviceGetSerial"};
+    Text vbios{library, "nvmlDeviceGetVbiosVersion"};
+    Text inforom{library, "nvmlDeviceGetInforomImageVersion"};
     Number index{library, "nvmlDeviceGetIndex"};
     Function<Handle, nvml::PciInfo*> pci{library, "nvmlDeviceGetPciInfo_v3"};
     Function<Handle, int*, int*> capability{library, "nvmlDeviceGetCudaComputeCapability"};
@@ -124,11 +127,12 @@ struct NvmlDevice::State {
     bool call(const Called& function, Arguments... arguments) {
         return good(function(arguments...), function.name);
     }
-    std::string text(const Text& function) {
+    std::string text(const Text& function, Handle of) {
         constexpr unsigned longest = 96; // the library's own buffers have no more
         std::array<char, longest> buffer{};
-        return call(function, handle, buffer.data(), longest) ? clean_text(buffer) : std::string{};
+        return call(function, of, buffer.data(), longest) ? clean_text(buffer) : std::string{};
     }
+    std::string text(const Text& function) { return text(function, handle); }
     std::optional<double> number(const Number& function, double scale = 1) {
         unsigned value = 0;
         if (!call(function, whole, &value)) return {};

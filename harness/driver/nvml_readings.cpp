@@ -130,6 +130,32 @@ void NvmlDevice::count_nvlink(DeviceCounters& now) {
     now.nvlink_sent_bytes = whole_number(sent);
 }
 
+std::map<std::string, std::int64_t> NvmlDevice::link_errors() {
+    struct Counter {
+        const char* name;
+        State::Field field;
+    };
+    static constexpr std::array counters{
+        Counter{"crc_flit", {nvml::nvlink_crc_flit}},
+        Counter{"crc_data", {nvml::nvlink_crc_data}},
+        Counter{"replay", {nvml::nvlink_replay}},
+        Counter{"recovery", {nvml::nvlink_recovery}},
+        Counter{"malformed_packet", {nvml::nvlink5_malformed, nvml::all_links}},
+        Counter{"buffer_overrun", {nvml::nvlink5_overrun, nvml::all_links}},
+        Counter{"receive", {nvml::nvlink5_receive_errors, nvml::all_links}},
+        Counter{"link_integrity", {nvml::nvlink5_integrity, nvml::all_links}},
+        Counter{"recovery_failed", {nvml::nvlink5_recovery_failed, nvml::all_links}},
+        Counter{"recovery_event", {nvml::nvlink5_recovery_events, nvml::all_links}},
+    };
+    std::vector<State::Field> wanted;
+    for (const auto& counter : counters) wanted.push_back(counter.field);
+    const auto values = state_->fields(wanted);
+    std::map<std::string, std::int64_t> errors;
+    for (std::size_t i = 0; i < counters.size(); ++i)
+        if (const auto value = whole_number(values[i])) errors.emplace(counters.at(i).name, *value);
+    return errors;
+}
+
 DeviceHealth NvmlDevice::health() {
     State& s = *state_;
     const Nvml::Library& nvml = *s.library;

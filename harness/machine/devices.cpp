@@ -128,6 +128,11 @@ DeviceInventory inventory(const Files& files, const std::vector<record::PciDevic
     for (auto& [handle, device] : describe_all(std::move(whole))) {
         if (!handle.problem().empty())
             found.problems.push_back(fmt::format("device {}: {}", device.index, handle.problem()));
+        if (!handle.is_part())
+            found.serials.push_back({.kind = "device",
+                                     .where = device.pci_address,
+                                     .text = handle.serial(),
+                                     .keyed = {}});
         if (device.mode == "mig") continue; // the whole device cannot be used
         device.confidential = library->confidential();
         device.numa_node = numa_node(files, device.pci_address);

@@ -25,6 +25,7 @@ namespace assay::machine {
 struct DeviceInventory {
     std::vector<record::Device> devices; ///< of a divided one (MIG) only the parts
     record::NamedList software;          ///< "nvidia.driver", "nvidia.cuda"
+    std::vector<record::Serial> serials; ///< of the whole ones; the UUID of one that tells none
     std::vector<std::string> problems;   ///< why there are fewer than expected
 };
 DeviceInventory read_devices(const Files& files, const std::vector<record::PciDevice>& pci,

@@ -82,10 +82,18 @@ std::vector<std::string> Files::names(const std::filesystem::path& folder) const
     return found;
 }
 
-std::string Files::link_name(const std::filesystem::path& path) const {
+std::string Files::bytes(const std::filesystem::path& path, std::size_t limit) const {
+    return read_start(at(path), limit);
+}
+
+std::string Files::link_target(const std::filesystem::path& path) const {
     std::error_code problem;
     const auto target = std::filesystem::read_symlink(at(path), problem);
-    return problem ? std::string{} : printable(target.filename().string());
+    return problem ? std::string{} : printable(target.string());
+}
+
+std::string Files::link_name(const std::filesystem::path& path) const {
+    return std::filesystem::path{link_target(path)}.filename().string();
 }
 
 } // namespace assay::machine

@@ -37,7 +37,10 @@ public:
     std::optional<std::int64_t> number(const std::filesystem::path& path) const;
     /// Names in a folder, sorted; at most 10,000.
     std::vector<std::string> names(const std::filesystem::path& folder) const;
-    /// Last component of a symbolic link's target.
+    /// The first `limit` bytes as they are.
+    std::string bytes(const std::filesystem::path& path, std::size_t limit) const;
+    /// A symbolic link's target, and its last component.
+    std::string link_target(const std::filesystem::path& path) const;
     std::string link_name(const std::filesystem::path& path) const;
 
 private:

@@ -185,7 +185,15 @@ std::string text_at(const json::Value& value, std::string_view path) {
     return is_name ? text : std::string{};
 }
 
-/// The world-readable data of cloud-init. Only names of types are taken from it.
+/// The first of these that is there.
+template <std::size_t N>
+std::string text_at(const json::Value& value, const std::array<std::string_view, N>& paths) {
+    for (const std::string_view path : paths)
+        if (std::string name = text_at(value, path); !name.empty()) return name;
+    return {};
+}
+
+/// The world-readable data of cloud-init.
 std::optional<json::Value> read_cloud_init(const Files& files) {
     // 1 MiB: such files have some 10 kB.
     const json::Limits limits{.bytes = std::size_t{1} << 20U};
@@ -200,9 +208,42 @@ std::string instance_by_cloud_init(const json::Value& data) {
         "ds/meta_data/instance/instance-type",
         "ds/meta_data/imds/compute/vmSize", // Azure
     };
-    for (const std::string_view path : paths)
-        if (std::string name = text_at(data, path); !name.empty()) return name;
-    return {};
+    return text_at(data, paths);
+}
+
+std::string region_by_cloud_init(const json::Value& data) {
+    constexpr std::array<std::string_view, 3> paths = {
+        "v1/region", "ds/meta_data/placement/region",
+        "ds/meta_data/imds/compute/location", // Azure
+    };
+    return text_at(data, paths);
+}
+
+std::string zone_by_cloud_init(const json::Value& data) {
+    constexpr std::array<std::string_view, 4> paths = {
+        "v1/availability_zone", "ds/meta_data/placement/availability-zone",
+        "ds/meta_data/availability-zone",
+        "ds/meta_data/imds/compute/zone", // Azure
+    };
+    return text_at(data, paths);
+}
+
+/// What cloud-init calls instances without a cloud, and what examples of its manual call them.
+constexpr std::array<std::string_view, 5> no_instances = {"iid-datasource-none", "nocloud",
+                                                          "iid-local01", "i-00000000", "unknown"};
+
+std::string instance_id(const Files& files, const std::optional<json::Value>& data) {
+    constexpr std::array<std::string_view, 3> paths = {"v1/instance_id", "v1/instance-id",
+                                                       "ds/meta_data/instance-id"};
+    std::string id = data ? text_at(*data, paths) : std::string{};
+    // On disk: of this boot only if cloud-init ran since then, otherwise it may be of the image.
+    if (id.empty() && files.exists("/run/cloud-init"))
+        id = files.line("/var/lib/cloud/data/instance-id");
+    id = lower(id);
+    // 6: shorter ones are numbers that people gave.
+    const bool is_usable =
+        id.size() >= 6 && std::ranges::find(no_instances, id) == no_instances.end();
+    return is_usable ? id : std::string{};
 }
 
 /// Only Amazon names the instance's type in the firmware.
@@ -224,14 +265,18 @@ std::string provider_by_cloud_init(const json::Value& data) {
 } // namespace
 
 Cloud read_cloud(const Files& files, const Firmware& firmware) {
-    Cloud cloud{.provider = std::string{provider_by_firmware(firmware)}, .instance = {}};
+    Cloud cloud;
+    cloud.provider = provider_by_firmware(firmware);
     cloud.instance = instance_by_firmware(cloud.provider, firmware);
-    if (cloud.provider.empty() || cloud.instance.empty()) {
-        if (const auto data = read_cloud_init(files)) {
-            if (cloud.provider.empty()) cloud.provider = provider_by_cloud_init(*data);
-            if (cloud.instance.empty()) cloud.instance = instance_by_cloud_init(*data);
-        }
+    const auto data = read_cloud_init(files);
+    if (data) {
+        if (cloud.provider.empty()) cloud.provider = provider_by_cloud_init(*data);
+        if (cloud.instance.empty()) cloud.instance = instance_by_cloud_init(*data);
+        cloud.region = region_by_cloud_init(*data);
+        cloud.zone = zone_by_cloud_init(*data);
     }
+    // Two providers, or two machines without one, may use the same ids.
+    if (!cloud.provider.empty()) cloud.instance_id = instance_id(files, data);
     if (cloud.provider.empty()) cloud.provider = "unknown";
     if (cloud.instance.empty()) cloud.instance = firmware.product;
     if (cloud.instance.empty()) cloud.instance = "unknown";

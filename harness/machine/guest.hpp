@@ -29,6 +29,9 @@ std::string container(const Files& files);
 struct Cloud {
     std::string provider; ///< "aws", "gcp", "azure", ...; "unknown"
     std::string instance; ///< "c7a.large"; otherwise the product's name, or "unknown"
+    std::string region;
+    std::string zone;
+    std::string instance_id; ///< of a known provider; unique there, and never recorded as it is
 };
 Cloud read_cloud(const Files& files, const Firmware& firmware);
 

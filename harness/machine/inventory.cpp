@@ -7,13 +7,13 @@
 #include "machine/devices.hpp"
 #include "machine/guest.hpp"
 #include "machine/pci.hpp"
-#include "machine/system.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace assay::machine {
@@ -122,13 +122,19 @@ record::Machine inspect(const Sources& sources) {
     machine.system = system_name(firmware);
     name_graviton(machine);
     machine.software = own_software();
+    machine.platform = read_platform(files, sources.network_firmware);
+    machine.platform.region = cloud.region;
+    machine.platform.zone = cloud.zone;
+    auto serials = read_serials(files);
     if (!sources.nvml.empty()) {
         auto found = read_devices(files, machine.pci, sources.nvml);
         machine.devices = std::move(found.devices);
         machine.software.insert(machine.software.end(), found.software.begin(),
                                 found.software.end());
+        std::ranges::move(found.serials, std::back_inserter(serials));
     }
-    machine.id = identity(files, machine);
+    identify(files, cloud.instance_id, serials, machine);
+    record_serials(std::move(serials), sources.serials, machine);
     return machine;
 }
 
@@ -136,7 +142,9 @@ record::Machine inspect(const Options& options) {
     Sources sources{.files = Files{},
                     .shape = read_shape(),
                     .architecture = architecture(),
-                    .hypervisor = ask_hypervisor()};
+                    .hypervisor = ask_hypervisor(),
+                    .network_firmware = ask_network_firmware};
+    sources.serials = options.serials;
     if (options.devices) sources.nvml = driver::nvml_library;
     if (options.core_clock) sources.core_clock_hz = measure_steady_core_clock();
     record::Machine machine = inspect(sources);

@@ -7,6 +7,7 @@
 
 #include "machine/clock.hpp"
 #include "machine/files.hpp"
+#include "machine/system.hpp"
 #include "machine/topology.hpp"
 #include "record/model.hpp"
 
@@ -19,6 +20,7 @@ namespace assay::machine {
 
 struct Options {
     bool hostname = false;
+    SerialOptions serials{};
     /// Takes 5 to 20 ms; without it core_clock_hz is unknown.
     bool core_clock = true;
     /// Asks the drivers of devices. May take a second without persistence mode.
@@ -34,6 +36,8 @@ struct Sources {
     std::string hypervisor; ///< its signature
     std::optional<double> core_clock_hz;
     std::filesystem::path nvml; ///< library that describes NVIDIA devices; empty: not asked
+    SerialOptions serials{};
+    FirmwareOf network_firmware{};
 };
 record::Machine inspect(const Sources& sources);
 

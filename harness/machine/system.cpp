@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/system.hpp"
 
-#include "base/sha256.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -38,23 +37,22 @@ constexpr std::array<std::string_view, 12> placeholders = {
     "invalid",
 };
 
-std::string field(const Files& files, std::string_view name) {
+} // namespace
+
+std::string dmi_field(const Files& files, std::string_view name) {
     std::string value = files.line(std::filesystem::path{"/sys/class/dmi/id"} / name);
-    const std::string plain = lower(value);
-    if (std::ranges::find(placeholders, plain) != placeholders.end()) return {};
+    if (std::ranges::find(placeholders, lower(value)) != placeholders.end()) return {};
     return value;
 }
 
-} // namespace
-
 Firmware read_firmware(const Files& files) {
-    Firmware firmware{
-        .vendor = field(files, "sys_vendor"),
-        .product = field(files, "product_name"),
-        .bios = fmt::format("{} {}", field(files, "bios_vendor"), field(files, "bios_version")),
-        .chassis_tag = field(files, "chassis_asset_tag")};
-    if (firmware.vendor.empty()) firmware.vendor = field(files, "board_vendor");
-    if (firmware.product.empty()) firmware.product = field(files, "board_name");
+    Firmware firmware{.vendor = dmi_field(files, "sys_vendor"),
+                      .product = dmi_field(files, "product_name"),
+                      .bios = fmt::format("{} {}", dmi_field(files, "bios_vendor"),
+                                          dmi_field(files, "bios_version")),
+                      .chassis_tag = dmi_field(files, "chassis_asset_tag")};
+    if (firmware.vendor.empty()) firmware.vendor = dmi_field(files, "board_vendor");
+    if (firmware.product.empty()) firmware.product = dmi_field(files, "board_name");
     if (firmware.product.empty()) firmware.product = files.line("/proc/device-tree/model");
     return firmware;
 }
@@ -110,35 +108,6 @@ record::NamedList own_software() {
     software.push_back({.name = "compiler", .value = std::string{"GCC "} + __VERSION__});
 #endif
     return software;
-}
-
-namespace {
-
-// Distinguishes our ids from others made from the same machine-id. Random; must never change, or every
-// machine becomes a new one.
-constexpr std::string_view application = "assay.machine/1 5f1d8c0e7a3b4962b0c47d19e6f2a853";
-
-std::string machine_id(const Files& files) {
-    for (const char* const path : {"/etc/machine-id", "/var/lib/dbus/machine-id"}) {
-        std::string id = files.line(path);
-        // systemd writes "uninitialized" into images that get an id at first boot.
-        if (id.size() == 32 && id.find_first_not_of("0123456789abcdef") == std::string::npos)
-            return id;
-    }
-    return {};
-}
-
-} // namespace
-
-std::string identity(const Files& files, const record::Machine& machine) {
-    std::string facts{application};
-    for (const std::string& fact : {machine.architecture, machine.cpu_vendor, machine.cpu_model,
-                                    machine.provider, machine.instance, machine.system,
-                                    // Those that are there, online or not.
-                                    files.line("/sys/devices/system/cpu/present")})
-        facts += '\n' + fact;
-    // 64 bits: among a million machines two share an id with probability 3e-8.
-    return to_hex(hmac_sha256(machine_id(files), facts)).substr(0, 16);
 }
 
 } // namespace assay::machine

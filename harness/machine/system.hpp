@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machine by its firmware, the operating system, the compiler of this build, and an id of the machine that
-// reveals nothing about its owner: the same on every run, and /etc/machine-id cannot be derived from it.
-// Serial numbers, UUIDs and board tags are never read.
+// The machine by its firmware, the operating system, the compiler of this build.
 
 #pragma once
 
+#include "base/result.hpp"
 #include "machine/files.hpp"
 #include "record/model.hpp"
 
+#include <filesystem>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace assay::machine {
 
@@ -20,6 +23,8 @@ struct Firmware {
     std::string bios;        ///< vendor and version: the only trace of Amazon's first generation
     std::string chassis_tag; ///< only compared with the tags that clouds set on all machines
 };
+/// A file of /sys/class/dmi/id; empty where the vendor left a placeholder.
+std::string dmi_field(const Files& files, std::string_view name);
 Firmware read_firmware(const Files& files);
 
 /// "Supermicro SYS-821GE-TNHR"; the vendor is not repeated if the product begins with it.
@@ -35,9 +40,33 @@ std::string boot_identity();
 /// The C library this process runs with, and the compiler that built it.
 record::NamedList own_software();
 
-/// Sixteen hexadecimal digits. Nothing that comes and goes (memory in use, CPUs taken offline, a lost accelerator,
-/// limits, the kernel) may enter. Reads of `machine` what cannot change without making it another
-/// machine; those members must be filled in.
-std::string identity(const Files& files, const record::Machine& machine);
+/// Serial numbers, MAC addresses and GUIDs in clear, of what this process may read.
+std::vector<record::Serial> read_serials(const Files& files);
+
+/// Sets id and identity. The id, sixteen hexadecimal digits, is the same on every run and reveals nothing about the
+/// owner: what it is made from cannot be derived from it. The first of these that can be read decides: the id of the
+/// cloud's instance, the firmware's UUID, /etc/machine-id with hardware facts; the others are aliases. Images that are
+/// copied with their machine-id thus stay different machines, and a reinstalled machine stays what it was.
+/// Nothing that comes and goes (memory in use, CPUs taken offline, a lost accelerator, limits, the kernel) may enter.
+/// Reads of `machine` what cannot change without making it another machine; those members must be filled in.
+void identify(const Files& files, std::string_view cloud_instance,
+              const std::vector<record::Serial>& serials, record::Machine& machine);
+
+struct SerialOptions {
+    bool in_clear = false;
+    std::string key; ///< of a campaign: records hashes with this key
+};
+/// The key in a file of the owner's: an error says what is wrong with it.
+Result<std::string> read_id_key(const std::filesystem::path& file);
+/// Into the record, only as requested.
+void record_serials(std::vector<record::Serial> serials, const SerialOptions& options,
+                    record::Machine& machine);
+
+/// The version of a network device's firmware; empty where its driver tells none.
+using FirmwareOf = std::function<std::string(const std::string& interface)>;
+std::string ask_network_firmware(const std::string& interface); ///< of this machine
+
+/// Firmware, clocks, memory modules, disks and network devices, as they are set now.
+record::Platform read_platform(const Files& files, const FirmwareOf& firmware_of = {});
 
 } // namespace assay::machine

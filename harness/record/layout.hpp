@@ -7,6 +7,7 @@
 #pragma once
 
 #include "json/codec.hpp"
+#include "record/hardware_layout.hpp"
 #include "record/model.hpp"
 
 #include <vector>
@@ -188,49 +189,9 @@ void each_field(Visit&& visit, Maybe<Case> auto& c) {
 }
 
 template <class Visit>
-void each_field(Visit&& visit, Maybe<Cache> auto& cache) {
-    visit("level", cache.level);
-    visit("type", cache.type);
-    visit("bytes", cache.bytes);
-    visit("count", cache.count);
-    visit("line_bytes", cache.line_bytes);
-}
-
-template <class Visit>
-void each_field(Visit&& visit, Maybe<PciDevice> auto& device) {
-    visit("address", device.address);
-    visit("vendor_id", device.vendor_id);
-    visit("device_id", device.device_id);
-    visit("kind", device.kind);
-    visit("name", device.name);
-    visit("driver", device.driver);
-}
-
-template <class Visit>
-void each_field(Visit&& visit, Maybe<Device> auto& device) {
-    visit("kind", device.kind);
-    visit("index", device.index);
-    visit("uuid", device.uuid);
-    visit("pci_address", device.pci_address);
-    visit("name", device.name);
-    visit("compute_capability", device.compute_capability);
-    visit("multiprocessors", device.multiprocessors);
-    visit("memory_bytes", device.memory_bytes);
-    visit("clock_max_hz", device.clock_max_hz);
-    visit("memory_clock_max_hz", device.memory_clock_max_hz);
-    visit("memory_bus_bits", device.memory_bus_bits);
-    visit("power_limit_watts", device.power_limit_watts);
-    visit("power_limit_default_watts", device.power_limit_default_watts);
-    visit("mode", device.mode);
-    visit("ecc", device.ecc);
-    visit("confidential", device.confidential);
-    visit("numa_node", device.numa_node);
-    visit("nvlinks", device.nvlinks);
-}
-
-template <class Visit>
 void each_field(Visit&& visit, Maybe<Machine> auto& machine) {
     visit("id", machine.id);
+    visit("identity", machine.identity);
     visit("hostname", machine.hostname);
     visit("cpu_model", machine.cpu_model);
     visit("cpu_vendor", machine.cpu_vendor);
@@ -256,7 +217,14 @@ void each_field(Visit&& visit, Maybe<Machine> auto& machine) {
     visit("provider", machine.provider);
     visit("instance", machine.instance);
     visit("system", machine.system);
+    visit("platform", machine.platform);
     visit("software", machine.software);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<TeamHost> auto& host) {
+    visit("name", host.name);
+    visit("machine", host.machine);
 }
 
 template <class Visit>
@@ -295,6 +263,8 @@ void each_field(Visit&& visit, Maybe<Run> auto& run) {
     visit("pairing", run.pairing);
     visit("imported", run.imported);
     visit("left_out", run.left_out);
+    visit("error_counters", run.error_counters);
+    visit("hosts", run.hosts);
 }
 
 json::Value encode_value(const NamedList& list);
@@ -307,11 +277,11 @@ namespace assay::json {
 template <>
 inline constexpr bool is_sparse<std::vector<record::Table>> = true;
 template <>
-inline constexpr bool is_sparse<std::vector<record::Device>> = true;
-template <>
 inline constexpr bool is_sparse<std::vector<record::Ceiling>> = true;
 template <>
 inline constexpr bool is_sparse<std::vector<record::LeftOut>> = true;
+template <>
+inline constexpr bool is_sparse<std::vector<record::TeamHost>> = true;
 template <>
 inline constexpr bool is_sparse<record::ReasonCode> = true;
 template <>

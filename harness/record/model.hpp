@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "record/hardware.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -363,51 +364,10 @@ void set_conclusion(Ended& into, Conclusion from) {
     into.reason_values = std::move(from.values);
 }
 
-struct Cache {
-    int level = 0;
-    std::string type; ///< "data", "instruction", "unified"
-    std::int64_t bytes = 0;
-    int count = 0; ///< instances that the process may use
-    std::optional<int> line_bytes;
-};
-
-/// A PCI accelerator or network device, known by its ids even without a driver.
-struct PciDevice {
-    std::string address; ///< 0000:65:00.0
-    std::string vendor_id;
-    std::string device_id;
-    std::string kind; ///< "accelerator", "display", "network", "infiniband"
-    std::string name; ///< empty when not known
-    std::string driver;
-};
-
-/// A device that benchmarks can run on, as its driver describes it. Each part of a divided device (MIG) is a
-/// device; the whole is none.
-struct Device {
-    std::string kind;        ///< "cuda"
-    int index = 0;           ///< in the order of PCI addresses, among its kind
-    std::string uuid;        ///< "GPU-...", "MIG-...": as in Place
-    std::string pci_address; ///< 0000:65:00.0; of the whole device if this is a part
-    std::string name;
-    std::string compute_capability;     ///< "9.0"; empty when not known
-    std::optional<int> multiprocessors; ///< of this device or part
-    std::optional<std::int64_t> memory_bytes;
-    std::optional<double> clock_max_hz; ///< of the multiprocessors
-    std::optional<double> memory_clock_max_hz;
-    std::optional<int> memory_bus_bits;
-    std::optional<double> power_limit_watts; ///< enforced now
-    std::optional<double> power_limit_default_watts;
-    std::string mode;                 ///< "" is the whole device; "mig 1g.10gb", "vgpu"
-    std::optional<bool> ecc;          ///< error correction of its memory is enabled
-    std::optional<bool> confidential; ///< confidential computing is enabled
-    std::optional<int> numa_node;     ///< of the host, nearest to the device
-    std::optional<int>
-        nvlinks; ///< links that are up; absent if it has none or they are not reported
-};
-
-/// Holds no serial number, no MAC address and, unless requested, no hostname.
+/// Holds no serial number, no MAC address and no hostname, unless requested.
 struct Machine {
-    std::string id; ///< from hardware facts and the hashed machine-id: same machine, same id
+    std::string id; ///< same machine, same id; `identity` says how it was made
+    MachineIdentity identity;
     std::string hostname;
     std::string cpu_model;
     std::string cpu_vendor;
@@ -433,7 +393,14 @@ struct Machine {
     std::string provider; ///< "aws", "gcp", "azure", "unknown", ...
     std::string instance; ///< "c7a.large", or the product name
     std::string system;   ///< DMI vendor and product
-    NamedList software;   ///< library versions and choices: "openblas.corename"
+    Platform platform;
+    NamedList software; ///< library versions and choices: "openblas.corename"
+};
+
+/// A host of a team other than the one that started the run.
+struct TeamHost {
+    std::string name; ///< as in the setting job.hosts: "node1"
+    Machine machine;
 };
 
 /// Runs that alternated on one machine (`assay run --interleave`), so that drift affects all alike. Replicas
@@ -473,6 +440,8 @@ struct Run {
     std::optional<Pairing> pairing;   ///< absent unless the run was interleaved with others
     std::optional<Imported> imported; ///< absent in our own runs
     std::vector<LeftOut> left_out;
+    std::vector<ErrorCounter> error_counters; ///< those that are not zero, or changed
+    std::vector<TeamHost> hosts;
     Machine machine;
     std::vector<Case> cases;
 };

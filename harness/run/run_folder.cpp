@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "record/reader.hpp"
+#include "record/same_machine.hpp"
 
 #include <fmt/format.h>
 
@@ -23,9 +24,10 @@ using record::Status;
 
 constexpr const char* journal_name = "journal.ndjson";
 
-fs::path machine_folder(const RunOptions& options, const record::Machine& machine) {
+fs::path machine_folder(const RunOptions& options, const record::Machine& machine,
+                        const std::string& id) {
     return options.out / path_word(options.campaign) / path_word(machine.provider) /
-           path_word(machine.instance) / path_word(machine.id);
+           path_word(machine.instance) / path_word(id);
 }
 
 /// Whatever their pairing ids are.
@@ -34,9 +36,11 @@ bool same_pairing(std::optional<record::Pairing> a, const std::optional<record::
     return a == b;
 }
 
-bool same_run(const record::JournalHeader& a, const record::JournalHeader& b) {
-    return a.suite == b.suite && a.version == b.version && a.digest == b.digest &&
-           a.machine == b.machine && same_pairing(a.pairing, b.pairing);
+bool same_run(const record::JournalHeader& found, const record::JournalHeader& wanted,
+              const record::Machine& machine) {
+    return found.suite == wanted.suite && found.version == wanted.version &&
+           found.digest == wanted.digest && record::is_id_of(machine, found.machine) &&
+           same_pairing(found.pairing, wanted.pairing);
 }
 
 bool fits(const record::JournalStep& step, const Plan& plan) {
@@ -64,12 +68,14 @@ bool is_unfinished(const Plan& plan, const std::vector<record::JournalStep>& ste
 }
 
 /// The folders of earlier runs, newest first: their names begin with the time.
-std::vector<fs::path> earlier_runs(const fs::path& folder) {
+std::vector<fs::path> earlier_runs(const std::vector<fs::path>& folders) {
     std::vector<fs::path> runs;
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator{folder, error})
-        if (fs::is_regular_file(entry.path() / journal_name, error)) runs.push_back(entry.path());
-    std::ranges::sort(runs, std::greater{});
+    for (const auto& folder : folders)
+        for (const auto& entry : fs::directory_iterator{folder, error})
+            if (fs::is_regular_file(entry.path() / journal_name, error))
+                runs.push_back(entry.path());
+    std::ranges::sort(runs, std::greater{}, [](const fs::path& run) { return run.filename(); });
     return runs;
 }
 
@@ -141,13 +147,15 @@ Result<RunFolder> create(const fs::path& folder, record::JournalHeader header) {
 /// The runs of one machine, and the requested ones.
 class Search {
 public:
-    Search(fs::path folder, const std::vector<PlannedRun>& wanted,
-           std::vector<record::JournalHeader> headers)
-        : folder_{std::move(folder)}, wanted_{wanted}, headers_{std::move(headers)} {}
+    /// `folders`: by its id, where new ones are made, then by its aliases.
+    Search(std::vector<fs::path> folders, const std::vector<PlannedRun>& wanted,
+           std::vector<record::JournalHeader> headers, const record::Machine& machine)
+        : folders_{std::move(folders)}, wanted_{wanted}, headers_{std::move(headers)},
+          machine_{machine} {}
 
     /// The newest group that can be continued; empty if there is none.
     std::vector<RunFolder> resume() const {
-        const auto runs = earlier_runs(folder_);
+        const auto runs = earlier_runs(folders_);
         std::set<std::string> seen;
         for (const auto& path : runs) {
             const auto found = find(path);
@@ -161,7 +169,7 @@ public:
 
     /// Why the newest run of the suite, which is unfinished, is not continued; "" where it is none of these.
     std::string obstacle() const {
-        for (const auto& path : earlier_runs(folder_)) {
+        for (const auto& path : earlier_runs(folders_)) {
             const auto found = find(path);
             if (!found || found->content.header->suite != headers_.front().suite) continue;
             const auto run = record::read_run(path / "run.json");
@@ -178,7 +186,7 @@ private:
     /// Which of the requested ones it is.
     std::optional<std::size_t> index_of(const record::JournalHeader& header) const {
         for (std::size_t i = 0; i < headers_.size(); ++i)
-            if (same_run(header, headers_[i])) return i;
+            if (same_run(header, headers_[i], machine_)) return i;
         return std::nullopt;
     }
 
@@ -206,16 +214,18 @@ private:
             auto header = headers_[i];
             if (header.pairing) header.pairing->id = group;
             auto folder = members[i] ? go_on(std::move(*members[i]))
-                                     : create(folder_, std::move(header)); // killed before it began
+                                     : create(folders_.front(),
+                                              std::move(header)); // killed before it began
             if (!folder) return {};
             folders.push_back(std::move(*folder));
         }
         return folders;
     }
 
-    fs::path folder_;
+    std::vector<fs::path> folders_;
     const std::vector<PlannedRun>& wanted_;
     std::vector<record::JournalHeader> headers_;
+    const record::Machine& machine_;
 };
 
 } // namespace
@@ -267,11 +277,14 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
                            .pairing = run.pairing});
         if (headers.back().pairing) headers.back().pairing->id = id;
     }
-    const auto folder = machine_folder(options, machine);
+    std::vector<fs::path> of_machine{machine_folder(options, machine, machine.id)};
+    const auto folder = of_machine.front();
+    for (const auto& alias : machine.identity.aliases)
+        of_machine.push_back(machine_folder(options, machine, alias));
     std::vector<RunFolder> folders;
     std::string note;
     if (options.resume) {
-        const Search search{folder, wanted, headers};
+        const Search search{std::move(of_machine), wanted, headers, machine};
         if (folders = search.resume(); !folders.empty()) return folders;
         note = search.obstacle();
     }

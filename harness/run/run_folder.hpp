@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "machine/system.hpp"
 #include "plan/interleaving.hpp"
 #include "record/journal.hpp"
 #include "record/model.hpp"
@@ -29,6 +30,7 @@ struct RunOptions {
     bool resume = false;
     bool keep_samples = false; ///< --raw: every batch into a sidecar
     bool record_hostname = false;
+    machine::SerialOptions serials{};
     std::filesystem::path program;    ///< answers `program worker`; empty: this program
     std::filesystem::path root = "/"; ///< of the kernel's files that a variant changes
 };

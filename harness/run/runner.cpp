@@ -26,7 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 
 record::Machine find_machine(const RunOptions& options) {
-    auto machine = machine::inspect({.hostname = options.record_hostname});
+    auto machine = machine::inspect(
+        {.hostname = options.record_hostname, .serials = options.serials});
     if (!options.provider.empty()) machine.provider = options.provider;
     if (!options.instance.empty()) machine.instance = options.instance;
     return machine;

@@ -9,7 +9,8 @@
 #include "model/words.hpp"
 #include "record/format.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -34,6 +35,19 @@ void add(std::vector<Fact>& facts, std::string text) {
 std::string join_known(std::vector<std::string> parts) {
     std::erase_if(parts, [](const auto& part) { return part.empty(); });
     return join(parts);
+}
+
+std::string join_words(std::vector<std::string> parts) {
+    std::erase_if(parts, [](const auto& part) { return part.empty(); });
+    return fmt::format("{}", fmt::join(parts, " "));
+}
+
+/// "2 x this, that"; what is for the file only is not shown.
+std::string counted(const std::map<std::string, std::size_t>& counts,
+                    std::vector<std::string> lines = {}) {
+    for (const auto& [name, count] : counts)
+        lines.push_back(count == 1 ? name : fmt::format("{} x {}", count, name));
+    return list_of(lines, 8);
 }
 
 /// 0 where it is not known.
@@ -65,6 +79,13 @@ std::string caches_in_words(const Machine& machine) {
                                     record::human_bytes(static_cast<double>(cache.bytes))));
     }
     return list_of(parts, 6); // two levels for each of three kinds of core, at most
+}
+
+std::string host_in_words(const Machine& machine) {
+    const std::string cpu =
+        machine.cpu_model.empty() ? say<text::facts::unknown_processor>() : machine.cpu_model;
+    return machine.cores > 0 ? join({cpu, say_count<text::count::cores>(to_count(machine.cores))})
+                             : cpu;
 }
 
 std::string memory_in_words(const Machine& machine) {
@@ -119,10 +140,61 @@ std::string devices_in_words(const Machine& machine) {
     }
     std::map<std::string, std::size_t> counts;
     for (const auto& name : names) ++counts[name];
-    std::vector<std::string> lines = device_kinds(machine);
-    for (const auto& [name, count] : counts)
-        lines.push_back(count == 1 ? name : fmt::format("{} x {}", count, name));
-    return list_of(lines, 8); // kinds of device; more is for the file
+    return counted(counts, device_kinds(machine));
+}
+
+std::string firmware_in_words(const record::Platform& platform) {
+    std::string bios = join_words({platform.bios_vendor, platform.bios_version});
+    if (!platform.bios_date.empty() && !bios.empty())
+        bios = say<text::words::in_brackets>(bios, platform.bios_date);
+    return join_known(
+        {bios, platform.microcode.empty() ? "" : say<text::facts::microcode>(platform.microcode)});
+}
+
+std::string clocks_in_words(const record::Platform& platform) {
+    std::string boost;
+    if (platform.boost)
+        boost = *platform.boost ? say<text::facts::boost_on>() : say<text::facts::boost_off>();
+    return join_known({platform.frequency_driver, platform.governor, boost,
+                       platform.smt.empty() ? "" : say<text::facts::smt>(platform.smt)});
+}
+
+std::string modules_in_words(const record::Platform& platform) {
+    std::vector<std::string> parts;
+    for (const auto& kind : platform.memory_modules) {
+        const auto rate = kind.transfers_per_second;
+        parts.push_back(
+            join_words({fmt::format("{} x {}", kind.count,
+                                    record::human_bytes(static_cast<double>(kind.bytes))),
+                        kind.type, rate ? fmt::format("{:.0f} MT/s", *rate * 1e-6) : ""}));
+    }
+    return list_of(parts, 4); // kinds of module
+}
+
+std::string disks_in_words(const record::Platform& platform) {
+    std::map<std::string, std::size_t> counts;
+    for (const auto& disk : platform.storage)
+        ++counts[join_words(
+            {disk.model.empty() ? disk.name : disk.model,
+             disk.bytes ? record::human_bytes(static_cast<double>(*disk.bytes)) : "",
+             disk.transport})];
+    return counted(counts);
+}
+
+std::string networks_in_words(const record::Platform& platform) {
+    std::vector<std::string> parts;
+    for (const auto& card : platform.network)
+        parts.push_back(join_words(
+            {card.name, card.driver, card.firmware,
+             card.bytes_per_second ? record::human(*card.bytes_per_second, "B/s") : ""}));
+    return list_of(parts, 8);
+}
+
+std::string power_limits_in_words(const record::Platform& platform) {
+    std::vector<std::string> parts;
+    for (const auto& limit : platform.power_limits)
+        parts.push_back(fmt::format("{} {} {:.0f} W", limit.scope, limit.term, limit.watts));
+    return list_of(parts, 4);
 }
 
 /// Of the rows that share the section's first unit, the best figure.
@@ -198,11 +270,7 @@ std::string not_measured(const Run& run, const Report& report) {
 
 std::string title_of(const Run& run) {
     const auto& machine = run.machine;
-    const std::string cpu =
-        machine.cpu_model.empty() ? say<text::facts::unknown_processor>() : machine.cpu_model;
-    const std::string host =
-        machine.cores > 0 ? join({cpu, say_count<text::count::cores>(to_count(machine.cores))})
-                          : cpu;
+    const std::string host = host_in_words(machine);
     // What people bought the machine for comes first.
     const auto is_on_device = [](const record::Case& c) { return c.place.kind != "host"; };
     if (machine.devices.empty() || std::ranges::none_of(run.cases, is_on_device)) return host;
@@ -218,6 +286,10 @@ std::vector<Fact> run_facts(const Run& run, const std::string& source) {
     add<text::facts::status>(facts, run.status);
     add<text::facts::version>(facts, run.version);
     add<text::facts::digest>(facts, run.digest);
+    std::vector<std::string> hosts;
+    for (const auto& host : run.hosts)
+        hosts.push_back(say<text::words::in_brackets>(host.name, host_in_words(host.machine)));
+    add<text::facts::hosts>(facts, list_of(hosts, 8));
     add<text::facts::file>(facts, source);
     if (run.imported) {
         const auto& from = *run.imported;
@@ -239,14 +311,23 @@ std::vector<Fact> machine_facts(const Machine& machine) {
     add<text::facts::instructions>(facts, isa_in_words(machine));
     add<text::facts::caches>(facts, caches_in_words(machine));
     add<text::facts::memory>(facts, memory_in_words(machine));
+    add<text::facts::memory_modules>(facts, modules_in_words(machine.platform));
+    add<text::facts::clock_control>(facts, clocks_in_words(machine.platform));
+    add<text::facts::power_limits>(facts, power_limits_in_words(machine.platform));
+    add<text::facts::firmware>(facts, firmware_in_words(machine.platform));
     add<text::facts::system>(facts, machine.system);
     add<text::facts::provider>(facts, where(machine));
+    add<text::facts::region>(facts, machine.platform.zone.empty() ? machine.platform.region
+                                                                  : machine.platform.zone);
     add<text::facts::virtualisation>(facts, virtual_in_words(machine));
     add<text::facts::operating_system>(
         facts,
         join_known(
             {machine.os, machine.kernel.empty() ? "" : say<text::facts::kernel>(machine.kernel)}));
+    add<text::facts::kernel_options>(facts, join_words(machine.platform.kernel_options));
     add<text::facts::devices>(facts, devices_in_words(machine));
+    add<text::facts::disks>(facts, disks_in_words(machine.platform));
+    add<text::facts::networks>(facts, networks_in_words(machine.platform));
     add<text::facts::host_name>(facts, machine.hostname);
     add<text::facts::machine>(facts, machine.id);
     return facts;

@@ -81,7 +81,8 @@ struct Problem {
 struct Collection {
     std::vector<RunInfo> runs; ///< by input, then by time
     /// Machines in a state of theirs: a new kernel makes another entry with the same id. Without what
-    /// differs from run to run (the measured clock).
+    /// differs from run to run (the measured clock). The id is the one it goes by in all of these runs, which may
+    /// have it as an alias only.
     std::vector<record::Machine> machines;
     std::vector<Series> series;
     std::vector<record::NamedList>

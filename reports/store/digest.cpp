@@ -14,9 +14,7 @@
 namespace assay::report {
 namespace {
 
-bool shows(record::Status status) {
-    return is_measured(status);
-}
+bool shows(record::Status status) { return is_measured(status); }
 
 /// Whole numbers are whole numbers: tools that rewrite JSON make 2 of 2.0.
 void settle(record::NamedList& list) {
@@ -124,6 +122,8 @@ Digester::Digester(record::Run run) {
         settings_.push_back(packed(c.settings));
     }
     run.cases.clear();
+    run.hosts.clear();
+    run.error_counters.clear();
     digest_.run = std::move(run);
 }
 

@@ -5,6 +5,7 @@
 #include "language/language.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
+#include "record/same_machine.hpp"
 
 #include <fmt/format.h>
 
@@ -19,9 +20,7 @@
 namespace assay::report {
 namespace {
 
-bool shows(record::Status status) {
-    return is_measured(status);
-}
+bool shows(record::Status status) { return is_measured(status); }
 bool is_figure(const std::optional<double>& value) {
     return value && std::isfinite(*value) && *value > 0;
 }
@@ -134,6 +133,8 @@ public:
         all_.runs.reserve(entries.size());
         all_.observations.reserve(cases);
         for (const auto& entry : entries) take(entry);
+        const auto ids = record::common_ids(all_.machines);
+        for (auto& machine : all_.machines) machine.id = ids.at(machine.id);
         return std::move(all_);
     }
 
@@ -183,9 +184,9 @@ private:
             drop(entry, say<text::store::ended_before>(run.started, run.ended));
     }
 
-    std::string machine_of(const Entry& entry) const {
+    record::Machine machine_of(const Entry& entry) const {
         const Pool& pool = batches_[entry.batch].pools.machines;
-        return make_machine(pool[entry.candidate->digest.machine]).id;
+        return make_machine(pool[entry.candidate->digest.machine]);
     }
     void drop_repeated(std::vector<Entry>& entries) {
         std::unordered_map<std::string_view, Entry*> known;
@@ -199,11 +200,11 @@ private:
     /// Of two copies of a run that was resumed in between, the whole one is used.
     void drop_one(Entry*& kept, Entry& entry) {
         const std::string& id = entry.candidate->digest.run.id;
-        const std::string here = machine_of(entry);
-        const std::string there = machine_of(*kept);
+        const auto here = machine_of(entry);
+        const auto there = machine_of(*kept);
         const auto path = [](const Entry& of) { return plain(of.candidate->file.string()); };
-        if (here != there)
-            return drop(entry, say<text::store::other_machine>(id, path(*kept), there, here));
+        if (!record::is_id_of(here, there.id) && !record::is_id_of(there, here.id))
+            return drop(entry, say<text::store::other_machine>(id, path(*kept), there.id, here.id));
         const auto is_done = [](const Entry& of) {
             return of.candidate->digest.run.status == "done";
         };

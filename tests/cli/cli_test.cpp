@@ -56,6 +56,27 @@ TEST(Cli, UnknownNamesGetTheNearestKnown) {
     expect_refusal(run({"plan", "quick", "--only", "memry"}), 2, {"memry"});
 }
 
+TEST(Cli, AKeyOfIdsThatProtectsNothingIsRefused) {
+    const Folder folder;
+    const auto file = (folder.path() / "key").string();
+    const auto refused = [&](const std::string& content, const std::vector<std::string>& parts) {
+        std::ofstream{file} << content;
+        ::chmod(file.c_str(), 0600);
+        expect_refusal(run({"run", "quick", "--dry-run", "--id-key", file}), 2, parts);
+    };
+    expect_refusal(run({"run", "quick", "--id-key", "/no/such/key"}), 2,
+                   {"--id-key", "/no/such/key", "openssl rand"});
+    refused("", {"--id-key", file, "0 bytes"});
+    refused("secret\n", {"6 bytes", "16"});
+    refused(std::string(5000, 'k'), {file, "4096"});
+    std::ofstream{file} << std::string(32, 'k') << '\n';
+    ::chmod(file.c_str(), 0644);
+    expect_refusal(run({"run", "quick", "--id-key", file}), 2, {"chmod 600"});
+    ::chmod(file.c_str(), 0600);
+    EXPECT_EQ(run({"run", "quick", "--dry-run", "--id-key", file}).code, 0);
+    expect_refusal(run({"run", "quick", "--id-key", file, "--serials"}), 2, {"--serials"});
+}
+
 TEST(Cli, VerbsOfReportsAreHandedOver) {
     const auto outcome = run({"predict", "alreduce", "results"});
     EXPECT_EQ(outcome.code, 2);

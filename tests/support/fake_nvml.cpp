@@ -154,6 +154,15 @@ int nvmlDeviceGetUUID(Handle d, char* out, unsigned size) {
 int nvmlDeviceGetName(Handle d, char* out, unsigned size) {
     return give_text(d->id, "name", out, size);
 }
+int nvmlDeviceGetSerial(Handle d, char* out, unsigned size) {
+    return give_text(d->id, "serial", out, size);
+}
+int nvmlDeviceGetVbiosVersion(Handle d, char* out, unsigned size) {
+    return give_text(d->id, "vbios", out, size);
+}
+int nvmlDeviceGetInforomImageVersion(Handle d, char* out, unsigned size) {
+    return give_text(d->id, "inforom", out, size);
+}
 int nvmlDeviceGetIndex(Handle d, unsigned* out) {
     *out = d->index;
     return nvml::success;

@@ -2,6 +2,9 @@
 #include "base/sha256.hpp"
 #include "machine/inventory.hpp"
 #include "machine/system.hpp"
+#include "record/convert.hpp"
+#include "record/same_machine.hpp"
+#include "support/fake_nvml.hpp"
 #include "trees.hpp"
 
 #include <gmock/gmock.h>
@@ -34,15 +37,23 @@ TEST(Hmac, KnownAnswers) {
               "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
-std::string id_of(const Scratch& scratch, Shape shape = {}) {
-    return inspect(Sources{.files = scratch.files(), .shape = std::move(shape)}).id;
+record::Machine machine_of(const Scratch& scratch, Shape shape = {}) {
+    return inspect(Sources{.files = scratch.files(), .shape = std::move(shape)});
 }
+std::string id_of(const Scratch& scratch, Shape shape = {}) {
+    return machine_of(scratch, std::move(shape)).id;
+}
+
+constexpr const char* product_uuid = "/sys/class/dmi/id/product_uuid";
+constexpr const char* one_uuid = "4c4c4544-0039-3510-8052-b4c04f4d3633\n";
 
 TEST(Identity, ComesAndGoesNotWithTheWeather) {
     const Scratch scratch;
     scratch.copy(tree_path("aws-c7a"));
     const std::string id = id_of(scratch);
     EXPECT_THAT(id, testing::MatchesRegex("[0-9a-f]{16}"));
+    // Ids of the first version, which histories know machines by.
+    EXPECT_EQ(id, "7857c74efdf775f9");
     scratch.write("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 10 kB\n");
     scratch.write("/proc/sys/kernel/osrelease", "6.9.9\n");
     scratch.write("/etc/os-release", "PRETTY_NAME=\"Other 1\"\n");
@@ -67,23 +78,182 @@ TEST(Identity, AnImageWithoutAnIdIsNoKey) {
     const Scratch scratch;
     scratch.copy(tree_path("aws-c7a"));
     scratch.write("/etc/machine-id", "uninitialized\n");
-    const std::string id = id_of(scratch);
+    const auto machine = machine_of(scratch);
+    EXPECT_EQ(machine.identity.by, "hardware");
     scratch.write("/etc/machine-id", "");
-    EXPECT_EQ(id_of(scratch), id);
+    EXPECT_EQ(id_of(scratch), machine.id);
     scratch.write("/var/lib/dbus/machine-id", "ec2b7ad8f5a94f3f9d6a1d5a40a7c001\n");
-    EXPECT_NE(id_of(scratch), id);
+    EXPECT_NE(id_of(scratch), machine.id);
+    EXPECT_EQ(machine_of(scratch).identity.by, "machine_id");
+}
+
+TEST(Identity, MachinesFromOneImageAreTwo) {
+    const Scratch scratch;
+    scratch.copy(tree_path("bare-metal"));
+    scratch.write("/etc/machine-id", "ec2b7ad8f5a94f3f9d6a1d5a40a7c001\n");
+    const auto one = machine_of(scratch);
+    scratch.write(product_uuid, one_uuid);
+    const auto two = machine_of(scratch);
+    EXPECT_NE(one.id, two.id);
+    EXPECT_EQ(two.identity.by, "product_uuid");
+    // Before there were such ids, they were one.
+    EXPECT_EQ(one.identity.aliases, two.identity.aliases);
+    EXPECT_EQ(one.identity.aliases.size(), 1U);
+}
+
+TEST(Identity, AReinstalledMachineIsTheSame) {
+    const Scratch scratch;
+    scratch.copy(tree_path("bare-metal"));
+    scratch.write("/etc/machine-id", "ec2b7ad8f5a94f3f9d6a1d5a40a7c001\n");
+    const auto before = machine_of(scratch);
+    scratch.write("/etc/machine-id", "00112233445566778899aabbccddeeff\n");
+    const auto after = machine_of(scratch);
+    EXPECT_EQ(after.id, before.id);
+    EXPECT_NE(after.identity.aliases, before.identity.aliases);
+}
+
+TEST(Identity, WithoutRootItIsTheOldIdWhichRootHasAsAnAlias) {
+    const Scratch scratch;
+    scratch.copy(tree_path("bare-metal"));
+    scratch.write("/etc/machine-id", "ec2b7ad8f5a94f3f9d6a1d5a40a7c001\n");
+    const auto as_root = machine_of(scratch);
+    std::filesystem::remove(scratch.root() / "sys/class/dmi/id/product_uuid");
+    const auto as_user = machine_of(scratch);
+    EXPECT_EQ(as_user.identity.by, "machine_id");
+    EXPECT_TRUE(as_user.identity.aliases.empty());
+    EXPECT_TRUE(record::is_id_of(as_root, as_user.id));
+}
+
+TEST(Identity, PlaceholdersAreNoUuids) {
+    for (const char* const uuid :
+         {"00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
+          "03000200-0400-0500-0006-000700080009", "00020003-0004-0005-0006-000700080009",
+          "12345678-1234-5678-90AB-CDDEEFAABBCC", "fefefefe-fefe-fefe-fefe-fefefefefefe",
+          "Not Settable", "To Be Filled By O.E.M.", "4c4c4544003935108052b4c04f4d3633xxxx", ""}) {
+        const Scratch scratch;
+        scratch.copy(tree_path("bare-metal"));
+        scratch.write(product_uuid, std::string{uuid} + "\n");
+        EXPECT_EQ(machine_of(scratch).identity.by, "hardware") << uuid;
+    }
+    const Scratch scratch; // a container: no DMI at all
+    scratch.write("/etc/machine-id", "ec2b7ad8f5a94f3f9d6a1d5a40a7c001\n");
+    EXPECT_EQ(machine_of(scratch).identity.by, "machine_id");
+}
+
+TEST(Identity, AnInstanceIsItsOwnWhoeverReadsIt) {
+    const Scratch scratch;
+    scratch.copy(tree_path("aws-c7a"));
+    const auto old = id_of(scratch);
+    const auto with = [&](const std::string& instance) {
+        scratch.write("/run/cloud-init/instance-data.json",
+                      R"({"v1":{"instance_id":")" + instance + R"("}})");
+        return machine_of(scratch);
+    };
+    const auto one = with("i-04751aa1358a0a964");
+    EXPECT_EQ(one.identity.by, "cloud_instance");
+    EXPECT_THAT(one.identity.aliases, testing::ElementsAre(old));
+    EXPECT_NE(with("i-04751aa1358a0a965").id, one.id);
+    // The firmware's UUID is for root alone: the same machine.
+    scratch.write(product_uuid, one_uuid);
+    const auto as_root = with("i-04751aa1358a0a964");
+    EXPECT_EQ(as_root.id, one.id);
+    EXPECT_EQ(as_root.identity.aliases.size(), 2U);
+    // What comes back as another type, or with another processor, is another machine.
+    scratch.write("/sys/class/dmi/id/product_name", "c7a.xlarge\n");
+    EXPECT_NE(with("i-04751aa1358a0a964").id, one.id);
+    scratch.copy(tree_path("aws-c7a"));
+    scratch.write("/proc/cpuinfo", "model name : Other\n");
+    EXPECT_NE(with("i-04751aa1358a0a964").id, one.id);
+    // No ids of instances.
+    EXPECT_EQ(with("iid-datasource-none").identity.by, "product_uuid");
+}
+
+TEST(Identity, TheIdOnDiskCountsIfCloudInitRanSinceBoot) {
+    const Scratch scratch;
+    scratch.copy(tree_path("aws-c7a"));
+    scratch.write("/var/lib/cloud/data/instance-id", "i-04751aa1358a0a964\n");
+    EXPECT_EQ(machine_of(scratch).identity.by, "machine_id");
+    scratch.write("/run/cloud-init/status.json", "{}");
+    EXPECT_EQ(machine_of(scratch).identity.by, "cloud_instance");
+}
+
+TEST(Identity, OnlyProvidersHaveInstances) {
+    const Scratch scratch;
+    scratch.copy(tree_path("bare-metal"));
+    scratch.write("/run/cloud-init/instance-data.json",
+                  R"({"v1":{"cloud_name":"nocloud","instance_id":"my-machines"}})");
+    EXPECT_EQ(machine_of(scratch).identity.by, "product_uuid");
+}
+
+record::Machine with_device(const Scratch& scratch, const std::string& uuid) {
+    const test::FakeNvml nvml{"- count 1\n0 name NVIDIA H200\n0 bus 27\n0 uuid " + uuid + "\n"};
+    return inspect(Sources{.files = scratch.files(), .nvml = nvml.library()});
+}
+
+TEST(Identity, AnotherDeviceIsSeenAndTheMachineStays) {
+    const Scratch scratch;
+    scratch.copy(tree_path("bare-metal"));
+    const auto before = with_device(scratch, "GPU-5c89a2b4");
+    const auto again = with_device(scratch, "GPU-5c89a2b4");
+    const auto after = with_device(scratch, "GPU-00000001");
+    EXPECT_EQ(after.id, before.id);
+    EXPECT_THAT(record::changed_parts(before, again), testing::IsEmpty());
+    EXPECT_THAT(record::changed_parts(before, after), testing::ElementsAre("device 0000:1b:00.0"));
+    scratch.write("/sys/class/dmi/id/board_serial", "ZM19AS0002\n");
+    EXPECT_THAT(record::changed_parts(before, with_device(scratch, "GPU-5c89a2b4")),
+                testing::ElementsAre("board"));
+}
+
+// --- serial numbers -------------------------------------------------------------------------------
+
+record::Machine with_serials(const SerialOptions& options) {
+    const Scratch scratch;
+    scratch.copy(tree_path("bare-metal"));
+    scratch.write("/sys/class/net/eth0/type", "1\n");
+    scratch.write("/sys/class/net/eth0/address", "04:3F:72:aa:bb:01\n");
+    scratch.write("/sys/class/net/eth0/device/vendor", "0x15b3\n");
+    scratch.write("/sys/class/net/veth1/type", "1\n"); // software
+    scratch.write("/sys/class/net/veth1/address", "06:00:00:aa:bb:02\n");
+    scratch.write("/sys/class/nvme/nvme0/serial", "S64ANS0T  \n");
+    const test::FakeNvml nvml{"- count 1\n0 bus 27\n0 uuid GPU-5c89a2b4\n0 serial 1650522001\n"
+                              "0 vbios 96.00.74.00.01\n0 inforom G520.0200.00.05\n"};
+    return inspect(Sources{.files = scratch.files(), .nvml = nvml.library(), .serials = options});
+}
+
+TEST(Serials, AreInTheRecordOnRequest) {
+    const auto serials = with_serials({.in_clear = true}).identity.serials;
+    std::string all;
+    for (const auto& one : serials)
+        all += one.kind + ' ' + one.where + ' ' + one.text + one.keyed + ", ";
+    EXPECT_EQ(all, "product  S1234567X, board  ZM19AS0001, network eth0 04:3f:72:aa:bb:01, "
+                   "storage nvme0 S64ANS0T, device 0000:1b:00.0 1650522001, ");
+    EXPECT_THAT(with_serials({}).identity.serials, testing::IsEmpty());
+}
+
+TEST(Devices, HaveFirmware) {
+    const auto devices = with_serials({}).devices;
+    ASSERT_EQ(devices.size(), 1U);
+    EXPECT_EQ(devices[0].firmware.vbios, "96.00.74.00.01");
+    EXPECT_EQ(devices[0].firmware.inforom, "G520.0200.00.05");
+}
+
+TEST(Serials, WithAKeyHashesAreEqualForEqualParts) {
+    const auto one = with_serials({.key = "campaign 7"}).identity.serials;
+    ASSERT_EQ(one.size(), 5U);
+    for (const auto& serial : one) EXPECT_EQ(serial.text, "");
+    EXPECT_EQ(one[1].keyed, to_hex(hmac_sha256("campaign 7", "board\nZM19AS0001")));
+    EXPECT_EQ(with_serials({.key = "campaign 7"}).identity.serials, one);
+    EXPECT_NE(with_serials({.key = "campaign 8"}).identity.serials[1].keyed, one[1].keyed);
 }
 
 /// Nothing that names one owner, one piece of hardware or one rented machine is in the record.
 TEST(Identity, NothingPersonalIsRecorded) {
     for (const char* const name : {"aws-c7a", "bare-metal", "azure-hb", "gcp-a2"}) {
         const auto m = inspect(Sources{.files = tree(name)});
-        std::string all = m.id + m.hostname + m.cpu_model + m.os + m.kernel + m.virtualization +
-                          m.container + m.provider + m.instance + m.system;
-        for (const auto& device : m.pci) all += device.address + device.name + device.driver;
+        const auto all = json::to_text(record::to_json(m));
         for (const char* const secret :
              {"ec2b7ad8f5a94f3f", "i-04751aa1358a0a964", "ec2a24ed", "S1234567X", "ZM19AS0001",
-              "11111111-2222", "private-name", "secret", "GPU-5c89a2b4", "westeurope"})
+              "11111111-2222", "private-name", "secret", "GPU-5c89a2b4"})
             EXPECT_THAT(all, testing::Not(testing::HasSubstr(secret))) << name;
     }
 }

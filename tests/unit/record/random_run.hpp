@@ -42,6 +42,9 @@ public:
                                             .notes = several([&] { return text(); })};
                 }),
                 .left_out = several([&] { return record::LeftOut{text()}; }),
+                .error_counters = several([&] { return error_counter(); }),
+                .hosts =
+                    several([&] { return record::TeamHost{.name = text(), .machine = machine()}; }),
                 .machine = machine(),
                 .cases = several([&] { return one_case(); })};
     }
@@ -257,10 +260,71 @@ private:
                 .ecc = maybe([&] { return flag(); }),
                 .confidential = maybe([&] { return flag(); }),
                 .numa_node = maybe([&] { return small(); }),
-                .nvlinks = maybe([&] { return small(); })};
+                .nvlinks = maybe([&] { return small(); }),
+                .firmware = {.vbios = text(), .inforom = text()}};
+    }
+    record::MachineIdentity identity() {
+        return {.by = text(),
+                .aliases = several([&] { return text(); }),
+                .parts = several(
+                    [&] { return record::Part{.kind = text(), .where = text(), .id = text()}; }),
+                .serials = several([&] {
+                    return record::Serial{
+                        .kind = text(), .where = text(), .text = text(), .keyed = text()};
+                })};
+    }
+    record::Platform platform() {
+        return {.region = text(),
+                .zone = text(),
+                .bios_vendor = text(),
+                .bios_version = text(),
+                .bios_date = text(),
+                .microcode = text(),
+                .frequency_driver = text(),
+                .governor = text(),
+                .boost = maybe([&] { return flag(); }),
+                .smt = text(),
+                .power_limits = several([&] {
+                    return record::PowerLimit{.scope = text(), .term = text(), .watts = real()};
+                }),
+                .memory_modules = several([&] {
+                    return record::MemoryModules{
+                        .count = small(),
+                        .bytes = small(),
+                        .type = text(),
+                        .transfers_per_second = maybe([&] { return real(); }),
+                        .transfers_per_second_most = maybe([&] { return real(); })};
+                }),
+                .memory_slots = maybe([&] { return small(); }),
+                .memory_channels = maybe([&] { return small(); }),
+                .storage = several([&] {
+                    return record::StorageDevice{.name = text(),
+                                                 .model = text(),
+                                                 .bytes =
+                                                     maybe([&] { return std::int64_t{small()}; }),
+                                                 .rotational = maybe([&] { return flag(); }),
+                                                 .transport = text(),
+                                                 .firmware = text()};
+                }),
+                .network = several([&] {
+                    return record::NetworkCard{.name = text(),
+                                               .address = text(),
+                                               .driver = text(),
+                                               .firmware = text(),
+                                               .bytes_per_second = maybe([&] { return real(); })};
+                }),
+                .kernel_options = several([&] { return text(); })};
+    }
+    record::ErrorCounter error_counter() {
+        return {.source = text(),
+                .device = text(),
+                .counter = text(),
+                .before = maybe([&] { return std::int64_t{small()}; }),
+                .after = maybe([&] { return std::int64_t{small()}; })};
     }
     record::Machine machine() {
         return {.id = text(),
+                .identity = identity(),
                 .hostname = text(),
                 .cpu_model = text(),
                 .cpu_vendor = text(),
@@ -299,6 +363,7 @@ private:
                 .provider = text(),
                 .instance = text(),
                 .system = text(),
+                .platform = platform(),
                 .software = named()};
     }
 

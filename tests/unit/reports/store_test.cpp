@@ -87,6 +87,24 @@ TEST_F(StoreTest, APartOfADeviceIsAPlaceOfItsOwn) {
     EXPECT_EQ(place_of("vgpu", true), "cuda (vgpu, confidential)");
 }
 
+TEST_F(StoreTest, AMachineGoesByOneIdWhateverWasReadOfIt) {
+    auto old = run("a");
+    old.machine.id = "old";
+    write("a/run.json", old);
+    auto other = run("b");
+    other.machine.id = "other";
+    write("b/run.json", other);
+    auto now = run("c");
+    now.machine.id = "new";
+    now.machine.identity = {.by = "product_uuid", .aliases = {"old"}};
+    write("c/run.json", now);
+    const auto collection = all();
+    std::vector<std::string> machines;
+    for (const auto& info : collection.runs)
+        machines.push_back(collection.machines[info.machine].id);
+    EXPECT_THAT(machines, ElementsAre("new", "other", "new"));
+}
+
 TEST_F(StoreTest, ReplicasOfTheHeadlineMakeTheCasesValue) {
     write("run.json", run("a"));
     const auto collection = all();

@@ -5,6 +5,7 @@
 #include "run/forecast.hpp"
 #include "run/run_folder.hpp"
 #include "run/tuning.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,9 +18,9 @@ namespace {
 
 using namespace assay;
 using namespace assay::harness;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // --- tuning ---------------------------------------------------------------------------------------
 
@@ -156,6 +157,22 @@ TEST(PathWord, IsOneHarmlessLevel) {
     EXPECT_EQ(path_word(""), "unknown");
     EXPECT_EQ(path_word(std::string(1000, 'x')).size(), 64U);
     EXPECT_EQ(path_word("a\nb\x01\xff"), "a-b");
+}
+
+TEST(RunFolders, GoOnUnderAnOlderIdOfTheMachine) {
+    const assay::harness::testing::TemporaryFolder folder;
+    const std::vector<PlannedRun> wanted(1);
+    const auto open = [&](const record::Machine& machine, bool resume) {
+        const auto opened =
+            open_run_folders(wanted, {.out = folder.path(), .resume = resume}, machine);
+        EXPECT_TRUE(opened) << opened.error().message;
+        return opened->front().path;
+    };
+    const auto first = open({.id = "old"}, false);
+    const record::Machine now{.id = "new", .identity = {.by = "product_uuid", .aliases = {"old"}}};
+    EXPECT_EQ(open(now, true), first);
+    EXPECT_NE(open({.id = "other"}, true), first);
+    EXPECT_EQ(open(now, false).parent_path().filename(), "new");
 }
 
 TEST(IsOpen, WhatIsFinishedOrDecidedIsClosed) {

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a machine consists of and how it is set, as recorded. What is not known is empty or absent.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::record {
+
+/// A part that may be replaced while the machine stays the same.
+struct Part {
+    std::string kind;  ///< "board", "device", "network"
+    std::string where; ///< PCI address; empty for the board
+    std::string id;    ///< hashed: another one is another part
+    bool operator==(const Part&) const = default;
+};
+
+/// A serial number, MAC address or GUID that was requested: in clear, or hashed with a key of the user's.
+struct Serial {
+    std::string kind;  ///< "product", "board", "device", "network", "storage"
+    std::string where; ///< PCI address or name; empty for product and board
+    std::string text;  ///< in clear, or
+    std::string keyed; ///< hashed with the key: equal for the same part in all runs with this key
+    bool operator==(const Serial&) const = default;
+};
+
+/// How a machine is recognised.
+struct MachineIdentity {
+    std::string by; ///< "cloud_instance", "product_uuid", "machine_id", "hardware"
+    /// Ids that it has when less of it can be read, or had before: runs under these are its own.
+    std::vector<std::string> aliases;
+    std::vector<Part> parts;
+    std::vector<Serial> serials;
+    bool operator==(const MachineIdentity&) const = default;
+};
+
+struct PowerLimit {
+    std::string scope; ///< "package-0"
+    std::string term;  ///< "long_term", "short_term"
+    double watts = 0;
+    bool operator==(const PowerLimit&) const = default;
+};
+
+/// Memory modules that are alike.
+struct MemoryModules {
+    int count = 0;
+    std::int64_t bytes = 0;                     ///< of each
+    std::string type;                           ///< "DDR5"
+    std::optional<double> transfers_per_second; ///< as configured
+    std::optional<double> transfers_per_second_most;
+    bool operator==(const MemoryModules&) const = default;
+};
+
+struct StorageDevice {
+    std::string name; ///< "nvme0n1"
+    std::string model;
+    std::optional<std::int64_t> bytes;
+    std::optional<bool> rotational;
+    std::string transport; ///< "nvme", "sata", "virtio", ...
+    std::string firmware;
+    bool operator==(const StorageDevice&) const = default;
+};
+
+struct NetworkCard {
+    std::string name; ///< "eth0", "mlx5_0:1"
+    std::string address;
+    std::string driver;
+    std::string firmware;
+    std::optional<double> bytes_per_second; ///< of the link, in one direction
+    bool operator==(const NetworkCard&) const = default;
+};
+
+/// What the provider, the firmware and the administrator chose.
+struct Platform {
+    std::string region; ///< of the cloud: "eu-central-1"
+    std::string zone;
+    std::string bios_vendor;
+    std::string bios_version;
+    std::string bios_date;
+    std::string microcode; ///< "0x2b000590"
+    std::string frequency_driver;
+    std::string governor;      ///< several: "performance, powersave"
+    std::optional<bool> boost; ///< clocks above the nominal one
+    std::string smt;           ///< "on", "off", "notsupported", ...
+    std::vector<PowerLimit> power_limits;
+    std::vector<MemoryModules> memory_modules;
+    std::optional<int> memory_slots;
+    std::optional<int> memory_channels; ///< with a module
+    std::vector<StorageDevice> storage;
+    std::vector<NetworkCard> network;
+    std::vector<std::string> kernel_options; ///< those that matter for speed: "mitigations=off"
+    bool operator==(const Platform&) const = default;
+};
+
+struct DeviceFirmware {
+    std::string vbios;
+    std::string inforom;
+    bool operator==(const DeviceFirmware&) const = default;
+};
+
+/// What a counter of errors said before and after a run.
+struct ErrorCounter {
+    std::string source;  ///< "edac", "pcie", "infiniband", "network", "nvlink", "driver"
+    std::string device;  ///< "mc0", PCI address, "mlx5_0:1", "eth0", "GPU-..."
+    std::string counter; ///< as its source names it: "ce_count"
+    std::optional<std::int64_t> before;
+    std::optional<std::int64_t> after;
+    bool operator==(const ErrorCounter&) const = default;
+};
+
+struct Cache {
+    int level = 0;
+    std::string type; ///< "data", "instruction", "unified"
+    std::int64_t bytes = 0;
+    int count = 0; ///< instances that the process may use
+    std::optional<int> line_bytes;
+};
+
+/// A PCI accelerator or network device, known by its ids even without a driver.
+struct PciDevice {
+    std::string address; ///< 0000:65:00.0
+    std::string vendor_id;
+    std::string device_id;
+    std::string kind; ///< "accelerator", "display", "network", "infiniband"
+    std::string name; ///< empty when not known
+    std::string driver;
+};
+
+/// A device that benchmarks can run on, as its driver describes it. Each part of a divided device (MIG) is a
+/// device; the whole is none.
+struct Device {
+    std::string kind;        ///< "cuda"
+    int index = 0;           ///< in the order of PCI addresses, among its kind
+    std::string uuid;        ///< "GPU-...", "MIG-...": as in Place
+    std::string pci_address; ///< 0000:65:00.0; of the whole device if this is a part
+    std::string name;
+    std::string compute_capability;     ///< "9.0"; empty when not known
+    std::optional<int> multiprocessors; ///< of this device or part
+    std::optional<std::int64_t> memory_bytes;
+    std::optional<double> clock_max_hz; ///< of the multiprocessors
+    std::optional<double> memory_clock_max_hz;
+    std::optional<int> memory_bus_bits;
+    std::optional<double> power_limit_watts; ///< enforced now
+    std::optional<double> power_limit_default_watts;
+    std::string mode;                 ///< "" is the whole device; "mig 1g.10gb", "vgpu"
+    std::optional<bool> ecc;          ///< error correction of its memory is enabled
+    std::optional<bool> confidential; ///< confidential computing is enabled
+    std::optional<int> numa_node;     ///< of the host, nearest to the device
+    std::optional<int>
+        nvlinks; ///< links that are up; absent if it has none or they are not reported
+    DeviceFirmware firmware;
+};
+
+} // namespace assay::record

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/inventory.hpp"
+#include "machine/system.hpp"
+#include "trees.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+namespace assay::machine {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Platform, WhatCannotBeReadIsAbsent) {
+    EXPECT_EQ(read_platform(Files{"/no/such/place"}), record::Platform{});
+}
+
+TEST(Platform, GarbageHarmsNothing) {
+    const Scratch scratch;
+    scratch.copy(tree_path("garbage"));
+    scratch.write("/sys/firmware/dmi/tables/DMI", std::string(5000, '\x11'));
+    EXPECT_THAT(read_platform(scratch.files()).memory_modules, IsEmpty());
+}
+
+TEST(Platform, ClocksPowerAndFirmware) {
+    const Scratch scratch;
+    scratch.write("/sys/class/dmi/id/bios_vendor", "American Megatrends International, LLC.\n");
+    scratch.write("/sys/class/dmi/id/bios_version", "2.1\n");
+    scratch.write("/sys/class/dmi/id/bios_date", "05/21/2024\n");
+    scratch.write("/proc/cpuinfo", "processor\t: 0\nmicrocode\t: 0x2b000590\n");
+    const std::string cpu = "/sys/devices/system/cpu/";
+    scratch.write(cpu + "cpu0/cpufreq/scaling_driver", "intel_pstate\n");
+    scratch.write(cpu + "cpufreq/policy0/scaling_governor", "performance\n");
+    scratch.write(cpu + "cpufreq/policy1/scaling_governor", "powersave\n");
+    scratch.write(cpu + "cpufreq/policy2/scaling_governor", "performance\n");
+    scratch.write(cpu + "intel_pstate/no_turbo", "1\n");
+    scratch.write(cpu + "smt/control", "on\n");
+    const std::string rapl = "/sys/class/powercap/intel-rapl:0/";
+    scratch.write(rapl + "name", "package-0\n");
+    scratch.write(rapl + "constraint_0_name", "long_term\n");
+    scratch.write(rapl + "constraint_0_power_limit_uw", "350000000\n");
+    scratch.write("/sys/class/powercap/intel-rapl-mmio:0/name", "package-0\n"); // the same again
+    scratch.write("/sys/class/powercap/intel-rapl-mmio:0/constraint_0_power_limit_uw", "1\n");
+    const auto found = read_platform(scratch.files());
+    EXPECT_EQ(found.bios_vendor, "American Megatrends International, LLC.");
+    EXPECT_EQ(found.bios_version, "2.1");
+    EXPECT_EQ(found.bios_date, "05/21/2024");
+    EXPECT_EQ(found.microcode, "0x2b000590");
+    EXPECT_EQ(found.frequency_driver, "intel_pstate");
+    EXPECT_EQ(found.governor, "performance, powersave");
+    EXPECT_EQ(found.boost, false);
+    EXPECT_EQ(found.smt, "on");
+    EXPECT_THAT(found.power_limits, ElementsAre(record::PowerLimit{
+                                        .scope = "package-0", .term = "long_term", .watts = 350}));
+    scratch.write(cpu + "cpufreq/boost", "1\n");
+    EXPECT_EQ(read_platform(scratch.files()).boost, true);
+}
+
+// --- memory modules -------------------------------------------------------------------------------
+
+struct Slot {
+    std::uint32_t size;
+    std::uint32_t extended_size = 0;
+    std::string bank = "P0 CHANNEL A";
+};
+
+/// One structure of type 17 (SMBIOS 3.2): DDR5-4800 that runs at 4400.
+std::string slot_bytes(const Slot& slot) {
+    std::string fixed(0x54, '\0');
+    const auto put = [&](std::size_t at, std::uint32_t value, std::size_t size) {
+        for (std::size_t i = 0; i < size; ++i)
+            fixed[at + i] = static_cast<char>((value >> (8 * i)) & 0xffU);
+    };
+    put(0, 17, 1);
+    put(1, static_cast<std::uint32_t>(fixed.size()), 1);
+    put(0x0c, slot.size, 2);
+    put(0x10, 1, 1);
+    put(0x11, 2, 1);
+    put(0x12, 34, 1);
+    put(0x15, 4800, 2);
+    put(0x1c, slot.extended_size, 4);
+    put(0x20, 4400, 2);
+    return fixed + "DIMM 0" + '\0' + slot.bank + '\0' + '\0';
+}
+/// A structure of another type without texts.
+const std::string other_structure{"\x02\x04\x00\x00\x00\x00", 6};
+
+TEST(Platform, MemoryModulesByTheFirmwaresTable) {
+    const Scratch scratch;
+    scratch.write("/sys/firmware/dmi/tables/DMI",
+                  other_structure + slot_bytes({.size = 0x7fff, .extended_size = 65536}) +
+                      slot_bytes({.size = 0x7fff, .extended_size = 65536, .bank = "P0_CHANNEL_B"}) +
+                      slot_bytes({.size = 0}) + slot_bytes({.size = 0xffff}) +
+                      slot_bytes({.size = 16384, .bank = "P0 CHANNEL A"}));
+    const auto found = read_platform(scratch.files());
+    EXPECT_EQ(found.memory_slots, 5);
+    EXPECT_EQ(found.memory_channels, 2);
+    EXPECT_THAT(found.memory_modules,
+                ElementsAre(record::MemoryModules{.count = 2,
+                                                  .bytes = std::int64_t{64} << 30U,
+                                                  .type = "DDR5",
+                                                  .transfers_per_second = 4400e6,
+                                                  .transfers_per_second_most = 4800e6},
+                            record::MemoryModules{.count = 1,
+                                                  .bytes = std::int64_t{16} << 30U,
+                                                  .type = "DDR5",
+                                                  .transfers_per_second = 4400e6,
+                                                  .transfers_per_second_most = 4800e6}));
+}
+
+TEST(Platform, ATableThatIsCutEndsThere) {
+    const Scratch scratch;
+    const auto whole = slot_bytes({.size = 16384, .bank = "BANK 0"});
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+        scratch.write("/sys/firmware/dmi/tables/DMI", whole + whole.substr(0, length));
+        const auto found = read_platform(scratch.files());
+        EXPECT_EQ(found.memory_slots, 1) << length;
+        EXPECT_FALSE(found.memory_channels); // none is named
+    }
+}
+
+// --- disks, networks, kernel ----------------------------------------------------------------------
+
+TEST(Platform, Disks) {
+    const Scratch scratch;
+    scratch.write("/sys/block/nvme0n1/device/model", "SAMSUNG MZQL23T8HCLS-00A07  \n");
+    scratch.write("/sys/block/nvme0n1/device/firmware_rev", "GDC5602Q\n");
+    scratch.write("/sys/block/nvme0n1/size", "7501476528\n");
+    scratch.write("/sys/block/nvme0n1/queue/rotational", "0\n");
+    scratch.write("/sys/block/loop0/size", "8\n"); // made of something else
+    const auto ata = scratch.root() / "sys/devices/pci0000:00/ata1/host0/block/sda";
+    std::filesystem::create_directories(ata / "device");
+    std::filesystem::create_directory_symlink(ata, scratch.root() / "sys/block/sda");
+    scratch.write("/sys/block/sda/device/model", "ST4000NM0035\n");
+    scratch.write("/sys/block/sda/queue/rotational", "1\n");
+    EXPECT_THAT(read_platform(scratch.files()).storage,
+                ElementsAre(record::StorageDevice{.name = "nvme0n1",
+                                                  .model = "SAMSUNG MZQL23T8HCLS-00A07",
+                                                  .bytes = 7501476528 * 512,
+                                                  .rotational = false,
+                                                  .transport = "nvme",
+                                                  .firmware = "GDC5602Q"},
+                            record::StorageDevice{.name = "sda",
+                                                  .model = "ST4000NM0035",
+                                                  .rotational = true,
+                                                  .transport = "sata"}));
+}
+
+TEST(Platform, NetworkCards) {
+    const Scratch scratch;
+    const auto card = scratch.root() / "sys/devices/pci0000:40/0000:41:00.0";
+    std::filesystem::create_directories(card);
+    std::filesystem::create_directories(scratch.root() / "sys/bus/pci/drivers/mlx5_core");
+    std::filesystem::create_directory_symlink(scratch.root() / "sys/bus/pci/drivers/mlx5_core",
+                                              card / "driver");
+    scratch.write("/sys/class/net/eth0/speed", "100000\n");
+    std::filesystem::create_directory_symlink(card, scratch.root() / "sys/class/net/eth0/device");
+    scratch.write("/sys/class/net/lo/speed", "1\n"); // software
+    scratch.write("/sys/class/infiniband/mlx5_0/fw_ver", "28.39.1002\n");
+    scratch.write("/sys/class/infiniband/mlx5_0/ports/1/rate", "400 Gb/sec (4X NDR)\n");
+    std::filesystem::create_directory_symlink(card, scratch.root() /
+                                                        "sys/class/infiniband/mlx5_0/device");
+    const auto ask = [](const std::string& name) { return "of " + name; };
+    EXPECT_THAT(read_platform(scratch.files(), ask).network,
+                ElementsAre(record::NetworkCard{.name = "eth0",
+                                                .address = "0000:41:00.0",
+                                                .driver = "mlx5_core",
+                                                .firmware = "of eth0",
+                                                .bytes_per_second = 12.5e9},
+                            record::NetworkCard{.name = "mlx5_0:1",
+                                                .address = "0000:41:00.0",
+                                                .driver = "mlx5_core",
+                                                .firmware = "28.39.1002",
+                                                .bytes_per_second = 50e9}));
+}
+
+TEST(Platform, AnInterfaceThatIsNotThereHasNoFirmware) {
+    EXPECT_EQ(ask_network_firmware("no-such-card"), "");
+    EXPECT_EQ(ask_network_firmware(std::string(1000, 'x')), "");
+}
+
+TEST(Platform, OnlyKernelOptionsThatMatterForSpeed) {
+    const Scratch scratch;
+    scratch.write("/proc/cmdline",
+                  "BOOT_IMAGE=/vmlinuz root=UUID=1-2 mitigations=off isolcpus=2-7 nosmt "
+                  "nfsroot=10.0.0.1:/home hugepages=16 -- hugepages=17 secret\n");
+    EXPECT_THAT(read_platform(scratch.files()).kernel_options,
+                ElementsAre("mitigations=off", "isolcpus=2-7", "nosmt", "hugepages=16"));
+}
+
+TEST(Platform, RegionAndZoneOfACloud) {
+    EXPECT_EQ(inspect(Sources{.files = tree("azure-hb")}).platform.region, "westeurope");
+    const Scratch scratch;
+    scratch.write(
+        "/run/cloud-init/instance-data.json",
+        R"({"v1":{"cloud_name":"aws","region":"eu-central-1","availability_zone":"eu-central-1b"}})");
+    const auto found = inspect(Sources{.files = scratch.files()}).platform;
+    EXPECT_EQ(found.region, "eu-central-1");
+    EXPECT_EQ(found.zone, "eu-central-1b");
+}
+
+} // namespace
+} // namespace assay::machine
