@@ -5,6 +5,7 @@
 #include "base/terminal.hpp"
 #include "language/language.hpp"
 #include "model/text.hpp"
+#include "model/words.hpp"
 #include "record/format.hpp"
 
 #include <fmt/core.h>
