@@ -248,6 +248,8 @@ Result<void> Session::take(Waiting& waiting, Peer& peer, const std::string& line
     if (peer.rank < 0) return fail("a message before hello", Fault::benchmark);
     if (auto* log = std::get_if<message::Log>(&*message))
         waiting.warn(std::move(log->text));
+    else if (auto* described = std::get_if<message::Described>(&*message))
+        add_host(host_of(placement_.hosts, peer.rank), std::move(described->machine));
     else if (const auto* phase = std::get_if<message::Phase>(&*message))
         waiting.see(*phase);
     else if (auto* done = std::get_if<message::Done>(&*message); done != nullptr && peer.rank != 0)
@@ -257,6 +259,12 @@ Result<void> Session::take(Waiting& waiting, Peer& peer, const std::string& line
     else if (peer.rank == 0)
         waiting.take(std::move(*message));
     return {};
+}
+
+/// Each says it once.
+void Session::add_host(std::string name, record::Machine machine) {
+    if (std::ranges::find(hosts_, name, &record::TeamHost::name) == hosts_.end())
+        hosts_.push_back({.name = std::move(name), .machine = std::move(machine)});
 }
 
 Result<void> Session::greet(Peer& peer, const message::Hello& hello) {

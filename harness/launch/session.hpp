@@ -46,6 +46,8 @@ public:
     const std::vector<std::string>& environment() const { return environment_; }
     /// Of the program; "" before a worker has said hello.
     const std::string& build() const { return build_; }
+    /// What the hosts of a team said of themselves, by name.
+    const std::vector<record::TeamHost>& hosts() const { return hosts_; }
 
 private:
     struct Peer {
@@ -68,6 +70,7 @@ private:
     void read(Waiting& waiting);
     void read_peer(Waiting& waiting, Peer& peer);
     Result<void> take(Waiting& waiting, Peer& peer, const std::string& line);
+    void add_host(std::string name, record::Machine machine);
     Result<void> greet(Peer& peer, const message::Hello& hello);
     Result<void> compare(const Peer& peer, const message::Hello& hello) const;
     bool look_for_late_ranks(Waiting& waiting);
@@ -90,9 +93,10 @@ private:
     std::vector<Peer> peers_;
     std::vector<std::string> environment_;
     std::string request_; ///< the present one, for ranks that connect later
-    int lost_ = -1;       ///< the rank whose connection closed first
-    std::string build_;   ///< of the program, which all must have; "": not known yet
-    int build_of_ = -1;   ///< the rank that said it; -1: earlier workers did
+    std::vector<record::TeamHost> hosts_;
+    int lost_ = -1;     ///< the rank whose connection closed first
+    std::string build_; ///< of the program, which all must have; "": not known yet
+    int build_of_ = -1; ///< the rank that said it; -1: earlier workers did
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     bool alive_ = true;
 };

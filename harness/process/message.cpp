@@ -16,6 +16,7 @@ void each_field(Visit&& visit, Maybe<Welcome> auto& m) {
     visit("state_folder", m.state_folder);
     visit("ranks", m.ranks);
     visit("hosts", m.hosts);
+    visit("describe", m.describe);
 }
 template <class Visit>
 void each_field(Visit&& visit, Maybe<Measure> auto& m) {
@@ -46,6 +47,10 @@ void each_field(Visit&& visit, Maybe<Hello> auto& m) {
     visit("pid", m.pid);
     visit("version", m.version);
     visit("build", m.build);
+    visit("machine", m.machine);
+}
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Described> auto& m) {
     visit("machine", m.machine);
 }
 template <class Visit>

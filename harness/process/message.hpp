@@ -29,6 +29,7 @@ struct Welcome {
     std::string state_folder; ///< the fact of this name
     int ranks = 1;            ///< of the team
     int hosts = 0;            ///< that the team is spread over; 0: none but this one
+    bool describe = false;    ///< the first rank of each host is to say what its machine is
 };
 
 struct Measure {
@@ -81,6 +82,12 @@ struct Pong {
     std::string state; ///< of the thread that measures, by the kernel's letter: "R", "S", "D", ...
 };
 
+/// The machine of the first rank of a host; sent once, if asked for.
+struct Described {
+    static constexpr std::string_view type = "described";
+    record::Machine machine;
+};
+
 /// At every change of phase, and at most twice a second within one.
 struct Phase {
     static constexpr std::string_view type = "phase";
@@ -119,7 +126,7 @@ struct Done {
     record::Values reason_values{};
 };
 
-using FromWorker = std::variant<Hello, Phase, Log, Result, Facts, Done, Pong>;
+using FromWorker = std::variant<Hello, Described, Phase, Log, Result, Facts, Done, Pong>;
 
 std::string to_line(const ToWorker& message);
 std::string to_line(const FromWorker& message);

@@ -142,7 +142,7 @@ record::Case ActiveRun::concluded(std::size_t index) const {
     return c;
 }
 
-Result<record::Run> ActiveRun::finish(bool interrupted) {
+Result<record::Run> ActiveRun::finish(bool interrupted, std::vector<record::ErrorCounter> errors) {
     const auto& header = folder_->header;
     record::Run run{.id = header.run,
                     .suite = header.suite,
@@ -152,6 +152,8 @@ Result<record::Run> ActiveRun::finish(bool interrupted) {
                     .version = header.version,
                     .digest = header.digest,
                     .pairing = header.pairing,
+                    .error_counters = std::move(errors),
+                    .hosts = dispatcher_.hosts(),
                     .machine = machine_,
                     .cases = {}};
     for (std::size_t index = 0; index < cases_.size(); ++index)

@@ -49,7 +49,7 @@ public:
 
     record::Case concluded(std::size_t index) const;
     /// Writes run.json.
-    Result<record::Run> finish(bool interrupted);
+    Result<record::Run> finish(bool interrupted, std::vector<record::ErrorCounter> errors);
 
     const Plan& plan() const { return run_.plan; }
     const Variant& variant() const { return run_.variant; }

@@ -49,6 +49,10 @@ std::string words_of(const std::vector<HostRanks>& hosts) {
     return words;
 }
 
+bool is_known(const std::vector<record::TeamHost>& hosts, const std::string& name) {
+    return std::ranges::find(hosts, name, &record::TeamHost::name) != hosts.end();
+}
+
 /// The devices of a case on several devices: their links carry its data.
 std::vector<std::string> watched_together(const PlannedCase& planned) {
     std::vector<std::string> names;
@@ -81,6 +85,8 @@ Result<std::unique_ptr<Session>> Dispatcher::start(const Placement& placement,
         scratch_ = std::move(*scratch);
     }
     const double available = machine::fact(machine_, "memory.available");
+    auto machine = machine_;
+    machine.identity.serials.clear(); // no worker needs them, and some are on other hosts
     return Session::start(
         {.program = program_,
          .placement = placement,
@@ -94,10 +100,13 @@ Result<std::unique_ptr<Session>> Dispatcher::start(const Placement& placement,
          .inherited = environment_,
          .build = build_,
          .context = context_},
-        {.machine = machine_,
+        {.machine = std::move(machine),
          .state_folder = context_.inside(state_folder_),
          .ranks = placement.ranks,
-         .hosts = static_cast<int>(placement.hosts.size())});
+         .hosts = static_cast<int>(placement.hosts.size()),
+         .describe = !std::ranges::all_of(placement.hosts, [&](const HostRanks& host) {
+             return is_known(hosts_, host.label);
+         })});
 }
 
 Result<Session*> Dispatcher::session_for(const PlannedCase& planned, const Placement& placement,
@@ -212,6 +221,10 @@ message::Result Dispatcher::attempt(const PlannedCase& planned, const measure::P
                                       watch);
     shorten_log(log);
     build_ = (*session)->build();
+    for (const auto& host : placement->hosts) // in their order, not that of the answers
+        for (const auto& described : (*session)->hosts())
+            if (described.name == host.label && !is_known(hosts_, host.label))
+                hosts_.push_back(described);
     interrupted_ = is_interrupted(answer);
     if (!(*session)->alive() && !interrupted_) add_last_words(answer.replica(), log);
     record::add_step(attempt.result, std::move(answer.result));

@@ -44,6 +44,8 @@ public:
     void keep_state_in(const std::filesystem::path& folder) { state_folder_ = folder; }
     /// Hosts that teams are spread over.
     void spread_over(const Job& job) { job_ = job; }
+    /// The hosts that teams of this run were spread over, as they described themselves.
+    const std::vector<record::TeamHost>& hosts() const { return hosts_; }
     /// Ends the current worker.
     void dismiss();
 
@@ -76,6 +78,7 @@ private:
     std::optional<AtHand> at_hand_;
     std::map<std::pair<int, std::string>, std::vector<int>> cpus_; ///< by threads and device
     std::map<std::string, TuningChoice> choices_;                  ///< by tuning_group
+    std::vector<record::TeamHost> hosts_;
     std::optional<Scratch> scratch_;
     std::uint64_t last_id_ = 0;
     bool interrupted_ = false;

@@ -8,6 +8,7 @@
 #include "process/signals.hpp"
 #include "run/active_run.hpp"
 #include "run/run_folder.hpp"
+#include "telemetry/errors.hpp"
 
 #include <fmt/format.h>
 
@@ -26,8 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 
 record::Machine find_machine(const RunOptions& options) {
-    auto machine = machine::inspect(
-        {.hostname = options.record_hostname, .serials = options.serials});
+    auto machine =
+        machine::inspect({.hostname = options.record_hostname, .serials = options.serials});
     if (!options.provider.empty()) machine.provider = options.provider;
     if (!options.instance.empty()) machine.instance = options.instance;
     return machine;
@@ -101,6 +102,7 @@ private:
     Observer& observer_;
     Signals signals_;
     std::optional<Governors> governors_;
+    std::optional<telemetry::ErrorWatch> errors_;
     std::deque<ActiveRun> runs_;
     Forecast forecast_;
     std::size_t turn_ = 0;    ///< index of the present variant
@@ -140,7 +142,9 @@ Result<void> Runner::take_governors() {
 
 Result<void> Runner::open() {
     if (auto taken = take_governors(); !taken) return taken;
-    if (auto opened = open_runs(find_machine(options_)); !opened) return opened;
+    const auto machine = find_machine(options_);
+    if (auto opened = open_runs(machine); !opened) return opened;
+    errors_.emplace(machine);
     drop_half_pairs();
     for (std::size_t i = 0; i < runs_.size(); ++i) {
         for (std::size_t index = 0; index < cases_; ++index)
@@ -230,8 +234,9 @@ void Runner::tell(const std::string& phase) {
 Result<std::vector<Outcome>> Runner::finish() {
     std::vector<Outcome> outcomes;
     const int signal = signals_.caught();
+    const auto errors = errors_->counters();
     for (auto& active : runs_) {
-        auto run = active.finish(signal != 0);
+        auto run = active.finish(signal != 0, errors);
         if (!run) return tl::unexpected{run.error()};
         outcomes.push_back(
             {.run = std::move(*run), .file = active.folder().path / "run.json", .signal = signal});

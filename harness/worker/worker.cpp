@@ -3,6 +3,7 @@
 
 #include "base/result.hpp"
 #include "base/version.hpp"
+#include "machine/inventory.hpp"
 #include "machine/system.hpp"
 #include "machine/topology.hpp"
 #include "process/channel.hpp"
@@ -187,8 +188,9 @@ private:
 
 class Loop {
 public:
-    Loop(Outbox& outbox, int rank, std::int64_t data_limit)
-        : outbox_{outbox}, rank_{rank}, data_limit_{data_limit} {}
+    /// `cpus`: those of this process before it was bound to one; nothing for a rank that is not the first of its host.
+    Loop(Outbox& outbox, int rank, std::int64_t data_limit, std::optional<cpu_set_t> cpus)
+        : outbox_{outbox}, rank_{rank}, data_limit_{data_limit}, cpus_{cpus} {}
 
     /// False: stop.
     bool handle(const message::ToWorker& message) {
@@ -197,6 +199,7 @@ public:
 
 private:
     bool take(const message::Welcome& welcome) {
+        if (welcome.describe && cpus_) describe(!welcome.machine.hostname.empty());
         worker_.emplace(welcome.machine, data_limit_, welcome.state_folder, reports(),
                         JobFacts{.ranks = welcome.ranks, .hosts = welcome.hosts});
         return true;
@@ -225,6 +228,15 @@ private:
     bool take(const message::Stop& /*stop*/) { return false; }
     bool take(const message::Ping& /*ping*/) { return true; } // the inbox has answered
 
+    /// In a thread of its own: the machine is more than the CPU that a rank is bound to.
+    void describe(bool hostname) {
+        std::thread{[&] {
+            ::sched_setaffinity(0, sizeof *cpus_, &*cpus_);
+            outbox_.send(message::Described{
+                .machine = machine::inspect({.hostname = hostname, .core_clock = false})});
+        }}.join();
+    }
+
     /// Only rank 0 reports.
     CaseWorker::Reports reports() {
         if (rank_ != 0) return {.phase = [](const auto&) {}, .log = [](const auto&) {}};
@@ -235,6 +247,7 @@ private:
     Outbox& outbox_;
     int rank_;
     std::int64_t data_limit_;
+    std::optional<cpu_set_t> cpus_;
     std::optional<CaseWorker> worker_;
 };
 
@@ -280,6 +293,8 @@ int worker_main() {
     // A plain worker inside a user's job is not a rank of it: the parent removed those
     // variables.
     const int rank = own_rank();
+    std::optional<cpu_set_t> cpus{std::in_place};
+    if (::sched_getaffinity(0, sizeof *cpus, &*cpus) != 0) cpus.reset();
     bind_rank(start, rank);
     limit_memory(start.data_limit);
 
@@ -291,7 +306,9 @@ int worker_main() {
     Outbox outbox{*connection};
     outbox.send(hello(start, rank));
     Inbox inbox{*connection, [&] { outbox.send(message::Pong{.state = own_state()}); }};
-    Loop loop{outbox, rank, start.data_limit};
+    const auto place = place_of(start.host_ranks, rank);
+    Loop loop{outbox, rank, start.data_limit,
+              place && place->local_rank == 0 ? cpus : std::nullopt};
     while (loop.handle(inbox.next())) {
     }
     return static_cast<int>(ExitCode::done);

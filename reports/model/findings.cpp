@@ -10,6 +10,8 @@
 #include "record/format.hpp"
 #include "record/summary.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -124,6 +126,30 @@ void disturbed(const Run& run, Findings& out) {
                        say<text::finding::throttled_do>()});
 }
 
+/// What the errors say of the figures.
+Severity weight(const record::ErrorCounter& counter) {
+    const bool is_lost = counter.counter == "ue_count" || counter.counter == "nonfatal" ||
+                         counter.counter == "fatal" || counter.source == "driver";
+    if (is_lost) return Severity::serious;
+    // Packets that nobody wanted are dropped on most networks.
+    const bool is_usual = counter.counter == "rx_dropped" || counter.counter == "tx_dropped";
+    return is_usual ? Severity::note : Severity::caution;
+}
+
+void errors_counted(const Run& run, Findings& out) {
+    std::map<Severity, std::vector<std::string>> rose;
+    for (const auto& counter : run.error_counters)
+        if (counter.before && counter.after && *counter.after > *counter.before)
+            rose[weight(counter)].push_back(fmt::format("{} {} {} +{}", counter.source,
+                                                        counter.device, counter.counter,
+                                                        *counter.after - *counter.before));
+    for (const auto& [severity, names] : rose)
+        out.push_back({severity, say<text::finding::errors_rose>(list_of(names, names_shown)),
+                       severity == Severity::serious   ? say<text::finding::errors_serious_do>()
+                       : severity == Severity::caution ? say<text::finding::errors_caution_do>()
+                                                       : say<text::finding::errors_note_do>()});
+}
+
 void memory_settings(const Run& run, Findings& out) {
     using record::Telemetry;
     if (const auto pages = worst(run, &Telemetry::page_migrations); pages.value_or(0) > 0)
@@ -196,7 +222,7 @@ std::vector<Finding> find_findings(const Run& run, const std::vector<CurveChart>
     std::ranges::move(find_shapes(charts), std::back_inserter(found));
     for (const auto& finder :
          {wrong_results, broken_cases, not_finished, above_ceiling, said_by_cases, unstable_cases,
-          disturbed, memory_settings, few_cores, few_replicas})
+          disturbed, errors_counted, memory_settings, few_cores, few_replicas})
         finder(run, found);
     Findings out;
     for (const auto severity : {Severity::serious, Severity::caution, Severity::note})

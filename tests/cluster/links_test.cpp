@@ -39,6 +39,9 @@ TEST_F(Cluster, ALimitedLinkIsMeasuredAndItsPathProved) {
     EXPECT_EQ(setting("job.hosts"), "node0:1 node1:1") << "no name unless asked for";
     EXPECT_EQ(run.cases[1].status, Status::skipped);
     EXPECT_THAT(run.cases[1].reason, HasSubstr("shared memory does not reach another host"));
+    ASSERT_EQ(run.hosts.size(), 2U) << "each described its machine once";
+    EXPECT_EQ(run.hosts[1].name, "node1");
+    EXPECT_EQ(run.hosts[1].machine.cpu_model, run.machine.cpu_model); // namespaces of this machine
 }
 
 TEST_F(Cluster, ASlowHostShowsInTheMatrix) {

@@ -81,6 +81,22 @@ TEST_F(TeamTest, MoreRanksThanCoresWork) {
     EXPECT_TRUE(c.status == Status::ok || c.status == Status::unstable) << c.reason;
 }
 
+// Its first rank, which is bound to one CPU, for all of them.
+TEST_F(TeamTest, AHostDescribesItsMachineOnce) {
+    auto plan = trouble_.plan({"fine", "fine"});
+    plan.job = {.hosts = {{.name = "127.0.0.1", .slots = 2}}, .launcher = "mpirun"};
+    const auto outcome =
+        trouble_test::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer_);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    const auto& run = outcome->run;
+    ASSERT_EQ(run.hosts.size(), 1U) << run.cases[0].reason;
+    EXPECT_EQ(run.hosts[0].name, "node0");
+    EXPECT_EQ(run.hosts[0].machine.id, run.machine.id);
+    EXPECT_EQ(run.hosts[0].machine.usable_cores, run.machine.usable_cores);
+    EXPECT_EQ(run.hosts[0].machine.platform, run.machine.platform);
+    EXPECT_EQ(run.hosts[0].machine.hostname, "");
+}
+
 TEST_F(TeamTest, ACrashOfOneRankCostsTheCase) {
     const auto result = run({"segv", "fine"});
     EXPECT_EQ(result.cases.at(0).status, Status::crashed);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "language/language.hpp"
 #include "model/findings.hpp"
 #include "model/view.hpp"
 #include "model/words.hpp"
@@ -61,6 +62,47 @@ TEST(View, SaysHowLongTheSlowCallsTakeWhereSingleOnesWereTimed) {
     time.p99 = 2e-3;
     EXPECT_THAT(row_of(make_report(run), fp64).figures.at(0).text,
                 HasSubstr("(p50 1.00 ms, p99 2.00 ms)"));
+}
+
+TEST(View, SaysHowTheMachineIsSet) {
+    auto run = test::golden_run();
+    run.machine.platform = {
+        .region = "eu-central-1",
+        .zone = "eu-central-1b",
+        .bios_vendor = "AMI",
+        .bios_version = "2.1",
+        .bios_date = "05/21/2024",
+        .microcode = "0x2b000590",
+        .frequency_driver = "intel_pstate",
+        .governor = "performance",
+        .boost = false,
+        .smt = "on",
+        .power_limits = {{.scope = "package-0", .term = "long_term", .watts = 350}},
+        .memory_modules = {{.count = 16,
+                            .bytes = std::int64_t{64} << 30U,
+                            .type = "DDR5",
+                            .transfers_per_second = 4800e6}},
+        .storage = {{.name = "nvme0n1", .model = "PM9A3", .transport = "nvme"},
+                    {.name = "nvme1n1", .model = "PM9A3", .transport = "nvme"}},
+        .network = {{.name = "mlx5_0:1", .driver = "mlx5_core", .firmware = "28.39.1002"}},
+        .kernel_options = {"mitigations=off", "isolcpus=2-7"}};
+    run.hosts = {{.name = "node1", .machine = run.machine}};
+    const auto report = make_report(run);
+    const auto text = [&](const char* key) {
+        const auto fact = std::ranges::find(report.machine, key, &Fact::key);
+        return fact == report.machine.end() ? "" : fact->text;
+    };
+    EXPECT_EQ(text("Region"), "eu-central-1b");
+    EXPECT_EQ(text("Firmware"), "AMI 2.1 (05/21/2024), microcode 0x2b000590");
+    EXPECT_EQ(text("Clock control"), "intel_pstate, performance, boost off, SMT on");
+    EXPECT_EQ(text("Power limits"), "package-0 long_term 350 W");
+    EXPECT_EQ(text("Memory modules"), "16 x 64 GiB DDR5 4800 MT/s");
+    EXPECT_EQ(text("Disks"), "2 x PM9A3 nvme");
+    EXPECT_EQ(text("Network"), "mlx5_0:1 mlx5_core 28.39.1002");
+    EXPECT_EQ(text("Kernel options"), "mitigations=off isolcpus=2-7");
+    const auto hosts = std::ranges::find(report.run, "Hosts", &Fact::key);
+    ASSERT_NE(hosts, report.run.end());
+    EXPECT_THAT(hosts->text, HasSubstr("node1 ("));
 }
 
 TEST(View, SaysHowADeviceWasWhileACaseWasMeasured) {
@@ -173,6 +215,42 @@ TEST(Findings, SayWhatToDo) {
         EXPECT_THAT(text, HasSubstr(expected));
     EXPECT_THAT(quietness(run), HasSubstr("Disturbed"));
     EXPECT_EQ(find_findings(run).front().severity, Severity::serious);
+}
+
+record::Run with_errors(std::vector<record::ErrorCounter> counters) {
+    auto run = test::golden_run();
+    run.cases.erase(run.cases.begin() + 1, run.cases.end());
+    run.cases[0].warnings.clear();
+    run.machine.huge_pages = "madvise";
+    run.error_counters = std::move(counters);
+    return run;
+}
+
+TEST(Findings, CountersOfErrorsThatRose) {
+    const auto counter = [](const char* source, const char* device, const char* name,
+                            std::optional<std::int64_t> before, std::optional<std::int64_t> after) {
+        return record::ErrorCounter{
+            .source = source, .device = device, .counter = name, .before = before, .after = after};
+    };
+    EXPECT_EQ(findings_text(with_errors({counter("edac", "mc0", "ce_count", 7, 7),
+                                         counter("edac", "mc1", "ce_count", 7, {}),
+                                         counter("nvlink", "0000:1b:00.0", "replay", {}, 3),
+                                         counter("network", "eth0", "rx_errors", 9, 0)})),
+              "");
+    const auto run = with_errors({counter("edac", "mc0", "ce_count", 7, 9),
+                                  counter("driver", "0000:1b:00.0", "xid_79", 0, 1),
+                                  counter("network", "eth0", "rx_dropped", 1, 4)});
+    const auto found = find_findings(run);
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[0].severity, Severity::serious);
+    EXPECT_EQ(found[0].what,
+              "Counters of errors rose during the run: driver 0000:1b:00.0 xid_79 +1.");
+    EXPECT_EQ(found[1].severity, Severity::caution);
+    EXPECT_THAT(found[1].what, HasSubstr("edac mc0 ce_count +2"));
+    EXPECT_EQ(found[2].severity, Severity::note);
+    use_language(Language::zh);
+    EXPECT_EQ(find_findings(run)[0].what, "运行期间错误计数增加：driver 0000:1b:00.0 xid_79 +1。");
+    use_language(Language::en);
 }
 
 TEST(Findings, ASentenceOfManyCasesIsSaidOnce) {
