@@ -8,6 +8,7 @@
 #include "record/same_machine.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -77,6 +78,19 @@ std::vector<fs::path> earlier_runs(const std::vector<fs::path>& folders) {
                 runs.push_back(entry.path());
     std::ranges::sort(runs, std::greater{}, [](const fs::path& run) { return run.filename(); });
     return runs;
+}
+
+/// What was exchanged since the newest run with a result; "" if nothing was, or nothing is known.
+std::string exchanged_parts(const std::vector<fs::path>& folders, const record::Machine& machine) {
+    for (const auto& path : earlier_runs(folders)) {
+        const auto run = record::read_run(path / "run.json", {.values = false, .details = false});
+        if (!run) continue;
+        const auto parts = record::changed_parts(run->machine, machine);
+        if (parts.empty()) return {};
+        return fmt::format("parts of this machine are others than in {}: {}", path.string(),
+                           fmt::join(parts, ", "));
+    }
+    return {};
 }
 
 /// A run that can be read, with a header.
@@ -282,11 +296,11 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
     for (const auto& alias : machine.identity.aliases)
         of_machine.push_back(machine_folder(options, machine, alias));
     std::vector<RunFolder> folders;
-    std::string note;
+    auto note = exchanged_parts(of_machine, machine);
     if (options.resume) {
         const Search search{std::move(of_machine), wanted, headers, machine};
         if (folders = search.resume(); !folders.empty()) return folders;
-        note = search.obstacle();
+        if (auto obstacle = search.obstacle(); !obstacle.empty()) note = std::move(obstacle);
     }
     for (auto& header : headers) {
         auto created = create(folder, std::move(header));

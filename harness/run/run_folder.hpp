@@ -42,7 +42,8 @@ struct RunFolder {
     /// Cases that earlier attempts finished; without those that failed or were interrupted.
     std::vector<record::JournalStep> steps;
     bool resumed = false;
-    std::string note; ///< why an unfinished run was not continued, where that was asked for
+    std::string
+        note; ///< why an unfinished run was not continued, where that was asked for; or which parts are others
 
     /// Absolute: workers may have another working directory.
     std::filesystem::path state() const;

@@ -2,6 +2,7 @@
 //
 // The small pieces a run is made of: tuning, forecast, names of folders.
 
+#include "record/writer.hpp"
 #include "run/forecast.hpp"
 #include "run/run_folder.hpp"
 #include "run/tuning.hpp"
@@ -173,6 +174,26 @@ TEST(RunFolders, GoOnUnderAnOlderIdOfTheMachine) {
     EXPECT_EQ(open(now, true), first);
     EXPECT_NE(open({.id = "other"}, true), first);
     EXPECT_EQ(open(now, false).parent_path().filename(), "new");
+}
+
+TEST(RunFolders, SayWhichPartsWereExchanged) {
+    const assay::harness::testing::TemporaryFolder folder;
+    const std::vector<PlannedRun> wanted(1);
+    const auto open = [&](const record::Machine& machine) {
+        auto opened = open_run_folders(wanted, {.out = folder.path()}, machine);
+        EXPECT_TRUE(opened) << opened.error().message;
+        return std::move(opened->front());
+    };
+    record::Run run{.machine = {.id = "m", .identity = {.by = "product_uuid"}}};
+    run.machine.identity.parts = {{.kind = "board", .where = "", .id = "1"},
+                                  {.kind = "device", .where = "0000:1b:00.0", .id = "2"}};
+    const auto first = open(run.machine);
+    EXPECT_EQ(first.note, "");
+    run.status = "done";
+    ASSERT_TRUE(record::write_run(first.path / "run.json", run));
+    EXPECT_EQ(open(run.machine).note, "");
+    run.machine.identity.parts[1].id = "3";
+    EXPECT_THAT(open(run.machine).note, HasSubstr(": device 0000:1b:00.0"));
 }
 
 TEST(IsOpen, WhatIsFinishedOrDecidedIsClosed) {
