@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "json/canonical.hpp"
 #include "json/json.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace assay::json {
 namespace {
@@ -38,7 +45,52 @@ void write(const Value& value, std::string& out, std::size_t indent) {
     out += object ? '}' : ']';
 }
 
+std::string canonical_number(const Value& value) {
+    constexpr double beyond = 0x1p63; // 64-bit integers end here
+    const double number = value.get<double>();
+    if (!value.is_number_float() || !std::isfinite(number)) return plain(value);
+    if (std::trunc(number) == number && std::abs(number) < beyond)
+        return fmt::format("{}", static_cast<std::int64_t>(number));
+    return fmt::format("{}", number);
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): as above
+void write_canonical(const Value& value, std::string& out) {
+    auto separate = [&, first = true]() mutable {
+        if (!std::exchange(first, false)) out += ',';
+    };
+    if (value.is_object()) {
+        std::vector<const Value::object_t::value_type*> members;
+        for (const auto& member : value.get_ref<const Value::object_t&>())
+            members.push_back(&member);
+        std::ranges::sort(members, {},
+                          [](const auto* member) -> const std::string& { return member->first; });
+        out += '{';
+        for (const auto* member : members) {
+            separate();
+            out.append(plain(Value(member->first))) += ':';
+            write_canonical(member->second, out);
+        }
+        out += '}';
+    } else if (value.is_array()) {
+        out += '[';
+        for (const Value& item : value) {
+            separate();
+            write_canonical(item, out);
+        }
+        out += ']';
+    } else {
+        out += value.is_number() ? canonical_number(value) : plain(value);
+    }
+}
+
 } // namespace
+
+std::string to_canonical(const Value& value) {
+    std::string out;
+    write_canonical(value, out);
+    return out;
+}
 
 std::string to_line(const Value& value) { return plain(value); }
 

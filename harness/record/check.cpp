@@ -4,6 +4,7 @@
 #include "base/file.hpp"
 #include "json/json.hpp"
 #include "json/words.hpp"
+#include "record/digests.hpp"
 #include "record/metrics.hpp"
 #include "record/summary.hpp"
 #include "stats/interval.hpp"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 namespace assay::record {
@@ -219,35 +221,69 @@ private:
     std::vector<Finding> findings_;
 };
 
-Result<void> check_schema(std::string_view text, std::string_view source,
-                          const ReadOptions& options) {
-    const auto schema = json::read_file(layout().share / "schema" / "run.json");
-    if (!schema) return fail(schema.error().message, Fault::environment);
-    const auto value = json::parse(text, source, {.bytes = options.bytes});
-    if (!value) return tl::unexpected{value.error()};
-    return json::check_schema(*value, *schema, source);
-}
+constexpr const char* digests_key = "digests";
 
 } // namespace
 
+std::vector<Finding> check_digests(const json::Value& document, const Run& run) {
+    if (!document.contains(digests_key)) {
+        if (document.at("schema") == first_schema_name) return {};
+        return {{digests_key, fmt::format("is missing, expected in a file of {}", schema_name)}};
+    }
+    const auto stored = json::read<Digests>(document.at(digests_key), digests_key);
+    if (!stored) return {{digests_key, stored.error().message}};
+    const auto computed = digests_of(document);
+    std::vector<Finding> findings;
+    const auto compare = [&](std::string path, std::string_view what, const std::string& found,
+                             const std::string& expected) {
+        if (found != expected)
+            findings.push_back(
+                {std::move(path), fmt::format("does not have its digest: {} was changed or damaged "
+                                              "after it was written",
+                                              what)});
+    };
+    if (stored->algorithm != computed.algorithm)
+        findings.push_back({"digests.algorithm",
+                            fmt::format("got {}, expected {}", json::show_text(stored->algorithm),
+                                        computed.algorithm)});
+    compare("run", "it", stored->run, computed.run);
+    compare("machine", "it", stored->machine, computed.machine);
+    if (stored->cases.size() != run.cases.size())
+        findings.push_back({"digests.cases", fmt::format("there are {}, for {} cases",
+                                                         stored->cases.size(), run.cases.size())});
+    for (std::size_t i = 0; i < std::min(stored->cases.size(), run.cases.size()); ++i)
+        compare(json::join("cases", i), identity(run.cases[i]), stored->cases[i],
+                computed.cases[i]);
+    compare("digests.root", "a digest or the schema's name", stored->root,
+            root_of(document, *stored));
+    return findings;
+}
+
 std::vector<Finding> check_summaries(const Run& run) { return Check{}.run(run); }
 
-Result<std::vector<Finding>> verify_text(std::string_view text, std::string_view source,
-                                         const ReadOptions& options) {
+Result<Checked> verify_text(std::string_view text, std::string_view source,
+                            const ReadOptions& options) {
     ReadOptions all = options;
     all.values = true;
     const auto run = parse_run(text, source, all);
     if (!run) return tl::unexpected{run.error()};
-    if (auto checked = check_schema(text, source, all); !checked) {
-        if (checked.error().fault == Fault::environment)
-            return tl::unexpected{std::move(checked).error()};
-        return std::vector<Finding>{{.path = {}, .text = checked.error().message}};
-    }
-    return check_summaries(*run);
+    const auto schema = json::read_file(layout().share / "schema" / "run.json");
+    if (!schema) return fail(schema.error().message, Fault::environment);
+    const auto document = json::parse(text, source, {.bytes = options.bytes});
+    if (!document) return tl::unexpected{document.error()};
+    Checked checked{.findings = check_digests(*document, *run),
+                    .has_digests = document->contains(digests_key)};
+    auto add = [&](std::vector<Finding> findings) {
+        std::ranges::move(findings, std::back_inserter(checked.findings));
+    };
+    if (auto fits = json::check_schema(*document, *schema, source); !fits)
+        add({{.path = {}, .text = fits.error().message}});
+    else
+        add(check_summaries(*run));
+    return checked;
 }
 
-Result<std::vector<Finding>> verify_run(const std::filesystem::path& path,
-                                        const ReadOptions& options) {
+Result<Checked> verify_run(const std::filesystem::path& path, const ReadOptions& options) {
     const auto text = read_whole(path, options.bytes);
     if (!text) return tl::unexpected{text.error()};
     return verify_text(*text, path.string(), options);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks a result file against the published schema and recomputes every summary from the batch values in
-// the file. Used by `assay verify`.
+// Checks a result file against the published schema and its digests, and recomputes every summary from the batch
+// values in the file. Used by `assay verify`.
 
 #pragma once
 
 #include "base/result.hpp"
+#include "json/json.hpp"
 #include "record/model.hpp"
 #include "record/reader.hpp"
 
@@ -22,13 +23,19 @@ struct Finding {
     std::string text;
 };
 
-/// Empty: the file is consistent. An error when it cannot be read as a result at all.
-Result<std::vector<Finding>> verify_run(const std::filesystem::path& path,
-                                        const ReadOptions& options = {});
-Result<std::vector<Finding>> verify_text(std::string_view text, std::string_view source,
-                                         const ReadOptions& options = {});
+struct Checked {
+    std::vector<Finding> findings; ///< none: the file is consistent
+    bool has_digests = false;      ///< files of version 1 have none: damage may go unnoticed
+};
+
+/// An error when it cannot be read as a result at all.
+Result<Checked> verify_run(const std::filesystem::path& path, const ReadOptions& options = {});
+Result<Checked> verify_text(std::string_view text, std::string_view source,
+                            const ReadOptions& options = {});
 
 /// The summaries alone, without the schema.
 std::vector<Finding> check_summaries(const Run& run);
+/// The digests alone: names each section that does not have its own. `run` was read from `document`.
+std::vector<Finding> check_digests(const json::Value& document, const Run& run);
 
 } // namespace assay::record

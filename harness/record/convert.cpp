@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/convert.hpp"
 
+#include "json/members.hpp"
+#include "record/digests.hpp"
+
 #include <cmath>
 #include <utility>
 #include <variant>
@@ -8,13 +11,13 @@
 namespace assay::record {
 
 json::Value encode_value(const NamedList& list) {
-    json::Value object = json::Value::object();
+    json::Members members;
     for (const Named& named : list) {
         const auto* number = std::get_if<double>(&named.value);
         if (number == nullptr || std::isfinite(*number))
-            object[named.name] = json::encode(named.value);
+            members.set(named.name, json::encode(named.value));
     }
-    return object;
+    return members.take();
 }
 
 void decode_value(const json::Object& object, std::string_view key, NamedList& out) {
@@ -31,10 +34,12 @@ void decode_value(const json::Object& object, std::string_view key, NamedList& o
 }
 
 json::Value to_json(const Run& run) {
-    return {{"schema", schema_name},
-            {"run", json::encode(run)},
-            {"machine", json::encode(run.machine)},
-            {"cases", json::encode(run.cases)}};
+    json::Value document{{"schema", schema_name},
+                         {"run", json::encode(run)},
+                         {"machine", json::encode(run.machine)},
+                         {"cases", json::encode(run.cases)}};
+    document["digests"] = json::encode(digests_of(document));
+    return document;
 }
 
 } // namespace assay::record

@@ -27,15 +27,21 @@ struct Verdict {
     bool passed = true;
 };
 
-Verdict verdict_of(const fs::path& file, const std::vector<record::Finding>& findings) {
+Verdict verdict_of(const fs::path& file, const record::Checked& checked) {
+    const auto& findings = checked.findings;
     const std::string name = plain(file.string());
     Verdict verdict{.passed = findings.empty()};
     json::Value list = json::Value::array();
     for (const auto& finding : findings)
         list.push_back({{"path", plain(finding.path)}, {"text", plain(finding.text)}});
-    verdict.value = {{"file", name}, {"passed", verdict.passed}, {"findings", std::move(list)}};
+    verdict.value = {{"file", name},
+                     {"passed", verdict.passed},
+                     {"has_digests", checked.has_digests},
+                     {"findings", std::move(list)}};
     if (findings.empty()) {
-        verdict.text = say<text::verify::consistent>(name) + "\n";
+        verdict.text = (checked.has_digests ? say<text::verify::consistent>(name)
+                                            : say<text::verify::no_digests>(name)) +
+                       "\n";
         return verdict;
     }
     verdict.text = say_count<text::verify::wrong>(findings.size(), name) + "\n";
@@ -56,9 +62,9 @@ Result<ExitCode> verify(const Options& options) {
     std::string text;
     bool passed = true;
     for (const auto& input : *inputs) {
-        const auto findings = record::verify_run(input.file);
-        if (!findings) return tl::unexpected{findings.error()};
-        auto verdict = verdict_of(input.file, *findings);
+        const auto checked = record::verify_run(input.file);
+        if (!checked) return tl::unexpected{checked.error()};
+        auto verdict = verdict_of(input.file, *checked);
         passed = passed && verdict.passed;
         text += verdict.text;
         list.push_back(std::move(verdict.value));

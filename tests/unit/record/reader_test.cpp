@@ -2,6 +2,7 @@
 #include "json/json.hpp"
 #include "random_run.hpp"
 #include "record/convert.hpp"
+#include "record/digests.hpp"
 #include "record/layout.hpp"
 #include "record/reader.hpp"
 #include "record/writer.hpp"
@@ -336,6 +337,7 @@ TEST(Schema, DescribesExactlyTheKeysThatAreWritten) {
     const json::Value& run = definitions["run"]["properties"];
     expect_same_keys<ErrorCounter>(run["error_counters"]["items"]);
     expect_same_keys<TeamHost>(run["hosts"]["items"]);
+    expect_same_keys<Digests>(definitions["digests"]);
 }
 
 TEST(Schema, ListsEveryCodeOfAReason) {
