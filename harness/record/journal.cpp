@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/journal.hpp"
 
+#include "base/crc32.hpp"
 #include "record/layout.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +19,8 @@ void each_field(Visit&& visit, Maybe<JournalHeader> auto& header) {
     visit("version", header.version);
     visit("digest", header.digest);
     visit("machine", header.machine);
+    visit("replicas", header.replicas);
+    visit("modules", header.modules);
     visit("pairing", header.pairing);
 }
 
@@ -29,34 +32,64 @@ void each_field(Visit&& visit, Maybe<JournalStep> auto& step) {
 
 namespace {
 
-Result<JournalHeader> header_from(const json::Value& value, const std::string& source) {
-    json::Document document{value, source};
+constexpr const char* checksum_differs = "damaged: checksum differs";
+constexpr std::string_view crc_key = ",\"crc\":\"";
+
+/// The line of a value with its checksum.
+std::string sealed(const json::Value& value) {
+    auto line = json::to_line(value);
+    line.pop_back();
+    return fmt::format("{}{}{:08x}\"}}", line, crc_key, crc32(line));
+}
+
+bool has_crc(std::string_view line) {
+    constexpr std::size_t digits = 8;
+    const auto length = crc_key.size() + digits + 2;
+    if (line.size() < length) return false;
+    const auto body = line.substr(0, line.size() - length);
+    return line.substr(body.size()) == fmt::format("{}{:08x}\"}}", crc_key, crc32(body));
+}
+
+Result<JournalHeader> header_from(std::string_view line, const std::string& source,
+                                  bool& has_crcs) {
+    const auto value = json::parse(line, source);
+    if (!value) return tl::unexpected{value.error()};
+    json::Document document{*value, source};
     const auto root = document.root();
     std::string schema;
     root.read("schema", schema);
-    if (schema != journal_schema_name)
+    has_crcs = schema == journal_schema_name;
+    if (!has_crcs && schema != first_journal_schema_name)
         root.expected("schema", fmt::format("\"{}\"", journal_schema_name));
     if (auto read = document.result(); !read) return tl::unexpected{read.error()};
-    return json::read<JournalHeader>(value, source);
+    if (has_crcs && !has_crc(line)) return fail(fmt::format("{}: {}", source, checksum_differs));
+    return json::read<JournalHeader>(*value, source);
+}
+
+Result<JournalStep> step_from(std::string_view line, const std::string& source, bool has_crcs) {
+    if (has_crcs && !has_crc(line)) return fail(fmt::format("{}: {}", source, checksum_differs));
+    const auto value = json::parse(line, source);
+    if (!value) return tl::unexpected{value.error()};
+    return json::read<JournalStep>(*value, source);
 }
 
 } // namespace
 
 Result<JournalContent> parse_journal(std::string_view text, std::string_view source) {
     JournalContent content;
+    bool has_crcs = true;
     std::size_t number = 0;
     for (auto end = text.find('\n'); end != text.npos; end = text.find('\n')) {
         const std::string place = fmt::format("{}: line {}", source, ++number);
-        const auto value = json::parse(text.substr(0, end), place);
-        if (!value) return tl::unexpected{value.error()};
+        const auto line = text.substr(0, end);
         if (!content.header) {
-            auto header = header_from(*value, place);
+            auto header = header_from(line, place, has_crcs);
             if (!header) return tl::unexpected{std::move(header).error()};
             content.header = *std::move(header);
-        } else {
-            auto step = json::read<JournalStep>(*value, place);
-            if (!step) return tl::unexpected{std::move(step).error()};
+        } else if (auto step = step_from(line, place, has_crcs)) {
             content.steps.push_back(*std::move(step));
+        } else {
+            content.damaged.push_back(std::move(step).error().message);
         }
         text.remove_prefix(end + 1);
         content.bytes += end + 1;
@@ -78,7 +111,7 @@ Result<Journal> Journal::create(const std::filesystem::path& path, const Journal
     json::Value first{{"schema", journal_schema_name}};
     first.update(json::encode(header));
     if (!header.pairing) first.erase("pairing");
-    if (auto written = file->add(json::to_line(first)); !written)
+    if (auto written = file->add(sealed(first)); !written)
         return tl::unexpected{std::move(written).error()};
     flush_folder(path.parent_path());
     return Journal{*std::move(file)};
@@ -95,9 +128,7 @@ Result<Journal> Journal::resume(const std::filesystem::path& path, const Journal
     return Journal{*std::move(file)};
 }
 
-Result<void> Journal::add(const JournalStep& step) {
-    return file_.add(json::to_line(json::encode(step)));
-}
+Result<void> Journal::add(const JournalStep& step) { return file_.add(sealed(json::encode(step))); }
 
 void add_step(Case& into, Case step) {
     for (Replica& replica : step.replicas) {

@@ -2,11 +2,13 @@
 //
 // The journal of a run: one line of JSON for each finished step, on disk before the next one begins,
 // so that a crash costs at most one step. It is append-only. A last line without its newline was
-// incomplete when the process died: it is ignored, and removed when the run continues. Any other damage
-// is an error that names the line.
+// incomplete when the process died: it is ignored, and removed when the run continues. Any other line that is
+// damaged is named and left out; it stays in the file, and the others count, as each stands alone. Without a sound
+// first line there is no journal.
 //
 // Line 1 is the header; each other line is {"case": index in the plan, "result": a Case}, the case with
-// the replica that the step measured, or none if it could not be measured.
+// the replica that the step measured, or none if it could not be measured. The last key of each line is "crc": the
+// CRC-32 of the bytes before its comma, as 8 hexadecimal digits. Journals of version 1 have none.
 
 #pragma once
 
@@ -24,7 +26,8 @@
 
 namespace assay::record {
 
-inline constexpr std::string_view journal_schema_name = "assay.journal/1";
+inline constexpr std::string_view journal_schema_name = "assay.journal/2";
+inline constexpr std::string_view first_journal_schema_name = "assay.journal/1"; ///< read as well
 
 struct JournalHeader {
     std::string run; ///< id
@@ -33,6 +36,8 @@ struct JournalHeader {
     std::string version;            ///< of assay
     std::string digest;             ///< of plan and modules
     std::string machine;            ///< id
+    std::optional<int> replicas;    ///< planned; absent in journals of version 1, as modules are
+    Values modules;                 ///< of the plan, and their build ids
     std::optional<Pairing> pairing; ///< absent unless the run is interleaved with others
     bool operator==(const JournalHeader&) const = default;
 };
@@ -46,7 +51,8 @@ struct JournalContent {
     /// Absent if the process died while writing the first line: nothing was measured.
     std::optional<JournalHeader> header;
     std::vector<JournalStep> steps;
-    std::uint64_t bytes = 0; ///< of whole lines
+    std::vector<std::string> damaged; ///< "journal.ndjson: line 7: damaged: checksum differs"
+    std::uint64_t bytes = 0;          ///< of whole lines
 };
 
 /// `limit`: bytes to read at most.

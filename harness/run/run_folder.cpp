@@ -99,11 +99,59 @@ struct Found {
     record::JournalContent content;
 };
 
-/// A run without a readable journal cannot be continued.
-std::optional<Found> find(const fs::path& path) {
+/// A run without a readable journal cannot be continued; `problem`: why.
+std::optional<Found> find(const fs::path& path, std::string* problem = nullptr) {
     auto content = record::read_journal(path / journal_name);
+    if (!content && problem != nullptr) *problem = content.error().message;
     if (!content || !content->header) return std::nullopt;
     return Found{.path = path, .content = std::move(*content)};
+}
+
+/// The build ids of its modules.
+record::Values modules_of(const Plan& plan) {
+    record::Values modules;
+    for (const auto& planned : plan.cases)
+        if (record::find(modules, planned.module->module) == nullptr)
+            modules.push_back({planned.module->module, planned.module->build_id});
+    return modules;
+}
+
+/// Of a module that both have.
+bool other_build(const record::JournalHeader& a, const record::JournalHeader& b) {
+    return std::ranges::any_of(a.modules, [&](const record::Named& module) {
+        const auto* build = record::find(b.modules, module.name);
+        return build != nullptr && *build != module.value;
+    });
+}
+
+/// Why a run cannot be continued as another: the first cause in the order of their weight.
+std::string difference(const record::JournalHeader& there, const record::JournalHeader& here,
+                       const record::Machine& machine) {
+    if (there.suite != here.suite)
+        return fmt::format("it is of suite {}, this one of {}", there.suite, here.suite);
+    if (there.version != here.version)
+        return fmt::format("it is of assay {}, this is {}", there.version, here.version);
+    if (!record::is_id_of(machine, there.machine))
+        return fmt::format("it is of machine {}, this is {}", there.machine, here.machine);
+    if (!same_pairing(there.pairing, here.pairing)) {
+        if (!here.pairing) return "it is interleaved (--interleave), this one is not";
+        return there.pairing ? "its variants (--interleave) or their order are others"
+                             : "it is not interleaved, this one is (--interleave)";
+    }
+    if (other_build(there, here)) return "it has another build of the modules";
+    if (there.replicas && here.replicas && *there.replicas != *here.replicas)
+        return fmt::format("it has {} replicas of each case, this one {}", *there.replicas,
+                           *here.replicas);
+    return "it has other cases, other settings or other hosts";
+}
+
+/// What was lost of a journal that is continued; "" where nothing was.
+std::string loss_of(const record::JournalContent& content) {
+    if (content.damaged.empty()) return {};
+    auto text = content.damaged.front();
+    if (const auto more = content.damaged.size() - 1; more > 0)
+        text += fmt::format(", and {} more {}", more, more == 1 ? "line" : "lines");
+    return text + "; it is kept, and what it held is measured again";
 }
 
 /// Interleaved runs share it.
@@ -123,11 +171,13 @@ Result<RunFolder> go_on(Found found) {
     if (!journal) return tl::unexpected{journal.error()};
     std::error_code error;
     fs::create_directories(found.path / "logs", error);
+    auto note = loss_of(found.content);
     return RunFolder{.path = std::move(found.path),
                      .header = std::move(*found.content.header),
                      .journal = std::move(*journal),
                      .steps = std::move(found.content.steps),
-                     .resumed = true};
+                     .resumed = true,
+                     .note = std::move(note)};
 }
 
 /// 20260131T123456Z-5f3a0c1d2e3f4a5b: sorts by time, and those of a fleet that starts in one second differ.
@@ -168,7 +218,7 @@ public:
           machine_{machine} {}
 
     /// The newest group that can be continued; empty if there is none.
-    std::vector<RunFolder> resume() const {
+    std::vector<RunFolder> resume() {
         const auto runs = earlier_runs(folders_);
         std::set<std::string> seen;
         for (const auto& path : runs) {
@@ -181,19 +231,27 @@ public:
         return {};
     }
 
-    /// Why the newest run of the suite, which is unfinished, is not continued; "" where it is none of these.
-    std::string obstacle() const {
-        for (const auto& path : earlier_runs(folders_)) {
-            const auto found = find(path);
-            if (!found || found->content.header->suite != headers_.front().suite) continue;
-            const auto run = record::read_run(path / "run.json");
-            if (index_of(*found->content.header) || (run && run->status == "done")) return {};
-            return fmt::format("{} is not continued: {}; a new run starts", path.string(),
-                               found->content.header->version != headers_.front().version
-                                   ? "it is of assay " + found->content.header->version
-                                   : "it has other modules (another build), cases or settings");
+    /// Why the newest run that is unfinished is not continued; one of this suite if there is any. "" where all are
+    /// finished.
+    std::string obstacle(const fs::path& campaign) const {
+        std::string of_other_suite;
+        for (const auto& path : everywhere(campaign)) {
+            const auto run = record::read_run(path / "run.json", {.details = false});
+            if (run && run->status == "done") continue;
+            std::string why;
+            const auto found = find(path, &why);
+            if (found && index_of(*found->content.header))
+                why = in_use_;
+            else if (found)
+                why = difference(*found->content.header, nearest(*found->content.header), machine_);
+            if (why.empty())
+                continue; // the process died before it wrote a line, or all cases are finished
+            auto text =
+                fmt::format("{} is not continued: {}; a new run starts", path.string(), why);
+            if (!found || found->content.header->suite == headers_.front().suite) return text;
+            if (of_other_suite.empty()) of_other_suite = std::move(text);
         }
-        return {};
+        return of_other_suite;
     }
 
 private:
@@ -204,9 +262,16 @@ private:
         return std::nullopt;
     }
 
+    /// The requested one with its variant, else the first.
+    const record::JournalHeader& nearest(const record::JournalHeader& header) const {
+        const auto alike = std::ranges::find_if(
+            headers_, [&](const auto& mine) { return same_pairing(header.pairing, mine.pairing); });
+        return alike == headers_.end() ? headers_.front() : *alike;
+    }
+
     /// Not if a run of the group is not among ours, if all are finished, or if one is in use.
     std::vector<RunFolder> resume_group(const std::string& group,
-                                        const std::vector<fs::path>& runs) const {
+                                        const std::vector<fs::path>& runs) {
         std::vector<std::optional<Found>> members(wanted_.size());
         for (const auto& path : runs) {
             auto found = find(path);
@@ -230,16 +295,36 @@ private:
             auto folder = members[i] ? go_on(std::move(*members[i]))
                                      : create(folders_.front(),
                                               std::move(header)); // killed before it began
-            if (!folder) return {};
+            if (!folder) {
+                in_use_ = folder.error().message;
+                return {};
+            }
             folders.push_back(std::move(*folder));
         }
         return folders;
+    }
+
+    /// The runs of all machines, newest first.
+    static std::vector<fs::path> everywhere(const fs::path& campaign) {
+        constexpr int depth = 3; // provider, instance, machine; then the run
+        std::vector<fs::path> runs;
+        std::error_code error;
+        for (auto entry = fs::recursive_directory_iterator{campaign, error};
+             !error && entry != fs::recursive_directory_iterator{}; entry.increment(error)) {
+            if (entry.depth() < depth) continue;
+            entry.disable_recursion_pending();
+            if (fs::is_regular_file(entry->path() / journal_name, error))
+                runs.push_back(entry->path());
+        }
+        std::ranges::sort(runs, std::greater{}, [](const fs::path& run) { return run.filename(); });
+        return runs;
     }
 
     std::vector<fs::path> folders_;
     const std::vector<PlannedRun>& wanted_;
     std::vector<record::JournalHeader> headers_;
     const record::Machine& machine_;
+    std::string in_use_; ///< why the last one that fits could not be opened
 };
 
 } // namespace
@@ -288,6 +373,8 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
                            .version = std::string{version()},
                            .digest = run.plan.digest,
                            .machine = machine.id,
+                           .replicas = run.plan.replicas,
+                           .modules = modules_of(run.plan),
                            .pairing = run.pairing});
         if (headers.back().pairing) headers.back().pairing->id = id;
     }
@@ -298,9 +385,10 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
     std::vector<RunFolder> folders;
     auto note = exchanged_parts(of_machine, machine);
     if (options.resume) {
-        const Search search{std::move(of_machine), wanted, headers, machine};
+        Search search{std::move(of_machine), wanted, headers, machine};
         if (folders = search.resume(); !folders.empty()) return folders;
-        if (auto obstacle = search.obstacle(); !obstacle.empty()) note = std::move(obstacle);
+        auto obstacle = search.obstacle(options.out / path_word(options.campaign));
+        if (!obstacle.empty()) note = std::move(obstacle);
     }
     for (auto& header : headers) {
         auto created = create(folder, std::move(header));

@@ -42,8 +42,9 @@ struct RunFolder {
     /// Cases that earlier attempts finished; without those that failed or were interrupted.
     std::vector<record::JournalStep> steps;
     bool resumed = false;
-    std::string
-        note; ///< why an unfinished run was not continued, where that was asked for; or which parts are others
+    /// Where continuing was asked for: why an unfinished run was not continued, or which lines of its journal are lost.
+    /// Otherwise: which parts of the machine are others.
+    std::string note;
 
     /// Absolute: workers may have another working directory.
     std::filesystem::path state() const;
@@ -52,7 +53,7 @@ struct RunFolder {
 
 /// With options.resume, the newest unfinished run of the same suite, digest, version and machine, or
 /// the newest unfinished ones that took turns with the same variants; otherwise, or when there is none,
-/// new ones, with a note where an unfinished run of the suite was made of something else. In the order of `wanted`, which is one run, or several with pairings; they get their id here.
+/// new ones, with a note where there is an unfinished run that cannot be continued. In the order of `wanted`, which is one run, or several with pairings; they get their id here.
 Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& wanted,
                                                 const RunOptions& options,
                                                 const record::Machine& machine);

@@ -370,20 +370,6 @@ TEST_F(RunnerTest, AWorkerThatCouldNotBeStartedIsTriedAgain) {
     EXPECT_TRUE(record::is_finished(again.status)) << again.reason;
 }
 
-TEST_F(RunnerTest, ResumeSaysWhyItStartsAnew) {
-    auto plan = trouble_.plan({"segv"});
-    ASSERT_TRUE(run(plan));
-    fs::remove(observer_.folder / "run.json"); // as if it had been killed
-    ASSERT_TRUE(run(plan, true));
-    EXPECT_EQ(observer_.said, "");
-    fs::remove(observer_.folder / "run.json");
-    const auto before = observer_.folder.string();
-    plan.digest += "another build";
-    ASSERT_TRUE(run(plan, true));
-    EXPECT_FALSE(observer_.resumed);
-    EXPECT_THAT(observer_.said, testing::AllOf(HasSubstr(before), HasSubstr("another build")));
-}
-
 TEST_F(RunnerTest, RawSamplesGoIntoASidecar) {
     const auto outcome = trouble_test::run(
         trouble_.plan({"slow"}),

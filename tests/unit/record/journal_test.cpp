@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.hpp"
+#include "base/text.hpp"
+#include "json/json.hpp"
 #include "random_run.hpp"
 #include "record/convert.hpp"
 #include "record/journal.hpp"
@@ -18,14 +20,19 @@
 namespace assay::record {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
 
 const JournalHeader header{.run = "r1",
                            .suite = "quick",
                            .started = "2026-01-31T12:34:56Z",
                            .version = "0.1.0",
                            .digest = "abc",
-                           .machine = "m-1"};
+                           .machine = "m-1",
+                           .replicas = 3,
+                           .modules = {{"host", "b1"}}};
 
 class JournalTest : public testing::Test {
 protected:
@@ -138,31 +145,91 @@ TEST_F(JournalTest, CutAnywhereIsAPrefix) {
     }
 }
 
-TEST_F(JournalTest, OtherDamageNamesTheLine) {
+/// A journal of version 1: the same lines without checksums.
+std::string first_version(const std::string& text) {
+    std::string out;
+    for (const auto line : split(text, '\n')) {
+        if (line.empty()) continue;
+        auto value = json::parse(line, "line").value();
+        if (value.contains("schema")) value["schema"] = first_journal_schema_name;
+        value.erase("crc");
+        out += json::to_line(value) + '\n';
+    }
+    return out;
+}
+
+TEST_F(JournalTest, DamageNamesTheLineAndCostsNoOther) {
+    {
+        auto journal = Journal::create(path(), header);
+        ASSERT_TRUE(journal->add(step(0, 0)));
+        ASSERT_TRUE(journal->add(step(1, 0)));
+    }
+    for (const bool first : {false, true}) {
+        const std::string good = first ? first_version(text()) : text();
+        const auto damaged = [&](const std::string& what, const std::string& with) {
+            std::string bad = good;
+            const auto at = bad.find(what);
+            EXPECT_NE(at, bad.npos);
+            bad.replace(at, what.size(), with);
+            const auto content = parse_journal(bad, "j.ndjson");
+            if (!content) return content.error().message;
+            EXPECT_EQ(content->steps.size(), 1U);
+            EXPECT_EQ(content->bytes, bad.size());
+            return content->damaged.empty() ? "no damage" : content->damaged.front();
+        };
+        const auto says = [&](const std::string& without_checksum) {
+            return HasSubstr(first ? without_checksum : "damaged: checksum differs");
+        };
+        const auto in_line = [](int number) {
+            return StartsWith("j.ndjson: line " + std::to_string(number) + ":");
+        };
+        EXPECT_THAT(damaged("\"case\":0", "\"case\":-1"), AllOf(in_line(2), says("case: got -1")));
+        EXPECT_THAT(damaged("\"case\":1", "\"case\":"), AllOf(in_line(3), says("")));
+        EXPECT_THAT(damaged("\"benchmark\":\"gemm.square\"", "\"benchmark\":7"),
+                    AllOf(in_line(2), says("result.benchmark: got 7, expected a string")));
+        EXPECT_THAT(damaged("\"run\":\"r1\"", "\"run\":7"), AllOf(in_line(1), says("run: got 7")));
+    }
+    EXPECT_THAT(parse_journal("{\"schema\":\"assay.journal/3\"}\n", "j").error().message,
+                HasSubstr("line 1: schema: got \"assay.journal/3\", expected \"assay.journal/2\""));
+    EXPECT_FALSE(parse_journal("not a journal\n", "j"));
+    EXPECT_FALSE(parse_journal("\n", "j"));
+}
+
+TEST_F(JournalTest, ReadsJournalsOfVersion1) {
+    {
+        ASSERT_TRUE(Journal::create(path(), header)->add(step(3, 1)));
+    }
+    const auto content = parse_journal(first_version(text()), "j.ndjson");
+    ASSERT_TRUE(content) << content.error().message;
+    EXPECT_EQ(content->header, header);
+    EXPECT_THAT(content->damaged, IsEmpty());
+    ASSERT_EQ(content->steps.size(), 1U);
+    expect_same(content->steps[0], step(3, 1));
+}
+
+/// Whichever bit it is: what is read was written, and a line that is not read is named.
+TEST_F(JournalTest, NoFlippedBitChangesAStep) {
     {
         auto journal = Journal::create(path(), header);
         ASSERT_TRUE(journal->add(step(0, 0)));
         ASSERT_TRUE(journal->add(step(1, 0)));
     }
     const std::string good = text();
-    const auto damaged = [&](const std::string& what, const std::string& with) {
-        std::string bad = good;
-        const auto at = bad.find(what);
-        EXPECT_NE(at, bad.npos);
-        bad.replace(at, what.size(), with);
-        const auto content = parse_journal(bad, "j.ndjson");
-        return content ? "no error" : content.error().message;
-    };
-    EXPECT_THAT(damaged("\"case\":0", "\"case\":-1"), HasSubstr("j.ndjson: line 2: case: got -1"));
-    EXPECT_THAT(damaged("\"case\":1", "\"case\":"), HasSubstr("j.ndjson: line 3:"));
-    EXPECT_THAT(damaged("\"benchmark\":\"gemm.square\"", "\"benchmark\":7"),
-                HasSubstr("j.ndjson: line 2: result.benchmark: got 7, expected a string"));
-    EXPECT_THAT(damaged("assay.journal/1", "assay.journal/2"),
-                HasSubstr("j.ndjson: line 1: schema: got \"assay.journal/2\", expected "
-                          "\"assay.journal/1\""));
-    EXPECT_THAT(damaged("{\"case\":0", "\n{\"case\":0"), HasSubstr("j.ndjson: line 2"));
-    EXPECT_FALSE(parse_journal("not a journal\n", "j"));
-    EXPECT_FALSE(parse_journal("\n", "j"));
+    constexpr std::size_t stride = 101; // bits: each position of a byte occurs
+    for (std::size_t bit = 0; bit < 8 * good.size(); bit += stride) {
+        auto bad = good;
+        bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << (bit % 8)));
+        const auto content = parse_journal(bad, "j");
+        if (!content) {
+            EXPECT_THAT(content.error().message, StartsWith("j: line 1:")) << bit;
+            continue;
+        }
+        const bool torn = bad.back() != '\n';
+        const bool joined = !torn && good[bit / 8] == '\n'; // both lines are lost
+        ASSERT_EQ(content->steps.size(), joined ? 0U : 1U) << bit;
+        EXPECT_EQ(content->damaged.empty(), torn) << bit;
+        for (const auto& left : content->steps) expect_same(left, step(left.case_index, 0));
+    }
 }
 
 TEST_F(JournalTest, NeverOverwritesARun) {

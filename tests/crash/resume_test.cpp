@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What --resume says when it cannot go on, or not with everything.
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "json/json.hpp"
+#include "record/journal.hpp"
+#include "trouble_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace assay;
+using assay::trouble_test::Folder;
+using assay::trouble_test::load_trouble;
+using assay::trouble_test::Silent;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class ResumeTest : public testing::Test {
+protected:
+    void run(const std::vector<harness::PlannedRun>& wanted, bool resume = true) {
+        observer_.said.clear();
+        const auto outcomes = harness::run(
+            wanted, {.out = folder_.path(), .resume = resume, .program = TROUBLE_PROGRAM},
+            observer_);
+        ASSERT_TRUE(outcomes) << outcomes.error().message;
+        outcome_ = outcomes->front();
+        journal_ = observer_.folder / "journal.ndjson";
+    }
+    /// The run of the plan, as if it had been killed at its end; then `change`, and --resume.
+    void resume_after(const std::function<void()>& change) {
+        run({{.plan = plan_}}, false);
+        fs::remove(observer_.folder / "run.json");
+        before_ = observer_.folder.string();
+        change();
+        run({{.plan = plan_}});
+    }
+    void expect_new(const std::string& cause) const {
+        EXPECT_FALSE(observer_.resumed);
+        EXPECT_NE(observer_.folder, before_);
+        EXPECT_TRUE(fs::exists(fs::path{before_} / "journal.ndjson"));
+        EXPECT_THAT(observer_.said,
+                    AllOf(HasSubstr(before_ + " is not continued: "), HasSubstr(cause),
+                          HasSubstr("a new run starts"), Not(HasSubstr("\n"))));
+    }
+    std::string text() const { return read_whole(journal_, 1'000'000).value(); }
+    void write(const std::string& text) const { std::ofstream{journal_, std::ios::trunc} << text; }
+    /// As an older program wrote it, without checksums, and with another value.
+    void write_old_header(const std::string& key, const json::Value& value) const {
+        const auto whole = text();
+        const auto end = whole.find('\n');
+        auto header = json::parse(std::string_view{whole}.substr(0, end), "header").value();
+        header.erase("crc");
+        header["schema"] = record::first_journal_schema_name;
+        header[key] = value;
+        write(json::to_line(header) + whole.substr(end));
+    }
+    void flip_a_bit_of_line(std::size_t number) const {
+        auto whole = text();
+        std::size_t at = 0;
+        for (std::size_t line = 1; line < number; ++line) at = whole.find('\n', at) + 1;
+        const auto name = whole.find("trouble", at);
+        whole[name] = static_cast<char>(whole[name] ^ 1);
+        write(whole);
+    }
+
+    Folder folder_;
+    trouble_test::Trouble trouble_ = load_trouble(TROUBLE_MODULE);
+    harness::Plan plan_ = trouble_.plan({"segv"}); // is tried again
+    Silent observer_;
+    harness::Outcome outcome_;
+    fs::path journal_;
+    std::string before_;
+};
+
+TEST_F(ResumeTest, SaysNothingWhereItGoesOn) {
+    resume_after([] {});
+    EXPECT_TRUE(observer_.resumed);
+    EXPECT_EQ(observer_.said, "");
+}
+
+TEST_F(ResumeTest, SaysThatTheBuildIsAnother) {
+    resume_after([&] {
+        trouble_.manifest->build_id += "0";
+        plan_.digest += "x";
+    });
+    expect_new("another build");
+}
+
+TEST_F(ResumeTest, SaysThatTheSuiteIsAnother) {
+    resume_after([&] { plan_.suite = "other"; });
+    expect_new("it is of suite trouble, this one of other");
+}
+
+TEST_F(ResumeTest, SaysThatThereAreOtherReplicas) {
+    resume_after([&] {
+        plan_.replicas = 2;
+        plan_.digest += "x";
+    });
+    expect_new("it has 1 replicas of each case, this one 2");
+}
+
+TEST_F(ResumeTest, SaysThatTheCasesAreOthers) {
+    resume_after([&] { plan_ = trouble_.plan({"segv", "fine"}); });
+    expect_new("other cases");
+}
+
+TEST_F(ResumeTest, SaysThatTheProgramIsAnother) {
+    resume_after([&] { write_old_header("version", "0.0.1"); });
+    expect_new("it is of assay 0.0.1");
+}
+
+TEST_F(ResumeTest, SaysThatTheMachineIsAnother) {
+    resume_after([&] { write_old_header("machine", "m-elsewhere"); });
+    expect_new("it is of machine m-elsewhere");
+    // Where the runs of another machine are.
+    fs::remove_all(observer_.folder);
+    const auto other = fs::path{before_}.parent_path().parent_path() / "m-elsewhere";
+    fs::rename(fs::path{before_}.parent_path(), other);
+    before_ = other / fs::path{before_}.filename();
+    run({{.plan = plan_}});
+    expect_new("it is of machine m-elsewhere");
+}
+
+TEST_F(ResumeTest, SaysThatThePairingIsAnother) {
+    resume_after([] {});
+    fs::remove(observer_.folder / "run.json");
+    run(trouble_.turns({"segv"}, {"a:", "b: TROUBLE_X=1"}, 1));
+    expect_new("it is not interleaved");
+    fs::remove_all(before_);
+    fs::remove(observer_.folder / "run.json"); // of b
+    before_ = observer_.folder.string();
+    run({{.plan = plan_}});
+    expect_new("it is interleaved (--interleave), this one is not");
+    fs::remove_all(observer_.folder);
+    run(trouble_.turns({"segv"}, {"a:", "c: TROUBLE_X=2"}, 1));
+    EXPECT_THAT(observer_.said, AllOf(HasSubstr(before_), HasSubstr("its variants")));
+}
+
+TEST_F(ResumeTest, SaysThatAnotherProcessHasIt) {
+    std::optional<record::Journal> open;
+    resume_after([&] {
+        const auto content = record::read_journal(journal_).value();
+        open.emplace(record::Journal::resume(journal_, content).value());
+    });
+    expect_new("another run");
+}
+
+TEST_F(ResumeTest, SaysThatTheFirstLineIsDamaged) {
+    resume_after([&] { flip_a_bit_of_line(1); });
+    expect_new("journal.ndjson: line 1: damaged: checksum differs");
+}
+
+/// The others stay, the case of the line is measured again, and nothing is taken out of the file.
+TEST_F(ResumeTest, SaysWhichLineIsDamagedAndGoesOn) {
+    plan_ = trouble_.plan({"fine", "slow", "segv"});
+    record::Run first;
+    std::string damaged;
+    resume_after([&] {
+        first = outcome_.run;
+        flip_a_bit_of_line(2);
+        damaged = text();
+    });
+    EXPECT_TRUE(observer_.resumed);
+    EXPECT_EQ(observer_.folder, before_);
+    EXPECT_THAT(observer_.said,
+                AllOf(HasSubstr("journal.ndjson: line 2: damaged: checksum differs"),
+                      HasSubstr("measured again"), Not(HasSubstr("\n"))));
+    EXPECT_TRUE(text().starts_with(damaged));
+    ASSERT_EQ(outcome_.run.cases.size(), 3U);
+    const auto values = [](const record::Run& run, std::size_t i) {
+        return run.cases.at(i).replicas.at(0).values;
+    };
+    EXPECT_NE(values(outcome_.run, 0), values(first, 0));
+    EXPECT_EQ(values(outcome_.run, 1), values(first, 1));
+}
+
+} // namespace
