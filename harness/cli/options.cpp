@@ -141,11 +141,13 @@ void add_run(CLI::App& verb, Options& o) {
         ->allow_extra_args(false);
     verb.add_option("--keep-environment", o.keep_environment,
                     "Measure with this variable as it is set here, though it may change kernels "
-                    "or arithmetic (OPENBLAS_*, ONEDNN_*, MALLOC_*, ...)")
+                    "or arithmetic (OPENBLAS_*, ONEDNN_*, MALLOC_*, ...), and record its value "
+                    "though it may name hosts, users or paths")
         ->type_name("NAME")
         ->allow_extra_args(false);
     verb.add_flag("--raw", o.raw, "Keep the time of every batch in a file beside the result");
-    verb.add_flag("--hostname", o.hostname, "Record the host's name");
+    verb.add_flag("--hostname", o.hostname,
+                  "Record names of hosts and users; otherwise tokens stand for them");
     auto* serials = verb.add_flag("--serials", o.serials.in_clear,
                                   "Record serial numbers of the machine, its board, devices and "
                                   "disks, and addresses of its network devices");

@@ -19,8 +19,8 @@ namespace assay::harness {
 namespace fs = std::filesystem;
 
 ActiveRun::ActiveRun(const PlannedRun& run, record::Machine machine, fs::path program, Watch watch,
-                     ExecutionContext context)
-    : run_{run}, machine_{std::move(machine)},
+                     ExecutionContext context, const Redaction& redaction)
+    : run_{run}, redaction_{redaction}, machine_{std::move(machine)},
       dispatcher_{std::move(program), machine_, std::move(watch), std::move(context)} {}
 
 Result<void> ActiveRun::open(RunFolder folder, bool keep_samples) {
@@ -121,6 +121,7 @@ Result<bool> ActiveRun::measure(std::size_t index, int replica, const Result<voi
 }
 
 Result<void> ActiveRun::keep(std::size_t index, int replica, message::Result attempt) {
+    redaction_.apply(attempt.result); // what it says from here on is kept
     if (samples_ && !attempt.samples.empty())
         if (auto written = samples_->add(json::to_line(
                 {{"case", index}, {"replica", replica}, {"seconds", attempt.samples}}));
@@ -160,9 +161,11 @@ Result<record::Run> ActiveRun::finish(bool interrupted, std::vector<record::Erro
         run.cases.push_back(concluded(index));
     for (const auto& note : plan().left_out) run.left_out.push_back({note});
     assign_ceilings(run, used_modules());
+    redaction_.apply(run);
     if (auto written = record::write_run(folder_->path / "run.json", run); !written)
         return tl::unexpected{written.error()};
     remove_empty_logs(folder_->path / "logs");
+    redaction_.apply_to_logs(folder_->path / "logs");
     std::error_code error;
     fs::remove(folder_->state(), error); // not removed if a module keeps files in it
     return run;

@@ -12,6 +12,7 @@
 #include "record/model.hpp"
 #include "registry/catalogue.hpp"
 #include "run/dispatcher.hpp"
+#include "run/redaction.hpp"
 #include "run/run_folder.hpp"
 
 #include <functional>
@@ -24,7 +25,7 @@ namespace assay::harness {
 class ActiveRun {
 public:
     ActiveRun(const PlannedRun& run, record::Machine machine, std::filesystem::path program,
-              Watch watch, ExecutionContext context);
+              Watch watch, ExecutionContext context, const Redaction& redaction);
     ActiveRun(const ActiveRun&) = delete; // the dispatcher refers to the machine
     ActiveRun& operator=(const ActiveRun&) = delete;
     ActiveRun(ActiveRun&&) = delete;
@@ -63,6 +64,7 @@ private:
     Catalogue used_modules() const;
 
     const PlannedRun& run_;
+    const Redaction& redaction_;
     record::Machine machine_;
     Dispatcher dispatcher_;
     bool keep_samples_ = false;

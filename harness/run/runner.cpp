@@ -7,6 +7,7 @@
 #include "process/program.hpp"
 #include "process/signals.hpp"
 #include "run/active_run.hpp"
+#include "run/redaction.hpp"
 #include "run/run_folder.hpp"
 #include "telemetry/errors.hpp"
 
@@ -77,7 +78,7 @@ public:
     Runner(const std::vector<PlannedRun>& wanted, const RunOptions& options, Observer& observer)
         : wanted_{wanted}, cases_{wanted_[0].plan.cases.size()},
           replicas_{wanted_[0].plan.replicas}, options_{options}, observer_{observer},
-          forecast_{steps_of(wanted_), replicas_} {}
+          redaction_{find_secrets(wanted, options)}, forecast_{steps_of(wanted_), replicas_} {}
 
     Result<std::vector<Outcome>> run();
 
@@ -100,6 +101,7 @@ private:
     int replicas_;
     const RunOptions& options_;
     Observer& observer_;
+    Redaction redaction_;
     Signals signals_;
     std::optional<Governors> governors_;
     std::optional<telemetry::ErrorWatch> errors_;
@@ -161,9 +163,13 @@ Result<void> Runner::open_runs(const record::Machine& machine) {
     for (const auto& run : wanted_) {
         auto context = enter(run.variant, options_);
         if (!context) return tl::unexpected{context.error()};
-        runs_.emplace_back(run, machine, worker_program(options_), watch(), std::move(*context));
+        runs_.emplace_back(run, machine, worker_program(options_), watch(), std::move(*context),
+                           redaction_);
     }
-    auto folders = open_run_folders(wanted_, options_, machine);
+    auto recorded = wanted_;
+    for (auto& run : recorded)
+        if (run.pairing) redaction_.apply(*run.pairing);
+    auto folders = open_run_folders(recorded, options_, machine);
     if (!folders) return tl::unexpected{folders.error()};
     for (std::size_t i = 0; i < runs_.size(); ++i)
         if (auto opened = runs_[i].open(std::move((*folders)[i]), options_.keep_samples); !opened)

@@ -11,17 +11,25 @@
 #include "render/workbook.hpp"
 #include "verbs.hpp"
 
+#include <filesystem>
+#include <string>
 #include <vector>
 
 namespace assay::report {
 namespace {
+
+/// A report travels: of the file's place it says the last folder, which is the run's.
+std::string source_of(const std::filesystem::path& file) {
+    return file.parent_path().filename() / file.filename();
+}
 
 Result<std::vector<Report>> make_reports(const std::vector<Input>& inputs) {
     std::vector<Report> reports;
     for (const auto& input : inputs) {
         const auto run = record::read_run(input.file);
         if (!run) return tl::unexpected{run.error()};
-        reports.push_back(make_report(*run, {.label = input.label, .source = input.file.string()}));
+        reports.push_back(
+            make_report(*run, {.label = input.label, .source = source_of(input.file)}));
     }
     return reports;
 }
