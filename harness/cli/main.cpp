@@ -3,10 +3,12 @@
 #include "cli/options.hpp"
 #include "cli/reports.hpp"
 #include "cli/verbs.hpp"
+#include "process/process.hpp"
 #include "worker/worker.hpp"
 
 #include <exception>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace {
@@ -31,6 +33,11 @@ int main(int argc, char** argv) {
     assay::open_standard_streams();
     try {
         return run({argv + 1, argv + argc});
+    } catch (const std::system_error& error) {
+        const bool limit = error.code() == std::errc::resource_unavailable_try_again;
+        return static_cast<int>(
+            assay::cli::report(limit ? assay::harness::no_process(error.code().value())
+                                     : assay::Error{error.what(), assay::Fault::environment}));
     } catch (const std::exception& error) {
         // Out of memory and the like: expected failures are Results.
         return static_cast<int>(assay::cli::report({error.what(), assay::Fault::environment}));

@@ -33,6 +33,8 @@ void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>&
     if (reports) print(fmt::format("report: {}\n", reports->html.string()));
     if (outcome.signal != 0)
         print("Interrupted: the same command with --resume continues this run.\n");
+    else if (exit_code(outcome) == ExitCode::environment)
+        print("Workers could not be started: the same command with --resume tries them again.\n");
 }
 
 Result<void> check_machine(const Options& options) {

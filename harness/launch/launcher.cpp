@@ -196,6 +196,35 @@ Result<Listener> listener_for(const Placement& placement) {
     return Listener::open();
 }
 
+namespace {
+
+/// The signal that killed it; 0: none.
+int signal_of(const Ending& ending, bool by_proxy) {
+    // A launcher's exit code contains the signal that killed a rank: 128 + n, as a shell's does.
+    constexpr int shell_offset = 128;
+    const bool told = by_proxy && ending.code > shell_offset;
+    return told ? ending.code - shell_offset : ending.signal;
+}
+
+std::string killed_by(int signal) {
+    return fmt::format("killed by {}{}", signal_words(signal),
+                       signal == SIGKILL ? ", perhaps out of memory," : "");
+}
+
+} // namespace
+
+record::Conclusion early_death(const Ending& ending, bool by_proxy) {
+    const int signal = signal_of(ending, by_proxy);
+    const auto how = signal == 0 ? fmt::format("it ended with exit code {}", ending.code)
+                                 : "it was " + killed_by(signal);
+    const auto reason =
+        fmt::format("the worker could not be started: {} before it said which build it is", how);
+    return {.status = record::Status::not_started,
+            .code = record::ReasonCode::no_worker,
+            .reason = reason,
+            .values = {{"message", reason}}};
+}
+
 record::Conclusion death(const std::optional<Ending>& ending, bool by_proxy,
                          const std::string& phase, const std::string& who, record::Values values) {
     record::Conclusion death{.status = record::Status::crashed,
@@ -204,17 +233,13 @@ record::Conclusion death(const std::optional<Ending>& ending, bool by_proxy,
                              .values = std::move(values)};
     death.values.push_back({"phase", phase});
     if (!ending) return death;
-    // A launcher's exit code contains the signal that killed a rank: 128 + n, as a shell's does.
-    constexpr int shell_offset = 128;
-    const bool told = by_proxy && ending->code > shell_offset;
-    const int signal = told ? ending->code - shell_offset : ending->signal;
+    const int signal = signal_of(*ending, by_proxy);
     if (signal == 0) {
         death.reason = fmt::format("{}ended with exit code {} in the middle of a case, while {}",
                                    who, ending->code, phase);
         death.values.push_back({"exit_code", std::int64_t{ending->code}});
     } else {
-        death.reason = fmt::format("{}killed by {}{} while {}", who, signal_words(signal),
-                                   signal == SIGKILL ? ", perhaps out of memory," : "", phase);
+        death.reason = fmt::format("{}{} while {}", who, killed_by(signal), phase);
         death.values.push_back({"signal", std::int64_t{signal}});
     }
     return death;

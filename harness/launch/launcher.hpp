@@ -43,6 +43,8 @@ Result<Listener> listener_for(const Placement& placement);
 /// it. `who`, `values`: the rank, if known ("rank 1 on node1 ").
 record::Conclusion death(const std::optional<Ending>& ending, bool by_proxy,
                          const std::string& phase, const std::string& who, record::Values values);
+/// The same before any process has said hello: no module was loaded, so nothing is known of the case.
+record::Conclusion early_death(const Ending& ending, bool by_proxy);
 
 /// May processes of one user read each other's memory? Containers often deny it; shared memory transports
 /// must then be configured.

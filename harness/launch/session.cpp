@@ -241,7 +241,11 @@ void Session::read_peer(Waiting& waiting, Peer& peer) {
 Result<void> Session::take(Waiting& waiting, Peer& peer, const std::string& line) {
     auto message = message::parse_from_worker(line);
     if (!message) return tl::unexpected{message.error()};
-    if (const auto* hello = std::get_if<message::Hello>(&*message)) return greet(peer, *hello);
+    if (const auto* hello = std::get_if<message::Hello>(&*message)) {
+        auto greeted = greet(peer, *hello);
+        if (greeted && waiting.phase == starting) waiting.phase = "loading the module";
+        return greeted;
+    }
     if (const auto* result = std::get_if<message::Result>(&*message);
         result != nullptr && result->result.replicas.size() != 1)
         return fail("a result that is not of one replica", Fault::benchmark);
@@ -435,6 +439,8 @@ void Session::look_for_the_end(Waiting& waiting) {
         waiting.status = Status::ok;
         return;
     }
+    if (std::ranges::all_of(peers_, [](const Peer& peer) { return peer.rank < 0; }))
+        return end(waiting, early_death(*process_.poll(), by_proxy_));
     const bool knows_rank = placement_.ranks > 1 && lost_ >= 0;
     end(waiting,
         death(process_.poll(), by_proxy_, waiting.phase, knows_rank ? name_of(lost_) + " " : "",

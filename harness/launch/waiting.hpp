@@ -5,17 +5,18 @@
 #pragma once
 
 #include "process/message.hpp"
+#include "record/journal.hpp"
 #include "record/model.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -32,6 +33,9 @@ struct Watch {
 /// After one rank has given up or closed, the others get this long to say what they know.
 inline constexpr std::chrono::seconds grace{5};
 
+/// The phase before the first process has said hello.
+inline constexpr std::string_view starting = "starting the worker";
+
 /// Which request the message answers; 0: none.
 inline std::uint64_t id_of(const message::FromWorker& message) {
     if (const auto* result = std::get_if<message::Result>(&message)) return result->id;
@@ -47,10 +51,9 @@ struct Waiting {
     double limit_seconds = 0;
     int others = 0; ///< ranks beside 0 that will report
 
-    std::string phase = "starting the worker";
+    std::string phase{starting};
     std::optional<message::FromWorker> answer;
     std::vector<std::string> warnings;
-    std::size_t warned_bytes = 0;
     std::optional<record::Conclusion> other; ///< why a rank other than 0 did not finish; the first
     std::optional<record::Status> status;    ///< set: over; ok: answered
     record::Conclusion conclusion;           ///< when over and not answered
@@ -68,13 +71,7 @@ struct Waiting {
     }
     void hurry() { deadline = std::min(deadline, std::chrono::steady_clock::now() + grace); }
 
-    void warn(std::string text) {
-        constexpr std::size_t most_warnings = 100;
-        constexpr std::size_t most_bytes = std::size_t{64} << 10U; // of all of them
-        warned_bytes += text.size();
-        if (warnings.size() < most_warnings && warned_bytes <= most_bytes)
-            warnings.push_back(std::move(text));
-    }
+    void warn(std::string text) { record::add_warning(warnings, std::move(text)); }
     void see(const message::Phase& message) {
         if (message.id != id) return;
         phase = message.phase;

@@ -49,6 +49,19 @@ std::vector<Draft> matching(const Catalogue& catalogue, const Selector& selector
     return drafts;
 }
 
+/// How many values may still be made.
+struct Room {
+    std::size_t left = most_values;
+    Result<void> take(std::size_t count, std::string_view where) {
+        if (count > left)
+            return fail(fmt::format("{}: these are more than {} values: give fewer, or shorter "
+                                    "ranges",
+                                    where, most_values));
+        left -= count;
+        return {};
+    }
+};
+
 /// Values wanted for one parameter, from a suite (JSON) or from the command line (words).
 struct Wanted {
     const record::Machine& machine;
@@ -89,7 +102,7 @@ tl::unexpected<Error> no_such_parameter(const Wanted& wanted, std::span<Draft* c
 /// Replaces the values of one parameter in several drafts: the same benchmark by several libraries
 /// need not know the same values (fp64, bf16), so each takes those it knows. A value that none knows is an
 /// error. A draft that knows none of them measures nothing, with a note.
-Result<void> restrict_to(const Wanted& wanted, std::span<Draft* const> drafts,
+Result<void> restrict_to(const Wanted& wanted, std::span<Draft* const> drafts, Room& room,
                          std::vector<std::string>& notes) {
     std::vector<bool> taken(wanted.values.size(), false);
     std::optional<Error> refusal;
@@ -106,6 +119,7 @@ Result<void> restrict_to(const Wanted& wanted, std::span<Draft* const> drafts,
                 refusal = value.error();
                 continue;
             }
+            if (auto fits = room.take(value->size(), wanted.where); !fits) return fits;
             taken[i] = true;
             std::ranges::move(*value, std::back_inserter(values));
         }
@@ -166,7 +180,7 @@ void note_modules(const Catalogue& catalogue, const Suite& suite, std::vector<st
 
 Result<std::vector<Draft>> drafts_of_case(const Catalogue& catalogue, const SuiteCase& entry,
                                           const std::string& where, const record::Machine& machine,
-                                          std::vector<std::string>& notes) {
+                                          Room& room, std::vector<std::string>& notes) {
     if (is_of_no_module(catalogue, entry)) return std::vector<Draft>{};
     std::vector<Draft> drafts;
     for (const auto& module : catalogue.modules)
@@ -181,13 +195,18 @@ Result<std::vector<Draft>> drafts_of_case(const Catalogue& catalogue, const Suit
             error.message += fmt::format(" (asked of module {})", entry.library);
         return tl::unexpected{std::move(error)};
     }
-    for (auto& draft : drafts) draft.protocol = entry.protocol;
+    for (auto& draft : drafts) {
+        for (const auto& defaults : draft.values)
+            if (auto fits = room.take(defaults.size(), where); !fits)
+                return tl::unexpected{fits.error()};
+        draft.protocol = entry.protocol;
+    }
     for (const auto& parameter : entry.parameters) {
         const Wanted wanted{.machine = machine,
                             .where = fmt::format("{}.parameters", where),
                             .parameter = parameter.name,
                             .values = parameter.values};
-        if (auto done = restrict_to(wanted, pointers_to(drafts), notes); !done)
+        if (auto done = restrict_to(wanted, pointers_to(drafts), room, notes); !done)
             return tl::unexpected{done.error()};
     }
     return drafts;
@@ -198,9 +217,10 @@ Result<std::vector<Draft>> drafts_of_suite(const Catalogue& catalogue, const Sui
                                            std::vector<std::string>& notes) {
     std::vector<Draft> drafts;
     note_modules(catalogue, suite, notes);
+    Room room;
     for (std::size_t i = 0; i < suite.cases.size(); ++i) {
         const auto where = fmt::format("{}: cases[{}]", suite.source, i);
-        auto some = drafts_of_case(catalogue, suite.cases[i], where, machine, notes);
+        auto some = drafts_of_case(catalogue, suite.cases[i], where, machine, room, notes);
         if (!some) return tl::unexpected{some.error()};
         std::ranges::move(*some, std::back_inserter(drafts));
     }
@@ -221,7 +241,7 @@ std::vector<json::Value> words_of(std::string_view list) {
 
 /// "gemm.square.size=1024,2048"
 Result<void> apply_set(const Catalogue& catalogue, const std::string& text,
-                       const record::Machine& machine, std::vector<Draft>& drafts,
+                       const record::Machine& machine, std::vector<Draft>& drafts, Room& room,
                        std::vector<std::string>& notes) {
     const auto equals = text.find('=');
     const auto left = std::string_view{text}.substr(0, equals);
@@ -241,12 +261,13 @@ Result<void> apply_set(const Catalogue& catalogue, const std::string& text,
             return tl::unexpected{no_such_benchmark(catalogue, name)};
         return fail(fmt::format("--set {}: this plan does not measure {}", text, name));
     }
+    constexpr std::size_t longest = 100; // in a message
     const Wanted wanted{.machine = machine,
-                        .where = fmt::format("--set {}", text),
+                        .where = fmt::format("--set {}", text.size() < longest ? text : left),
                         .parameter = std::string{left.substr(dot + 1)},
                         .values = words_of(std::string_view{text}.substr(equals + 1)),
                         .words = true};
-    return restrict_to(wanted, matched, notes);
+    return restrict_to(wanted, matched, room, notes);
 }
 
 /// One item of --only: a benchmark, a pattern, a family or a library.
@@ -338,8 +359,9 @@ Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& re
     if (!drafts) return tl::unexpected{drafts.error()};
     if (auto kept = keep_only(catalogue, request.only, *drafts); !kept)
         return tl::unexpected{kept.error()};
+    Room room;
     for (const auto& text : request.set)
-        if (auto done = apply_set(catalogue, text, request.machine, *drafts, selection.notes);
+        if (auto done = apply_set(catalogue, text, request.machine, *drafts, room, selection.notes);
             !done)
             return tl::unexpected{done.error()};
     std::size_t total = 0;

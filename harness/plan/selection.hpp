@@ -22,6 +22,8 @@ struct Selection {
 
 /// More cases than this are refused: a typing error, and weeks of measuring.
 inline constexpr std::size_t most_cases = 100'000;
+/// Of all parameters before they are combined, ranges written out.
+inline constexpr std::size_t most_values = 100'000;
 
 /// All cases of `suite`, or of the benchmarks in request.what if it is null, after --set and --only.
 Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& request,

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,16 +36,6 @@ using namespace std::chrono_literals;
 constexpr pid_t no_session = -1;
 
 std::string system_words(int error) { return std::system_category().message(error); }
-
-/// fork() says EAGAIN for limits that are none of ours.
-Error no_process(int error) {
-    return {.message =
-                fmt::format("cannot start a process: {}{}", system_words(error),
-                            error == EAGAIN ? "; the limit of processes is reached "
-                                              "(`ulimit -u`, or pids.max of the control group)"
-                                            : ""),
-            .fault = Fault::environment};
-}
 
 /// What the child needs after fork(), prepared before: between fork() and exec only calls that are
 /// safe in a copy of a threaded process are allowed, so nothing may be allocated there.
@@ -173,6 +164,19 @@ std::vector<pid_t> orphans(std::int64_t born) {
 }
 
 } // namespace
+
+Error no_process(int error) {
+    Error problem{.message = "cannot start a process or a thread: " + system_words(error),
+                  .fault = Fault::environment};
+    if (error != EAGAIN) return problem;
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NPROC, &limit);
+    problem.message +=
+        fmt::format("; raise the limit of processes (`ulimit -u`, which is {}, or "
+                    "pids.max of the control group)",
+                    limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur));
+    return problem;
+}
 
 std::string signal_words(int signal) {
     const char* name = ::sigabbrev_np(signal);

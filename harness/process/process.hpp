@@ -30,6 +30,9 @@ struct Command {
     std::string mark;
 };
 
+/// Why fork() or a thread failed, and what would be right: EAGAIN is a limit, which only the system knows.
+Error no_process(int error);
+
 /// How a process ended.
 struct Ending {
     int code = 0;   ///< exit code, if it ended by itself

@@ -130,6 +130,17 @@ Result<Journal> Journal::resume(const std::filesystem::path& path, const Journal
 
 Result<void> Journal::add(const JournalStep& step) { return file_.add(sealed(json::encode(step))); }
 
+void add_warning(std::vector<std::string>& warnings, std::string warning) {
+    constexpr std::size_t most = 100;
+    constexpr std::size_t most_bytes = std::size_t{64} << 10U;
+    static const std::string left_out = "further warnings were left out";
+    std::size_t bytes = warning.size() + left_out.size();
+    for (const auto& earlier : warnings) bytes += earlier.size();
+    if (warnings.size() + 1 >= most || bytes > most_bytes) warning = left_out;
+    if (std::ranges::find(warnings, warning) == warnings.end())
+        warnings.push_back(std::move(warning));
+}
+
 void add_step(Case& into, Case step) {
     for (Replica& replica : step.replicas) {
         const auto same = std::ranges::find(into.replicas, replica.index, &Replica::index);
@@ -144,9 +155,7 @@ void add_step(Case& into, Case step) {
     if (!step.work.empty()) into.work = std::move(step.work);
     const bool has_failed = into.verification && !into.verification->passed;
     if (step.verification && !has_failed) into.verification = std::move(step.verification);
-    for (std::string& warning : step.warnings)
-        if (std::ranges::find(into.warnings, warning) == into.warnings.end())
-            into.warnings.push_back(std::move(warning));
+    for (std::string& warning : step.warnings) add_warning(into.warnings, std::move(warning));
     if (into.replicas.empty()) set_conclusion(into, conclusion(step));
 }
 

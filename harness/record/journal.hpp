@@ -76,6 +76,9 @@ private:
     LineFile file_;
 };
 
+/// At most 100 of them, each once, and 64 KiB in all; the last one says where more were left out.
+void add_warning(std::vector<std::string>& warnings, std::string warning);
+
 /// Adds the result of a step to its case: the replica (replacing an earlier one with its index), settings,
 /// work, warnings. A failed verification is never replaced by one that passed.
 void add_step(Case& into, Case step);

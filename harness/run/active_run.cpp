@@ -18,6 +18,12 @@ namespace assay::harness {
 
 namespace fs = std::filesystem;
 
+void add_facts(record::NamedList& software, record::NamedList facts) {
+    constexpr std::size_t most = 10'000; // a record is read again and again
+    facts.resize(std::min(facts.size(), most - std::min(most, software.size())));
+    std::ranges::move(facts, std::back_inserter(software));
+}
+
 ActiveRun::ActiveRun(const PlannedRun& run, record::Machine machine, fs::path program, Watch watch,
                      ExecutionContext context, const Redaction& redaction)
     : run_{run}, redaction_{redaction}, machine_{std::move(machine)},
@@ -57,11 +63,7 @@ void ActiveRun::ask_modules(const std::function<bool()>& stop) {
     for (const auto& module : used_modules().modules) {
         if (stop()) return;
         const auto log = folder_->path / "logs" / (path_word(module.module) + ".facts.log");
-        auto facts = dispatcher_.facts(module, log);
-        constexpr std::size_t most =
-            10'000; // facts of all modules: a record is read again and again
-        facts.resize(std::min(facts.size(), most - std::min(most, machine_.software.size())));
-        std::ranges::move(facts, std::back_inserter(machine_.software));
+        add_facts(machine_.software, dispatcher_.facts(module, log));
     }
 }
 

@@ -22,6 +22,9 @@
 
 namespace assay::harness {
 
+/// Those of one module to those of all others: 10,000 at most.
+void add_facts(record::NamedList& software, record::NamedList facts);
+
 class ActiveRun {
 public:
     ActiveRun(const PlannedRun& run, record::Machine machine, std::filesystem::path program,

@@ -196,10 +196,11 @@ message::Result Dispatcher::attempt(const PlannedCase& planned, const measure::P
     if (!session) {
         const auto& error = session.error();
         if (error.fault != Fault::benchmark) return give_up(error);
-        set_conclusion(attempt.result, {.status = Status::not_started,
-                                        .code = record::ReasonCode::no_worker,
-                                        .reason = error.message,
-                                        .values = {{"message", error.message}}});
+        attempt.result.replicas = {{.index = replica, .started = utc_now()}};
+        set_conclusion(attempt.replica(), {.status = Status::not_started,
+                                           .code = record::ReasonCode::no_worker,
+                                           .reason = error.message,
+                                           .values = {{"message", error.message}}});
         return attempt;
     }
     auto environment = recorded_environment((*session)->environment(), environment_);

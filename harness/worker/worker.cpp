@@ -304,8 +304,8 @@ int worker_main() {
         return static_cast<int>(ExitCode::environment);
     }
     Outbox outbox{*connection};
-    outbox.send(hello(start, rank));
     Inbox inbox{*connection, [&] { outbox.send(message::Pong{.state = own_state()}); }};
+    outbox.send(hello(start, rank)); // now that it has all it needs
     const auto place = place_of(start.host_ranks, rank);
     Loop loop{outbox, rank, start.data_limit,
               place && place->local_rank == 0 ? cpus : std::nullopt};

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -328,6 +329,59 @@ TEST(Cli, VariablesThatChangeKernelsReachWorkersOnlyWhenAskedFor) {
     expect_refusal(run({"run", "peak.fma", "--keep-environment", "NOT_SET_HERE", "--quiet", "--out",
                         kept.path()}),
                    2, {"NOT_SET_HERE", "not set"});
+}
+
+/// A command that lets a user have so many processes. It does not count for root: another user, whom nobody else is.
+std::vector<std::string> with_processes(int most) {
+    std::vector<std::string> command{"/usr/bin/prlimit", "--nproc=" + std::to_string(most)};
+    const auto nobody = std::to_string(100'000 + ::getpid());
+    if (::geteuid() == 0)
+        command.insert(command.end(), {"/usr/bin/setpriv", "--clear-groups", "--reuid", nobody,
+                                       "--regid", nobody});
+    return command;
+}
+
+TEST(Cli, ALimitOfProcessesIsNamedAndTheRunGoesOnLater) {
+    for (const auto& word : with_processes(1))
+        if (word.starts_with('/') && !std::filesystem::exists(word)) GTEST_SKIP() << "no " << word;
+    const Folder folder;
+    std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+    // A sanitizer that looks for leaks starts a process.
+    const auto limited = [&](int most) {
+        return run(short_run(folder), {.environment = {"ASAN_OPTIONS=detect_leaks=0"},
+                                       .through = with_processes(most)});
+    };
+    expect_refusal(limited(1), 4, {"cannot start", "`ulimit -u`, which is 1"}); // not even threads
+    const auto without_workers = limited(2);
+    EXPECT_EQ(without_workers.code, 4) << without_workers.error;
+    EXPECT_THAT(without_workers.output,
+                AllOf(HasSubstr("not_started"), HasSubstr("could not be started"),
+                      HasSubstr("ulimit -u"), HasSubstr("--resume")));
+    auto arguments = short_run(folder);
+    arguments.emplace_back("--resume");
+    const auto again = run(arguments);
+    EXPECT_EQ(again.code, 0) << again.error;
+    EXPECT_EQ(files_named(folder, "run.json").size(), 1U) << "the same run";
+}
+
+TEST(Cli, ResultsAreReadWithoutACache) {
+    const Folder folder;
+    ASSERT_EQ(run(short_run(folder)).code, 0);
+    const auto file = folder.write("file", "in the way");
+    const std::vector<std::vector<std::string>> commands{
+        {"list"}, {"report", folder.path()}, {"history", folder.path()}};
+    for (const auto& command : commands) {
+        const auto usual =
+            run(command, {.environment = {"XDG_CACHE_HOME=" + folder.path().string()}});
+        EXPECT_EQ(usual.code, command[0] == "history" ? 3 : 0) << usual.error; // 3: one run is none
+        for (const auto& place : {std::string{"/proc/1/none"}, file.string(), std::string{}}) {
+            const auto outcome =
+                run(command, {.environment = {"XDG_CACHE_HOME=" + place, "HOME=" + place}});
+            EXPECT_EQ(outcome.code, usual.code) << outcome.error;
+            EXPECT_EQ(outcome.output, usual.output);
+            EXPECT_EQ(outcome.error, usual.error);
+        }
+    }
 }
 
 TEST(Cli, AFolderMayBeginWithADash) {

@@ -90,6 +90,28 @@ TEST(Interleave, WhatIsWrongIsSaidWithTheCodeForIt) {
     EXPECT_EQ(steps_in(out), 0U);
 }
 
+TEST(Interleave, AProgramThatStopsStartingWorkersCostsNothingForEver) {
+    const Folder folder;
+    const auto script = folder.write("start", "#!/bin/sh\nmkdir " + folder.path().string() +
+                                                  "/tried && exec \"$@\"\nexit 3\n");
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    const auto command = words(
+        {"run"}, {"--interleave", "a:", "--interleave", "b: via=" + script.string(), "--pairs", "2",
+                  "--budget", "2s", "--json", "--quiet", "--resume", "--out", folder.path()});
+    const auto first = run(command);
+    EXPECT_EQ(first.code, 4) << first.error;
+    const auto cases = [](const cli_test::Outcome& outcome) {
+        return read(parsed(outcome.output)["settings"][1]["file"].get<std::string>())["cases"];
+    };
+    EXPECT_EQ(cases(first)[0]["status"], "not_started");
+    EXPECT_EQ(cases(first)[0]["reason_code"], "no_worker");
+    folder.write("start", "#!/bin/sh\nexec \"$@\"\n");
+    const auto again = run(command);
+    EXPECT_EQ(again.code, 0) << again.error;
+    EXPECT_EQ(parsed(again.output)["pairing"], parsed(first.output)["pairing"]);
+    EXPECT_EQ(cases(again)[0]["replicas"].size(), 2U);
+}
+
 TEST(Interleave, AnInterruptedPairingIsGoneOnWith) {
     const Folder folder;
     const auto command = words(

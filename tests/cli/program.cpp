@@ -51,7 +51,8 @@ Outcome run(const std::vector<std::string>& arguments, const Options& options) {
     const Folder folder;
     const std::string output = options.output.empty() ? folder.path() / "out" : options.output;
     const std::string error = options.error.empty() ? folder.path() / "err" : options.error;
-    std::vector<std::string> texts{ASSAY_PROGRAM};
+    std::vector<std::string> texts = options.through;
+    texts.emplace_back(ASSAY_PROGRAM);
     texts.insert(texts.end(), arguments.begin(), arguments.end());
     auto environment = environment_with(options.environment);
     posix_spawn_file_actions_t actions{};
@@ -71,11 +72,11 @@ Outcome run(const std::vector<std::string>& arguments, const Options& options) {
             ::posix_spawn_file_actions_adddup2(&actions, pipe[1], descriptor);
     }
     pid_t child = 0;
-    const int fault = ::posix_spawn(&child, ASSAY_PROGRAM, &actions, nullptr,
+    const int fault = ::posix_spawn(&child, texts.front().c_str(), &actions, nullptr,
                                     pointers_to(texts).data(), pointers_to(environment).data());
     ::posix_spawn_file_actions_destroy(&actions);
     ::close(pipe[1]);
-    if (fault != 0) throw std::system_error{fault, std::generic_category(), ASSAY_PROGRAM};
+    if (fault != 0) throw std::system_error{fault, std::generic_category(), texts.front()};
     int status = 0;
     if (options.interrupt_when) {
         while (is_running(child) && !options.interrupt_when())

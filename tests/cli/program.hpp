@@ -22,6 +22,7 @@ struct Options {
     std::filesystem::path output;         ///< where stdout goes instead of into the outcome
     std::filesystem::path error;          ///< where stderr goes
     std::filesystem::path folder;         ///< that it is started in
+    std::vector<std::string> through;     ///< a command that starts it: "/usr/bin/prlimit", ...
     bool closed = false;                  ///< descriptors 0 to 2 are closed
     bool no_reader = false;               ///< stdout and stderr are a pipe that nobody reads
     std::function<bool()> interrupt_when; ///< asked every 10 ms: is it time for SIGINT?

@@ -370,6 +370,35 @@ TEST_F(RunnerTest, AWorkerThatCouldNotBeStartedIsTriedAgain) {
     EXPECT_TRUE(record::is_finished(again.status)) << again.reason;
 }
 
+TEST_F(RunnerTest, AWorkerThatDiesBeforeItsHelloIsTriedAgain) {
+    const auto plan = trouble_.plan({"fine"}, 2);
+    ::setenv("TROUBLE_EARLY", std::to_string(SIGKILL).c_str(), 1);
+    const auto early = run(plan);
+    ::unsetenv("TROUBLE_EARLY");
+    ASSERT_TRUE(early) << early.error().message;
+    const auto& c = early->run.cases.at(0);
+    EXPECT_EQ(c.status, Status::not_started);
+    EXPECT_EQ(c.reason_code, record::ReasonCode::no_worker);
+    EXPECT_THAT(c.reason, testing::AllOf(HasSubstr("could not be started"), HasSubstr("SIGKILL"),
+                                         HasSubstr("before it said which build it is")));
+    const auto again = run(plan, true);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_TRUE(observer_.resumed);
+    EXPECT_TRUE(record::is_finished(again->run.cases.at(0).status)) << again->run.cases[0].reason;
+    EXPECT_EQ(again->run.cases[0].replicas.size(), 2U);
+}
+
+// The worker is there, and what it loads is the benchmark's.
+TEST_F(RunnerTest, AModuleThatKillsItsProcessWhenItIsLoadedIsACrash) {
+    ::setenv("TROUBLE_AT_LOAD", "1", 1);
+    const auto c = only_case("fine");
+    ::unsetenv("TROUBLE_AT_LOAD");
+    EXPECT_EQ(c.status, Status::crashed);
+    EXPECT_EQ(c.reason_code, record::ReasonCode::process_died);
+    EXPECT_EQ(record::number(c.reason_values, "signal"), SIGKILL);
+    EXPECT_EQ(record::text(c.reason_values, "phase"), "loading the module");
+}
+
 TEST_F(RunnerTest, RawSamplesGoIntoASidecar) {
     const auto outcome = trouble_test::run(
         trouble_.plan({"slow"}),

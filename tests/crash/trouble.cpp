@@ -66,6 +66,11 @@ void leave_a_daemon() {
     ::_exit(1);
 }
 
+/// A module that kills whoever loads it, where TROUBLE_AT_LOAD is set.
+[[gnu::constructor]] void at_load() {
+    if (std::getenv("TROUBLE_AT_LOAD") != nullptr) ::raise(SIGKILL);
+}
+
 void write_to_the_socket() {
     // A descriptor found by trying: the worker has few.
     for (int fd = 3; fd < 64; ++fd) {

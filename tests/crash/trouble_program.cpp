@@ -9,6 +9,7 @@
 #include "trouble_plan.hpp"
 #include "worker/worker.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -44,12 +45,19 @@ std::vector<assay::harness::Connection> strangers() {
     return all;
 }
 
+/// The worker dies before its first word, where TROUBLE_EARLY has a signal.
+void die_early() {
+    if (const char* signal = std::getenv("TROUBLE_EARLY"); signal != nullptr)
+        std::raise(std::stoi(signal));
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     const std::vector<std::string> arguments{argv + 1, argv + argc};
     try {
         if (!arguments.empty() && arguments[0] == "worker") {
+            die_early();
             const auto silent = strangers();
             return assay::harness::worker_main();
         }

@@ -190,10 +190,25 @@ TEST(Plan, BudgetIsKeptWhereItCanBeAndNeverBelowTheFloor) {
 }
 
 TEST(Plan, TooManyCasesAreRefusedBeforeTheyAreMade) {
-    std::string values = "16"; // 60,000 sizes by 8 combinations of the rest
-    for (int i = 17; i < 60'016; ++i) values.append(",").append(std::to_string(i));
+    std::string values = "16"; // 13,000 sizes by 8 combinations of the rest
+    for (int i = 17; i < 13'016; ++i) values.append(",").append(std::to_string(i));
     EXPECT_THAT(error_of({.what = {"gemm.square"}, .set = {"gemm.square.size=" + values}}),
                 HasSubstr("more than 100000 cases"));
+}
+
+TEST(Plan, TooManyValuesAreRefusedBeforeTheyAreMade) {
+    std::string ranges = "1KiB..1024GiB:16"; // 481 values each
+    for (int i = 1; i < 207; ++i) ranges += ",1KiB..1024GiB:16";
+    const auto all = catalogue();
+    const auto with = [](const std::string& more) {
+        return PlanRequest{.what = {"memory.copy"},
+                           .set = {"memory.copy.threads=one", "memory.copy.bytes=" + more}};
+    };
+    EXPECT_TRUE(make_plan(all, with(ranges))) << "99,567 values, most of them twice";
+    const auto refusal = error_of(with(ranges + ",1KiB..1024GiB:16"));
+    EXPECT_THAT(refusal, AllOf(HasSubstr("--set memory.copy.bytes"),
+                               HasSubstr("more than 100000 values"), HasSubstr("shorter ranges")));
+    EXPECT_LT(refusal.size(), 200U) << "a sentence, not the list";
 }
 
 TEST(Plan, EveryCaseOfAnyRequestIsInsideItsRange) {
@@ -302,6 +317,19 @@ TEST(PlanOfSuite, CombinesListsAndLeavesOutLibrariesThatAreNotThere) {
                             "gemm.square[onednn] precision=bf16 size=2048 threads=one",
                             "gemm.square[openblas] precision=fp64 size=2048 threads=one"));
     EXPECT_THAT(plan.notes, ElementsAre(HasSubstr("mkl")));
+}
+
+TEST(PlanOfSuite, AsManyValuesAsFitAreInAllEntriesTogether) {
+    const TemporaryFolder folder;
+    std::string entries; // of 481 values for the bytes, and three defaults
+    for (int i = 0; i < 220; ++i)
+        entries += std::string{i == 0 ? "" : ","} +
+                   R"({"benchmark":"memory.copy","parameters":{"bytes":"1KiB..1024GiB:16"}})";
+    const auto path =
+        folder.write("wide.json", R"({"schema":"assay.suite/1","name":"x","description":"x",
+            "cases":[)" + entries + "]}");
+    EXPECT_THAT(error_of({.what = {path.string()}}),
+                AllOf(HasSubstr("wide.json: cases[206]"), HasSubstr("more than 100000 values")));
 }
 
 TEST(PlanOfSuite, WrongNamesAndValuesAreErrorsWithTheirPlace) {

@@ -117,6 +117,17 @@ TEST(Suite, EveryTruncationIsAnErrorAndNoneACrash) {
     EXPECT_TRUE(harness::read_suite(folder.write("s.json", text)));
 }
 
+TEST(Suite, IsAtMostAMebibyte) {
+    const TemporaryFolder folder;
+    constexpr std::size_t most = std::size_t{1} << 20U;
+    auto text = whole("");
+    text.resize(most, ' ');
+    EXPECT_TRUE(harness::read_suite(folder.write("s.json", text)));
+    const auto refused = harness::read_suite(folder.write("s.json", text + ' '));
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, AllOf(HasSubstr("s.json"), HasSubstr("larger than")));
+}
+
 TEST(Suite, IsFoundByPathOrNotAtAll) {
     EXPECT_EQ(harness::find_suite("./x"), "./x");
     EXPECT_EQ(harness::find_suite("x.json"), "x.json");

@@ -313,6 +313,27 @@ TEST(AddStep, ReplacesAReplicaThatWasMeasuredAgain) {
     EXPECT_EQ(c.replicas[1].status, Status::crashed);
 }
 
+TEST(AddStep, KeepsSomeWarningsOfManyAndSaysSo) {
+    Case c;
+    for (int replica = 0; replica < 4; ++replica) {
+        auto loud = step(0, replica).result;
+        loud.warnings = {std::to_string(replica) + std::string(20'000, 'x'), "of each"};
+        add_step(c, loud);
+    }
+    EXPECT_THAT(c.warnings, testing::SizeIs(5)) << "three of 20,000 bytes fit";
+    EXPECT_EQ(c.warnings.back(), "further warnings were left out");
+    EXPECT_THAT(c.warnings, testing::Contains("of each").Times(1));
+    std::vector<std::string> many;
+    for (int i = 0; i < 1000; ++i) add_warning(many, std::to_string(i));
+    EXPECT_EQ(many.size(), 100U);
+    EXPECT_EQ(many.back(), "further warnings were left out");
+    std::vector<std::string> full;
+    add_warning(full, std::string((std::size_t{64} << 10U) - 30, 'x'));
+    EXPECT_EQ(full.front().front(), 'x') << "64 KiB with the sentence that there were more";
+    add_warning(full, "y");
+    EXPECT_THAT(full, testing::Contains("further warnings were left out"));
+}
+
 TEST(AddStep, KeepsAFailedVerification) {
     Case c;
     Case bad = step(0, 0).result;

@@ -3,6 +3,7 @@
 // The small pieces a run is made of: tuning, forecast, names of folders.
 
 #include "record/writer.hpp"
+#include "run/active_run.hpp"
 #include "run/forecast.hpp"
 #include "run/run_folder.hpp"
 #include "run/tuning.hpp"
@@ -145,6 +146,22 @@ TEST(Forecast, GoesFromThePlanToWhatWasMeasured) {
     forecast.begin(0);
     now += 1000; // longer than last time: nothing is left, but never less
     EXPECT_DOUBLE_EQ(forecast.now().remaining_seconds, 0);
+}
+
+// --- facts ----------------------------------------------------------------------------------------
+
+TEST(Facts, ThereAreAtMostTenThousand) {
+    record::NamedList software{{"kernel", std::string{"6.1"}}};
+    record::NamedList facts;
+    for (std::int64_t i = 0; i < 9'998; ++i) facts.push_back({"a." + std::to_string(i), i});
+    add_facts(software, facts);
+    EXPECT_EQ(software.size(), 9'999U);
+    add_facts(software, {{"b.first", true}, {"b.second", true}});
+    EXPECT_EQ(software.size(), 10'000U);
+    EXPECT_EQ(software.front().name, "kernel");
+    EXPECT_EQ(software.back().name, "b.first");
+    add_facts(software, facts);
+    EXPECT_EQ(software.size(), 10'000U);
 }
 
 // --- folders --------------------------------------------------------------------------------------
