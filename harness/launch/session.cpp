@@ -28,9 +28,6 @@ constexpr std::size_t most_lines = 100'000;
 constexpr auto start_patience = 60s;
 /// A running process answers at once; the network needs time.
 constexpr auto ping_patience = 1s;
-/// Connections that have not said who they are, and how long they may take.
-constexpr int most_strangers = 64;
-constexpr auto stranger_patience = 5s;
 /// A process that was asked to stop has nothing left to do but free its memory.
 constexpr auto stop_patience = 3s;
 
@@ -41,28 +38,38 @@ std::string short_build(const std::string& build) {
 
 } // namespace
 
-Session::Session(Listener listener, Process process, const LaunchRequest& request,
+Session::Session(std::optional<Listener> listener, Process process, const LaunchRequest& request,
                  message::Welcome welcome)
     : listener_{std::move(listener)}, process_{std::move(process)}, token_{request.token},
-      placement_{request.placement},
-      by_proxy_{!request.placement.launcher.empty() || !request.context.prefix.empty()},
-      welcome_{std::move(welcome)}, build_{request.build} {}
+      placement_{request.placement}, by_proxy_{listener_.has_value()}, welcome_{std::move(welcome)},
+      build_{request.build} {}
 
 Result<std::unique_ptr<Session>> Session::start(LaunchRequest request, message::Welcome welcome) {
     const auto not_started = [](const Error& error) {
         return fail("the worker could not be started: " + error.message, Fault::benchmark);
     };
-    auto listener = listener_for(request.placement);
-    if (!listener && request.placement.hosts.empty()) return not_started(listener.error());
-    if (!listener) return tl::unexpected{listener.error()};
-    request.address = listener->address();
+    std::optional<Listener> listener;
+    std::optional<std::pair<Connection, Descriptor>> pair;
+    if (!request.placement.launcher.empty() || !request.context.prefix.empty()) {
+        auto opened = listener_for(request.placement);
+        if (!opened && request.placement.hosts.empty()) return not_started(opened.error());
+        if (!opened) return tl::unexpected{opened.error()};
+        listener.emplace(std::move(*opened));
+    } else {
+        auto opened = connection_pair();
+        if (!opened) return not_started(opened.error());
+        pair.emplace(std::move(*opened));
+    }
+    request.address = listener ? listener->address() : inherited_address();
     request.token = random_token();
     auto command = launch_command(request);
     if (!command) return tl::unexpected{command.error()};
+    if (pair) command->connection = pair->second.get();
     auto process = Process::start(*command);
     if (!process) return not_started(process.error());
     std::unique_ptr<Session> session{
-        new Session{std::move(*listener), std::move(*process), request, std::move(welcome)}};
+        new Session{std::move(listener), std::move(*process), request, std::move(welcome)}};
+    if (pair) session->peers_.push_back({.connection = std::move(pair->first)});
     session->environment_ = std::move(command->environment);
     return session;
 }
@@ -172,7 +179,7 @@ void Session::wait_for_events(Waiting& waiting) {
     const auto patience = std::clamp<std::chrono::milliseconds>(left, 0ms, longest);
 
     std::vector<pollfd> watched{
-        {.fd = listener_.descriptor(), .events = POLLIN, .revents = 0},
+        {.fd = listener_ ? listener_->descriptor() : -1, .events = POLLIN, .revents = 0},
         {.fd = process_.descriptor(), .events = POLLIN, .revents = 0},
         {.fd = waiting.watch.signal_descriptor, .events = POLLIN, .revents = 0}};
     for (const auto& peer : peers_)
@@ -192,16 +199,13 @@ void Session::wait_for_events(Waiting& waiting) {
 
 /// At most as many at once as may wait: each is heard before one that came later takes its place.
 void Session::accept() {
+    if (!listener_) return;
     const auto now = Steady::now();
-    std::erase_if(peers_, [&](const Peer& peer) {
-        return peer.rank < 0 && (peer.closed || now - peer.since > stranger_patience);
-    });
+    drop_strangers(peers_, now);
     for (int accepted = 0; accepted < most_strangers; ++accepted) {
-        auto connection = listener_.accept();
+        auto connection = listener_->accept();
         if (!connection) return;
-        if (std::ranges::count(peers_, -1, &Peer::rank) >= most_strangers)
-            peers_.erase(std::ranges::find(peers_, -1, &Peer::rank)); // the oldest
-        peers_.push_back({.connection = std::move(*connection), .since = now});
+        add_stranger(peers_, {.connection = std::move(*connection), .since = now});
     }
 }
 
@@ -227,7 +231,7 @@ void Session::read_peer(Waiting& waiting, Peer& peer) {
     for (const auto& line : lines) {
         if (const auto taken = take(waiting, peer, line); !taken) {
             // A stranger without the token is turned away; a worker is killed.
-            if (peer.rank < 0) break;
+            if (peer.rank < 0 && listener_) break;
             return end(waiting, {.reason = taken.error().message});
         }
     }

@@ -52,15 +52,16 @@ public:
 private:
     struct Peer {
         Connection connection;
-        std::chrono::steady_clock::time_point since; ///< of the connection
-        int rank = -1;                               ///< -1: has not said hello
-        std::string machine;                         ///< of a team on several hosts
+        std::chrono::steady_clock::time_point since{}; ///< of the connection
+        int rank = -1;                                 ///< -1: has not said hello
+        std::string machine;                           ///< of a team on several hosts
         std::string state; ///< of its main thread, when it was last asked; "": it never said
         std::size_t lines = 0;
         bool closed = false;
     };
 
-    Session(Listener listener, Process process, const LaunchRequest& request,
+    /// Either a listener or the connection of a process that inherited it.
+    Session(std::optional<Listener> listener, Process process, const LaunchRequest& request,
             message::Welcome welcome);
     template <class T>
     std::optional<T> ask(const message::ToWorker& request, Waiting& waiting);
@@ -84,7 +85,7 @@ private:
     /// A conclusion without a code: the worker cannot be used.
     void end(Waiting& waiting, record::Conclusion conclusion);
 
-    Listener listener_;
+    std::optional<Listener> listener_; ///< for processes that another program starts
     Process process_;
     std::string token_;
     Placement placement_;

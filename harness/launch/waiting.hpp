@@ -33,6 +33,26 @@ struct Watch {
 /// After one rank has given up or closed, the others get this long to say what they know.
 inline constexpr std::chrono::seconds grace{5};
 
+/// Connections that have not said who they are, and how long they may take.
+inline constexpr int most_strangers = 64;
+inline constexpr std::chrono::seconds stranger_patience{5};
+
+/// Those that have had their time, or have closed, are gone.
+template <class Peer>
+void drop_strangers(std::vector<Peer>& peers, std::chrono::steady_clock::time_point now) {
+    std::erase_if(peers, [&](const Peer& peer) {
+        return peer.rank < 0 && (peer.closed || now - peer.since > stranger_patience);
+    });
+}
+
+/// In place of the oldest where there are too many.
+template <class Peer>
+void add_stranger(std::vector<Peer>& peers, Peer stranger) {
+    if (std::ranges::count(peers, -1, &Peer::rank) >= most_strangers)
+        peers.erase(std::ranges::find(peers, -1, &Peer::rank));
+    peers.push_back(std::move(stranger));
+}
+
 /// The phase before the first process has said hello.
 inline constexpr std::string_view starting = "starting the worker";
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process/channel.hpp"
 
+#include "process/start.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
@@ -94,11 +96,20 @@ Result<void> LineBuffer::feed(std::string_view bytes, std::vector<std::string>& 
 // --- connections ----------------------------------------------------------------------------------
 
 Result<Connection> Connection::open(std::string_view address) {
+    if (address == inherited_address()) {
+        Connection inherited{inherited_descriptor};
+        int kind = 0;
+        socklen_t size = sizeof kind;
+        if (::getsockopt(inherited_descriptor, SOL_SOCKET, SO_TYPE, &kind, &size) != 0 ||
+            ::fcntl(inherited_descriptor, F_SETFD, FD_CLOEXEC) != 0)
+            return system_failure("use the inherited connection", errno);
+        return inherited;
+    }
     const auto target = parse_address(address);
     if (!target)
-        return fail(fmt::format("`{}` is not an address; it should be unix:@<name> or "
-                                "tcp:<address>:<port>",
-                                address));
+        return fail(fmt::format("`{}` is not an address; it should be unix:@<name>, "
+                                "tcp:<address>:<port> or {}",
+                                address, inherited_address()));
     Connection connection{::socket(target->value.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     if (!connection.descriptor_) return system_failure("open a socket", errno);
     if (const int error = connect_in_time(connection.descriptor(), *target); error != 0)
@@ -129,6 +140,15 @@ Result<bool> Connection::receive(std::vector<std::string>& lines) {
 }
 
 void Connection::shut() const { ::shutdown(descriptor(), SHUT_RDWR); }
+
+std::string inherited_address() { return fmt::format("fd:{}", inherited_descriptor); }
+
+Result<std::pair<Connection, Descriptor>> connection_pair() {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+        return system_failure("open a socket", errno);
+    return std::pair{Connection{ends[0]}, Descriptor{ends[1]}};
+}
 
 // --- the parent's side ----------------------------------------------------------------------------
 

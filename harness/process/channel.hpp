@@ -3,8 +3,9 @@
 // Lines over a socket, between the parent and its workers. Input is limited by the caps below: a
 // peer that exceeds them is reported as broken and not read any further.
 //
-// Workers on this host connect by an abstract name of Linux (no file to clean up or to collide with),
-// those of a team that spans hosts by TCP.
+// A worker that the parent starts itself inherits its connection, and nobody else can reach it. Those that another
+// program starts (a launcher, `via`) connect: on this host by an abstract name of Linux (no file to clean up or to
+// collide with), on several hosts by TCP.
 
 #pragma once
 
@@ -16,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay::harness {
@@ -44,6 +46,7 @@ class Connection {
 public:
     explicit Connection(int descriptor, std::size_t limit = longest_line)
         : descriptor_{descriptor}, buffer_{limit} {}
+    /// "fd:3" is one that was inherited.
     static Result<Connection> open(std::string_view address);
 
     int descriptor() const { return descriptor_.get(); }
@@ -63,6 +66,11 @@ private:
     Descriptor descriptor_;
     LineBuffer buffer_;
 };
+
+/// Both ends of a connection: ours, and that for a child (Command::connection).
+Result<std::pair<Connection, Descriptor>> connection_pair();
+/// Where the child finds it.
+std::string inherited_address();
 
 class Listener {
 public:

@@ -2,6 +2,7 @@
 #include "process/process.hpp"
 
 #include "base/file.hpp"
+#include "process/start.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ struct Prepared {
     bool bind = false;
     int input = -1;
     int log = -1;
+    int connection = -1;
     int report = -1; ///< receives errno when the program cannot be executed
     pid_t parent = 0;
 };
@@ -80,7 +82,11 @@ void close_on_exec_from(unsigned first) {
     ::dup2(prepared.input, STDIN_FILENO);
     ::dup2(prepared.log, STDOUT_FILENO);
     ::dup2(prepared.log, STDERR_FILENO);
-    close_on_exec_from(STDERR_FILENO + 1);
+    if (prepared.connection >= 0) {
+        ::dup2(prepared.connection, inherited_descriptor);
+        ::fcntl(inherited_descriptor, F_SETFD, 0); // dup2() to itself leaves it as it was
+    }
+    close_on_exec_from(prepared.connection >= 0 ? inherited_descriptor + 1 : STDERR_FILENO + 1);
     ::execve(prepared.arguments[0], prepared.arguments.data(), prepared.environment.data());
     const int error = errno;
     [[maybe_unused]] const auto told = ::write(prepared.report, &error, sizeof error);
@@ -195,7 +201,10 @@ Result<Process> Process::start(const Command& command) {
     std::array<int, 2> pipe{};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return tl::unexpected{no_process(errno)};
     Descriptor reading{pipe[0]};
-    Descriptor writing{pipe[1]};
+    // Out of the way of the inherited connection.
+    Descriptor writing{::fcntl(pipe[1], F_DUPFD_CLOEXEC, inherited_descriptor + 1)};
+    ::close(pipe[1]);
+    if (!writing) return tl::unexpected{no_process(errno)};
     const Descriptor input{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
     const Descriptor log{
         ::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)};
@@ -212,6 +221,7 @@ Result<Process> Process::start(const Command& command) {
                       .bind = !command.cpus.empty(),
                       .input = input.get(),
                       .log = log.get(),
+                      .connection = command.connection,
                       .report = writing.get(),
                       .parent = ::getpid()};
     for (const int cpu : command.cpus)

@@ -25,6 +25,7 @@ struct Command {
     std::vector<std::string> environment; ///< all of it: "NAME=value"
     std::vector<int> cpus;                ///< empty: those of this process
     std::filesystem::path log;            ///< for the child's output
+    int connection = -1;                  ///< becomes its inherited_descriptor; -1: none
     /// An entry of `environment` that no other process has: it identifies descendants, also those
     /// that left the session.
     std::string mark;

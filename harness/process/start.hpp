@@ -14,13 +14,16 @@
 namespace assay::harness {
 
 struct Start {
-    std::string socket; ///< the parent's address
+    std::string socket; ///< the parent's address, or the inherited connection
     std::string token;
     std::vector<int> cpus;       ///< one for each rank of a team, which binds itself
     bool unbound = false;        ///< ranks are not bound at all
     std::int64_t data_limit = 0; ///< bytes the process may allocate; 0: no limit
     std::vector<int> host_ranks; ///< ranks per host; empty: all are on one
 };
+
+/// The connection of a process that inherited one.
+inline constexpr int inherited_descriptor = 3;
 
 /// The names of the variables.
 inline constexpr std::array start_variables{"ASSAY_SOCKET", "ASSAY_TOKEN", "ASSAY_CPUS",

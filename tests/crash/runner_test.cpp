@@ -183,6 +183,10 @@ TEST_F(RunnerTest, RecordsWhatTheEnvironmentWas) {
     EXPECT_EQ(record::to_string(*seen), "1");
 }
 
+TEST_F(RunnerTest, AWorkerInheritsItsConnectionThatNobodyElseCanReach) {
+    EXPECT_EQ(record::text(only_case("fine").settings, "seen.socket"), "fd:3");
+}
+
 TEST_F(RunnerTest, AsksTheModuleForItsFacts) {
     const auto outcome = run(trouble_.plan({"fine"}));
     ASSERT_TRUE(outcome);

@@ -125,6 +125,8 @@ struct Trouble {
     Trouble(const Params& params, Context& context) : what_{params.what} {
         const char* threads = std::getenv("OMP_NUM_THREADS");
         context.setting("seen.threads", threads == nullptr ? "none" : threads);
+        const char* socket = std::getenv("ASSAY_SOCKET");
+        context.setting("seen.socket", socket == nullptr ? "none" : socket);
         context.setting("seen.process", std::to_string(::getpid()).c_str());
         const char* kernel = std::getenv("TROUBLE_KERNEL");
         good_ = kernel != nullptr && std::strcmp(kernel, "good") == 0;

@@ -92,6 +92,24 @@ TEST_F(ProcessTest, InheritsNoDescriptors) {
     EXPECT_EQ(std::stoi(printed()), 4) << "0, 1, 2 and the folder that ls reads";
 }
 
+TEST_F(ProcessTest, InheritsTheConnectionItIsGiven) {
+    auto pair = connection_pair();
+    ASSERT_TRUE(pair) << pair.error().message;
+    auto& [ours, theirs] = *pair;
+    auto command = shell("read line <&3; echo \"$line, too\" >&3; ls /proc/self/fd | wc -l");
+    command.connection = theirs.get();
+    auto process = Process::start(command);
+    theirs.close();
+    ASSERT_TRUE(process);
+    ASSERT_TRUE(ours.send("here"));
+    std::vector<std::string> heard;
+    ASSERT_TRUE(ours.receive(heard).value_or(false));
+    EXPECT_THAT(heard, testing::ElementsAre("here, too"));
+    EXPECT_FALSE(ours.receive(heard).value_or(true)) << "nobody else has the other end";
+    ASSERT_TRUE(process->wait(5s));
+    EXPECT_EQ(std::stoi(printed()), 5);
+}
+
 TEST_F(ProcessTest, IsASessionOfItsOwnWithItsCpus) {
     cpu_set_t allowed;
     ASSERT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
