@@ -3,6 +3,7 @@
 
 #include "base/file.hpp"
 #include "process/address.hpp"
+#include "process/listing.hpp"
 #include "process/program.hpp"
 #include "process/start.hpp"
 
@@ -163,10 +164,11 @@ namespace {
 Result<Command> bare_command(const LaunchRequest& request) {
     auto environment =
         worker_environment(request.inherited, request.placement, request.context.variables);
-    std::ranges::move(
-        to_variables(
-            {.socket = request.address, .token = request.token, .data_limit = request.data_limit}),
-        std::back_inserter(environment));
+    std::ranges::move(to_variables({.socket = request.address,
+                                    .token = request.token,
+                                    .data_limit = request.data_limit,
+                                    .run = own_identity()}),
+                      std::back_inserter(environment));
     if (request.placement.launcher.empty()) return plain(request, std::move(environment));
     if (request.placement.launcher == "mpirun") return mpirun(request, std::move(environment));
     if (request.placement.launcher == "srun") return srun(request, std::move(environment));
@@ -180,8 +182,12 @@ Result<Command> bare_command(const LaunchRequest& request) {
 Result<Command> launch_command(const LaunchRequest& request) {
     auto command = bare_command(request);
     const auto& prefix = request.context.prefix;
-    if (command)
-        command->arguments.insert(command->arguments.begin(), prefix.begin(), prefix.end());
+    if (!command) return command;
+    command->arguments.insert(command->arguments.begin(), prefix.begin(), prefix.end());
+    command->kept = true;
+    command->groups = request.groups;
+    // More than any team of ours with its threads, and a small part of what a system has.
+    command->limits = {.processes = 16'384, .bytes = request.memory};
     return command;
 }
 

@@ -31,6 +31,8 @@ struct LaunchRequest {
     std::vector<std::string> inherited; ///< environment of the parent
     std::string build;                  ///< of the program of earlier workers; "": there was none
     ExecutionContext context{};
+    std::filesystem::path groups; ///< where control groups may be made; empty: nowhere
+    std::int64_t memory = 0;      ///< bytes that all processes together may use; 0: no limit
 };
 
 /// An environment error names what is missing: "needs mpirun (Debian package openmpi-bin)".

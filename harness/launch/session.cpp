@@ -76,13 +76,13 @@ Result<std::unique_ptr<Session>> Session::start(LaunchRequest request, message::
 
 Session::~Session() { process_.kill(); }
 
-void Session::stop() {
-    if (!alive_) return;
+std::vector<std::string> Session::stop() {
+    if (!alive_) return {};
     alive_ = false;
     for (auto& peer : peers_)
         if (peer.rank >= 0) (void)peer.connection.send_at_once(message::to_line(message::Stop{}));
     process_.wait(stop_patience);
-    process_.kill();
+    return process_.kill();
 }
 
 message::Result Session::measure(const message::Measure& request, const Watch& watch) {
@@ -100,8 +100,9 @@ message::Result Session::measure(const message::Measure& request, const Watch& w
     }
     // They use the machine until the worker ends; a launcher's children are the ranks.
     if (answered && !by_proxy_)
-        for (const auto& name : process_.children()) waiting.warn("left a process behind: " + name);
-    c.warnings = std::move(waiting.warnings);
+        for (const auto& name : process_.children())
+            c.warnings.push_back("left a process behind: " + name);
+    for (auto& warning : waiting.warnings) record::add_warning(c.warnings, std::move(warning));
     auto& replica = answer.replica();
     replica.index = request.replica;
     // Rank 0 only knows that another rank gave up.
@@ -462,7 +463,7 @@ void Session::end(Waiting& waiting, Conclusion conclusion) {
     // Ranks on other hosts cannot be killed here: they end when their connection is gone.
     if (!placement_.hosts.empty())
         for (auto& peer : peers_) peer.connection.shut();
-    process_.kill();
+    for (const auto& name : process_.kill()) waiting.warn(survivor(name));
 }
 
 } // namespace assay::harness

@@ -40,8 +40,8 @@ public:
     message::Result measure(const message::Measure& request, const Watch& watch);
     /// Ends the worker. Neither facts nor a problem when the run is to stop.
     message::Facts facts(const std::string& module, const Watch& watch);
-    /// Lets the worker end by itself, and kills it if it does not.
-    void stop();
+    /// Lets the worker end by itself, and kills it if it does not. Names processes that cannot be killed.
+    std::vector<std::string> stop();
     bool alive() const { return alive_; }
     const std::vector<std::string>& environment() const { return environment_; }
     /// Of the program; "" before a worker has said hello.

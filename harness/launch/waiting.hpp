@@ -56,6 +56,11 @@ void add_stranger(std::vector<Peer>& peers, Peer stranger) {
 /// The phase before the first process has said hello.
 inline constexpr std::string_view starting = "starting the worker";
 
+/// The warning about a process that cannot be ended.
+inline std::string survivor(const std::string& name) {
+    return "still runs, though it was killed, and disturbs what is measured: " + name;
+}
+
 /// Which request the message answers; 0: none.
 inline std::uint64_t id_of(const message::FromWorker& message) {
     if (const auto* result = std::get_if<message::Result>(&message)) return result->id;

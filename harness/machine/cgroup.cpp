@@ -123,6 +123,11 @@ Hierarchy hierarchy(const Files& files, std::string_view controller) {
     return {};
 }
 
+std::filesystem::path own_group(const Files& files) {
+    const auto folders = hierarchy(files, {}).folders;
+    return folders.empty() ? std::filesystem::path{} : folders.front();
+}
+
 std::optional<double> cpu_quota(const Files& files) {
     const Hierarchy cpu = hierarchy(files, "cpu");
     std::optional<double> lowest;

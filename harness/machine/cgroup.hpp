@@ -22,6 +22,9 @@ struct Hierarchy {
 };
 Hierarchy hierarchy(const Files& files, std::string_view controller);
 
+/// The folder of our group of version 2, also where it has no controllers; empty without one.
+std::filesystem::path own_group(const Files& files);
+
 /// The quota in CPUs: 1.5. Absent: no limit.
 std::optional<double> cpu_quota(const Files& files);
 

@@ -2,6 +2,8 @@
 #include "process/process.hpp"
 
 #include "base/file.hpp"
+#include "process/keeper.hpp"
+#include "process/listing.hpp"
 #include "process/start.hpp"
 
 #include <fcntl.h>
@@ -34,7 +36,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr pid_t no_session = -1;
+/// A keeper has children that cannot be killed, or was stopped.
+constexpr auto keeper_patience = 3s;
 
 std::string system_words(int error) { return std::system_category().message(error); }
 
@@ -48,7 +51,11 @@ struct Prepared {
     int input = -1;
     int log = -1;
     int connection = -1;
-    int report = -1; ///< receives errno when the program cannot be executed
+    int report =
+        -1; ///< receives errno when the program cannot be executed; -errno: not even started
+    bool kept = false;
+    int entrance = -1;  ///< of the control group
+    int end_group = -1; ///< ends it
     pid_t parent = 0;
 };
 
@@ -68,12 +75,42 @@ void close_on_exec_from(unsigned first) {
     for (int fd = static_cast<int>(first); fd < most; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
+[[noreturn]] void give_up(const Prepared& prepared, int error) {
+    [[maybe_unused]] const auto told = ::write(prepared.report, &error, sizeof error);
+    ::_exit(127);
+}
+
+/// The kernel sends this process the signal when its parent ends.
+void tie_to(pid_t parent, int signal) {
+    ::prctl(PR_SET_PDEATHSIG, signal);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1); // what it orphans stays its child, where it is seen
+    // The parent may have died before this took effect.
+    if (::getppid() != parent) ::_exit(127);
+}
+
+/// From here on a child of this process, which keeps it.
+void be_kept(const Prepared& prepared) {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+    ::signal(SIGCHLD, SIG_DFL);
+    tie_to(prepared.parent, keeper_signal);
+    const pid_t keeper = ::getpid();
+    const pid_t child = ::fork();
+    if (child < 0) give_up(prepared, -errno);
+    if (child > 0) keep(child, prepared.end_group);
+    // Where it may not enter, it is found as everywhere else.
+    if (prepared.entrance >= 0) write_word(prepared.entrance, '0');
+    ::setpgid(0, 0); // its group can be killed without the keeper
+    tie_to(keeper, SIGKILL);
+}
+
 [[noreturn]] void become(const Prepared& prepared) {
     ::setsid();
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1); // what it orphans stays its child, where it is seen
-    // The parent may have died before the line above took effect.
-    if (::getppid() != prepared.parent) ::_exit(127);
+    if (prepared.kept)
+        be_kept(prepared);
+    else
+        tie_to(prepared.parent, SIGKILL);
     sigset_t none;
     ::sigemptyset(&none);
     ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
@@ -88,9 +125,7 @@ void close_on_exec_from(unsigned first) {
     }
     close_on_exec_from(prepared.connection >= 0 ? inherited_descriptor + 1 : STDERR_FILENO + 1);
     ::execve(prepared.arguments[0], prepared.arguments.data(), prepared.environment.data());
-    const int error = errno;
-    [[maybe_unused]] const auto told = ::write(prepared.report, &error, sizeof error);
-    ::_exit(127);
+    give_up(prepared, errno);
 }
 
 /// 0 when the program was executed (the pipe closed on exec), else why not.
@@ -101,56 +136,6 @@ int error_reported(int pipe) {
         got = ::read(pipe, &error, sizeof error);
     } while (got < 0 && errno == EINTR);
     return got == sizeof error ? error : 0;
-}
-
-struct Stat {
-    pid_t parent = -1;
-    pid_t session = no_session;
-    std::int64_t born = 0; ///< ticks since the machine started
-};
-
-/// From /proc, for a live process.
-std::optional<Stat> stat_of(pid_t pid) {
-    std::ifstream file{fmt::format("/proc/{}/stat", pid)};
-    // Read it whole: a name may contain line ends. Through the stream, because its buffer throws when
-    // the process ends between open and read.
-    std::string text;
-    std::getline(file, text, '\0');
-    // "pid (name) state ppid pgrp session ..."; the name may contain blanks and brackets.
-    const auto end = text.rfind(')');
-    if (end == std::string::npos) return std::nullopt;
-    std::istringstream rest{text.substr(end + 1)};
-    std::string state;
-    std::int64_t ignored = 0;
-    Stat stat;
-    rest >> state >> stat.parent >> ignored >> stat.session;
-    // Field 22 is the time of birth: 15 between it and the session.
-    for (int field = 0; field < 15; ++field) rest >> ignored;
-    rest >> stat.born;
-    if (!rest || state == "Z" || state == "X") return std::nullopt;
-    return stat;
-}
-
-bool carries(pid_t pid, std::string_view mark) {
-    if (mark.empty()) return false;
-    std::ifstream file{fmt::format("/proc/{}/environ", pid), std::ios::binary};
-    for (std::string entry; std::getline(file, entry, '\0');)
-        if (entry == mark) return true;
-    return false;
-}
-
-/// Live processes of which this is true.
-std::vector<pid_t> find_processes(const std::function<bool(pid_t, const Stat&)>& wanted) {
-    std::vector<pid_t> found;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator{"/proc", error}) {
-        const auto name = entry.path().filename().string();
-        pid_t pid = 0;
-        const auto parsed = std::from_chars(name.data(), name.data() + name.size(), pid);
-        if (parsed.ec != std::errc{} || pid == ::getpid()) continue;
-        if (const auto stat = stat_of(pid); stat && wanted(pid, *stat)) found.push_back(pid);
-    }
-    return found;
 }
 
 /// Processes that are a Process here.
@@ -191,12 +176,6 @@ std::string signal_words(int signal) {
     return fmt::format("SIG{} ({})", name, words);
 }
 
-std::vector<pid_t> processes_of(pid_t session, std::string_view mark, std::int64_t born) {
-    return find_processes([&](pid_t pid, const Stat& stat) {
-        return stat.born >= born && (stat.session == session || carries(pid, mark));
-    });
-}
-
 Result<Process> Process::start(const Command& command) {
     std::array<int, 2> pipe{};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return tl::unexpected{no_process(errno)};
@@ -223,9 +202,18 @@ Result<Process> Process::start(const Command& command) {
                       .log = log.get(),
                       .connection = command.connection,
                       .report = writing.get(),
+                      .kept = command.kept,
                       .parent = ::getpid()};
     for (const int cpu : command.cpus)
         if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(static_cast<std::size_t>(cpu), &prepared.cpus);
+
+    std::optional<ControlGroup> group;
+    if (command.kept && !command.groups.empty())
+        group = ControlGroup::make(command.groups, command.limits);
+    if (group) {
+        prepared.entrance = group->entrance();
+        prepared.end_group = group->end();
+    }
 
     ::prctl(PR_SET_CHILD_SUBREAPER, 1); // also once the process itself is gone
     const pid_t pid = ::fork();
@@ -239,7 +227,11 @@ Result<Process> Process::start(const Command& command) {
     process.born_ = stat_of(pid).value_or(Stat{}).born; // 0 if it has ended already
     process.descriptor_ = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0U));
     writing.close();
-    if (const int error = error_reported(reading.get()); error != 0)
+    process.kept_ = command.kept;
+    process.group_ = std::move(group);
+    const int error = error_reported(reading.get());
+    if (error < 0) return tl::unexpected{no_process(-error)};
+    if (error > 0)
         return fail(fmt::format("cannot execute {}: {}", command.arguments[0], system_words(error)),
                     Fault::environment);
     return process;
@@ -247,13 +239,16 @@ Result<Process> Process::start(const Command& command) {
 
 Process::Process(Process&& other) noexcept
     : pid_{std::exchange(other.pid_, -1)}, descriptor_{std::exchange(other.descriptor_, -1)},
-      mark_{std::move(other.mark_)}, born_{other.born_}, ending_{other.ending_} {}
+      mark_{std::move(other.mark_)}, born_{other.born_}, kept_{other.kept_},
+      group_{std::move(other.group_)}, ending_{other.ending_} {}
 
 Process& Process::operator=(Process&& other) noexcept {
     std::swap(pid_, other.pid_);
     std::swap(descriptor_, other.descriptor_);
     std::swap(mark_, other.mark_);
     std::swap(born_, other.born_);
+    std::swap(kept_, other.kept_);
+    std::swap(group_, other.group_);
     std::swap(ending_, other.ending_);
     return *this;
 }
@@ -294,35 +289,42 @@ const std::optional<Ending>& Process::wait(std::chrono::milliseconds patience) {
 }
 
 std::vector<std::string> Process::children() const {
+    std::vector<pid_t> parents{pid_};
+    if (kept_) parents = children_of(pid_);
     std::vector<std::string> names;
-    for (const pid_t pid :
-         find_processes([&](pid_t, const Stat& stat) { return stat.parent == pid_; })) {
-        std::string name;
-        std::ifstream file{fmt::format("/proc/{}/comm", pid)};
-        if (std::getline(file, name)) names.push_back(fmt::format("{} ({})", name, pid));
-    }
+    for (const pid_t parent : parents)
+        for (const pid_t child : children_of(parent))
+            if (auto name = name_of(child); !name.empty()) names.push_back(std::move(name));
     return names;
 }
 
-void Process::kill() {
-    // Two seconds: a process in an uninterruptible call cannot be waited for longer than that.
-    constexpr int most_rounds = 400;
+std::vector<std::string> Process::kill() {
+    if (kept_ && !poll()) {
+        ::kill(pid_, keeper_signal);
+        wait(keeper_patience);
+    }
+    if (group_) write_word(group_->end(), '1'); // in case the keeper was killed
     std::vector<pid_t> adopted;
-    for (int round = 0; round < most_rounds; ++round) {
+    std::vector<pid_t> left;
+    for (int round = 0; round < most_kill_rounds; ++round) {
         // Once the process has been waited for, its number may belong to another one: from then
         // on only the mark counts.
         const bool known = !ending_;
         if (known) ::kill(pid_, SIGKILL);
-        auto left = processes_of(known ? pid_ : no_session, mark_, born_);
+        left = processes_of(known ? pid_ : -1, mark_, born_);
         for (const pid_t pid : orphans(born_)) {
             left.push_back(pid);
             adopted.push_back(pid);
         }
-        for (const pid_t pid : left) ::kill(pid, SIGKILL);
+        for (const pid_t pid : left) kill_with_group(pid);
         for (const pid_t pid : adopted) ::waitpid(pid, nullptr, WNOHANG);
-        if (poll() && left.empty()) return;
-        std::this_thread::sleep_for(round == 0 ? 1ms : 5ms);
+        if (poll() && left.empty()) return {};
+        wait_for_the_killed(round);
     }
+    std::vector<std::string> names;
+    for (const pid_t pid : left)
+        if (auto name = name_of(pid); !name.empty()) names.push_back(std::move(name));
+    return names;
 }
 
 } // namespace assay::harness

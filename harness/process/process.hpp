@@ -7,6 +7,8 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "process/control_group.hpp"
+#include "process/listing.hpp"
 
 #include <sys/types.h>
 
@@ -15,7 +17,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace assay::harness {
@@ -29,6 +30,12 @@ struct Command {
     /// An entry of `environment` that no other process has: it identifies descendants, also those
     /// that left the session.
     std::string mark;
+    /// A keeper stands between: a process that outlives this one, however this one ends, to end all that the program
+    /// started. It ends as the program does. Signals for the program are not sent to it.
+    bool kept = false;
+    std::filesystem::path
+        groups; ///< where a control group for a kept one may be made; empty: nowhere
+    GroupLimits limits{};
 };
 
 /// Why fork() or a thread failed, and what would be right: EAGAIN is a limit, which only the system knows.
@@ -53,6 +60,7 @@ public:
     Process& operator=(const Process&) = delete;
     ~Process(); ///< kills
 
+    /// Of the keeper, if there is one.
     pid_t pid() const { return pid_; }
     /// Becomes readable when the process ends; -1 if the kernel does not support this.
     int descriptor() const { return descriptor_; }
@@ -63,8 +71,8 @@ public:
     /// Its live children and the orphans below them: "sleep (1234)".
     std::vector<std::string> children() const;
     /// Kills the process and all its descendants, also those that left its session and changed their environment, and
-    /// waits until none is left.
-    void kill();
+    /// waits until none is left. Names those that are still there, in a call that cannot be interrupted.
+    std::vector<std::string> kill();
 
 private:
     Process() = default;
@@ -72,11 +80,9 @@ private:
     int descriptor_ = -1;
     std::string mark_;
     std::int64_t born_ = 0;
+    bool kept_ = false;
+    std::optional<ControlGroup> group_;
     std::optional<Ending> ending_;
 };
-
-/// Live processes (zombies are not) that belong to `session` or carry `mark` in their environment.
-/// Those older than `born`, in ticks since boot, are ignored.
-std::vector<pid_t> processes_of(pid_t session, std::string_view mark, std::int64_t born = 0);
 
 } // namespace assay::harness

@@ -11,7 +11,7 @@
 namespace assay::harness {
 namespace {
 
-enum Variable : std::size_t { socket_address, token, cpus, data_limit, host_ranks };
+enum Variable : std::size_t { socket_address, token, cpus, data_limit, host_ranks, run };
 
 constexpr std::string_view unbound = "any";
 
@@ -49,7 +49,12 @@ std::vector<std::string> to_variables(const Start& start) {
     add(cpus, start.unbound ? std::string{unbound} : fmt::format("{}", fmt::join(start.cpus, ",")));
     if (start.data_limit > 0) add(data_limit, std::to_string(start.data_limit));
     add(host_ranks, fmt::format("{}", fmt::join(start.host_ranks, ",")));
+    add(run, start.run);
     return entries;
+}
+
+std::string run_entry(const std::string& identity) {
+    return fmt::format("{}={}", start_variables.at(run), identity);
 }
 
 std::string mark_of(const std::string& text) {
@@ -62,7 +67,8 @@ Start own_start() {
                 .cpus = {},
                 .unbound = value_of(cpus) == unbound,
                 .data_limit = number_in(value_of(data_limit)),
-                .host_ranks = numbers_in(value_of(host_ranks))};
+                .host_ranks = numbers_in(value_of(host_ranks)),
+                .run = std::string{value_of(run)}};
     if (!start.unbound) start.cpus = numbers_in(value_of(cpus));
     return start;
 }

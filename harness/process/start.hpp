@@ -20,19 +20,22 @@ struct Start {
     bool unbound = false;        ///< ranks are not bound at all
     std::int64_t data_limit = 0; ///< bytes the process may allocate; 0: no limit
     std::vector<int> host_ranks; ///< ranks per host; empty: all are on one
+    std::string run;             ///< identity of the parent (listing.hpp)
 };
 
 /// The connection of a process that inherited one.
 inline constexpr int inherited_descriptor = 3;
 
 /// The names of the variables.
-inline constexpr std::array start_variables{"ASSAY_SOCKET", "ASSAY_TOKEN", "ASSAY_CPUS",
-                                            "ASSAY_DATA_LIMIT", "ASSAY_HOST_RANKS"};
+inline constexpr std::array start_variables{"ASSAY_SOCKET",     "ASSAY_TOKEN",      "ASSAY_CPUS",
+                                            "ASSAY_DATA_LIMIT", "ASSAY_HOST_RANKS", "ASSAY_RUN"};
 
 /// "NAME=value" for every field that is set.
 std::vector<std::string> to_variables(const Start& start);
 /// The entry of the token: it identifies a process that left its session.
 std::string mark_of(const std::string& token);
+/// That of the run's identity.
+std::string run_entry(const std::string& identity);
 /// Of this process. Not after a second thread has started.
 Start own_start();
 

@@ -3,6 +3,7 @@
 
 #include "launch/placement.hpp"
 #include "launch/team.hpp"
+#include "machine/cgroup.hpp"
 #include "machine/inventory.hpp"
 #include "process/log.hpp"
 #include "process/program.hpp"
@@ -70,10 +71,12 @@ bool is_interrupted(const message::Result& attempt) {
 Dispatcher::Dispatcher(fs::path program, const record::Machine& machine, Watch watch,
                        ExecutionContext context)
     : program_{std::move(program)}, machine_{machine}, watch_{std::move(watch)},
-      context_{std::move(context)}, environment_{own_environment()} {}
+      context_{std::move(context)}, environment_{own_environment()},
+      groups_{machine::own_group(machine::Files{})} {}
 
 void Dispatcher::dismiss() {
-    if (at_hand_) at_hand_->session->stop();
+    if (at_hand_)
+        for (const auto& name : at_hand_->session->stop()) survivors_.push_back(survivor(name));
     at_hand_.reset();
 }
 
@@ -99,7 +102,9 @@ Result<std::unique_ptr<Session>> Dispatcher::start(const Placement& placement,
                            : 0,
          .inherited = environment_,
          .build = build_,
-         .context = context_},
+         .context = context_,
+         .groups = groups_,
+         .memory = available > 0 ? static_cast<std::int64_t>(available) : 0},
         {.machine = std::move(machine),
          .state_folder = context_.inside(state_folder_),
          .ranks = placement.ranks,
@@ -150,6 +155,7 @@ const TuningChoice& Dispatcher::tune(const PlannedCase& planned, const measure::
     const auto group = tuning_group(planned);
     if (const auto known = choices_.find(group); known != choices_.end()) return known->second;
     const auto short_protocol = probe_protocol(protocol);
+    double flops = 0;
     const Probe probe = [&](const Tuning* tuning) -> std::optional<double> {
         if (interrupted_) return std::nullopt;
         record::NamedList variables;
@@ -157,11 +163,14 @@ const TuningChoice& Dispatcher::tune(const PlannedCase& planned, const measure::
         const auto tried = attempt(planned, short_protocol, 0, log, variables);
         if (tried.result.replicas.empty()) return std::nullopt;
         const auto& replica = tried.result.replicas.front();
+        flops = record::number(tried.result.work, "flops").value_or(flops);
         const bool good = is_measured(replica.status);
         return good ? replica.seconds : std::nullopt;
     };
     const auto seen = worker_environment(environment_, {}, context_.variables);
-    auto choice = choose_tuning(usable_tunings(*planned.module, machine_, seen), probe);
+    auto choice = choose_tuning(usable_tunings(*planned.module, machine_, seen), probe,
+                                unset_tunings(*planned.module, environment_, seen));
+    warn_of_unset(choice, flops);
     if (interrupted_) choice = {}; // an incomplete choice is not used: the run ends here
     return choices_.emplace(group, std::move(choice)).first->second;
 }
@@ -176,7 +185,8 @@ message::Result Dispatcher::measure(const PlannedCase& planned, const measure::P
     auto done = attempt(planned, protocol, replica, log, choice.variables);
     auto& settings = done.result.settings;
     settings.insert(settings.end(), choice.settings.begin(), choice.settings.end());
-    if (!choice.warning.empty()) done.result.warnings.push_back(choice.warning);
+    std::ranges::copy(choice.warnings, std::back_inserter(done.result.warnings));
+    std::ranges::copy(survivors_, std::back_inserter(done.result.warnings));
     return done;
 }
 

@@ -74,8 +74,10 @@ private:
     ExecutionContext context_;
     Job job_;
     std::vector<std::string> environment_; ///< inherited
+    std::filesystem::path groups_;         ///< the control group of this process
     std::string build_;                    ///< of the program that workers ran
     std::optional<AtHand> at_hand_;
+    std::vector<std::string> survivors_; ///< of earlier workers: a warning each
     std::map<std::pair<int, std::string>, std::vector<int>> cpus_; ///< by threads and device
     std::map<std::string, TuningChoice> choices_;                  ///< by tuning_group
     std::vector<record::TeamHost> hosts_;

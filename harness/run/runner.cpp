@@ -2,8 +2,11 @@
 #include "run/runner.hpp"
 
 #include "launch/governor.hpp"
+#include "machine/cgroup.hpp"
 #include "machine/inventory.hpp"
 #include "plan/planner.hpp"
+#include "process/control_group.hpp"
+#include "process/listing.hpp"
 #include "process/program.hpp"
 #include "process/signals.hpp"
 #include "run/active_run.hpp"
@@ -85,6 +88,7 @@ public:
 private:
     Watch watch();
     Result<void> take_governors();
+    void clean_up();
     Result<void> open();
     Result<void> open_runs(const record::Machine& machine);
     void drop_half_pairs();
@@ -142,7 +146,18 @@ Result<void> Runner::take_governors() {
     return {};
 }
 
+/// A run that was killed together with its keepers could end nothing.
+void Runner::clean_up() {
+    auto ended = end_left_groups(machine::own_group(machine::Files{}));
+    std::ranges::move(end_leftovers(), std::back_inserter(ended));
+    std::string names;
+    for (const auto& name : ended) names += (names.empty() ? "" : ", ") + name;
+    if (!names.empty())
+        observer_.note("ended what an earlier run that was killed had left behind: " + names);
+}
+
 Result<void> Runner::open() {
+    clean_up();
     if (auto taken = take_governors(); !taken) return taken;
     const auto machine = find_machine(options_);
     if (auto opened = open_runs(machine); !opened) return opened;

@@ -3,10 +3,13 @@
 
 #include "launch/environment.hpp"
 #include "process/program.hpp"
+#include "record/format.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -17,6 +20,10 @@ namespace {
 constexpr std::string_view own_choice = "default"; ///< recorded if no value was set
 constexpr const char* default_seconds = "tuning.default_seconds";
 constexpr const char* best_seconds = "tuning.best_seconds";
+constexpr const char* unset_variable = "tuning.unset_variable";
+constexpr const char* unset_value = "tuning.unset_value";
+constexpr const char* unset_seconds = "tuning.unset_seconds";
+constexpr const char* flops_of_a_call = "tuning.flops";
 
 /// 2%: two probes of 50 ms differ by as much, so a smaller win changes nothing.
 constexpr double worth_choosing = 1.02;
@@ -45,10 +52,10 @@ TuningChoice make_choice(const std::string& variable, const std::string& value,
     if (best_time) choice.settings.push_back({best_seconds, *best_time});
     if (value != own_choice && default_time && best_time &&
         *default_time > worth_a_warning * *best_time)
-        choice.warning = fmt::format(
+        choice.warnings.push_back(fmt::format(
             "the library's default takes {:.0f}% more time on this CPU; measured with {}={}, "
             "which programs should set too",
-            100 * (*default_time / *best_time - 1), variable, value);
+            100 * (*default_time / *best_time - 1), variable, value));
     return choice;
 }
 
@@ -87,15 +94,34 @@ measure::Protocol probe_protocol(const measure::Protocol& protocol) {
     return probe;
 }
 
-TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& probe) {
+std::vector<Unset> unset_tunings(const Manifest& manifest,
+                                 const std::vector<std::string>& inherited,
+                                 const std::vector<std::string>& seen) {
+    std::vector<Unset> unset;
+    for (const auto& tuning : manifest.tunings) {
+        const char* value = find_variable(inherited, tuning.variable);
+        if (value == nullptr || find_variable(seen, tuning.variable) != nullptr) continue;
+        if (std::ranges::find(unset, tuning.variable, &Unset::variable) == unset.end())
+            unset.push_back({.variable = tuning.variable, .value = value});
+    }
+    return unset;
+}
+
+TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& probe,
+                           const std::vector<Unset>& unset) {
     if (tunings.empty()) return {};
     const auto own = probe(nullptr);
     if (!own) return {}; // a case that cannot be measured is not tried again
     double own_time = *own;
     const Tuning* best = nullptr;
     double best_time = std::numeric_limits<double>::infinity();
+    record::NamedList left_out;
     for (const auto& tuning : tunings) {
         const double time = probe(&tuning).value_or(std::numeric_limits<double>::infinity());
+        for (const auto& [variable, value] : unset)
+            if (variable == tuning.variable && value == tuning.value && std::isfinite(time))
+                left_out = {
+                    {unset_variable, variable}, {unset_value, value}, {unset_seconds, time}};
         if (time >= best_time) continue;
         best_time = time;
         best = &tuning;
@@ -106,18 +132,44 @@ TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& prob
         best_time = std::max(best_time, probe(best).value_or(best_time));
         own_time = std::min(own_time, probe(nullptr).value_or(own_time));
     }
-    if (best != nullptr && own_time > worth_choosing * best_time)
-        return make_choice(best->variable, best->value, own_time, best_time);
-    return make_choice(tunings.front().variable, std::string{own_choice}, own_time, own_time);
+    const bool chosen = best != nullptr && own_time > worth_choosing * best_time;
+    auto choice =
+        chosen ? make_choice(best->variable, best->value, own_time, best_time)
+               : make_choice(tunings.front().variable, std::string{own_choice}, own_time, own_time);
+    std::ranges::move(left_out, std::back_inserter(choice.settings));
+    return choice;
+}
+
+void warn_of_unset(TuningChoice& choice, double flops) {
+    auto& settings = choice.settings;
+    const auto unset = record::number(settings, unset_seconds);
+    const auto best = record::number(settings, best_seconds);
+    if (!unset || !best) return;
+    if (flops > 0) settings.push_back({flops_of_a_call, flops});
+    if (*unset <= worth_a_warning * *best) return;
+    const auto begin =
+        fmt::format("{}={} was set here and is kept from the library (see "
+                    "--keep-environment): with it, this would have ",
+                    record::text(settings, unset_variable), record::text(settings, unset_value));
+    const auto known = record::number(settings, flops_of_a_call);
+    choice.warnings.push_back(
+        known ? fmt::format("{}reached {} of {}", begin, record::human(*known / *unset, "FLOP/s"),
+                            record::human(*known / *best, "FLOP/s"))
+              : fmt::format("{}taken {:.0f}% more time", begin, 100 * (*unset / *best - 1)));
 }
 
 std::optional<TuningChoice> recorded_choice(const Manifest& manifest,
                                             const record::NamedList& settings) {
     for (const auto& tuning : manifest.tunings) {
         const auto value = record::text(settings, setting_name(tuning.variable));
-        if (!value.empty())
-            return make_choice(tuning.variable, value, record::number(settings, default_seconds),
-                               record::number(settings, best_seconds));
+        if (value.empty()) continue;
+        auto choice = make_choice(tuning.variable, value, record::number(settings, default_seconds),
+                                  record::number(settings, best_seconds));
+        for (const char* name : {unset_variable, unset_value, unset_seconds, flops_of_a_call})
+            if (const auto* known = record::find(settings, name); known != nullptr)
+                choice.settings.push_back({name, *known});
+        warn_of_unset(choice);
+        return choice;
     }
     return std::nullopt;
 }

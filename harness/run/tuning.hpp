@@ -20,7 +20,7 @@ namespace assay::harness {
 struct TuningChoice {
     record::NamedList variables; ///< for the worker's environment; empty: the library's own choice
     record::NamedList settings;  ///< as recorded; the rest can be derived from these
-    std::string warning;         ///< empty, or advice for the user
+    std::vector<std::string> warnings; ///< advice for the user
 };
 
 /// Cases of one group share a choice: the same benchmark, library and named parameters (precision and
@@ -37,11 +37,24 @@ measure::Protocol probe_protocol(const measure::Protocol& protocol);
 /// Seconds per call with this tuning, or with none; nothing if it cannot be measured.
 using Probe = std::function<std::optional<double>(const Tuning*)>;
 
+/// A variable that tuning chooses, as the user's shell had it; it does not reach workers (environment.hpp).
+struct Unset {
+    std::string variable;
+    std::string value;
+};
+/// Those that are set in `inherited` and not seen by workers.
+std::vector<Unset> unset_tunings(const Manifest& manifest,
+                                 const std::vector<std::string>& inherited,
+                                 const std::vector<std::string>& seen);
+
 /// Tries the library's own choice and each tuning. A winner is tried again, and the library's own
 /// choice after it; it must win with the slower of its tries against the faster of the other's, so that
 /// a disturbance does not decide. Empty if the library's own choice
-/// cannot be measured.
-TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& probe);
+/// cannot be measured. Records the time of an unset value that was tried.
+TuningChoice choose_tuning(const std::vector<Tuning>& tunings, const Probe& probe,
+                           const std::vector<Unset>& unset = {});
+/// Warns of an unset value that costs time. `flops`: of a call that was probed, for rates; 0: in the settings, or unknown.
+void warn_of_unset(TuningChoice& choice, double flops = 0);
 
 /// The choice that a case was measured with, from its settings.
 std::optional<TuningChoice> recorded_choice(const Manifest& manifest,

@@ -75,10 +75,11 @@ Result<void> compare_build(const Module& module, const std::string& wanted) {
 } // namespace
 
 CaseWorker::CaseWorker(record::Machine machine, std::int64_t data_limit, std::string state_folder,
-                       Reports reports, JobFacts job)
+                       Reports reports, JobFacts job, int owner)
     : machine_{std::move(machine)}, reports_{std::move(reports)},
       services_{machine_, data_limit, [this](const std::string& text) { reports_.log({text}); },
-                std::move(state_folder), job} {}
+                std::move(state_folder), job},
+      owner_{owner} {}
 
 CaseWorker::~CaseWorker() {
     if (leave_ != nullptr) leave_();
@@ -270,7 +271,7 @@ struct CaseWorker::Watched {
 };
 
 CaseWorker::Watched CaseWorker::watched(const message::Measure& request, bool watches) {
-    telemetry::Options options;
+    telemetry::Options options{.owner = owner_};
     if (watches) options.device.name = request.place.uuid;
     const bool asks = watches && (!options.device.name.empty() || request.devices.size() > 1);
     if (asks && !driver_)

@@ -32,8 +32,9 @@ public:
         std::function<void(const message::Log&)> log;
     };
 
+    /// `owner`: the process whose CPU time, and that of all below it, is not foreign; 0: this one's parent.
     CaseWorker(record::Machine machine, std::int64_t data_limit, std::string state_folder,
-               Reports reports, JobFacts job = {});
+               Reports reports, JobFacts job = {}, int owner = 0);
     CaseWorker(const CaseWorker&) = delete;
     CaseWorker& operator=(const CaseWorker&) = delete;
     CaseWorker(CaseWorker&&) = delete;
@@ -66,6 +67,7 @@ private:
     Services services_;
     std::map<std::string, Module> modules_;
     void (*leave_)() = nullptr;
+    int owner_;
     bool device_is_warm_ = false;
     /// Kept open, because starting the library takes long and windows should begin quickly.
     std::optional<driver::Nvml> driver_;

@@ -7,6 +7,7 @@
 #include "machine/system.hpp"
 #include "machine/topology.hpp"
 #include "process/channel.hpp"
+#include "process/listing.hpp"
 #include "process/message.hpp"
 #include "process/start.hpp"
 #include "worker/build_id.hpp"
@@ -189,8 +190,9 @@ private:
 class Loop {
 public:
     /// `cpus`: those of this process before it was bound to one; nothing for a rank that is not the first of its host.
-    Loop(Outbox& outbox, int rank, std::int64_t data_limit, std::optional<cpu_set_t> cpus)
-        : outbox_{outbox}, rank_{rank}, data_limit_{data_limit}, cpus_{cpus} {}
+    Loop(Outbox& outbox, int rank, const Start& start, std::optional<cpu_set_t> cpus)
+        : outbox_{outbox}, rank_{rank}, data_limit_{start.data_limit}, cpus_{cpus},
+          run_{living(start.run).value_or(0)} {}
 
     /// False: stop.
     bool handle(const message::ToWorker& message) {
@@ -201,7 +203,7 @@ private:
     bool take(const message::Welcome& welcome) {
         if (welcome.describe && cpus_) describe(!welcome.machine.hostname.empty());
         worker_.emplace(welcome.machine, data_limit_, welcome.state_folder, reports(),
-                        JobFacts{.ranks = welcome.ranks, .hosts = welcome.hosts});
+                        JobFacts{.ranks = welcome.ranks, .hosts = welcome.hosts}, run_);
         return true;
     }
 
@@ -248,6 +250,7 @@ private:
     int rank_;
     std::int64_t data_limit_;
     std::optional<cpu_set_t> cpus_;
+    int run_; ///< the process `assay run`; 0: it is on another host
     std::optional<CaseWorker> worker_;
 };
 
@@ -307,8 +310,7 @@ int worker_main() {
     Inbox inbox{*connection, [&] { outbox.send(message::Pong{.state = own_state()}); }};
     outbox.send(hello(start, rank)); // now that it has all it needs
     const auto place = place_of(start.host_ranks, rank);
-    Loop loop{outbox, rank, start.data_limit,
-              place && place->local_rank == 0 ? cpus : std::nullopt};
+    Loop loop{outbox, rank, start, place && place->local_rank == 0 ? cpus : std::nullopt};
     while (loop.handle(inbox.next())) {
     }
     return static_cast<int>(ExitCode::done);

@@ -201,6 +201,64 @@ TEST_F(KillTest, KilledParentsRanksAndLaunchersLoseNothing) {
     torment(TROUBLE_TEAM_MODULE, {Victim::parent, Victim::worker, Victim::launcher}, 6s, 2, 6);
 }
 
+/// A process that has nothing of ours but its name.
+std::vector<pid_t> daemons(const std::string& name) {
+    return harness::find_processes([&](pid_t pid, const harness::Stat&) {
+        std::string command;
+        std::ifstream file{fmt::format("/proc/{}/cmdline", pid)};
+        return std::getline(file, command, '\0') && command == name;
+    });
+}
+
+/// Until there is something, for ten seconds.
+template <class Find>
+auto wait_for(Find find) {
+    auto found = find();
+    for (int tries = 0; tries < 1000 && found.empty(); ++tries) {
+        std::this_thread::sleep_for(10ms);
+        found = find();
+    }
+    return found;
+}
+
+TEST_F(KillTest, ADaemonDoesNotOutliveAKilledParent) {
+    const auto name = (folder_.path() / "daemon").string();
+    ::setenv("TROUBLE_DAEMON", name.c_str(), 1);
+    auto parent = start(TROUBLE_MODULE, {"escapes", "hang"});
+    ::unsetenv("TROUBLE_DAEMON");
+    ASSERT_FALSE(wait_for([&] { return daemons(name); }).empty());
+    ::kill(parent.pid(), SIGKILL);
+    ASSERT_TRUE(parent.wait(5s));
+    expect_nothing_left();
+    EXPECT_THAT(daemons(name), IsEmpty());
+}
+
+TEST_F(KillTest, WhatOutlivesParentAndKeeperIsEndedByTheNextRun) {
+    auto parent = start(TROUBLE_MODULE, {"breeds", "hang"});
+    const auto bred = wait_for([&] { // a session of its own
+        auto found = others(parent.pid());
+        std::erase_if(found, [](pid_t pid) {
+            return name_of(pid) == "assay-keeper" ||
+                   harness::stat_of(pid).value_or(harness::Stat{}).session != pid;
+        });
+        return found;
+    });
+    ASSERT_EQ(bred.size(), 1U);
+    auto keepers = others(parent.pid());
+    std::erase_if(keepers, [](pid_t pid) { return name_of(pid) != "assay-keeper"; });
+    ASSERT_EQ(keepers.size(), 1U);
+    ::kill(parent.pid(), SIGSTOP); // or it would see to the rest
+    ::kill(keepers[0], SIGKILL);
+    ::kill(parent.pid(), SIGKILL);
+    ASSERT_TRUE(parent.wait(5s));
+    for (int tries = 0; tries < 500 && others(0).size() > 1; ++tries)
+        std::this_thread::sleep_for(10ms);
+    EXPECT_EQ(others(0), bred) << "it belongs to nobody now";
+    auto next = start(TROUBLE_MODULE, {"fine"});
+    ASSERT_TRUE(next.wait(60s));
+    EXPECT_THAT(others(0), IsEmpty());
+}
+
 TEST_F(KillTest, TheFirstSignalEndsTheRunInOrder) {
     const std::vector<std::string> what(20, "slow");
     auto parent = start(TROUBLE_MODULE, what);

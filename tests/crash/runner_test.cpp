@@ -289,13 +289,36 @@ TEST_F(RunnerTest, OneBadCaseLeavesItsNeighboursAlone) {
 
 TEST_F(RunnerTest, TheFastestTuningIsUsedAndTold) {
     const auto c = only_case("tuned");
-    const auto* used = record::find(c.settings, "tuning.TROUBLE_KERNEL");
+    const auto* used = record::find(c.settings, "tuning.MKL_TROUBLE");
     ASSERT_NE(used, nullptr);
     EXPECT_EQ(record::to_string(*used), "good");
     const auto* seen = record::find(c.settings, "seen.kernel");
     ASSERT_NE(seen, nullptr);
     EXPECT_EQ(record::to_string(*seen), "good");
-    EXPECT_THAT(c.warnings, testing::Contains(HasSubstr("TROUBLE_KERNEL=good")));
+    EXPECT_THAT(c.warnings, testing::Contains(HasSubstr("MKL_TROUBLE=good")));
+}
+
+TEST_F(RunnerTest, AVariableOfTheShellIsLeftOutWithItsCostOrKept) {
+    ::setenv("MKL_TROUBLE", "poor", 1);
+    const auto without = only_case("tuned");
+    const auto with = trouble_test::run(
+        trouble_.plan({"tuned"}),
+        {.out = folder_.path(), .keep_environment = {"MKL_TROUBLE"}, .program = TROUBLE_PROGRAM},
+        observer_);
+    ::unsetenv("MKL_TROUBLE");
+    EXPECT_EQ(record::text(without.settings, "tuning.MKL_TROUBLE"), "good");
+    EXPECT_EQ(record::text(without.settings, "environment.MKL_TROUBLE"), "good");
+    EXPECT_EQ(record::text(without.settings, "tuning.unset_value"), "poor");
+    EXPECT_GT(record::number(without.settings, "tuning.unset_seconds"), 0.004);
+    EXPECT_THAT(without.warnings,
+                Contains(testing::AllOf(HasSubstr("MKL_TROUBLE=poor was set here"),
+                                        HasSubstr("FLOP/s of "))));
+    ASSERT_TRUE(with) << with.error().message;
+    const auto& kept = with->run.cases.at(0);
+    EXPECT_EQ(record::text(kept.settings, "environment.MKL_TROUBLE"), "poor");
+    EXPECT_EQ(record::text(kept.settings, "seen.kernel"), "other");
+    EXPECT_EQ(record::find(kept.settings, "tuning.MKL_TROUBLE"), nullptr) << "left alone";
+    EXPECT_THAT(kept.warnings, testing::Not(Contains(HasSubstr("was set here"))));
 }
 
 TEST_F(RunnerTest, NoProcessIsLeftBehind) {
@@ -304,6 +327,14 @@ TEST_F(RunnerTest, NoProcessIsLeftBehind) {
     (void)only_case("breeds");
     ::unsetenv("ASSAY_TEST_MARK");
     EXPECT_THAT(harness::processes_of(-1, mark), IsEmpty());
+}
+
+TEST_F(RunnerTest, AProcessThatForksAllTheTimeIsEnded) {
+    ::setenv("ASSAY_TEST_MARK", folder_.path().c_str(), 1);
+    const auto mark = "ASSAY_TEST_MARK=" + folder_.path().string();
+    (void)only_case("flees");
+    ::unsetenv("ASSAY_TEST_MARK");
+    for (int look = 0; look < 20; ++look) EXPECT_THAT(harness::processes_of(-1, mark), IsEmpty());
 }
 
 TEST_F(RunnerTest, ADaemonIsNamedAndEnded) {

@@ -38,7 +38,8 @@ enum class What : std::uint8_t {
     warns,
     escapes, // leaves a daemon behind that has nothing in common with its worker
     breeds,  // leaves a process behind that has left the session
-    tuned,   // fast with TROUBLE_KERNEL=good
+    flees,   // leaves one behind that is another one at every moment, for ten seconds
+    tuned,   // fast with MKL_TROUBLE=good
     fickle,  // fine, but as segv with TROUBLE_CRASH
     raw,     // writes garbage to its parent's socket
     linked   // says that 64 MiB of each 1 ms call go over NVLink
@@ -53,6 +54,16 @@ void leave_a_child() {
     if (::fork() != 0) return;
     ::setsid();
     while (true) ::pause();
+}
+
+/// One process at a time.
+void leave_a_chain() {
+    if (::fork() != 0) return;
+    ::setsid();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+    while (std::chrono::steady_clock::now() < end)
+        if (::fork() > 0) ::_exit(0);
+    ::_exit(0);
 }
 
 /// The name is TROUBLE_DAEMON.
@@ -109,6 +120,7 @@ struct Trouble {
                            {"warns", What::warns},
                            {"escapes", What::escapes},
                            {"breeds", What::breeds},
+                           {"flees", What::flees},
                            {"tuned", What::tuned},
                            {"fickle", What::fickle},
                            {"raw", What::raw},
@@ -128,7 +140,7 @@ struct Trouble {
         const char* socket = std::getenv("ASSAY_SOCKET");
         context.setting("seen.socket", socket == nullptr ? "none" : socket);
         context.setting("seen.process", std::to_string(::getpid()).c_str());
-        const char* kernel = std::getenv("TROUBLE_KERNEL");
+        const char* kernel = std::getenv("MKL_TROUBLE");
         good_ = kernel != nullptr && std::strcmp(kernel, "good") == 0;
         context.setting("seen.kernel", good_ ? "good" : "other");
         if (const char* file = std::getenv("TROUBLE_LOOK"); file != nullptr) {
@@ -142,6 +154,7 @@ struct Trouble {
         if (what_ == What::warns) context.warn("the weather is bad");
         if (what_ == What::escapes) leave_a_daemon();
         if (what_ == What::breeds) leave_a_child();
+        if (what_ == What::flees) leave_a_chain();
         if (what_ == What::hungry) eat();
     }
 
@@ -203,9 +216,11 @@ extern constinit const assay_benchmark maker = define<Trouble>();
 
 namespace {
 
-constexpr std::array<assay_tuning, 2> tunings{
-    {{sizeof(assay_tuning), 0, "TROUBLE_KERNEL", "good", ""},
-     {sizeof(assay_tuning), 0, "TROUBLE_KERNEL", "unusable", "an_isa_nobody_has"}}};
+/// Of the variables that do not reach workers by themselves.
+constexpr std::array<assay_tuning, 3> tunings{
+    {{sizeof(assay_tuning), 0, "MKL_TROUBLE", "poor", ""},
+     {sizeof(assay_tuning), 0, "MKL_TROUBLE", "good", ""},
+     {sizeof(assay_tuning), 0, "MKL_TROUBLE", "unusable", "an_isa_nobody_has"}}};
 
 std::int32_t facts(const assay_services* services, assay_text* /*error*/) {
     services->setting_text(services->context, "version", "1.2.3");

@@ -100,16 +100,16 @@ TEST_F(TurnsTest, EveryStepIsAProcessOfItsOwn) {
 
 TEST_F(TurnsTest, OneTuningForBothUnlessAVariantIsAboutIt) {
     const auto same = run(turns({"tuned"}, {"a:", "b:"}, 1));
-    EXPECT_EQ(setting_of(same[0].run.cases[0], "tuning.TROUBLE_KERNEL"), "good");
+    EXPECT_EQ(setting_of(same[0].run.cases[0], "tuning.MKL_TROUBLE"), "good");
     const auto* a = record::find(same[0].run.cases[0].settings, "tuning.best_seconds");
     const auto* b = record::find(same[1].run.cases[0].settings, "tuning.best_seconds");
     ASSERT_TRUE(a != nullptr && b != nullptr);
     EXPECT_EQ(*a, *b) << "tried once";
-    const auto forced = run(turns({"tuned"}, {"a:", "b: TROUBLE_KERNEL=bad"}, 1));
+    const auto forced = run(turns({"tuned"}, {"a:", "b: MKL_TROUBLE=bad"}, 1));
     EXPECT_EQ(setting_of(forced[0].run.cases[0], "seen.kernel"), "good");
     EXPECT_EQ(setting_of(forced[1].run.cases[0], "seen.kernel"), "other");
-    EXPECT_EQ(setting_of(forced[1].run.cases[0], "tuning.TROUBLE_KERNEL"), "");
-    EXPECT_EQ(setting_of(forced[1].run.cases[0], "environment.TROUBLE_KERNEL"), "bad");
+    EXPECT_EQ(setting_of(forced[1].run.cases[0], "tuning.MKL_TROUBLE"), "");
+    EXPECT_EQ(setting_of(forced[1].run.cases[0], "environment.MKL_TROUBLE"), "bad");
 }
 
 TEST_F(TurnsTest, ACrashOnOneSideCostsThatSideOfThatCase) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.hpp"
 #include "launch/environment.hpp"
+#include "machine/cgroup.hpp"
 #include "process/channel.hpp"
 #include "process/log.hpp"
 #include "process/process.hpp"
 #include "process/program.hpp"
 #include "process/scratch.hpp"
+#include "process/start.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -130,9 +132,12 @@ TEST_F(ProcessTest, KillTakesDescendantsThatLeftTheSession) {
     auto process = Process::start(shell("setsid sleep 100 & setsid setsid sleep 100 & "
                                         "echo ready; sleep 100"));
     ASSERT_TRUE(process);
-    for (int tries = 0; tries < 500 && processes_of(-1, mark_).size() < 4; ++tries)
+    std::size_t most = 0; // they fork to leave
+    for (int tries = 0; tries < 500 && most < 4; ++tries) {
         ::usleep(10'000);
-    EXPECT_GE(processes_of(-1, mark_).size(), 4U);
+        most = processes_of(-1, mark_).size();
+    }
+    EXPECT_GE(most, 4U);
     process->kill();
     EXPECT_THAT(processes_of(process->pid(), mark_), IsEmpty());
     EXPECT_EQ(process->poll()->signal, SIGKILL);
@@ -145,6 +150,117 @@ TEST_F(ProcessTest, KillAfterTheEndTakesTheStragglersOnly) {
     process->kill();
     EXPECT_THAT(processes_of(-1, mark_), IsEmpty());
     EXPECT_EQ(process->poll()->code, 0);
+}
+
+TEST_F(ProcessTest, AKeptOneEndsAsItsProgramDoes) {
+    const auto started = [&](const std::string& script) {
+        auto command = shell(script);
+        command.kept = true;
+        return Process::start(command);
+    };
+    auto by_itself = started("exit 7");
+    ASSERT_TRUE(by_itself && by_itself->wait(5s));
+    EXPECT_EQ(by_itself->poll()->code, 7);
+    auto by_signal = started("kill -SEGV $$");
+    ASSERT_TRUE(by_signal && by_signal->wait(5s));
+    EXPECT_EQ(by_signal->poll()->signal, SIGSEGV);
+    auto absent = shell("");
+    absent.kept = true;
+    absent.arguments[0] = "/no/such/program";
+    const auto refused = Process::start(absent);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("/no/such/program"));
+    auto endless = started("setsid sleep 100 & sleep 100 & wait");
+    ASSERT_TRUE(endless);
+    for (int tries = 0; tries < 500 && endless->children().size() < 2; ++tries) ::usleep(10'000);
+    EXPECT_THAT(endless->children(), testing::Each(testing::StartsWith("sleep (")));
+    EXPECT_THAT(endless->kill(), IsEmpty()) << "nothing is left";
+    EXPECT_THAT(processes_of(-1, mark_), IsEmpty());
+}
+
+/// Where there is a control group of version 2 that may be written.
+class ControlGroupTest : public ProcessTest {
+protected:
+    void SetUp() override {
+        if (own_.empty() || ::access((own_ / "cgroup.procs").c_str(), W_OK) != 0) GTEST_SKIP();
+    }
+    std::vector<std::filesystem::path> groups_of(const std::string& identity) const {
+        std::vector<std::filesystem::path> found;
+        for (const auto& entry : std::filesystem::directory_iterator{own_})
+            if (entry.path().filename().string().starts_with("assay-" + identity))
+                found.push_back(entry.path());
+        return found;
+    }
+    std::filesystem::path own_ = assay::machine::own_group(assay::machine::Files{});
+};
+
+TEST_F(ControlGroupTest, AKeptOneIsInsideAsLongAsItLives) {
+    auto command = shell("cat /proc/self/cgroup; sleep 100");
+    command.kept = true;
+    command.groups = own_;
+    auto process = Process::start(command);
+    ASSERT_TRUE(process);
+    const auto groups = groups_of(own_identity());
+    ASSERT_EQ(groups.size(), 1U);
+    for (int tries = 0; tries < 500 && printed().empty(); ++tries) ::usleep(10'000);
+    EXPECT_THAT(printed(), HasSubstr(groups[0].filename().string()));
+    EXPECT_THAT(process->kill(), IsEmpty());
+    {
+        const auto gone = std::move(*process);
+    }
+    EXPECT_THAT(groups_of(own_identity()), IsEmpty());
+}
+
+TEST_F(ControlGroupTest, IsMadeInTheGroupOfThisProcessOnly) {
+    const auto others = own_ / ("others-" + random_token(4));
+    ASSERT_TRUE(std::filesystem::create_directory(others));
+    EXPECT_FALSE(ControlGroup::make(others, {}));
+    EXPECT_TRUE(ControlGroup::make(own_, {}));
+    std::filesystem::remove(others);
+}
+
+TEST_F(ControlGroupTest, ThatOfARunThatIsGoneIsEnded) {
+    const auto identity = own_identity();
+    const auto dead = identity.substr(0, identity.rfind('-')) + "-1";
+    const auto left = own_ / ("assay-" + dead + ".1");
+    ASSERT_TRUE(std::filesystem::create_directory(left));
+    auto process = Process::start(
+        shell("echo $$ > " + left.string() + "/cgroup.procs; echo inside; exec sleep 100"));
+    ASSERT_TRUE(process);
+    for (int tries = 0; tries < 500 && printed().empty(); ++tries) ::usleep(10'000);
+    EXPECT_THAT(end_left_groups(own_),
+                testing::Contains(HasSubstr(std::to_string(process->pid()))));
+    ASSERT_TRUE(process->wait(5s));
+    EXPECT_EQ(process->poll()->signal, SIGKILL);
+    EXPECT_FALSE(std::filesystem::exists(left));
+}
+
+TEST_F(ProcessTest, WhatARunThatIsGoneLeftBehindIsFoundByItsEnvironment) {
+    const auto identity = own_identity();
+    auto command = shell("echo there; exec sleep 100");
+    command.environment.push_back(run_entry(identity));
+    auto ours = Process::start(command);
+    command.environment.back() = run_entry(identity.substr(0, identity.rfind('-')) + "-1");
+    auto left = Process::start(command);
+    ASSERT_TRUE(ours && left);
+    for (int tries = 0; tries < 500 && printed() != "there\nthere\n"; ++tries) ::usleep(10'000);
+    EXPECT_THAT(end_leftovers(), testing::Contains(HasSubstr(std::to_string(left->pid()))));
+    ASSERT_TRUE(left->wait(5s));
+    EXPECT_EQ(left->poll()->signal, SIGKILL);
+    EXPECT_FALSE(ours->poll()) << "its run lives";
+}
+
+TEST(Identity, IsOfOneProcess) {
+    const auto own = own_identity();
+    EXPECT_EQ(living(own), ::getpid());
+    EXPECT_FALSE(is_of_the_dead(own));
+    const auto born = own.rfind('-');
+    EXPECT_TRUE(is_of_the_dead(own.substr(0, born) + "-1")) << "another one had the number";
+    EXPECT_TRUE(is_of_the_dead(own.substr(0, own.rfind('-', born - 1)) + "-2147483647-1"));
+    // From another machine, boot or container: nothing is known.
+    EXPECT_FALSE(living("x" + own));
+    EXPECT_FALSE(is_of_the_dead("x" + own));
+    EXPECT_FALSE(is_of_the_dead(""));
 }
 
 TEST_F(ProcessTest, TheDestructorKills) {

@@ -47,15 +47,15 @@ TEST(Tuning, TheFastestWinsAndIsTriedThereAndBack) {
     EXPECT_THAT(choice.settings, ElementsAre(record::Named{"tuning.CORE", std::string{"b"}},
                                              record::Named{"tuning.default_seconds", 2.0},
                                              record::Named{"tuning.best_seconds", 1.0}));
-    EXPECT_THAT(choice.warning, HasSubstr("100% more time"));
-    EXPECT_THAT(choice.warning, HasSubstr("CORE=b"));
+    EXPECT_THAT(choice.warnings,
+                ElementsAre(::testing::AllOf(HasSubstr("100% more time"), HasSubstr("CORE=b"))));
 }
 
 TEST(Tuning, ASmallWinChangesNothing) {
     FakeProbe probe{.seconds = {{"", 1.01}, {"a", 1.0}}, .asked = {}};
     const auto choice = choose_tuning(three, std::ref(probe));
     EXPECT_THAT(choice.variables, IsEmpty());
-    EXPECT_TRUE(choice.warning.empty());
+    EXPECT_THAT(choice.warnings, IsEmpty());
     EXPECT_EQ(record::to_string(choice.settings.at(0).value), "default");
 }
 
@@ -63,7 +63,7 @@ TEST(Tuning, AWinBelowFivePercentIsTakenWithoutAWord) {
     FakeProbe probe{.seconds = {{"", 1.04}, {"a", 1.0}}, .asked = {}};
     const auto choice = choose_tuning(three, std::ref(probe));
     EXPECT_EQ(choice.variables.size(), 1U);
-    EXPECT_TRUE(choice.warning.empty());
+    EXPECT_THAT(choice.warnings, IsEmpty());
 }
 
 TEST(Tuning, WhatCannotBeMeasuredIsNotTriedFurther) {
@@ -96,8 +96,45 @@ TEST(Tuning, IsReadBackFromTheRecord) {
     ASSERT_TRUE(again);
     EXPECT_EQ(again->variables, choice.variables);
     EXPECT_EQ(again->settings, choice.settings);
-    EXPECT_EQ(again->warning, choice.warning);
+    EXPECT_EQ(again->warnings, choice.warnings);
     EXPECT_FALSE(recorded_choice(manifest, {}));
+}
+
+TEST(Tuning, SaysWhatAnUnsetValueWouldHaveCost) {
+    const Manifest manifest{.tunings = three};
+    const auto unset = unset_tunings(manifest, {"CORE=a", "OTHER=x"}, {"OTHER=x"});
+    ASSERT_EQ(unset.size(), 1U);
+    EXPECT_EQ(unset[0].variable + "=" + unset[0].value, "CORE=a");
+    FakeProbe probe{.seconds = {{"", 1.5}, {"a", 4.0}, {"b", 1.0}}, .asked = {}};
+    auto choice = choose_tuning(three, std::ref(probe), unset);
+    auto timed = choice;
+    warn_of_unset(timed);
+    ASSERT_EQ(timed.warnings.size(), 2U);
+    EXPECT_THAT(timed.warnings[1], HasSubstr("taken 300% more time"));
+    warn_of_unset(choice, 452e9);
+    ASSERT_EQ(choice.warnings.size(), 2U);
+    EXPECT_THAT(choice.warnings[1],
+                ::testing::AllOf(HasSubstr("CORE=a was set here"), HasSubstr("--keep-environment"),
+                               HasSubstr("reached 113 GFLOP/s of 452 GFLOP/s")));
+    EXPECT_EQ(record::text(choice.settings, "tuning.unset_variable"), "CORE");
+    EXPECT_EQ(record::text(choice.settings, "tuning.unset_value"), "a");
+    EXPECT_EQ(record::number(choice.settings, "tuning.unset_seconds"), 4.0);
+    EXPECT_EQ(record::number(choice.settings, "tuning.flops"), 452e9);
+    const auto again = recorded_choice(manifest, choice.settings);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->settings, choice.settings);
+    EXPECT_EQ(again->warnings, choice.warnings);
+}
+
+TEST(Tuning, AnUnsetValueThatCostsNothingOrWasNotTriedIsNoWarning) {
+    for (const auto* value : {"b", "unheard of"}) {
+        FakeProbe probe{.seconds = {{"", 1.0}, {"a", 4.0}, {"b", 1.01}}, .asked = {}};
+        auto choice = choose_tuning(three, std::ref(probe), {{.variable = "CORE", .value = value}});
+        warn_of_unset(choice, 1e9);
+        EXPECT_THAT(choice.warnings, IsEmpty()) << value;
+    }
+    EXPECT_THAT(unset_tunings({.tunings = three}, {"CORE=a"}, {"CORE=a"}), IsEmpty())
+        << "kept by the user: nothing is tried";
 }
 
 TEST(Tuning, OnlyWhatTheCpuHasAndTheUserLeftOpen) {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process/control_group.hpp"
+
+#include "process/listing.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+
+namespace assay::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view prefix = "assay-";
+
+Descriptor open_to_write(const fs::path& file) {
+    return Descriptor{::open(file.c_str(), O_WRONLY | O_CLOEXEC)};
+}
+
+bool write_to(const Descriptor& file, std::string_view text) {
+    return file &&
+           ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+void limit(const fs::path& file, std::int64_t most) {
+    if (most > 0)
+        write_to(open_to_write(file), std::to_string(most)); // not where there is no such file
+}
+
+std::vector<pid_t> members_of(const fs::path& group) {
+    std::vector<pid_t> members;
+    std::ifstream file{group / "cgroup.procs"};
+    for (pid_t pid = 0; file >> pid;) members.push_back(pid);
+    return members;
+}
+
+/// A group cannot be removed before the last process inside has quite ended.
+void end_and_remove(const fs::path& group) {
+    write_to(open_to_write(group / "cgroup.kill"), "1");
+    for (int round = 0; round < most_kill_rounds; ++round) {
+        if (::rmdir(group.c_str()) == 0 || errno != EBUSY) return;
+        wait_for_the_killed(round);
+    }
+}
+
+} // namespace
+
+std::optional<ControlGroup> ControlGroup::make(const fs::path& own, GroupLimits limits) {
+    static int made = 0;
+    const auto members = members_of(own);
+    if (std::ranges::find(members, ::getpid()) == members.end()) return std::nullopt;
+    const auto folder = own / fmt::format("{}{}.{}", prefix, own_identity(), ++made);
+    if (::mkdir(folder.c_str(), 0755) != 0) return std::nullopt;
+    limit(folder / "pids.max", limits.processes);
+    limit(folder / "memory.max", limits.bytes);
+    ControlGroup group{folder, open_to_write(folder / "cgroup.procs"),
+                       open_to_write(folder / "cgroup.kill")}; // Linux 5.14
+    if (group.entrance_ && group.end_) return group;
+    return std::nullopt;
+}
+
+ControlGroup& ControlGroup::operator=(ControlGroup&& other) noexcept {
+    std::swap(folder_, other.folder_);
+    std::swap(entrance_, other.entrance_);
+    std::swap(end_, other.end_);
+    return *this;
+}
+
+void ControlGroup::remove() noexcept {
+    if (!folder_.empty()) end_and_remove(folder_);
+}
+
+std::vector<std::string> end_left_groups(const fs::path& own) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator{own, error}) {
+        const auto name = entry.path().filename().string();
+        const auto identity = std::string_view{name}.substr(0, name.rfind('.'));
+        if (!identity.starts_with(prefix) || !is_of_the_dead(identity.substr(prefix.size())))
+            continue;
+        for (const pid_t pid : members_of(entry.path()))
+            if (auto member = name_of(pid); !member.empty()) names.push_back(std::move(member));
+        end_and_remove(entry.path());
+    }
+    return names;
+}
+
+} // namespace assay::harness

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process/listing.hpp"
+
+#include "process/start.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+#include <thread>
+
+namespace assay::harness {
+namespace {
+
+/// The first entry of the environment of which this is true.
+std::string entry_of(pid_t pid, const std::function<bool(std::string_view)>& wanted) {
+    std::ifstream file{fmt::format("/proc/{}/environ", pid), std::ios::binary};
+    for (std::string entry; std::getline(file, entry, '\0');)
+        if (wanted(entry)) return entry;
+    return {};
+}
+
+/// What makes process numbers of two listings the same: "<boot>-<namespace>-".
+std::string scope() {
+    std::string boot;
+    std::ifstream{"/proc/sys/kernel/random/boot_id"} >> boot;
+    std::error_code error;
+    const auto numbers = std::filesystem::read_symlink("/proc/self/ns/pid", error).string();
+    std::string scope = boot.substr(0, boot.find('-')) + '-';
+    for (const char c : numbers) // "pid:[4026531836]"
+        if (c >= '0' && c <= '9') scope += c;
+    return scope + '-';
+}
+
+/// The identity of the run that a process belongs to, or "".
+std::string run_of(pid_t pid) {
+    const auto name = run_entry("");
+    const auto entry = entry_of(pid, [&](std::string_view text) { return text.starts_with(name); });
+    return entry.substr(std::min(name.size(), entry.size()));
+}
+
+} // namespace
+
+std::optional<Stat> stat_of(pid_t pid) {
+    std::ifstream file{fmt::format("/proc/{}/stat", pid)};
+    // Read it whole: a name may contain line ends. Through the stream, because its buffer throws when
+    // the process ends between open and read.
+    std::string text;
+    std::getline(file, text, '\0');
+    // "pid (name) state ppid pgrp session ..."; the name may contain blanks and brackets.
+    const auto end = text.rfind(')');
+    if (end == std::string::npos) return std::nullopt;
+    std::istringstream rest{text.substr(end + 1)};
+    std::string state;
+    std::int64_t ignored = 0;
+    Stat stat;
+    rest >> state >> stat.parent >> stat.group >> stat.session;
+    // Field 22 is the time of birth: 15 between it and the session.
+    for (int field = 0; field < 15; ++field) rest >> ignored;
+    rest >> stat.born;
+    if (!rest || state == "Z" || state == "X") return std::nullopt;
+    return stat;
+}
+
+std::vector<pid_t> find_processes(const std::function<bool(pid_t, const Stat&)>& wanted) {
+    std::vector<pid_t> found;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator{"/proc", error}) {
+        const auto name = entry.path().filename().string();
+        pid_t pid = 0;
+        const auto parsed = std::from_chars(name.data(), name.data() + name.size(), pid);
+        if (parsed.ec != std::errc{} || pid == ::getpid()) continue;
+        if (const auto stat = stat_of(pid); stat && wanted(pid, *stat)) found.push_back(pid);
+    }
+    return found;
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+    return find_processes([&](pid_t, const Stat& stat) { return stat.parent == parent; });
+}
+
+std::vector<pid_t> processes_of(pid_t session, std::string_view mark, std::int64_t born) {
+    const auto carries = [&](pid_t pid) {
+        return !mark.empty() &&
+               !entry_of(pid, [&](std::string_view entry) { return entry == mark; }).empty();
+    };
+    return find_processes([&](pid_t pid, const Stat& stat) {
+        return stat.born >= born && (stat.session == session || carries(pid));
+    });
+}
+
+std::string name_of(pid_t pid) {
+    std::ifstream file{fmt::format("/proc/{}/comm", pid)};
+    std::string name;
+    return std::getline(file, name) ? fmt::format("{} ({})", name, pid) : std::string{};
+}
+
+void kill_with_group(pid_t pid) {
+    const auto stat = stat_of(pid);
+    if (!stat) return;
+    ::kill(pid, SIGKILL);
+    if (stat->group > 1 && stat->group != ::getpgrp()) ::kill(-stat->group, SIGKILL);
+}
+
+void wait_for_the_killed(int round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{round == 0 ? 1 : 5});
+}
+
+std::string own_identity() {
+    return fmt::format("{}{}-{}", scope(), ::getpid(), stat_of(::getpid()).value_or(Stat{}).born);
+}
+
+std::optional<pid_t> living(std::string_view identity) {
+    const auto here = scope();
+    if (!identity.starts_with(here)) return std::nullopt;
+    identity.remove_prefix(here.size());
+    pid_t pid = 0;
+    std::int64_t born = 0;
+    const char* const end = identity.data() + identity.size();
+    const auto [dash, fault] = std::from_chars(identity.data(), end, pid);
+    if (fault != std::errc{} || dash == end || *dash != '-') return std::nullopt;
+    const auto [rest, other_fault] = std::from_chars(dash + 1, end, born);
+    const auto stat = stat_of(pid);
+    if (other_fault != std::errc{} || rest != end || !stat || stat->born != born)
+        return std::nullopt;
+    return pid;
+}
+
+bool is_of_the_dead(std::string_view identity) {
+    return identity.starts_with(scope()) && !living(identity);
+}
+
+std::vector<std::string> end_leftovers() {
+    std::vector<std::string> names;
+    for (int round = 0; round < most_kill_rounds; ++round) {
+        const auto left = find_processes([&](pid_t pid, const Stat&) {
+            const auto run = run_of(pid);
+            return !run.empty() && is_of_the_dead(run);
+        });
+        if (left.empty()) break;
+        for (const pid_t pid : left) {
+            if (auto name = name_of(pid); round == 0 && !name.empty())
+                names.push_back(std::move(name));
+            kill_with_group(pid);
+        }
+        wait_for_the_killed(round);
+    }
+    return names;
+}
+
+} // namespace assay::harness
