@@ -124,17 +124,74 @@ void add_request(CLI::App& verb, Options& o) {
     replicas->excludes(interleave);
 }
 
+// Of --tag and --note: what a heading or a file name can hold, and a run's record shows in one place.
+constexpr std::size_t longest_tag_key = 40;
+constexpr std::size_t longest_tag_value = 200;
+constexpr std::size_t most_tags = 32;
+constexpr std::size_t longest_note = 1000;
+
+bool is_printable(std::string_view text) {
+    return std::ranges::none_of(text, [](unsigned char c) { return c < ' ' || c == 0x7f; });
+}
+
+void add_tag(Options& o, const std::string& text) {
+    const auto wrong = [&](const std::string& what) {
+        throw CLI::ValidationError("--tag", fmt::format("\"{}\": {}", text, what));
+    };
+    const auto equals = text.find('=');
+    if (equals == text.npos) wrong("expected KEY=VALUE, as in rack=b7");
+    const auto key = text.substr(0, equals);
+    const auto value = text.substr(equals + 1);
+    const auto fits = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+    };
+    if (key.empty() || key.size() > longest_tag_key || !std::ranges::all_of(key, fits))
+        wrong(fmt::format("the key must be 1 to {} of a-z, 0-9, _, . and -", longest_tag_key));
+    if (value.empty() || value.size() > longest_tag_value || !is_printable(value))
+        wrong(fmt::format("the value must be 1 to {} bytes without control characters",
+                          longest_tag_value));
+    if (record::find(o.tags, key) != nullptr) wrong("the key is given twice");
+    if (o.tags.size() == most_tags) wrong(fmt::format("at most {} tags", most_tags));
+    o.tags.push_back({key, value});
+}
+
+/// What a run knows of its occasion.
+void add_occasion(CLI::App& verb, Options& o) {
+    verb.add_option("--campaign", o.campaign, "Name of the campaign this run belongs to")
+        ->type_name("NAME")
+        ->capture_default_str();
+    verb.add_option_function<std::string>(
+            "--note",
+            [&o](const std::string& text) {
+                if (text.empty() || text.size() > longest_note || !is_printable(text))
+                    throw CLI::ValidationError(
+                        "--note", fmt::format("expected 1 to {} bytes without control characters",
+                                              longest_note));
+                o.note = text;
+            },
+            "A sentence about this run, kept in its record")
+        ->type_name("TEXT");
+    verb.add_option_function<std::vector<std::string>>(
+            "--tag",
+            [&o](const std::vector<std::string>& texts) {
+                for (const auto& text : texts) add_tag(o, text);
+            },
+            "What reports group and filter runs by (--column tag.KEY); any number of times")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+}
+
 void add_run(CLI::App& verb, Options& o) {
     add_request(verb, o);
     o.out = "results";
     verb.add_option("--out", o.out, "Folder for results")->type_name("DIR")->capture_default_str();
     verb.add_flag("--resume", o.resume, "Continue the newest unfinished run of the same plan");
-    verb.add_option("--campaign", o.campaign, "Name of the campaign this run belongs to")
-        ->type_name("NAME")
-        ->capture_default_str();
+    add_occasion(verb, o);
     verb.add_option("--provider", o.provider, "Cloud provider or owner, if not detected")
         ->type_name("NAME");
     verb.add_option("--instance", o.instance, "Instance type, if not detected")->type_name("NAME");
+    verb.add_option("--region", o.region, "Region of the cloud, if not detected")->type_name("NAME");
+    verb.add_option("--zone", o.zone, "Zone of the region, if not detected")->type_name("NAME");
     verb.add_option("--expect", o.expect,
                     "Refuse to run unless the machine has this: cores=2, gpu=8, memory=64GiB")
         ->type_name("KEY=VALUE")

@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "machine/system.hpp"
 #include "plan/hosts.hpp"
+#include "record/model.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -32,8 +33,12 @@ struct Options {
     std::optional<int> pairs;
     std::filesystem::path out;
     std::string campaign = "default";
+    std::string note;
+    record::Values tags;
     std::string provider;
     std::string instance;
+    std::string region;
+    std::string zone;
     std::string language = "en";               ///< of the report
     std::vector<std::string> keep_environment; ///< names of variables
     bool resume = false;

@@ -2,6 +2,7 @@
 #include "record/check.hpp"
 
 #include "base/file.hpp"
+#include "base/utc.hpp"
 #include "json/json.hpp"
 #include "json/words.hpp"
 #include "record/digests.hpp"
@@ -19,6 +20,9 @@
 namespace assay::record {
 namespace {
 
+/// The clocks of hosts differ, and may be set while a run goes on.
+constexpr double clocks_differ = 300; // seconds
+
 /// Recomputed values may differ in the last digits between compilers.
 constexpr double same = 1e-9; // relative
 
@@ -33,6 +37,11 @@ std::string show(const Number& number) { return number ? fmt::format("{}", *numb
 class Check {
 public:
     std::vector<Finding> run(const Run& run) {
+        started_ = seconds_of(run.started);
+        ended_ = seconds_of(run.ended);
+        if (started_ && ended_ && *ended_ < *started_)
+            add("run.ended",
+                fmt::format("got {}, before the run started at {}", run.ended, run.started));
         std::set<std::string> identities;
         for (std::size_t i = 0; i < run.cases.size(); ++i) {
             const Case& c = run.cases[i];
@@ -48,8 +57,8 @@ public:
 
 private:
     void add(std::string_view key, std::string text) {
-        findings_.push_back(
-            {key.empty() ? path_ : path_ + "." + std::string{key}, std::move(text)});
+        const bool both = !path_.empty() && !key.empty();
+        findings_.push_back({path_ + (both ? "." : "") + std::string{key}, std::move(text)});
     }
 
     void compare(const std::string& key, const Number& found, const Number& computed) {
@@ -98,6 +107,11 @@ private:
         const std::string key = json::join("replicas", i);
         if (i > 0 && r.index <= c.replicas[i - 1].index)
             add(key + ".index", "replicas are not in order of their index, each once");
+        const auto when = seconds_of(r.started);
+        if (when && started_ && *when < *started_ - clocks_differ)
+            add(key + ".started", fmt::format("got {}, before the run started", r.started));
+        if (when && ended_ && *when > *ended_ + clocks_differ)
+            add(key + ".started", fmt::format("got {}, after the run ended", r.started));
         if (r.status != Status::ok && r.reason.empty()) add(key + ".reason", "is empty");
         if (r.batches && r.values.size() > *r.batches)
             add(key + ".batches", fmt::format("got {}, fewer than the {} values that batches gave",
@@ -217,6 +231,8 @@ private:
         }
     }
 
+    std::optional<double> started_; ///< seconds since 1970
+    std::optional<double> ended_;
     std::string path_;
     std::vector<Finding> findings_;
 };

@@ -39,6 +39,9 @@ struct JournalHeader {
     std::optional<int> replicas;    ///< planned; absent in journals of version 1, as modules are
     Values modules;                 ///< of the plan, and their build ids
     std::optional<Pairing> pairing; ///< absent unless the run is interleaved with others
+    Remark campaign;
+    Remark note;
+    Values tags;
     bool operator==(const JournalHeader&) const = default;
 };
 

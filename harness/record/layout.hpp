@@ -265,6 +265,9 @@ void each_field(Visit&& visit, Maybe<Run> auto& run) {
     visit("left_out", run.left_out);
     visit("error_counters", run.error_counters);
     visit("hosts", run.hosts);
+    visit("campaign", run.campaign);
+    visit("note", run.note);
+    visit("tags", run.tags);
 }
 
 json::Value encode_value(const NamedList& list);
@@ -286,6 +289,8 @@ template <>
 inline constexpr bool is_sparse<record::ReasonCode> = true;
 template <>
 inline constexpr bool is_sparse<record::Values> = true;
+template <>
+inline constexpr bool is_sparse<record::Remark> = true;
 template <>
 inline constexpr bool is_sparse<std::vector<record::Disturbance>> = true;
 template <>

@@ -92,6 +92,13 @@ struct Values : NamedList {
     using NamedList::NamedList;
 };
 
+/// A text that is not written when empty.
+struct Remark : std::string {
+    using std::string::string;
+    Remark() = default;
+    Remark(std::string text) : std::string{std::move(text)} {}
+};
+
 /// What else used the machine during the window of a case, for programs. The schema documents each code.
 enum class DisturbanceCode : std::uint8_t {
     other,
@@ -442,6 +449,9 @@ struct Run {
     std::vector<LeftOut> left_out;
     std::vector<ErrorCounter> error_counters; ///< those that are not zero, or changed
     std::vector<TeamHost> hosts;
+    Remark campaign; ///< that the run belongs to; empty if none was named
+    Remark note;     ///< of the person who started it
+    Values tags;     ///< by which runs are grouped and filtered: texts
     Machine machine;
     std::vector<Case> cases;
 };

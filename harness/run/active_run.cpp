@@ -157,6 +157,9 @@ Result<record::Run> ActiveRun::finish(bool interrupted, std::vector<record::Erro
                     .pairing = header.pairing,
                     .error_counters = std::move(errors),
                     .hosts = dispatcher_.hosts(),
+                    .campaign = header.campaign,
+                    .note = header.note,
+                    .tags = header.tags,
                     .machine = machine_,
                     .cases = {}};
     for (std::size_t index = 0; index < cases_.size(); ++index)

@@ -208,6 +208,18 @@ Result<RunFolder> create(const fs::path& folder, record::JournalHeader header) {
     return RunFolder{.path = path, .header = std::move(header), .journal = std::move(*journal)};
 }
 
+/// A note and tags are of the whole run: half of it cannot have others.
+Result<void> same_occasion(const RunFolder& folder, const RunOptions& options) {
+    const auto refuse = [&](const char* option) {
+        return fail(fmt::format("{} was started with another {}; leave it out to continue that "
+                                "run, or leave out --resume to start a new one",
+                                folder.path.string(), option));
+    };
+    if (!options.note.empty() && options.note != folder.header.note) return refuse("--note");
+    if (!options.tags.empty() && options.tags != folder.header.tags) return refuse("--tag");
+    return {};
+}
+
 /// The runs of one machine, and the requested ones.
 class Search {
 public:
@@ -375,7 +387,10 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
                            .machine = machine.id,
                            .replicas = run.plan.replicas,
                            .modules = modules_of(run.plan),
-                           .pairing = run.pairing});
+                           .pairing = run.pairing,
+                           .note = options.note,
+                           .tags = options.tags});
+        if (options.campaign != default_campaign) headers.back().campaign = options.campaign;
         if (headers.back().pairing) headers.back().pairing->id = id;
     }
     std::vector<fs::path> of_machine{machine_folder(options, machine, machine.id)};
@@ -386,7 +401,11 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
     auto note = exchanged_parts(of_machine, machine);
     if (options.resume) {
         Search search{std::move(of_machine), wanted, headers, machine};
-        if (folders = search.resume(); !folders.empty()) return folders;
+        if (folders = search.resume(); !folders.empty()) {
+            if (auto same = same_occasion(folders.front(), options); !same)
+                return tl::unexpected{same.error()};
+            return folders;
+        }
         auto obstacle = search.obstacle(options.out / path_word(options.campaign));
         if (!obstacle.empty()) note = std::move(obstacle);
     }

@@ -21,11 +21,18 @@
 
 namespace assay::harness {
 
+/// Of runs that belong to none; not recorded.
+inline constexpr std::string_view default_campaign = "default";
+
 struct RunOptions {
     std::filesystem::path out = "results";
-    std::string campaign = "default";
+    std::string campaign{default_campaign};
+    std::string note;
+    record::Values tags;
     std::string provider;                      ///< empty: as found
     std::string instance;                      ///< empty: as found
+    std::string region;                        ///< empty: as found
+    std::string zone;                          ///< empty: as found
     std::vector<std::string> keep_environment; ///< variables that workers get as they are here
     bool resume = false;
     bool keep_samples = false; ///< --raw: every batch into a sidecar
@@ -52,7 +59,8 @@ struct RunFolder {
 };
 
 /// With options.resume, the newest unfinished run of the same suite, digest, version and machine, or
-/// the newest unfinished ones that took turns with the same variants; otherwise, or when there is none,
+/// the newest unfinished ones that took turns with the same variants, which keep their campaign, note and tags: it is an
+/// error if options give others; otherwise, or when there is none,
 /// new ones, with a note where there is an unfinished run that cannot be continued. In the order of `wanted`, which is one run, or several with pairings; they get their id here.
 Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& wanted,
                                                 const RunOptions& options,

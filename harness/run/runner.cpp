@@ -34,6 +34,8 @@ record::Machine find_machine(const RunOptions& options) {
     auto machine =
         machine::inspect({.hostname = options.record_hostname, .serials = options.serials});
     if (!options.provider.empty()) machine.provider = options.provider;
+    if (!options.region.empty()) machine.platform.region = options.region;
+    if (!options.zone.empty()) machine.platform.zone = options.zone;
     if (!options.instance.empty()) machine.instance = options.instance;
     return machine;
 }

@@ -81,7 +81,7 @@ void add_compare(CLI::App& verb, Options& o) {
     };
     auto& c = o.comparing;
     keys("--column", c.column,
-         "What makes a side: label (default), instance, library, quarter, ...");
+         "What makes a side: label (default), instance, library, quarter, tag.KEY, ...");
     keys("--row", c.row, "What keeps rows apart and in order, beside the series itself");
     keys("--table", c.table, "What makes a table: family (default), instance, ...");
     verb.add_option("--filter", c.filter, "Only these: KEY=A|B, KEY!=A, with * and ?; several: all")
@@ -105,8 +105,9 @@ void add_history(CLI::App& verb, Options& o) {
                     "not")
         ->type_name("[LABEL=]PATH")
         ->required();
-    verb.add_option("--by", o.history.group,
-                    "What makes a group: instance (default), cpu, machine, label")
+    verb.add_option(
+            "--by", o.history.group,
+            "What makes a group: instance (default), cpu, machine, label, campaign, tag.KEY")
         ->type_name("KEY");
     verb.add_option("--filter", o.history.filter, "Only these: KEY=A|B, KEY!=A; several: all")
         ->type_name("KEY=VALUE")

@@ -5,6 +5,7 @@
 #include "language/language.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
+#include "store/alike.hpp"
 
 #include <fmt/format.h>
 
@@ -19,11 +20,6 @@
 
 namespace assay::report {
 namespace {
-
-/// Settings after which a figure answers another question: a slice of a card is not the card, a sparse
-/// product does half the work it counts, and a device that is the CPU (`executed_on`) is no device.
-constexpr std::array meaningful{"executed_on",      "mig",      "mig_profile", "compute_partition",
-                                "memory_partition", "sparsity", "accumulate",  "ecc"};
 
 /// Gives each distinct list of values a number.
 class Tuples {
@@ -62,24 +58,6 @@ std::vector<const Key*> pointers(const std::vector<Key>& keys) {
     return list;
 }
 
-/// For each entry of collection.settings an index into `meanings`.
-std::vector<std::uint32_t> meanings_of(const Collection& collection,
-                                       std::vector<std::string>& meanings) {
-    meanings = {""};
-    std::vector<std::uint32_t> of;
-    for (const auto& settings : collection.settings) {
-        std::string text;
-        for (const char* name : meaningful)
-            if (const auto* value = record::find(settings, name))
-                text += fmt::format("{}{} {}", text.empty() ? "" : ", ", with_blanks(name),
-                                    plain(record::to_string(*value)));
-        const auto known = std::ranges::find(meanings, text);
-        of.push_back(static_cast<std::uint32_t>(known - meanings.begin()));
-        if (known == meanings.end()) meanings.push_back(text);
-    }
-    return of;
-}
-
 std::string identity_text(const Series& series, const record::NamedList& parameters,
                           const Arrangement& arrangement, bool with_library) {
     std::string text =
@@ -106,20 +84,32 @@ record::NamedList without_columns(const record::NamedList& parameters,
     return left;
 }
 
-/// For each series the number of its row, leaving columns out of its identity.
-std::vector<std::uint32_t> row_numbers(const Collection& collection,
-                                       const Arrangement& arrangement) {
-    std::unordered_map<std::string, std::uint32_t> known;
+/// For each series the number of its row, leaving columns out of its identity, and the conditions of that row.
+struct RowNumbers {
     std::vector<std::uint32_t> numbers;
+    std::vector<record::NamedList> conditions;
+};
+RowNumbers row_numbers(const Collection& collection, const Arrangement& arrangement) {
+    std::unordered_map<std::string, std::uint32_t> known;
+    std::vector<std::uint32_t> asked;
+    const auto number = [&](const std::string& text) {
+        return known.try_emplace(text, static_cast<std::uint32_t>(known.size())).first->second;
+    };
     for (const auto& series : collection.series) {
         const auto left = without_columns(series.parameters, arrangement);
         // The unit is part of it: nobody may write GB/s for one and GiB/s for the other.
-        const std::string text = identity_text(series, left, arrangement, true) + series.unit +
-                                 (series.higher_is_better ? "+" : "-");
-        numbers.push_back(
-            known.try_emplace(text, static_cast<std::uint32_t>(known.size())).first->second);
+        asked.push_back(number(identity_text(series, left, arrangement, true) + series.unit +
+                               (series.higher_is_better ? "+" : "-")));
     }
-    return numbers;
+    RowNumbers rows{.numbers = {},
+                    .conditions = settle(collection.series, asked, arrangement.column_parameters)};
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        std::string text = std::to_string(asked[i]);
+        for (const auto& [name, value] : rows.conditions[i])
+            text += fmt::format("\n{}={}", name, record::to_string(value));
+        rows.numbers.push_back(number(text));
+    }
+    return rows;
 }
 
 /// Sides in the order people expect: as the inputs came, quarters and sizes in their own order.
@@ -187,7 +177,8 @@ public:
         : collection_{collection}, options_{options}, keys_{keys}, columns_{pointers(keys.column)},
           tables_{pointers(keys.table)}, extras_{of_runs(keys.row)}, order_{pointers(keys.row)} {
         for (const auto& key : keys.column) {
-            if (key.is_parameter) out_.column_parameters.push_back(key.name);
+            if (key.is_parameter || record::find_condition(key.name) != nullptr)
+                out_.column_parameters.push_back(key.name);
             out_.library_is_column |= key.name == "library";
             out_.benchmark_is_column |= key.name == "benchmark" || key.name == "family";
             out_.place_is_column |= key.name == "place";
@@ -196,13 +187,11 @@ public:
     }
 
     Result<Arrangement> arrange() {
-        const auto meaning = meanings_of(collection_, out_.meanings);
-        const auto numbers = row_numbers(collection_, out_);
+        const auto rows = row_numbers(collection_, out_);
         for (std::uint32_t i = 0; i < collection_.observations.size(); ++i) {
-            const auto& observation = collection_.observations[i];
-            if (!admitted(observation)) continue;
-            add(i, numbers[observation.series],
-                observation.settings < meaning.size() ? meaning[observation.settings] : 0);
+            const auto series = collection_.observations[i].series;
+            if (admitted(collection_.observations[i]))
+                add(i, rows.numbers[series], rows.conditions[series]);
         }
         return finish();
     }
@@ -230,16 +219,16 @@ private:
             }
         return true;
     }
-    void add(std::uint32_t index, std::uint32_t number, std::uint32_t meaning) {
+    void add(std::uint32_t index, std::uint32_t number, const record::NamedList& conditions) {
         const auto& observation = collection_.observations[index];
-        const std::tuple place{tables_.of(observation), number, meaning, extras_.of(observation)};
+        const std::tuple place{tables_.of(observation), number, extras_.of(observation)};
         const auto side = columns_.of(observation);
         const auto [entry, fresh] = rows_.try_emplace(place, out_.rows.size());
         if (fresh)
             out_.rows.push_back({.table = std::get<0>(place),
                                  .series = observation.series,
-                                 .meaning = meaning,
-                                 .extra = extras_.text(std::get<3>(place)),
+                                 .conditions = conditions,
+                                 .extra = extras_.text(std::get<2>(place)),
                                  .order = order_.text(order_.of(observation))});
         auto& sides = out_.rows[entry->second].sides;
         if (sides.size() <= side) sides.resize(side + 1);
@@ -332,8 +321,7 @@ private:
     Tuples tables_;
     Tuples extras_;
     Tuples order_;
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t>
-        rows_;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> rows_;
     std::map<std::string, std::size_t> without_;
 };
 
@@ -346,10 +334,12 @@ record::NamedList parameters_of(const Collection& collection, const Arrangement&
 
 std::string identity_of(const Collection& collection, const Arrangement& arrangement,
                         const ArrangedRow& row, bool with_library) {
+    const auto parameters = parameters_of(collection, arrangement, row);
     std::string text =
-        identity_text(collection.series[row.series], parameters_of(collection, arrangement, row),
-                      arrangement, with_library);
-    if (row.meaning != 0) text += fmt::format(", {}", arrangement.meanings[row.meaning]);
+        identity_text(collection.series[row.series], parameters, arrangement, with_library);
+    if (const auto conditions = conditions_in_words(row.conditions, parameters);
+        !conditions.empty())
+        text += fmt::format(", {}", conditions);
     if (!row.extra.empty()) text += fmt::format(", {}", row.extra);
     return plain(text);
 }
@@ -362,7 +352,9 @@ std::string words_of(const Collection& collection, const Arrangement& arrangemen
     std::string text = parameters_in_words(remaining);
     if (!series.place.empty() && series.place != "host" && !arrangement.place_is_column)
         text += fmt::format(", {}", series.place);
-    if (row.meaning != 0) text += fmt::format(", {}", arrangement.meanings[row.meaning]);
+    if (const auto conditions = conditions_in_words(row.conditions, remaining.parameters);
+        !conditions.empty())
+        text += fmt::format(", {}", conditions);
     if (!row.extra.empty()) text = fmt::format("{}: {}", row.extra, text);
     return plain(text);
 }

@@ -2,7 +2,7 @@
 //
 // Which figures stand side by side? Puts every observation of a collection into a table, a row and a side.
 // A row never mixes unlike things: all of a series' identity that is not a column keeps rows apart, and
-// so do settings that change what is measured.
+// so do the conditions that it was measured under (store/alike.hpp).
 
 #pragma once
 
@@ -18,20 +18,18 @@ namespace assay::report {
 /// Observations of one row on each side.
 struct ArrangedRow {
     std::uint32_t table = 0;
-    std::uint32_t series = 0;  ///< one of those behind it; they differ in columns alone
-    std::uint32_t meaning = 0; ///< index into Arrangement::meanings
-    std::string extra;         ///< values of row keys that belong to runs
-    std::string order;         ///< values of all row keys
+    std::uint32_t series = 0;     ///< one of those behind it; they differ in columns alone
+    record::NamedList conditions; ///< settled, without those that are columns
+    std::string extra;            ///< values of row keys that belong to runs
+    std::string order;            ///< values of all row keys
     std::vector<std::vector<std::uint32_t>> sides; ///< indices of observations
 };
 
 struct Arrangement {
     std::vector<std::string> sides;
     std::vector<std::string> tables;
-    std::vector<ArrangedRow> rows; ///< by table, then by benchmark
-    /// Settings that change what is measured, in words; the first is "".
-    std::vector<std::string> meanings;
-    std::vector<std::string> column_parameters; ///< no part of a row's identity
+    std::vector<ArrangedRow> rows;              ///< by table, then by benchmark
+    std::vector<std::string> column_parameters; ///< and conditions: no part of a row's identity
     bool library_is_column = false;
     bool benchmark_is_column = false;
     bool place_is_column = false;

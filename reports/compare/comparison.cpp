@@ -74,8 +74,10 @@ private:
                         .rows = std::vector(sides_, i),
                         .useless = std::vector<std::size_t>(sides_, 0)};
             draft.measured.higher_is_better = collection_.series[row.series].higher_is_better;
-            for (std::size_t side = 0; side < sides_; ++side)
+            for (std::size_t side = 0; side < sides_; ++side) {
                 draft.measured.sides.push_back(units_.sample(row.sides[side], draft.useless[side]));
+                draft.measured.disturbed.push_back(is_disturbed(collection_, row.sides[side]));
+            }
             drafts.push_back(std::move(draft));
         }
         return drafts;
@@ -102,6 +104,7 @@ private:
                 auto& chosen = best.measured.sides[side];
                 if (!fresh && !chosen.empty() && !is_better(draft, sample, chosen)) continue;
                 chosen = sample;
+                best.measured.disturbed[side] = draft.measured.disturbed[side];
                 best.rows[side] = draft.row;
             }
         }
@@ -227,7 +230,7 @@ private:
             cell.share_of_ceiling = share_of_ceiling(collection_, source, observations);
             if (by_question) cell.library = plain(collection_.series[source.series].library);
         }
-        cell.notes = notes_of_cell(collection_, observations);
+        cell.notes = notes_of_cell(collection_, source.conditions, observations);
         if (side == 0) return cell;
         cell.contrast = tests.of(index, side).contrast;
         if (const auto pairs = tests.of(index, side).second.size();
@@ -250,7 +253,8 @@ private:
     }
 
     static bool is_common(const Draft& draft) {
-        return std::ranges::none_of(draft.measured.sides, &Sample::empty);
+        return std::ranges::none_of(draft.measured.sides, &Sample::empty) &&
+               std::ranges::count(draft.measured.disturbed, true) == 0;
     }
     std::vector<MeanRatio> means_of(const Tests& tests,
                                     const std::vector<std::size_t>& common) const {

@@ -34,6 +34,7 @@ struct Contrast {
     std::optional<double> p;          ///< adjusted for the number of series in the table
     std::optional<double> detectable; ///< the smallest change that would be found: 0.03 is 3%
     bool paired = false;
+    bool disturbed = false; ///< a side's figures are: no verdict, and no ratio
 };
 
 /// A series on one side.

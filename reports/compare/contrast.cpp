@@ -34,6 +34,10 @@ std::optional<double> known(double value) {
     return {};
 }
 
+bool is_disturbed(const MeasuredRow& row, std::size_t side) {
+    return side < row.disturbed.size() && (row.disturbed.front() || row.disturbed[side]);
+}
+
 /// What one row says of one side against the first, before all rows are heard.
 struct Own {
     std::vector<double> first;       ///< oriented logarithms
@@ -55,7 +59,7 @@ Own own_of(const MeasuredRow& row, std::size_t side, bool paired) {
     Own own{.paired = paired};
     const Sample& a = row.sides.front();
     const Sample& b = row.sides[side];
-    if (a.empty() || b.empty()) return own;
+    if (a.empty() || b.empty() || is_disturbed(row, side)) return own;
     const double direction = row.higher_is_better ? 1 : -1;
     if (!paired) {
         own.first = logs_of(a, direction);
@@ -149,8 +153,10 @@ Tests::Tests(const std::vector<MeasuredRow>& rows, const TestOptions& options) {
     for (const auto& row : rows) {
         rows_.emplace_back(row.sides.size());
         differences_.emplace_back(row.sides.size());
-        for (const auto& sample : row.sides)
-            if (sample.size() > 1) within.push_back(stats::own_variance(logs_of(sample)));
+        for (std::size_t side = 0; side < row.sides.size(); ++side)
+            if (const Sample& sample = row.sides[side];
+                sample.size() > 1 && (row.disturbed.empty() || !row.disturbed[side]))
+                within.push_back(stats::own_variance(logs_of(sample)));
     }
     within_ = stats::fit_prior(within);
     const std::size_t sides = rows.empty() ? 0 : rows.front().sides.size();
@@ -171,6 +177,9 @@ void Tests::test(const std::vector<MeasuredRow>& rows, std::size_t side,
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Own& own = all[i];
         auto& tested = rows_[i][side];
+        if (is_disturbed(rows[i], side) && !rows[i].sides.front().empty() &&
+            !rows[i].sides[side].empty())
+            tested.contrast = {.outcome = Outcome::cannot_tell, .disturbed = true};
         if (!own.measured) continue;
         const auto variance = stats::moderate(own.variance, prior);
         auto& difference = differences_[i][side];
@@ -193,7 +202,8 @@ void Tests::judge(const TestOptions& options) {
     std::vector<std::pair<std::size_t, std::size_t>> where;
     for (std::size_t row = 0; row < rows_.size(); ++row)
         for (std::size_t side = 1; side < rows_[row].size(); ++side) {
-            if (rows_[row][side].contrast.outcome == Outcome::missing) continue;
+            const auto& contrast = rows_[row][side].contrast;
+            if (contrast.outcome == Outcome::missing || contrast.disturbed) continue;
             p.push_back(differences_[row][side].p);
             where.emplace_back(row, side);
         }
@@ -235,7 +245,7 @@ MeanRatio Tests::mean(const std::vector<std::size_t>& rows, std::size_t side) co
     Clusters second;
     for (const auto row : rows) {
         const auto& tested = rows_[row][side];
-        if (tested.contrast.outcome == Outcome::missing) continue;
+        if (tested.contrast.outcome == Outcome::missing || tested.contrast.disturbed) continue;
         ++mean.count;
         log_sum += tested.log_ratio;
         squares += tested.standard_error * tested.standard_error;

@@ -18,6 +18,7 @@ namespace assay::report {
 struct MeasuredRow {
     bool higher_is_better = true;
     std::vector<Sample> sides;
+    std::vector<bool> disturbed{}; ///< for each side: by something else, so that it says nothing
 };
 
 struct TestOptions {

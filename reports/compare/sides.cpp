@@ -5,9 +5,12 @@
 #include "compare/unlike.hpp"
 #include "language/language.hpp"
 #include "model/text.hpp"
+#include "model/words.hpp"
+#include "store/alike.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace assay::report {
@@ -99,20 +102,32 @@ std::vector<std::string> notes_of(const Collection& collection, const Arrangemen
 }
 
 std::vector<std::string> notes_of_cell(const Collection& collection,
+                                       const record::NamedList& conditions,
                                        const std::vector<std::uint32_t>& observations) {
+    std::map<std::string, std::size_t> not_recorded;
     std::size_t measured = 0;
     std::size_t unstable = 0;
     std::size_t disturbed = 0;
+    std::size_t left_out = 0;
     for (const auto index : observations) {
         const auto& observation = collection.observations[index];
         if (!observation.value) continue;
         ++measured;
         unstable += observation.status == record::Status::unstable ? 1 : 0;
-        disturbed += observation.disturbed ? 1 : 0;
+        const bool useless = observation.status == record::Status::disturbed;
+        disturbed += useless || observation.disturbed ? 1 : 0;
+        left_out += useless ? 1 : 0;
+        for (const auto& name : assumed(conditions, collection.series[observation.series]))
+            ++not_recorded[name];
     }
     std::vector<std::string> notes;
     if (unstable > 0) notes.push_back(say<text::compare::unstable>(unstable, measured));
+    if (left_out > 0 && left_out < measured)
+        notes.push_back(say<text::compare::left_out>(left_out, measured));
     if (disturbed > 0) notes.push_back(say<text::compare::disturbed>(disturbed, measured));
+    for (const auto& [name, count] : not_recorded)
+        notes.push_back(say<text::compare::assumed>(with_blanks(name), count, measured,
+                                                    record::text(conditions, name)));
     for (auto& reason : reasons_of(collection, observations)) notes.push_back(std::move(reason));
     return notes;
 }

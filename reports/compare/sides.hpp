@@ -23,6 +23,7 @@ std::vector<std::string> notes_of(const Collection& collection, const Arrangemen
 
 /// "unstable in 2 of 6 runs", and runs without a figure beside those that have one.
 std::vector<std::string> notes_of_cell(const Collection& collection,
+                                       const record::NamedList& conditions,
                                        const std::vector<std::uint32_t>& observations);
 
 /// Geometric mean over observations that have a ceiling; 1 is the limit reached.

@@ -46,6 +46,17 @@ bool all_shared(const std::set<std::uint32_t>& a, const std::set<std::uint32_t>&
 
 } // namespace
 
+bool is_disturbed(const Collection& collection, const std::vector<std::uint32_t>& observations) {
+    bool any = false;
+    for (const auto index : observations) {
+        const auto& observation = collection.observations[index];
+        if (!observation.value) continue;
+        any = true;
+        if (observation.status != record::Status::disturbed) return false;
+    }
+    return any;
+}
+
 Units::Units(const Collection& collection, const Arrangement& arrangement)
     : collection_{collection}, sides_(arrangement.sides.size()) {
     Numbers machines;
@@ -91,9 +102,11 @@ Sample Units::sample(const std::vector<std::uint32_t>& observations, std::size_t
         sum.count += 1;
         sum.when = std::min(sum.when, when);
     };
+    const bool all_disturbed = is_disturbed(collection_, observations);
     for (const auto index : observations) {
         const auto& observation = collection_.observations[index];
         if (!observation.value) continue;
+        if (observation.status == record::Status::disturbed && !all_disturbed) continue;
         const auto run = observation.run;
         const double when = collection_.runs[run].started_seconds;
         if (unit_ == Unit::machine) {

@@ -30,6 +30,9 @@ struct Participants {
     std::set<std::uint32_t> sessions; ///< numbers of pairing ids
 };
 
+/// Was all that was measured disturbed by something else? Beside undisturbed figures, those are left out.
+bool is_disturbed(const Collection& collection, const std::vector<std::uint32_t>& observations);
+
 class Units {
 public:
     Units(const Collection& collection, const Arrangement& arrangement);

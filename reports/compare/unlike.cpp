@@ -5,6 +5,7 @@
 #include "language/language.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
+#include "store/alike.hpp"
 
 #include <fmt/format.h>
 
@@ -66,12 +67,12 @@ Apart differences(const Collection& collection, const Arrangement& arrangement,
         apart.add(plain(metric_title(a.metric)), plain(metric_title(b.metric)));
     else if (a.unit != b.unit || a.higher_is_better != b.higher_is_better)
         apart.add(plain(a.unit), plain(b.unit));
-    if (one.meaning != other.meaning) {
-        const auto words = [&](const ArrangedRow& row) {
-            return row.meaning == 0 ? say<text::compare::whole>()
-                                    : arrangement.meanings[row.meaning];
-        };
-        apart.add(words(one), words(other));
+    for (const auto& condition : record::condition_table()) {
+        const auto* here = record::find(one.conditions, condition.name);
+        const auto* there = record::find(other.conditions, condition.name);
+        if (here == there || (here != nullptr && there != nullptr && *here == *there)) continue;
+        apart.add(condition_in_words(one.conditions, condition.name),
+                  condition_in_words(other.conditions, condition.name));
     }
     apart.only_library = apart.only_library && apart.here.size() == 1;
     return apart;

@@ -91,6 +91,7 @@ std::string contrast_in_words(const Contrast& contrast) {
     case Outcome::same:
         return say<text::compare::not_significant>(say<text::outcome::same>());
     case Outcome::cannot_tell:
+        if (contrast.disturbed) return say<text::compare::no_verdict>();
         return say<text::compare::not_significant>(
             contrast.detectable
                 ? say<text::outcome::cannot_tell>(record::human_percent(*contrast.detectable))

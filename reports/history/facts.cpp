@@ -3,12 +3,14 @@
 #include "history/facts.hpp"
 
 #include "model/text.hpp"
+#include "record/conditions.hpp"
 #include "record/format.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace assay::report {
@@ -61,8 +63,51 @@ void add_devices(Writer& out, const record::Machine& machine) {
     out.text("devices", fmt::format("{}", fmt::join(devices, ", ")), Cause::instance);
 }
 
+/// "on", or "off, 7 x on" where devices differ: their order may be another one after each boot.
+std::string counted(const std::map<std::string, int>& states) {
+    std::vector<std::string> parts;
+    for (const auto& [state, count] : states)
+        parts.push_back(count == 1 || states.size() == 1 ? state
+                                                         : fmt::format("{} x {}", count, state));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// How devices are set; of interest to series on devices alone.
+constexpr std::string_view device_prefix = "device.";
+void add_device_states(Writer& out, const record::Machine& machine) {
+    std::map<std::string, int> firmware;
+    for (const auto& device : machine.devices)
+        if (!device.firmware.vbios.empty()) ++firmware[device.firmware.vbios];
+    out.text("device.vbios", counted(firmware), Cause::software);
+    for (const auto& condition : record::condition_table()) {
+        if (!condition.is_state) continue;
+        std::map<std::string, int> states;
+        for (const auto& device : machine.devices) {
+            const record::Case c{
+                .place = {.kind = device.kind, .uuid = device.uuid, .index = device.index}};
+            if (const auto state = condition.of(c, machine)) ++states[record::to_string(*state)];
+        }
+        out.text(fmt::format("{}{}", device_prefix, condition.name), counted(states),
+                 Cause::software);
+    }
+}
+
+/// Firmware, and how it and the administrator set the machine.
+void add_platform(Writer& out, const record::Platform& platform) {
+    out.text("bios", platform.bios_version, Cause::software);
+    out.text("microcode", platform.microcode, Cause::software);
+    out.text("governor", platform.governor, Cause::software);
+    if (platform.boost) out.text("boost", *platform.boost ? "on" : "off", Cause::software);
+    out.text("smt", platform.smt, Cause::software);
+    std::vector<std::string> limits;
+    for (const auto& limit : platform.power_limits)
+        limits.push_back(fmt::format("{} {} {:.0f} W", limit.scope, limit.term, limit.watts));
+    out.text("power_limits", fmt::format("{}", fmt::join(limits, ", ")), Cause::software);
+}
+
 FactList facts_of(const record::Machine& machine) {
     Writer out;
+    add_platform(out, machine.platform);
     out.text("cpu_model", machine.cpu_model, Cause::instance);
     out.text("architecture", machine.architecture, Cause::instance);
     out.count("sockets", machine.sockets);
@@ -84,6 +129,7 @@ FactList facts_of(const record::Machine& machine) {
     out.text("container", machine.container, Cause::software);
     out.text("huge_pages", machine.huge_pages, Cause::software);
     add_devices(out, machine);
+    add_device_states(out, machine);
     for (const auto& software : machine.software)
         out.text("software." + plain(software.name, 100), record::to_string(software.value),
                  Cause::software);
@@ -135,6 +181,7 @@ FactBook::FactBook(const Collection& collection) : collection_{collection} {
 }
 
 bool FactBook::matters(std::string_view name, const Series& series) const {
+    if (name.starts_with(device_prefix)) return series.place != "host";
     const auto library = library_of(name);
     return library.empty() || library == series.library ||
            !std::ranges::binary_search(libraries_, library);

@@ -12,6 +12,7 @@
 #include "language/language.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
+#include "store/alike.hpp"
 
 #include <fmt/core.h>
 
@@ -26,14 +27,6 @@
 
 namespace assay::report {
 namespace {
-
-std::string identity_of(const Series& series) {
-    record::Case c{.benchmark = series.benchmark, .version = series.version};
-    c.place.kind = series.place;
-    c.library = series.library;
-    c.parameters = series.parameters;
-    return plain(record::identity(c));
-}
 
 /// The CPUs of a group, the most frequent first.
 std::string cpus_in_words(const Collection& collection, const GroupTracks& group) {
@@ -78,6 +71,7 @@ public:
             history.runs += history.groups.back().runs;
         }
         history.notes = notes(history);
+        std::ranges::move(tracks_.notes, std::back_inserter(history.notes));
         return history;
     }
 
@@ -141,11 +135,13 @@ private:
 
     HistorySeries series(const SeriesTracks& tracks, const SeriesSteps& found) const {
         const auto& what = collection_.series[tracks.series];
+        const auto conditions = conditions_in_words(tracks.conditions, what.parameters);
+        const std::string rest = conditions.empty() ? "" : ", " + conditions;
         HistorySeries out{
-            .identity = identity_of(what),
+            .identity = plain(name_of(what) + rest),
             .family = plain(family_of(what.benchmark), 100),
             .benchmark = plain(what.benchmark, 200),
-            .what = plain(what.what),
+            .what = plain(what.what + rest),
             .library = plain(what.library, 100),
             .metric = plain(metric_title(what.metric), 100),
             .unit = plain(what.unit, 40),

@@ -164,7 +164,7 @@ struct History {
 };
 
 struct HistoryOptions {
-    std::string group = "instance"; ///< or "machine", "label", "cpu"
+    std::string group = "instance"; ///< or another key of runs: "machine", "cpu", "tag.rack"
     double since = 0; ///< changes from then on; what lies before is what they are held against
     double alpha = 0.01;
     double minimum_effect = 0.01;

@@ -8,6 +8,7 @@
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "stats/interval.hpp"
+#include "store/alike.hpp"
 #include "store/keys.hpp"
 
 #include <fmt/core.h>
@@ -47,11 +48,11 @@ std::string instance_name(const record::Machine& machine) {
     return plain(fmt::format("{} {}", machine.provider, machine.instance), 200);
 }
 
-std::string group_name(const Collection& collection, std::uint32_t run, const std::string& key) {
+std::string group_name(const Collection& collection, std::uint32_t run, const Key& key) {
     const auto& machine = machine_of(collection, run);
-    if (key == "instance") return instance_name(machine);
-    if (key == "cpu") return cpu_name(machine);
-    const auto& text = key == "machine" ? machine.id : collection.runs[run].label;
+    if (key.name == "instance") return instance_name(machine);
+    if (key.name == "cpu") return cpu_name(machine);
+    const auto& text = key.texts[key.values[run]];
     return text.empty() ? say<text::history::no_name>() : plain(text, 200);
 }
 
@@ -121,12 +122,13 @@ struct Entry {
 
 class Sorting {
 public:
-    Sorting(const Collection& collection, const HistoryOptions& options,
-            const std::vector<Filter>& filters, Tracks& out)
+    Sorting(const Collection& collection, const Key& key, const std::vector<Filter>& filters,
+            Tracks& out)
         : collection_{collection}, out_{out}, runs_{Usable{collection, filters, out}.take()},
           group_(collection.runs.size(), nowhere), machine_(collection.runs.size(), nowhere),
           order_(collection.runs.size(), nowhere) {
-        make_groups(options.group);
+        join_series();
+        make_groups(key);
         make_entries(filters);
     }
 
@@ -135,7 +137,7 @@ public:
             const auto end = std::find_if(at, entries_.end(), [&](const Entry& e) {
                 return e.group != at->group || e.series != at->series;
             });
-            SeriesTracks series{.series = at->series};
+            SeriesTracks series{.series = at->series, .conditions = conditions_[at->series]};
             while (at != end) {
                 const auto last =
                     std::find_if(at, end, [&](const Entry& e) { return e.machine != at->machine; });
@@ -153,7 +155,28 @@ public:
     }
 
 private:
-    void make_groups(const std::string& key) {
+    /// Series that are one but for what state the machine was in.
+    void join_series() {
+        std::map<std::string, std::uint32_t> asked;
+        std::vector<std::uint32_t> group;
+        for (const auto& series : collection_.series) {
+            const auto text = fmt::format("{} {} {}", name_of(series), series.metric, series.unit);
+            group.push_back(asked.try_emplace(text, asked.size()).first->second);
+        }
+        std::vector<std::string> states;
+        for (const auto& condition : record::condition_table())
+            if (condition.is_state) states.emplace_back(condition.name);
+        conditions_ = settle(collection_.series, group, states);
+        std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> joined;
+        for (std::uint32_t i = 0; i < group.size(); ++i) {
+            std::string text;
+            for (const auto& [name, value] : conditions_[i])
+                text += fmt::format("{}={}\n", name, record::to_string(value));
+            joined_.push_back(joined.try_emplace({group[i], text}, i).first->second);
+        }
+    }
+
+    void make_groups(const Key& key) {
         std::map<std::string, std::uint32_t> names;
         std::vector<std::string> name(runs_.size());
         for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -183,21 +206,31 @@ private:
             takes[i] =
                 std::ranges::all_of(filters, [&](const Filter& f) { return f.admits_series(i); });
         std::map<std::pair<std::uint32_t, record::Status>, std::size_t> missing;
+        std::map<std::pair<std::uint32_t, std::string>, std::size_t> not_recorded;
         for (std::uint32_t i = 0; i < collection_.observations.size(); ++i) {
             const auto& observation = collection_.observations[i];
             if (group_[observation.run] == nowhere || !takes[observation.series]) continue;
+            const auto series = joined_[observation.series];
+            // What others disturbed says nothing about the machine.
             if (!observation.value || !std::isfinite(*observation.value) ||
-                *observation.value <= 0) {
-                ++missing[{observation.series, observation.status}];
+                *observation.value <= 0 || observation.status == record::Status::disturbed) {
+                ++missing[{series, observation.status}];
                 continue;
             }
+            for (const auto& name :
+                 assumed(conditions_[series], collection_.series[observation.series]))
+                ++not_recorded[{series, name}];
             entries_.push_back({.group = group_[observation.run],
-                                .series = observation.series,
+                                .series = series,
                                 .machine = machine_[observation.run],
                                 .order = order_[observation.run],
                                 .observation = i});
         }
         std::ranges::sort(entries_, {}, &Entry::key);
+        for (const auto& [what, count] : not_recorded)
+            out_.notes.push_back(say<text::history::assumed>(
+                plain(name_of(collection_.series[what.first]), 300), with_blanks(what.second),
+                count, record::text(conditions_[what.first], what.second)));
         // Cases that do not apply to a machine are no news; all others are.
         for (const auto& [what, count] : missing)
             if (what.second != record::Status::skipped)
@@ -284,7 +317,9 @@ private:
     const Collection& collection_;
     Tracks& out_;
     std::vector<std::uint32_t> runs_;
-    std::vector<std::uint32_t> group_; ///< of each run
+    std::vector<record::NamedList> conditions_; ///< of each series
+    std::vector<std::uint32_t> joined_;         ///< for each series the first that it is one with
+    std::vector<std::uint32_t> group_;          ///< of each run
     std::vector<std::uint32_t> machine_;
     std::vector<std::uint32_t> order_;
     std::vector<Entry> entries_;
@@ -294,15 +329,18 @@ private:
 
 Result<Tracks> make_tracks(const Collection& collection, const HistoryOptions& options) {
     static const std::vector<std::string> keys{"instance", "machine", "label", "cpu"};
-    if (std::ranges::find(keys, options.group) == keys.end())
-        return fail(fmt::format("--by \"{}\" is none of instance, machine, label, cpu{}",
-                                plain(options.group), suggestion(options.group, keys)));
+    const auto key = make_key(collection, options.group);
+    if (!key || key->of_series)
+        return fail(
+            fmt::format("--by \"{}\" is none of instance, machine, label, cpu, and no other "
+                        "key of runs, as campaign and tag.KEY are{}",
+                        plain(options.group), suggestion(options.group, keys)));
     const auto filters = make_filters(collection, options.filter);
     if (!filters) return tl::unexpected{filters.error()};
     Tracks tracks;
     for (const auto& problem : collection.problems)
         tracks.not_used.push_back({plain(problem.where), plain(problem.reason)});
-    Sorting{collection, options, *filters, tracks}.make_series();
+    Sorting{collection, *key, *filters, tracks}.make_series();
     return tracks;
 }
 

@@ -35,8 +35,9 @@ struct Track {
 };
 
 struct SeriesTracks {
-    std::uint32_t series = 0;  ///< index into Collection::series
-    std::vector<Track> tracks; ///< by the time of their first sample
+    std::uint32_t series = 0;     ///< index into Collection::series
+    record::NamedList conditions; ///< settled, without states of the machine, which may change
+    std::vector<Track> tracks;    ///< by the time of their first sample
     /// One sample, the mean, of each machine: of all where machines follow one another, otherwise of
     /// those that have too few samples to be looked at by themselves.
     std::vector<Sample> machines;
@@ -51,6 +52,7 @@ struct GroupTracks {
 struct Tracks {
     std::vector<GroupTracks> groups; ///< by name
     std::vector<Problem> not_used;
+    std::vector<std::string> notes;
 };
 Result<Tracks> make_tracks(const Collection& collection, const HistoryOptions& options);
 

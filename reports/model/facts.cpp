@@ -290,6 +290,12 @@ std::vector<Fact> run_facts(const Run& run, const std::string& source) {
     for (const auto& host : run.hosts)
         hosts.push_back(say<text::words::in_brackets>(host.name, host_in_words(host.machine)));
     add<text::facts::hosts>(facts, list_of(hosts, 8));
+    add<text::facts::campaign>(facts, run.campaign);
+    std::vector<std::string> tags;
+    for (const auto& tag : run.tags)
+        tags.push_back(fmt::format("{}={}", tag.name, record::to_string(tag.value)));
+    add<text::facts::tags>(facts, join(tags));
+    add<text::facts::note>(facts, run.note);
     add<text::facts::file>(facts, source);
     if (run.imported) {
         const auto& from = *run.imported;

@@ -36,8 +36,8 @@ void clean(T& member) {
         each_field([](const char*, auto& field) { clean(field); }, member);
     else if constexpr (std::is_same_v<T, record::Values>)
         clean(static_cast<record::NamedList&>(member));
-    else if constexpr (std::is_same_v<T, std::string>)
-        member = plain(member);
+    else if constexpr (std::is_base_of_v<std::string, T>)
+        member = T{plain(member)};
 }
 void clean(record::Named& named) {
     clean(named.name);

@@ -6,6 +6,7 @@
 #include "model/device.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
+#include "store/alike.hpp"
 
 #include <boost/math/distributions/students_t.hpp>
 #include <fmt/core.h>
@@ -114,10 +115,18 @@ private:
         const auto kind = series.place == "host" || machine.devices.empty()
                               ? machine.cpu_model
                               : join(device_kinds(machine));
-        MeasuredCurve curve{.machine = plain(named ? machine.instance : kind),
-                            .place = plain(series.place),
-                            .library = plain(series.library),
-                            .what = plain(parameters_in_words(rest))};
+        // Those of the team and its messages are what a curve is over.
+        record::NamedList state = series.conditions;
+        std::erase_if(state, [](const record::Named& condition) {
+            static constexpr std::array<std::string_view, 3> of_team{"machines", "ranks", "path"};
+            return std::ranges::find(of_team, condition.name) != of_team.end();
+        });
+        const auto words = conditions_in_words(state);
+        MeasuredCurve curve{
+            .machine = plain(named ? machine.instance : kind),
+            .place = plain(words.empty() ? series.place : series.place + " (" + words + ")"),
+            .library = plain(series.library),
+            .what = plain(parameters_in_words(rest))};
         const auto key =
             std::tuple{curve.machine, curve.place, curve.library, curve.what, series.version};
         return curves_.try_emplace(key, std::move(curve)).first->second;

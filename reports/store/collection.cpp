@@ -172,6 +172,14 @@ private:
 
 } // namespace
 
+std::string name_of(const Series& series) {
+    return record::identity({.benchmark = series.benchmark,
+                             .version = series.version,
+                             .place = {.kind = series.place},
+                             .library = series.library,
+                             .parameters = series.parameters});
+}
+
 Result<Collection> collect(const std::vector<std::string>& inputs, const CollectOptions& options) {
     Reading reading;
     if (options.index) reading = begin_reading(inputs);

@@ -23,15 +23,20 @@ namespace assay::report {
 struct Series {
     std::string benchmark;
     std::uint32_t version = 1;
-    std::string place; ///< kind: "host", "cuda", "cuda (mig 1g.10gb)"
+    std::string place; ///< kind: "host", "cuda"
     std::string library;
     record::NamedList parameters;
+    record::NamedList conditions; ///< as recorded; see record/conditions.hpp and store/alike.hpp
     std::string metric;
     std::string unit;
     bool higher_is_better = true;
-    std::string question; ///< all of the above but the library, in words: equal for equal questions
-    std::string what;     ///< the parameters as people read them: "fp64, size 1024, all threads"
+    std::string
+        question; ///< all of the above but library and conditions, in words: equal for equal questions
+    std::string what; ///< the parameters as people read them: "fp64, size 1024, all threads"
 };
+
+/// As record::identity: without metric and conditions.
+std::string name_of(const Series& series);
 
 /// The headline of one replica (one process), in the metric's unit.
 struct ReplicaValue {
@@ -67,6 +72,8 @@ struct RunInfo {
     std::string status;
     std::string version; ///< of assay
     std::string digest;
+    std::string campaign;
+    record::NamedList tags;
     std::optional<double> core_clock_hz;
     std::uint32_t machine = 0; ///< index into Collection::machines
     std::optional<record::Pairing> pairing;

@@ -2,10 +2,9 @@
 
 #include "store/digest.hpp"
 
+#include "record/conditions.hpp"
 #include "record/metrics.hpp"
 #include "record/summary.hpp"
-
-#include <fmt/format.h>
 
 #include <cmath>
 #include <string>
@@ -25,25 +24,14 @@ void settle(record::NamedList& list) {
                 value = static_cast<std::int64_t>(*real);
 }
 
-/// A part of a device, a virtual one and one in confidential mode are places of their own: what they
-/// reach is no figure of the whole device.
-std::string place_of(const record::Place& place, const record::Machine& machine) {
-    auto words = record::words_of(place);
-    const auto* device = record::find_device(machine, place);
-    if (device == nullptr) return words;
-    std::string apart = device->mode;
-    if (device->confidential.value_or(false))
-        apart += apart.empty() ? "confidential" : ", confidential";
-    return apart.empty() ? words : fmt::format("{} ({})", words, apart);
-}
-
 /// A metric that is not ours is taken as its file describes it.
 Series series_of(record::Case& c, const record::Machine& machine) {
     Series series{.benchmark = std::move(c.benchmark),
                   .version = c.version,
-                  .place = place_of(c.place, machine),
+                  .place = record::words_of(c.place),
                   .library = std::move(c.library),
                   .parameters = std::move(c.parameters),
+                  .conditions = record::conditions(c, machine),
                   .metric = c.headline};
     if (const auto* definition = record::find_metric(c.headline)) {
         series.unit = definition->unit;

@@ -97,6 +97,7 @@ void each_field(Visit&& visit, Maybe<Series> auto& series) {
     visit("place", series.place);
     visit("library", series.library);
     visit("parameters", series.parameters);
+    visit("conditions", series.conditions);
     visit("metric", series.metric);
     visit("unit", series.unit);
     visit("higher_is_better", series.higher_is_better);

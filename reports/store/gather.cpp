@@ -2,6 +2,7 @@
 
 #include "store/gather.hpp"
 
+#include "base/utc.hpp"
 #include "language/language.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
@@ -10,8 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <chrono>
 #include <cmath>
 #include <tuple>
 #include <unordered_map>
@@ -37,15 +36,6 @@ std::string question_of(const Series& series) {
     return text + ": " + series.metric;
 }
 
-std::string name_of(const Series& series) {
-    record::Case c{.benchmark = series.benchmark,
-                   .version = series.version,
-                   .place = {.kind = series.place},
-                   .library = series.library,
-                   .parameters = series.parameters};
-    return record::identity(c);
-}
-
 /// plain() works on whole runs.
 record::Machine make_machine(const std::string& bytes) {
     return plain(
@@ -68,12 +58,14 @@ Series make_series(const std::string& bytes) {
                                  .place = {.kind = std::move(series.place)},
                                  .library = std::move(series.library),
                                  .parameters = std::move(series.parameters),
+                                 .settings = std::move(series.conditions),
                                  .headline = std::move(series.metric)});
     series.what = parameters_in_words(c);
     series.benchmark = std::move(c.benchmark);
     series.place = record::words_of(c.place);
     series.library = std::move(c.library);
     series.parameters = std::move(c.parameters);
+    series.conditions = std::move(c.settings);
     series.metric = std::move(c.headline);
     series.unit = plain(series.unit);
     series.question = question_of(series);
@@ -151,8 +143,9 @@ private:
         for (std::size_t i = 0; i < batches_.size(); ++i)
             for (auto& candidate : batches_[i].candidates) {
                 auto& run = candidate.digest.run;
-                for (auto* text : {&run.id, &run.suite, &run.started, &run.ended, &run.status,
-                                   &run.version, &run.digest})
+                for (auto* text :
+                     {&run.id, &run.suite, &run.started, &run.ended, &run.status, &run.version,
+                      &run.digest, static_cast<std::string*>(&run.campaign)})
                     *text = plain(*text);
                 entries.push_back({.candidate = &candidate,
                                    .batch = i,
@@ -229,6 +222,8 @@ private:
                              .status = std::move(digest.run.status),
                              .version = std::move(digest.run.version),
                              .digest = std::move(digest.run.digest),
+                             .campaign = std::move(digest.run.campaign),
+                             .tags = plain_case({.settings = digest.run.tags}).settings,
                              .core_clock_hz = figure(digest.core_clock_hz),
                              .machine = machines_(entry.batch, pools.machines, digest.machine),
                              .pairing = std::move(digest.run.pairing)});
@@ -300,54 +295,7 @@ private:
     Numbering<record::NamedList> settings_;
 };
 
-/// The number at the front, of so many digits; takes it off.
-std::optional<int> digits(std::string_view& text, std::size_t count) {
-    int number = 0;
-    if (text.size() < count) return {};
-    const auto* const past = text.data() + count;
-    const auto [end, error] = std::from_chars(text.data(), past, number);
-    if (error != std::errc{} || end != past || text.front() == '-') return {};
-    text.remove_prefix(count);
-    return number;
-}
-bool skip(std::string_view& text, std::string_view what) {
-    if (!text.starts_with(what)) return false;
-    text.remove_prefix(what.size());
-    return true;
-}
-std::optional<double> seconds_of_day(std::string_view& text) {
-    const auto hour = digits(text, 2);
-    if (!hour || !skip(text, ":")) return {};
-    const auto minute = digits(text, 2);
-    if (!minute || !skip(text, ":")) return {};
-    const auto second = digits(text, 2);
-    if (!second || *hour > 23 || *minute > 59 || *second > 60) return {}; // 60: a leap second
-    if (skip(text, "."))
-        while (!text.empty() && text.front() >= '0' && text.front() <= '9') text.remove_prefix(1);
-    return *hour * 3600.0 + *minute * 60.0 + *second;
-}
-
 } // namespace
-
-std::optional<double> seconds_of(std::string_view utc) {
-    const auto year = digits(utc, 4);
-    if (!year || !skip(utc, "-")) return {};
-    const auto month = digits(utc, 2);
-    if (!month || !skip(utc, "-")) return {};
-    const auto day = digits(utc, 2);
-    if (!day) return {};
-    const std::chrono::year_month_day date{std::chrono::year{*year},
-                                           std::chrono::month{static_cast<unsigned>(*month)},
-                                           std::chrono::day{static_cast<unsigned>(*day)}};
-    if (!date.ok()) return {};
-    const auto days = std::chrono::sys_days{date}.time_since_epoch();
-    double seconds = static_cast<double>(std::chrono::seconds{days}.count());
-    if (utc.empty()) return seconds;
-    if (!skip(utc, "T")) return {};
-    const auto of_day = seconds_of_day(utc);
-    if (!of_day || utc != "Z") return {};
-    return seconds + *of_day;
-}
 
 bool refers_to(const RunDigest& digest, const Pools& pools) {
     return digest.machine < pools.machines.size() &&

@@ -33,7 +33,4 @@ bool refers_to(const RunDigest& digest, const Pools& pools);
 /// `now`: seconds since 1970, from which on a run is in the future.
 Collection gather(std::vector<Batch> batches, double now);
 
-/// Seconds since 1970 of "2026-01-31T12:34:56Z", also with a fraction, or of a date alone.
-std::optional<double> seconds_of(std::string_view utc);
-
 } // namespace assay::report

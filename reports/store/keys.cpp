@@ -5,6 +5,7 @@
 #include "base/nearest.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
+#include "record/conditions.hpp"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -51,6 +52,7 @@ constexpr std::array run_keys{
     RunKey{"os", [](const RunInfo&, const record::Machine& m) { return m.os; }},
     RunKey{"suite", [](const RunInfo& r, const record::Machine&) { return r.suite; }},
     RunKey{"version", [](const RunInfo& r, const record::Machine&) { return r.version; }},
+    RunKey{"campaign", [](const RunInfo& r, const record::Machine&) { return r.campaign; }},
     RunKey{"run", [](const RunInfo& r, const record::Machine&) { return r.id; }},
     RunKey{"setting",
            [](const RunInfo& r, const record::Machine&) {
@@ -99,6 +101,16 @@ bool is_parameter(const Collection& collection, std::string_view name) {
         return record::find(series.parameters, name) != nullptr;
     });
 }
+/// "rack" of "tag.rack".
+std::string_view tag_of(std::string_view name) {
+    constexpr std::string_view prefix = "tag.";
+    return name.starts_with(prefix) ? name.substr(prefix.size()) : std::string_view{};
+}
+bool is_tag(const Collection& collection, std::string_view tag) {
+    return std::ranges::any_of(collection.runs, [&](const RunInfo& run) {
+        return record::find(run.tags, tag) != nullptr;
+    });
+}
 bool is_software(const Collection& collection, std::string_view name) {
     return std::ranges::any_of(collection.machines, [&](const record::Machine& machine) {
         return record::find(machine.software, name) != nullptr;
@@ -109,9 +121,12 @@ std::vector<std::string> all_names(const Collection& collection) {
     std::set<std::string> more;
     for (const auto& series : collection.series)
         for (const auto& parameter : series.parameters) more.insert(plain(parameter.name));
+    for (const auto& run : collection.runs)
+        for (const auto& tag : run.tags) more.insert("tag." + tag.name);
     for (const auto& machine : collection.machines)
         for (const auto& entry : machine.software) more.insert(plain(entry.name));
     std::vector<std::string> names = key_names();
+    for (const auto& condition : record::condition_table()) more.emplace(condition.name);
     names.insert(names.end(), more.begin(), more.end());
     return names;
 }
@@ -146,6 +161,10 @@ Result<Key> make_key(const Collection& collection, std::string_view name) {
         if (name == key.name) return key_of_series(collection, own, key.text);
     for (const auto& key : run_keys)
         if (name == key.name) return key_of_runs(collection, own, key.text);
+    if (const auto tag = tag_of(name); is_tag(collection, tag))
+        return key_of_runs(collection, own, [&](const RunInfo& run, const record::Machine&) {
+            return record::text(run.tags, tag);
+        });
     const std::string_view parameter = name.starts_with('.') ? name.substr(1) : name;
     if (is_parameter(collection, parameter)) {
         auto key = key_of_series(collection, std::string{parameter}, [&](const Series& series) {
@@ -154,6 +173,10 @@ Result<Key> make_key(const Collection& collection, std::string_view name) {
         key.is_parameter = true;
         return key;
     }
+    if (record::find_condition(name) != nullptr)
+        return key_of_series(collection, std::string{name}, [&](const Series& series) {
+            return record::text(series.conditions, name);
+        });
     if (is_software(collection, name))
         return key_of_runs(collection, own, [&](const RunInfo&, const record::Machine& machine) {
             return record::text(machine.software, name);

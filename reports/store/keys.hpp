@@ -29,8 +29,8 @@ struct Key {
     std::size_t distinct() const;
 };
 
-/// `name` is one of key_names(), a parameter ("size", or ".size" where a key has that name), or a
-/// software entry of the machine ("openblas.version").
+/// `name` is one of key_names(), a tag of runs ("tag.rack"), a parameter ("size", or ".size" where a key has that name),
+/// a condition ("ecc"; record/conditions.hpp), or a software entry of the machine ("openblas.version").
 Result<Key> make_key(const Collection& collection, std::string_view name);
 Result<std::vector<Key>> make_keys(const Collection& collection,
                                    const std::vector<std::string>& names);

@@ -111,6 +111,32 @@ TEST(Cli, OptionsAreChecked) {
     expect_refusal(run({"run", "quick", "--expect", "gpus=1"}), 2, {"gpus", "gpu"});
 }
 
+TEST(Cli, TagsAndNotesAreChecked) {
+    const auto refused = [](const std::string& tag, const std::string& why) {
+        expect_refusal(run({"run", "quick", "--dry-run", "--tag", tag}), 2, {"--tag", why});
+    };
+    refused("rack", "rack=b7");
+    refused("=b7", "a-z");
+    refused("Rack=b7", "a-z");
+    refused(std::string(41, 'a') + "=b7", "1 to 40");
+    refused("rack=", "1 to 200");
+    refused("rack=" + std::string(201, 'b'), "1 to 200");
+    refused("rack=b\n7", "control characters");
+    expect_refusal(run({"run", "quick", "--dry-run", "--tag", "a=1", "--tag", "a=2"}), 2,
+                   {"twice"});
+    expect_refusal(run({"run", "quick", "--dry-run", "--note", ""}), 2, {"--note"});
+    expect_refusal(run({"run", "quick", "--dry-run", "--note", std::string(1001, 'n')}), 2,
+                   {"--note", "1000"});
+    std::vector<std::string> many{"run", "peak.fma", "--dry-run", "--note", "a b"};
+    for (int i = 0; i < 32; ++i) {
+        many.emplace_back("--tag");
+        many.push_back("a.b_c-" + std::to_string(i) + "=x=y z");
+    }
+    EXPECT_EQ(run(many).code, 0);
+    many.insert(many.end(), {"--tag", "more=1"});
+    expect_refusal(run(many), 2, {"at most 32"});
+}
+
 TEST(Cli, WithoutArgumentsTheHelpIsShown) {
     const auto outcome = run({});
     EXPECT_EQ(outcome.code, 2);

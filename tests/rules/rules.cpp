@@ -2,6 +2,7 @@
 //
 // Rules that a compiler cannot check: what may be called where, how a file begins. A rule that fails names the file, the line and what would be right.
 
+#include "record/conditions.hpp"
 #include "sources.hpp"
 
 #include <gmock/gmock.h>
@@ -196,6 +197,20 @@ TEST(Rules, EveryBuildOptionIsSwitchedOnInAPreset) {
                 << match[1] << " is in no preset: code behind it rots";
         }
     }
+}
+
+TEST(Rules, SettingsThatKeepSeriesApartAreWrittenByBenchmarks) {
+    std::string sources;
+    for (const auto& line : source_lines({"benchmarks"})) sources += line.text + '\n';
+    std::size_t checked = 0;
+    for (const auto& condition : record::condition_table()) {
+        if (condition.setting.empty()) continue;
+        ++checked;
+        EXPECT_NE(sources.find("setting(\"" + std::string{condition.setting} + '"'),
+                  std::string::npos)
+            << "no benchmark records " << condition.setting;
+    }
+    EXPECT_GT(checked, 0U);
 }
 
 TEST(Rules, TheRulesSeeTheTree) {

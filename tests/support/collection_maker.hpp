@@ -101,7 +101,8 @@ private:
         const auto same = [&](const report::Series& known) {
             return known.benchmark == series.benchmark && known.library == series.library &&
                    known.parameters == series.parameters && known.metric == series.metric &&
-                   known.version == series.version && known.place == series.place;
+                   known.version == series.version && known.place == series.place &&
+                   known.conditions == series.conditions;
         };
         std::uint32_t number = 0;
         while (number < c.series.size() && !same(c.series[number])) ++number;

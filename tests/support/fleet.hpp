@@ -102,7 +102,10 @@ private:
                    other.software == now.software && other.cpu_model == now.cpu_model &&
                    other.instance == now.instance && other.provider == now.provider &&
                    other.memory_bytes == now.memory_bytes &&
-                   other.virtualization == now.virtualization && other.pci.size() == now.pci.size();
+                   other.virtualization == now.virtualization &&
+                   other.pci.size() == now.pci.size() && other.platform == now.platform &&
+                   std::ranges::equal(other.devices, now.devices, {}, &record::Device::ecc,
+                                      &record::Device::ecc);
         };
         auto& all = collection.machines;
         auto found = std::ranges::find_if(all, same);

@@ -45,6 +45,30 @@ TEST(Verify, FindsNothingInAGoodResult) {
     EXPECT_THAT(check_summaries({}), IsEmpty());
 }
 
+TEST(Verify, NoticesARunThatEndedBeforeItStarted) {
+    const auto at = [](const char* started, const char* ended, const char* replica) {
+        return found([&](json::Value& document) {
+            document["run"]["started"] = started;
+            document["run"]["ended"] = ended;
+            for (auto& c : document["cases"])
+                for (auto& one : c["replicas"]) one["started"] = started;
+            document["cases"][0]["replicas"][1]["started"] = replica;
+        });
+    };
+    const auto* const noon = "2026-01-31T12:00:00Z";
+    const auto* const one = "2026-01-31T13:00:00Z";
+    EXPECT_EQ(at(noon, noon, noon), "nothing found");
+    EXPECT_EQ(at(noon, one, one), "nothing found");
+    EXPECT_EQ(at(noon, one, "2026-01-31T11:59:00Z"), "nothing found"); // another host's clock
+    EXPECT_EQ(at(one, noon, one), "run.ended: got 2026-01-31T12:00:00Z, before the run started at "
+                                  "2026-01-31T13:00:00Z");
+    EXPECT_EQ(at(noon, one, "2026-01-31T11:54:59Z"),
+              "cases[0].replicas[1].started: got 2026-01-31T11:54:59Z, before the run started");
+    EXPECT_EQ(at(noon, one, "2026-01-31T13:05:01Z"),
+              "cases[0].replicas[1].started: got 2026-01-31T13:05:01Z, after the run ended");
+    EXPECT_EQ(at("", one, "2025-01-31T12:00:00Z"), "nothing found"); // as imported
+}
+
 bool has_last_key(const std::string& place, std::initializer_list<const char*> keys) {
     const auto last = place.substr(place.rfind('/') + 1);
     return std::ranges::any_of(keys, [&](const char* key) { return last == key; });

@@ -45,6 +45,9 @@ public:
                 .error_counters = several([&] { return error_counter(); }),
                 .hosts =
                     several([&] { return record::TeamHost{.name = text(), .machine = machine()}; }),
+                .campaign = text(),
+                .note = text(),
+                .tags = values(),
                 .machine = machine(),
                 .cases = several([&] { return one_case(); })};
     }

@@ -3,11 +3,17 @@
 // Which figures stand side by side, and what is said of those that do not?
 
 #include "compare/comparison.hpp"
+#include "record/conditions.hpp"
 #include "store/keys.hpp"
 #include "support/collection_maker.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace assay::report {
 namespace {
@@ -118,31 +124,144 @@ TEST(CompareMatch, AnythingThatChangesTheMeaningKeepsSeriesApart) {
     }
 }
 
-TEST(CompareMatch, ASliceOfACardIsNotTheCard) {
+/// One run for each list of conditions, its label "A", "B", ...
+CollectionMaker under(const std::vector<record::NamedList>& conditions) {
     CollectionMaker maker;
-    maker.observe(maker.run({.label = "A"}), gemm("cublaslt", 1024), three);
-    maker.observe(maker.run({.label = "B"}), gemm("cublaslt", 1024), three).settings = 1;
-    maker.collection().settings = {
-        {{"algorithm", std::string{"7"}}},
-        {{"algorithm", std::string{"9"}}, {"mig", std::string{"1g.10gb"}}}};
-    const auto comparison = compare(maker.collection());
-    ASSERT_TRUE(comparison.has_value());
-    EXPECT_THAT(comparison->not_compared,
-                reason_for("gemm.square", "the whole device on A, mig 1g.10gb on B"));
-    // Other settings say how, not what: they do not keep series apart.
-    maker.collection().settings[1].pop_back();
-    EXPECT_THAT(compare(maker.collection())->not_compared, IsEmpty());
+    std::string label = "A";
+    for (const auto& own : conditions) {
+        auto series = gemm("cublaslt", 1024);
+        series.conditions = own;
+        maker.observe(maker.run({.label = label}), series, three);
+        ++label[0];
+    }
+    return maker;
+}
+/// What stands side by side: "A B | C".
+std::string rows_of(const Comparison& comparison) {
+    std::string text;
+    for (const auto& table : comparison.tables)
+        for (const auto& row : table.rows) {
+            std::string sides;
+            for (std::size_t i = 0; i < row.cells.size(); ++i)
+                if (row.cells[i].value)
+                    sides += (sides.empty() ? "" : " ") + comparison.sides[i].label;
+            text += (text.empty() ? "" : " | ") + sides;
+        }
+    return text;
+}
+record::NamedList ecc(const std::string& state) { return {{"ecc", state}}; }
+
+TEST(CompareMatch, FiguresUnderOtherConditionsShareNoRow) {
+    struct Case {
+        record::Named here, there;
+        std::string reason;
+    };
+    const auto text = [](const char* name, const char* value) {
+        return record::Named{name, std::string{value}};
+    };
+    const std::vector<Case> cases{
+        {{"machines", std::int64_t{1}},
+         {"machines", std::int64_t{8}},
+         "machines 1 on A, machines 8 on B"},
+        {{"ranks", std::int64_t{2}}, {"ranks", std::int64_t{16}}, "ranks 2 on A, ranks 16 on B"},
+        {text("path", "shared_memory"), text("path", "tcp"), "path shared memory on A, path tcp"},
+        {text("executed_on", "device"), text("executed_on", "cpu"), "executed on cpu on B"},
+        {text("mode", "whole"), text("mode", "mig 1g.10gb"), "mode whole on A, mode mig 1g.10gb"},
+        {text("ecc", "on"), text("ecc", "off"), "ecc on on A, ecc off on B"},
+        {text("confidential", "off"), text("confidential", "on"), "confidential on on B"},
+        {text("power_limit", "default"), text("power_limit", "500 W"),
+         "power limit default on A, power limit 500 W on B"},
+    };
+    EXPECT_EQ(cases.size(), record::condition_table().size());
+    for (const auto& [here, there, reason] : cases) {
+        auto apart = under({{here}, {there}});
+        const auto comparison = compare(apart.collection());
+        ASSERT_TRUE(comparison.has_value());
+        EXPECT_EQ(rows_of(*comparison), "A | B") << reason;
+        EXPECT_THAT(comparison->not_compared, reason_for("gemm.square", reason));
+        auto alike = under({{there}, {there}});
+        EXPECT_EQ(rows_of(*compare(alike.collection())), "A B") << reason;
+    }
 }
 
-TEST(CompareMatch, ADeviceThatIsTheCpuIsComparedWithItselfAlone) {
+TEST(CompareMatch, OtherSettingsSayHowAndNotWhat) {
     CollectionMaker maker;
     maker.observe(maker.run({.label = "A"}), gemm("cublaslt", 1024), three);
     maker.observe(maker.run({.label = "B"}), gemm("cublaslt", 1024), three).settings = 1;
-    maker.collection().settings = {{}, {{"executed_on", std::string{"cpu"}}}};
-    EXPECT_THAT(compare(maker.collection())->not_compared,
-                reason_for("gemm.square", "the whole device on A, executed on cpu on B"));
-    for (auto& observation : maker.collection().observations) observation.settings = 1;
-    EXPECT_THAT(compare(maker.collection())->not_compared, IsEmpty());
+    maker.collection().settings = {{{"algorithm", std::string{"7"}}},
+                                   {{"algorithm", std::string{"9"}}}};
+    EXPECT_EQ(rows_of(*compare(maker.collection())), "A B");
+}
+
+TEST(CompareMatch, WhatWasNotRecordedIsTakenToBeTheOnlyValueThereIs) {
+    auto maker = under({{}, ecc("off")});
+    const auto comparison = compare(maker.collection());
+    ASSERT_TRUE(comparison.has_value());
+    EXPECT_EQ(rows_of(*comparison), "A B");
+    const auto& row = comparison->tables[0].rows[0];
+    EXPECT_THAT(row.identity, HasSubstr("ecc off"));
+    EXPECT_THAT(row.cells[0].notes,
+                ElementsAre("ecc not recorded in 1 of 1 runs, and taken to be off"));
+    EXPECT_THAT(row.cells[1].notes, IsEmpty());
+}
+
+TEST(CompareMatch, TwoThatDifferNeverMeetThroughOneThatDoesNotSay) {
+    std::vector<std::pair<std::string, record::NamedList>> sides{
+        {"on", ecc("on")}, {"unknown", {}}, {"off", ecc("off")}};
+    const auto label_of = [](const auto& side) { return side.first; };
+    std::ranges::sort(sides, {}, label_of);
+    do {
+        CollectionMaker maker;
+        for (const auto& [label, conditions] : sides) {
+            auto series = gemm("cublaslt", 1024);
+            series.conditions = conditions;
+            maker.observe(maker.run({.label = label}), series, three);
+        }
+        const auto comparison = compare(maker.collection());
+        ASSERT_TRUE(comparison.has_value());
+        ASSERT_THAT(comparison->tables, SizeIs(1));
+        std::vector<std::string> rows;
+        for (const auto& row : comparison->tables[0].rows)
+            rows.push_back(row.identity.substr(row.identity.find(')')));
+        EXPECT_THAT(rows, testing::UnorderedElementsAre(")", "), ecc off", "), ecc not recorded"));
+    } while (std::ranges::next_permutation(sides, {}, label_of).found);
+}
+
+TEST(CompareMatch, AnotherConditionMayTellWhichItWas) {
+    const record::Named two{"machines", std::int64_t{2}};
+    const record::Named eight{"machines", std::int64_t{8}};
+    auto maker = under(
+        {{two}, {two, {"ecc", std::string{"on"}}}, {eight, {"ecc", std::string{"off"}}}, {eight}});
+    EXPECT_EQ(rows_of(*compare(maker.collection())), "A B | C D");
+}
+
+TEST(CompareMatch, TagsAndCampaignsCanBeTheColumns) {
+    CollectionMaker maker;
+    for (const char* rack : {"b7", "c1"}) {
+        const auto run = maker.run({.label = "x"});
+        maker.collection().runs[run].tags = {{"rack", std::string{rack}}};
+        maker.collection().runs[run].campaign = std::string{"moved from "} + rack;
+        maker.observe(run, gemm("openblas", 1024), three);
+    }
+    const auto by = [&](const char* key) {
+        const auto comparison = compare(maker.collection(), {.column = {key}});
+        return comparison ? labels(*comparison) : std::vector{comparison.error().message};
+    };
+    EXPECT_THAT(by("tag.rack"), ElementsAre("b7", "c1"));
+    EXPECT_THAT(by("campaign"), ElementsAre("moved from b7", "moved from c1"));
+    EXPECT_THAT(by("tag.rak"), ElementsAre(HasSubstr("tag.rack")));
+    const auto left =
+        compare(maker.collection(), {.column = {"tag.rack"}, .filter = {"tag.rack=b7"}});
+    ASSERT_FALSE(left.has_value());
+    EXPECT_THAT(left.error().message, HasSubstr("only one side, \"b7\""));
+}
+
+TEST(CompareMatch, ConditionsCanBeTheColumns) {
+    auto maker = under({ecc("on"), ecc("off")});
+    const auto comparison = compare(maker.collection(), {.column = {"ecc"}});
+    ASSERT_TRUE(comparison.has_value());
+    EXPECT_THAT(labels(*comparison), ElementsAre("off", "on"));
+    EXPECT_EQ(rows_of(*comparison), "off on");
 }
 
 TEST(CompareMatch, OtherLibrariesMeetInTheTablesByQuestion) {

@@ -4,6 +4,7 @@
 
 #include "compare/comparison.hpp"
 #include "compare/words.hpp"
+#include "language/language.hpp"
 #include "stats/verdict.hpp"
 #include "support/collection_maker.hpp"
 
@@ -70,6 +71,49 @@ Comparison twenty(double change, std::uint64_t seed, int replicas = 5) {
         }
     }
     return *compare(maker.collection());
+}
+
+TEST(CompareVerdict, DisturbedDataHasNoVerdict) {
+    for (const bool first : {true, false}) {
+        CollectionMaker maker;
+        for (const char* label : {"A", "B"}) {
+            const auto run = maker.run({.label = label});
+            const double rate = label[0] == 'A' ? 100 : 50;
+            for (const std::int64_t size : {512, 1024})
+                maker.observe(run, gemm("openblas", size), {rate, 1.001 * rate, 0.999 * rate});
+            if (first == (label[0] == 'A'))
+                maker.collection().observations.back().status = record::Status::disturbed;
+        }
+        const auto comparison = compare(maker.collection());
+        ASSERT_TRUE(comparison);
+        EXPECT_EQ(contrast_of(*comparison, "size=512").outcome, Outcome::worse);
+        const auto& contrast = contrast_of(*comparison, "size=1024");
+        EXPECT_EQ(contrast.outcome, Outcome::cannot_tell);
+        EXPECT_FALSE(contrast.ratio || contrast.p || contrast.detectable);
+        EXPECT_EQ(contrast_in_words(contrast), "no verdict on disturbed data");
+        use_language(Language::zh);
+        EXPECT_EQ(contrast_in_words(contrast), "数据受到干扰，不作判定");
+        use_language(Language::en);
+        EXPECT_EQ(comparison->tests, 1U);
+        EXPECT_EQ(comparison->means[1].count, 1U);
+        EXPECT_EQ(comparison->tallies[1].cannot_tell, 1U);
+    }
+}
+
+TEST(CompareVerdict, DisturbedRunsAreLeftOutBesideOthers) {
+    CollectionMaker maker;
+    for (const char* label : {"A", "A", "A", "B", "B", "B"})
+        maker.observe(maker.run({.label = label}), gemm("openblas", 1024), {100});
+    auto& disturbed = maker.collection().observations.back();
+    disturbed.status = record::Status::disturbed;
+    disturbed.value = 50;
+    const auto comparison = compare(maker.collection());
+    ASSERT_TRUE(comparison);
+    const auto& cell = comparison->tables[0].rows[0].cells[1];
+    EXPECT_NEAR(*cell.value, 100, 1e-9);
+    EXPECT_EQ(cell.count, 2U);
+    EXPECT_FALSE(cell.contrast->disturbed);
+    EXPECT_THAT(cell.notes, Contains("1 of 3 runs disturbed, and left out"));
 }
 
 TEST(CompareVerdict, APlantedChangeIsFoundAndNothingElse) {

@@ -88,6 +88,99 @@ TEST_F(HistoryTest, AStepHasItsDateSizeAndCause) {
     EXPECT_TRUE(has_regression(history));
 }
 
+TEST_F(HistoryTest, FilesThatDoNotSayHowManyMachinesGoOnWhereOthersDo) {
+    measure("m-1", 0, 10);
+    fleet.collection.series[gemm].conditions = {}; // as older files
+    const auto old = gemm;
+    auto newer = fleet.collection.series[gemm];
+    newer.conditions = {{"machines", std::int64_t{2}}};
+    fleet.collection.series.push_back(newer);
+    gemm = static_cast<std::uint32_t>(fleet.collection.series.size() - 1);
+    measure("m-1", 10, 22);
+    const auto joined = made();
+    ASSERT_THAT(joined.groups.at(0).series, SizeIs(2));
+    EXPECT_THAT(joined.groups[0].series[0].points, SizeIs(22));
+    EXPECT_THAT(joined.groups[0].series[0].identity, HasSubstr("machines 2"));
+    EXPECT_THAT(joined.notes, testing::Contains(HasSubstr(
+                                  "machines not recorded in 10 runs, and taken to be 2")));
+    // Eight machines are another series, and then nothing says which the older ones were.
+    fleet.collection.series[old].conditions = {{"machines", std::int64_t{8}}};
+    const auto apart = made();
+    ASSERT_THAT(apart.groups.at(0).series, SizeIs(3));
+    EXPECT_THAT(apart.groups[0].series[0].points, SizeIs(10));
+    EXPECT_THAT(apart.groups[0].series[1].points, SizeIs(12));
+}
+
+TEST_F(HistoryTest, AStateOfTheDeviceIsACauseAndNoOtherSeries) {
+    fleet.machine.devices = {{.kind = "cuda", .uuid = "GPU-1", .ecc = false},
+                             {.kind = "cuda", .index = 1, .uuid = "GPU-2", .ecc = false}};
+    fleet.collection.series[gemm].place = "cuda";
+    fleet.collection.series[gemm].conditions = {{"ecc", std::string{"off"}}};
+    measure("m-1", 0, 10);
+    auto other = fleet.collection.series[gemm];
+    other.conditions = {{"ecc", std::string{"on"}}};
+    fleet.collection.series.push_back(other);
+    gemm = static_cast<std::uint32_t>(fleet.collection.series.size() - 1);
+    fleet.machine.devices[1].ecc = true;
+    measure("m-1", 10, 22, 0.95);
+    const auto history = made();
+    ASSERT_THAT(history.groups.at(0).series, SizeIs(2));
+    for (const auto& series : history.groups[0].series) {
+        ASSERT_THAT(series.steps, SizeIs(1)) << series.identity;
+        const auto& facts = series.steps[0].facts;
+        if (series.benchmark == "memory.latency") { // of the host
+            EXPECT_THAT(facts, IsEmpty());
+            continue;
+        }
+        ASSERT_THAT(facts, SizeIs(1));
+        EXPECT_EQ(facts[0].name, "device.ecc");
+        EXPECT_EQ(facts[0].before, "off");
+        EXPECT_EQ(facts[0].after, "off, on");
+        EXPECT_EQ(facts[0].cause, Cause::software);
+    }
+}
+
+TEST_F(HistoryTest, FirmwareIsACause) {
+    fleet.machine.platform = {.bios_version = "1.4", .microcode = "0x2b"};
+    measure("m-1", 0, 10);
+    fleet.machine.platform = {.bios_version = "1.5", .microcode = "0x2c"};
+    measure("m-1", 10, 22, 0.95);
+    const auto history = made();
+    for (const auto& series : history.groups.at(0).series) {
+        ASSERT_THAT(series.steps, SizeIs(1)) << series.identity;
+        std::string text;
+        for (const auto& fact : series.steps[0].facts)
+            text += fact.name + " " + fact.before + " " + fact.after + "; ";
+        EXPECT_EQ(text, "bios 1.4 1.5; microcode 0x2b 0x2c; ");
+    }
+}
+
+TEST_F(HistoryTest, TagsCanMakeTheGroups) {
+    measure("m-1", 0, 6);
+    measure("m-2", 0, 6);
+    for (auto& run : fleet.collection.runs)
+        run.tags = {
+            {"rack",
+             std::string{run.file.string().find("m-1") != std::string::npos ? "b7" : "c1"}}};
+    const auto history = made({.group = "tag.rack"});
+    ASSERT_THAT(history.groups, SizeIs(2));
+    EXPECT_EQ(history.groups[0].name, "b7");
+    EXPECT_EQ(history.groups[1].name, "c1");
+    EXPECT_THAT(made({.group = "tag.rack", .filter = {"tag.rack=c1"}}).groups, SizeIs(1));
+    const auto wrong = make_history(fleet.collection, {.group = "library"});
+    ASSERT_FALSE(wrong);
+    EXPECT_THAT(wrong.error().message, HasSubstr("is none of instance"));
+}
+
+TEST_F(HistoryTest, WhatWasDisturbedIsNoFigure) {
+    measure("m-1", 0, 22);
+    for (auto& observation : fleet.collection.observations)
+        if (observation.run == 5) observation.status = record::Status::disturbed;
+    const auto history = made();
+    EXPECT_THAT(history.groups.at(0).series.at(0).points, SizeIs(21));
+    EXPECT_THAT(history.not_used, SizeIs(2));
+}
+
 TEST_F(HistoryTest, WhatChangedWithoutEffectIsNoStepAndWeakensTheEvidence) {
     measure("m-1", 0, 10);
     measure("m-2", 0, 10);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "base/utc.hpp"
+#include "record/conditions.hpp"
 #include "record/writer.hpp"
 #include "store/collection.hpp"
 #include "store/gather.hpp"
@@ -70,21 +72,30 @@ protected:
     fs::path folder_;
 };
 
-TEST_F(StoreTest, APartOfADeviceIsAPlaceOfItsOwn) {
-    const auto place_of = [&](const std::string& mode, std::optional<bool> confidential) {
-        record::Run made = run("a");
-        made.cases = {test::sample_case(test::sample_gemm("cublaslt", "bf16", 1e-3), 1)};
-        made.cases.front().place = {.kind = "cuda", .uuid = "GPU-1"};
-        made.machine.devices = {
-            {.kind = "cuda", .uuid = "GPU-1", .mode = mode, .confidential = confidential}};
-        write("run.json", made);
-        return all().series.at(0).place;
-    };
-    EXPECT_EQ(place_of("", {}), "cuda");
-    EXPECT_EQ(place_of("", false), "cuda");
-    EXPECT_EQ(place_of("mig 1g.18gb", {}), "cuda (mig 1g.18gb)");
-    EXPECT_EQ(place_of("", true), "cuda (confidential)");
-    EXPECT_EQ(place_of("vgpu", true), "cuda (vgpu, confidential)");
+TEST_F(StoreTest, ASeriesHasTheConditionsOfItsCase) {
+    record::Run made = run("a");
+    made.cases = {test::sample_case(test::sample_gemm("cublaslt", "bf16", 1e-3), 1)};
+    made.cases.front().place = {.kind = "cuda", .uuid = "GPU-1"};
+    made.cases.front().evidence.ranks = 8;
+    made.cases.front().settings = {{"path", std::string{"nvlink"}}};
+    made.machine.devices = {{.kind = "cuda", .uuid = "GPU-1", .mode = "vgpu", .ecc = false}};
+    write("run.json", made);
+    const auto series = all().series.at(0);
+    EXPECT_EQ(series.place, "cuda");
+    EXPECT_EQ(series.conditions, record::conditions(made.cases.front(), made.machine));
+    EXPECT_EQ(record::text(series.conditions, "ranks"), "8");
+    EXPECT_EQ(record::text(series.conditions, "mode"), "vgpu");
+    EXPECT_EQ(record::text(series.conditions, "ecc"), "off");
+}
+
+TEST_F(StoreTest, ARunHasItsCampaignAndTags) {
+    record::Run made = run("a");
+    made.campaign = std::string{"2026 Q1"};
+    made.tags.push_back({"rack", std::string{"b7"}});
+    write("run.json", made);
+    const auto collection = all();
+    EXPECT_EQ(collection.runs.at(0).campaign, "2026 Q1");
+    EXPECT_EQ(record::text(collection.runs.at(0).tags, "rack"), "b7");
 }
 
 TEST_F(StoreTest, AMachineGoesByOneIdWhateverWasReadOfIt) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "language/language.hpp"
+#include "model/facts.hpp"
 #include "model/findings.hpp"
 #include "model/view.hpp"
 #include "model/words.hpp"
@@ -51,6 +52,18 @@ TEST(View, SaysWhatACaseIsInWords) {
     EXPECT_EQ(row.interval, "±0.48%");
     EXPECT_EQ(row.covers, "between 3 processes");
     EXPECT_EQ(row.settings, "core type SkylakeX");
+}
+
+TEST(View, SaysWhatTheRunKnowsOfItsOccasion) {
+    auto run = test::golden_run();
+    run.campaign = "2026 Q1";
+    run.note = "after the move";
+    run.tags.push_back({"rack", "b7"});
+    run.tags.push_back({"owner", "hpc"});
+    std::string text;
+    for (const auto& fact : run_facts(run, "")) text += fact.name + ": " + fact.text + "; ";
+    EXPECT_THAT(text,
+                HasSubstr("Campaign: 2026 Q1; Tags: rack=b7, owner=hpc; Note: after the move"));
 }
 
 TEST(View, SaysHowLongTheSlowCallsTakeWhereSingleOnesWereTimed) {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/utc.hpp"
+
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <system_error>
+
+namespace assay {
+namespace {
+
+/// The number at the front, of so many digits; takes it off.
+std::optional<int> digits(std::string_view& text, std::size_t count) {
+    int number = 0;
+    if (text.size() < count) return {};
+    const auto* const past = text.data() + count;
+    const auto [end, error] = std::from_chars(text.data(), past, number);
+    if (error != std::errc{} || end != past || text.front() == '-') return {};
+    text.remove_prefix(count);
+    return number;
+}
+bool skip(std::string_view& text, std::string_view what) {
+    if (!text.starts_with(what)) return false;
+    text.remove_prefix(what.size());
+    return true;
+}
+std::optional<double> seconds_of_day(std::string_view& text) {
+    const auto hour = digits(text, 2);
+    if (!hour || !skip(text, ":")) return {};
+    const auto minute = digits(text, 2);
+    if (!minute || !skip(text, ":")) return {};
+    const auto second = digits(text, 2);
+    if (!second || *hour > 23 || *minute > 59 || *second > 60) return {}; // 60: a leap second
+    if (skip(text, "."))
+        while (!text.empty() && text.front() >= '0' && text.front() <= '9') text.remove_prefix(1);
+    return *hour * 3600.0 + *minute * 60.0 + *second;
+}
+
+} // namespace
+
+std::optional<double> seconds_of(std::string_view utc) {
+    const auto year = digits(utc, 4);
+    if (!year || !skip(utc, "-")) return {};
+    const auto month = digits(utc, 2);
+    if (!month || !skip(utc, "-")) return {};
+    const auto day = digits(utc, 2);
+    if (!day) return {};
+    const std::chrono::year_month_day date{std::chrono::year{*year},
+                                           std::chrono::month{static_cast<unsigned>(*month)},
+                                           std::chrono::day{static_cast<unsigned>(*day)}};
+    if (!date.ok()) return {};
+    const auto days = std::chrono::sys_days{date}.time_since_epoch();
+    double seconds = static_cast<double>(std::chrono::seconds{days}.count());
+    if (utc.empty()) return seconds;
+    if (!skip(utc, "T")) return {};
+    const auto of_day = seconds_of_day(utc);
+    if (!of_day || utc != "Z") return {};
+    return seconds + *of_day;
+}
+
+} // namespace assay
