@@ -62,7 +62,7 @@ public:
     static Fit fit(const Params& p, const Machine& m) {
         if (Fit cores = host::fits_cores(p.threads, m); !cores) return cores;
         std::string why;
-        return find(p, m, why) != nullptr ? Fit::yes() : Fit::no(why);
+        return find(p, m, why) != nullptr ? Fit::yes() : Fit::no("not applicable: " + why);
     }
 
     Dot(const Params& p, const Context& context)
