@@ -90,15 +90,15 @@ inline Library open_library() {
 template <class T>
 void set(const Operation& operation, cublasLtMatmulDescAttributes_t name, const T& value,
          const std::source_location& from = std::source_location::current()) {
-    check(
-        ASSAY_CUBLASLT(cublasLtMatmulDescSetAttribute, operation.get(), name, &value, sizeof value),
-        from);
+    check(ASSAY_CUBLASLT(cublasLtMatmulDescSetAttribute, operation.get(), name,
+                         static_cast<const void*>(&value), sizeof value),
+          from);
 }
 template <class T>
 void set(const Preference& preference, cublasLtMatmulPreferenceAttributes_t name, const T& value,
          const std::source_location& from = std::source_location::current()) {
-    check(ASSAY_CUBLASLT(cublasLtMatmulPreferenceSetAttribute, preference.get(), name, &value,
-                         sizeof value),
+    check(ASSAY_CUBLASLT(cublasLtMatmulPreferenceSetAttribute, preference.get(), name,
+                         static_cast<const void*>(&value), sizeof value),
           from);
 }
 
@@ -108,8 +108,8 @@ using Emulation = Owner<cublasLtEmulationDesc_t>;
 template <class T>
 void set(const Emulation& emulation, cublasLtEmulationDescAttributes_t name, const T& value,
          const std::source_location& from = std::source_location::current()) {
-    check(ASSAY_CUBLASLT(cublasLtEmulationDescSetAttribute, emulation.get(), name, &value,
-                         sizeof value),
+    check(ASSAY_CUBLASLT(cublasLtEmulationDescSetAttribute, emulation.get(), name,
+                         static_cast<const void*>(&value), sizeof value),
           from);
 }
 #endif

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -26,6 +27,16 @@ struct Trial {
     int rounds = 0;
 };
 
+/// The first that no later one beats clearly.
+inline std::optional<std::size_t> clearly_fastest(const std::vector<double>& seconds,
+                                                  double clearly) {
+    std::optional<std::size_t> fastest;
+    for (std::size_t i = 0; i < seconds.size(); ++i)
+        if (std::isfinite(seconds[i]) && (!fastest || seconds[i] < clearly * seconds[*fastest]))
+            fastest = i;
+    return fastest;
+}
+
 /// time(i) gives the seconds of one call of candidate i, infinity where it does not work, and adds what it
 /// spent to its second argument.
 template <class Time>
@@ -44,11 +55,7 @@ Trial find_fastest(std::size_t count, const Time& time, const TrialLimits& limit
         ++trial.rounds;
         if (best == never) return trial;
     }
-    for (std::size_t i = 0; i < count; ++i) {
-        if (trial.seconds[i] == never) continue;
-        if (!trial.fastest || trial.seconds[i] < limits.clearly * trial.seconds[*trial.fastest])
-            trial.fastest = i;
-    }
+    trial.fastest = clearly_fastest(trial.seconds, limits.clearly);
     return trial;
 }
 

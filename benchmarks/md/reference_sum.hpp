@@ -11,6 +11,7 @@
 #include <assay/host_device.hpp>
 
 #include <cmath>
+#include <numbers>
 
 namespace assay::md {
 
@@ -41,9 +42,8 @@ public:
         const double squared = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
         const double r = std::sqrt(squared);
         // 2 |d| . e <= 2 sqrt(3) r e, and three products and two sums.
-        constexpr double root_of_3 = 1.7320508075688772;
         const double squared_error =
-            2 * root_of_3 * r * coordinate_error_ + 4 * unit_roundoff_ * squared;
+            2 * std::numbers::sqrt3 * r * coordinate_error_ + 4 * unit_roundoff_ * squared;
         if (std::fabs(squared - cutoff_squared) <= squared_error) {
             // The kernel may see it on the other side of the cutoff.
             const double jump = cutoff * force_over_distance(Plain<double>{}, cutoff_squared);

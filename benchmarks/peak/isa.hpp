@@ -66,7 +66,8 @@ template <class Chain>
 Fit fits_chains(std::span<const Chain> chains, Isa isa, Symbolic threads, const Machine& machine) {
     if (Fit cores = host::fits_cores(threads, machine); !cores) return cores;
     if (find_chain(chains, isa, machine) != nullptr) return Fit::yes();
-    if (isa == Isa::best) return Fit::no("not applicable: needs sse4_1, avx2, avx512f, asimd or sve");
+    if (isa == Isa::best)
+        return Fit::no("not applicable: needs sse4_1, avx2, avx512f, asimd or sve");
     if (std::string why = missing(requirement(isa).features, machine); !why.empty())
         return Fit::no("not applicable: " + why);
     return Fit::no(std::string{"not applicable: needs a build with "} + requirement(isa).name);

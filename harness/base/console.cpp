@@ -13,7 +13,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <new>
 #include <string>
+#include <system_error>
 
 namespace assay {
 namespace {
@@ -148,6 +150,18 @@ void print_error(std::string_view text) {
 void overwrite_line(std::string_view line) {
     // Back to the first column, clear to the end.
     write_all(STDERR_FILENO, fmt::format("\r\x1b[K{}", plain(line)));
+}
+
+Error error_from(const std::exception& exception) {
+    if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr)
+        return {.message = "not enough memory", .fault = Fault::environment};
+    if (const auto* refused = dynamic_cast<const std::system_error*>(&exception);
+        refused != nullptr && refused->code() == std::errc::resource_unavailable_try_again)
+        return {.message =
+                    "cannot start a thread; the limit of processes is reached (`ulimit -u`, or "
+                    "pids.max of the control group)",
+                .fault = Fault::environment};
+    return {.message = exception.what(), .fault = Fault::environment};
 }
 
 } // namespace assay

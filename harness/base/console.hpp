@@ -7,6 +7,7 @@
 #include "base/result.hpp"
 
 #include <cstddef>
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,9 @@ Result<void> print(std::string_view text);
 Result<void> print_file(std::string_view content);
 /// The first error of these in this process.
 Result<void> printed();
+
+/// For main(): out of memory, no thread, and the like. Whatever else is expected comes as a Result.
+Error error_from(const std::exception& exception);
 
 /// To stderr, made safe; what cannot be written there is lost.
 void print_error(std::string_view text);

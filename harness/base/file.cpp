@@ -182,9 +182,18 @@ Result<void> write_atomically(const std::filesystem::path& path, std::string_vie
 }
 
 Result<std::string> read_whole(const std::filesystem::path& path, std::size_t limit) {
+    const auto unreadable = [&] {
+        const int cause = errno;
+        auto error = system_error("read", path);
+        constexpr std::array of_the_file{ENOENT, ENOTDIR, EISDIR,      EACCES,
+                                         EPERM,  ELOOP,   ENAMETOOLONG};
+        if (std::ranges::find(of_the_file, cause) != of_the_file.end())
+            error.value().fault = Fault::usage;
+        return error;
+    };
     // O_NONBLOCK: a named pipe must not hang us.
     const Descriptor fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (!fd) return fail(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
+    if (!fd) return unreadable();
     struct stat facts{};
     if (::fstat(fd.get(), &facts) != 0 || !S_ISREG(facts.st_mode))
         return fail(fmt::format("cannot read {}: not a regular file", path.string()));
@@ -201,8 +210,7 @@ Result<std::string> read_whole(const std::filesystem::path& path, std::size_t li
     for (;;) {
         const ssize_t got = ::read(fd.get(), block.data(), block.size());
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0)
-            return fail(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
+        if (got < 0) return unreadable();
         if (got == 0) return content;
         content.append(block.data(), static_cast<std::size_t>(got));
         if (content.size() > limit) return too_large();

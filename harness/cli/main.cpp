@@ -39,7 +39,6 @@ int main(int argc, char** argv) {
             assay::cli::report(limit ? assay::harness::no_process(error.code().value())
                                      : assay::Error{error.what(), assay::Fault::environment}));
     } catch (const std::exception& error) {
-        // Out of memory and the like: expected failures are Results.
-        return static_cast<int>(assay::cli::report({error.what(), assay::Fault::environment}));
+        return static_cast<int>(assay::cli::report(assay::error_from(error)));
     }
 }

@@ -123,7 +123,7 @@ void show_plan(const harness::Interleaving& turns, const Options& options) {
 
 ExitCode plan(const Options& options) {
     const auto catalogue = harness::read_catalogue();
-    warn_of_problems(catalogue);
+    if (const auto checked = check_problems(catalogue); !checked) return report(checked.error());
     const auto made = runs_of(catalogue, options);
     if (!made) return report(made.error());
     show_plan(*made, options);

@@ -46,7 +46,7 @@ Result<void> check_machine(const Options& options) {
 
 ExitCode run(const Options& options) {
     const auto catalogue = harness::read_catalogue();
-    warn_of_problems(catalogue);
+    if (const auto checked = check_problems(catalogue); !checked) return report(checked.error());
     const auto made = runs_of(catalogue, options);
     if (!made) return report(made.error());
     if (options.dry_run) {

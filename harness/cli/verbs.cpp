@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace assay::cli {
@@ -15,6 +16,13 @@ namespace assay::cli {
 void warn_of_problems(const harness::Catalogue& catalogue) {
     for (const auto& problem : catalogue.problems)
         print_error(fmt::format("assay: warning: {}\n", problem.message));
+}
+
+Result<void> check_problems(const harness::Catalogue& catalogue) {
+    const auto prevented = std::ranges::find(catalogue.problems, Fault::environment, &Error::fault);
+    if (prevented != catalogue.problems.end()) return tl::unexpected{*prevented};
+    warn_of_problems(catalogue);
+    return {};
 }
 
 namespace {

@@ -31,6 +31,8 @@ ExitCode write_manifest(const Options& options);
 // What several of them need.
 
 void warn_of_problems(const harness::Catalogue& catalogue);
+/// The same; an error if the machine did not let a manifest be read: its benchmarks would be absent unnoticed.
+Result<void> check_problems(const harness::Catalogue& catalogue);
 harness::PlanRequest request_of(const Options& options);
 json::Value plan_as_json(const harness::Plan& plan);
 std::string cases_as_table(const harness::Plan& plan);

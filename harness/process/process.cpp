@@ -23,6 +23,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -298,7 +299,7 @@ std::vector<std::string> Process::children() const {
     return names;
 }
 
-std::vector<std::string> Process::kill() {
+std::vector<std::string> Process::kill() try {
     if (kept_ && !poll()) {
         ::kill(pid_, keeper_signal);
         wait(keeper_patience);
@@ -325,6 +326,9 @@ std::vector<std::string> Process::kill() {
     for (const pid_t pid : left)
         if (auto name = name_of(pid); !name.empty()) names.push_back(std::move(name));
     return names;
+} catch (const std::exception&) {
+    // Destructors come here. No memory to look for descendants: the process itself is killed already.
+    return {};
 }
 
 } // namespace assay::harness

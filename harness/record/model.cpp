@@ -14,8 +14,9 @@ namespace {
 template <std::size_t N>
 using Names = std::array<std::string_view, N>;
 
-constexpr Names<10> status_names{"ok",        "unstable", "incorrect",   "skipped",   "failed",
-                                 "timed_out", "crashed",  "interrupted", "disturbed", "not_started"};
+constexpr Names<10> status_names{"ok",        "unstable",   "incorrect", "skipped",
+                                 "failed",    "timed_out",  "crashed",   "interrupted",
+                                 "disturbed", "not_started"};
 constexpr Names<22> reason_names{"none",
                                  "other",
                                  "too_few_batches",

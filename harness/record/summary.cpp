@@ -23,9 +23,7 @@ std::optional<double> known(double value) {
     return {};
 }
 
-bool is_measured(const Replica& replica) {
-    return is_measured(replica.status);
-}
+bool is_measured(const Replica& replica) { return is_measured(replica.status); }
 
 /// NaN if there is no valid one.
 double time_of(const Replica& replica) {
@@ -279,7 +277,7 @@ std::vector<Table> tables_of(const Case& c) {
 }
 
 /// Bad ends, worst first. A crash says most about the machine, a skip least.
-constexpr std::array bad_ends{Status::crashed, Status::timed_out, Status::failed,
+constexpr std::array bad_ends{Status::crashed,     Status::timed_out,   Status::failed,
                               Status::not_started, Status::interrupted, Status::skipped};
 
 std::string about(const Replica& replica, int planned, std::string_view text) {

@@ -39,7 +39,7 @@ Result<std::vector<std::filesystem::path>> manifests_in(const std::filesystem::p
     if (error)
         return fail(
             fmt::format("cannot read the module folder {}: {}", folder.string(), error.message()),
-            Fault::environment);
+            error == std::errc::no_such_file_or_directory ? Fault::usage : Fault::environment);
     std::ranges::sort(files);
     return files;
 }

@@ -25,8 +25,7 @@ int main(int argc, char** argv) {
     try {
         return run({argv + 1, argv + argc});
     } catch (const std::exception& error) {
-        // Out of memory and the like: whatever we expect comes as a Result.
-        assay::print_error(std::string{"assay-report: "} + error.what() + '\n');
+        assay::print_error("assay-report: " + assay::error_from(error).message + '\n');
         return static_cast<int>(assay::ExitCode::environment);
     }
 }

@@ -107,8 +107,7 @@ Row make_row(const Case& c) {
             .status = c.status,
             .settings = settings_in_words(c)};
     // A case that says ok beside a failed check is wrong all the same.
-    if (c.verification && !c.verification->passed &&
-        (is_measured(c.status)))
+    if (c.verification && !c.verification->passed && (is_measured(c.status)))
         row.status = Status::incorrect;
     add_figures(c, row);
     add_notes(c, row);

@@ -24,7 +24,8 @@ namespace assay::device_on_cpu {
 /// Of a module of the device on the CPU, by its path; stays loaded.
 inline const assay_benchmark& benchmark_of(const std::string& module, const std::string& id) {
     void* const library = ::dlopen(module.c_str(), RTLD_NOW);
-    if (library == nullptr) throw std::runtime_error{::dlerror()};
+    if (library == nullptr)
+        throw std::runtime_error{::dlerror()}; // NOLINT(concurrency-mt-unsafe): one thread
     const auto list = reinterpret_cast<assay_module_function>(::dlsym(library, "assay_module"))();
     for (std::size_t i = 0; i < list->benchmark_count; ++i)
         if (list->benchmarks[i]->id == id) return *list->benchmarks[i];

@@ -192,10 +192,9 @@ TEST(Conclude, IncorrectShowsNoFigure) {
 }
 
 TEST(Conclude, TheWorstEndWins) {
-    const std::vector<Status> worst_first{Status::incorrect,   Status::crashed,
-                                          Status::timed_out,   Status::failed,
-                                          Status::not_started, Status::interrupted,
-                                          Status::skipped,     Status::disturbed};
+    const std::vector<Status> worst_first{
+        Status::incorrect,   Status::crashed,     Status::timed_out, Status::failed,
+        Status::not_started, Status::interrupted, Status::skipped,   Status::disturbed};
     for (std::size_t a = 0; a < worst_first.size(); ++a)
         for (std::size_t b = a; b < worst_first.size(); ++b) {
             Case c = measured({1, 1, 1}, {{"bytes", 10.0}}, "bandwidth");

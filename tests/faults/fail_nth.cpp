@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Preloaded into a program, makes one call into the C library fail, or it and all later ones:
+//
+//     FAIL_NTH=KIND:N:ERRNO:once|always:parent|worker
+//
+// in `assay` and `assay-report` themselves or in their workers. With N = 0 nothing fails; FAIL_COUNT=FILE gets
+// how many calls of KIND there were. Counts and fails before the call; allocates nothing.
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* old, std::size_t size);
+void* __libc_memalign(std::size_t alignment, std::size_t size);
+}
+
+namespace {
+
+char kind[16];
+long chosen = 0;
+int fault = 0;
+bool always = false;
+bool armed = false;
+std::atomic<long> calls{0};
+
+bool is_worker() {
+    char line[4096] = {};
+    const int fd = open("/proc/self/cmdline", O_RDONLY);
+    if (fd < 0) return false;
+    const auto got = read(fd, line, sizeof line - 1);
+    close(fd);
+    const char* second = got > 0 ? line + std::strlen(line) + 1 : line;
+    return std::strcmp(second, "worker") == 0;
+}
+
+__attribute__((constructor)) void arm() {
+    const char* wish = std::getenv("FAIL_NTH");
+    char how[8] = {};
+    char who[8] = {};
+    if (wish == nullptr ||
+        std::sscanf(wish, "%15[a-z]:%ld:%d:%7[a-z]:%7[a-z]", kind, &chosen, &fault, how, who) != 5)
+        return;
+    always = std::strcmp(how, "always") == 0;
+    armed = is_worker() == (std::strcmp(who, "worker") == 0);
+}
+
+__attribute__((destructor)) void report() {
+    const char* file = std::getenv("FAIL_COUNT");
+    if (!armed || file == nullptr) return;
+    armed = false;
+    if (std::FILE* out = std::fopen(file, "w")) {
+        std::fprintf(out, "%ld\n", calls.load());
+        std::fclose(out);
+    }
+}
+
+/// Is this the call that fails? Sets errno then.
+bool fails(const char* of) {
+    if (!armed || std::strcmp(kind, of) != 0) return false;
+    const long mine = ++calls;
+    if (chosen == 0 || (always ? mine < chosen : mine != chosen)) return false;
+    errno = fault;
+    return true;
+}
+
+template <class Function>
+Function* real(Function* /*of*/, const char* name) {
+    void* const found = dlsym(RTLD_NEXT, name);
+    Function* function = nullptr;
+    std::memcpy(&function, &found, sizeof function);
+    return function;
+}
+
+mode_t mode_of(int flags, va_list more) {
+    return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+}
+
+} // namespace
+
+#define FAIL_NTH_REAL(name) static auto* const next = real(&name, #name)
+
+extern "C" {
+
+int open(const char* path, int flags, ...) {
+    va_list more;
+    va_start(more, flags);
+    const mode_t mode = mode_of(flags, more);
+    va_end(more);
+    FAIL_NTH_REAL(open);
+    return fails("open") ? -1 : next(path, flags, mode);
+}
+int open64(const char* path, int flags, ...) {
+    va_list more;
+    va_start(more, flags);
+    const mode_t mode = mode_of(flags, more);
+    va_end(more);
+    FAIL_NTH_REAL(open64);
+    return fails("open") ? -1 : next(path, flags, mode);
+}
+int openat(int folder, const char* path, int flags, ...) {
+    va_list more;
+    va_start(more, flags);
+    const mode_t mode = mode_of(flags, more);
+    va_end(more);
+    FAIL_NTH_REAL(openat);
+    return fails("open") ? -1 : next(folder, path, flags, mode);
+}
+std::FILE* fopen(const char* path, const char* mode) {
+    FAIL_NTH_REAL(fopen);
+    return fails("open") ? nullptr : next(path, mode);
+}
+std::FILE* fopen64(const char* path, const char* mode) {
+    FAIL_NTH_REAL(fopen64);
+    return fails("open") ? nullptr : next(path, mode);
+}
+ssize_t write(int fd, const void* data, std::size_t size) {
+    FAIL_NTH_REAL(write);
+    return fails("write") ? -1 : next(fd, data, size);
+}
+ssize_t writev(int fd, const iovec* parts, int count) {
+    FAIL_NTH_REAL(writev);
+    return fails("write") ? -1 : next(fd, parts, count);
+}
+std::size_t fwrite(const void* data, std::size_t size, std::size_t count, std::FILE* file) {
+    FAIL_NTH_REAL(fwrite);
+    return fails("write") ? 0 : next(data, size, count, file);
+}
+int fsync(int fd) {
+    FAIL_NTH_REAL(fsync);
+    return fails("fsync") ? -1 : next(fd);
+}
+int fdatasync(int fd) {
+    FAIL_NTH_REAL(fdatasync);
+    return fails("fsync") ? -1 : next(fd);
+}
+int rename(const char* from, const char* to) {
+    FAIL_NTH_REAL(rename);
+    return fails("rename") ? -1 : next(from, to);
+}
+int mkdir(const char* path, mode_t mode) {
+    FAIL_NTH_REAL(mkdir);
+    return fails("mkdir") ? -1 : next(path, mode);
+}
+void* mmap(void* at, std::size_t size, int protection, int flags, int fd, off_t offset) {
+    FAIL_NTH_REAL(mmap);
+    return fails("mmap") ? MAP_FAILED : next(at, size, protection, flags, fd, offset);
+}
+void* mmap64(void* at, std::size_t size, int protection, int flags, int fd, off64_t offset) {
+    FAIL_NTH_REAL(mmap64);
+    return fails("mmap") ? MAP_FAILED : next(at, size, protection, flags, fd, offset);
+}
+pid_t fork() {
+    FAIL_NTH_REAL(fork);
+    return fails("fork") ? -1 : next();
+}
+int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                const posix_spawnattr_t* attributes, char* const* arguments,
+                char* const* environment) {
+    FAIL_NTH_REAL(posix_spawn);
+    return fails("fork") ? fault : next(child, path, actions, attributes, arguments, environment);
+}
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
+                   void* argument) {
+    FAIL_NTH_REAL(pthread_create);
+    return fails("fork") ? fault : next(thread, attributes, run, argument);
+}
+int socket(int domain, int type, int protocol) {
+    FAIL_NTH_REAL(socket);
+    return fails("socket") ? -1 : next(domain, type, protocol);
+}
+int socketpair(int domain, int type, int protocol, int* pair) {
+    FAIL_NTH_REAL(socketpair);
+    return fails("socket") ? -1 : next(domain, type, protocol, pair);
+}
+int pipe2(int* ends, int flags) {
+    FAIL_NTH_REAL(pipe2);
+    return fails("socket") ? -1 : next(ends, flags);
+}
+
+void* malloc(std::size_t size) { return fails("malloc") ? nullptr : __libc_malloc(size); }
+void* calloc(std::size_t count, std::size_t size) {
+    return fails("malloc") ? nullptr : __libc_calloc(count, size);
+}
+void* realloc(void* old, std::size_t size) {
+    return fails("malloc") ? nullptr : __libc_realloc(old, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+    return fails("malloc") ? nullptr : __libc_memalign(alignment, size);
+}
+int posix_memalign(void** out, std::size_t alignment, std::size_t size) {
+    if (fails("malloc")) return ENOMEM;
+    *out = __libc_memalign(alignment, size);
+    return *out == nullptr ? ENOMEM : 0;
+}
+}
