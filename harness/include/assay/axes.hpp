@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Parameters of a benchmark: fields of its Params, each with a name, a type, a range and the values
-// it takes when nobody says otherwise. Axes point at members, so a misspelt one does not compile.
+// default values. Axes are pointers to members, so a misspelt name does not compile.
 
 #pragma once
 
@@ -25,7 +25,7 @@ struct Range {
     T high;
 };
 
-/// One value of an enumeration and the word for it on the command line and in results.
+/// A value of an enumeration and its name on the command line and in results.
 template <class Enum>
 struct Name {
     const char* text;
@@ -40,13 +40,13 @@ inline constexpr std::array<Name<Symbol>, 7> symbol_names{{{"one", Symbol::one},
                                                            {"l1", Symbol::l1},
                                                            {"l2", Symbol::l2}}};
 
-/// A variable of the environment that a value of a parameter stands for, see assay/module.h:
+/// The environment variable that a parameter value is set through, see assay/module.h:
 /// `variable("tcp", "OMPI_MCA_btl", "self,tcp")`
 constexpr assay_variable variable(const char* value, const char* name, const char* setting) {
     return {sizeof(assay_variable), 0, value, name, setting};
 }
 
-/// An axis over an integer that may also be a symbol: threads, ranks, bytes.
+/// An integer axis that also accepts symbols: threads, ranks, bytes.
 template <class Params, std::size_t N, std::size_t S>
 struct SymbolicAxis {
     const char* name;
@@ -55,7 +55,7 @@ struct SymbolicAxis {
     Symbolic Params::* field;
     std::array<Symbolic, N> defaults;
     Range<std::int64_t> range;
-    std::array<Symbol, S> symbols; ///< the symbols that make sense here
+    std::array<Symbol, S> symbols; ///< accepted symbols
 };
 
 template <class Params, std::size_t N>
@@ -93,7 +93,8 @@ struct ChoiceAxis {
     Enum Params::* field;
     std::array<Name<Enum>, N> names;
     std::array<Enum, D> defaults;
-    const assay_variable* variables = nullptr; ///< what values mean before the process begins
+    const assay_variable* variables =
+        nullptr; ///< environment variables of the values, set before the process starts
     std::size_t variable_count = 0;
 };
 
@@ -133,7 +134,7 @@ consteval auto boolean(const char* name, const char* help, bool Params::* field,
     return BooleanAxis<Params, N>{name, help, field, std::to_array(defaults)};
 }
 
-/// An enumeration: every name it knows, and those measured by default.
+/// An enumeration: all names, and the default ones.
 template <class Params, class Enum, std::size_t N, std::size_t D>
 consteval auto choice(const char* name, const char* help, Enum Params::* field,
                       const Name<Enum> (&names)[N], const Enum (&defaults)[D]) {
@@ -141,7 +142,7 @@ consteval auto choice(const char* name, const char* help, Enum Params::* field,
                                           std::to_array(defaults)};
 }
 
-/// An enumeration of which every name is measured by default.
+/// An enumeration; all names are defaults.
 template <class Params, class Enum, std::size_t N>
 consteval auto choice(const char* name, const char* help, Enum Params::* field,
                       const Name<Enum> (&names)[N]) {
@@ -150,7 +151,7 @@ consteval auto choice(const char* name, const char* help, Enum Params::* field,
     return axis;
 }
 
-/// An enumeration whose values stand for variables of the environment: an array of static storage.
+/// An enumeration whose values set environment variables; `variables` must have static storage.
 template <class Params, class Enum, std::size_t N, std::size_t D, std::size_t V>
 consteval auto choice(const char* name, const char* help, Enum Params::* field,
                       const std::array<Name<Enum>, N>& names, const Enum (&defaults)[D],

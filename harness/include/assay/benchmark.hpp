@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract between the harness and a benchmark: everything a benchmark may use, and no more.
-// A benchmark is a type whose object is the prepared state: the constructor sets up, run() alone is
-// timed, the destructor tears down.
+// The interface between the harness and a benchmark: all that a benchmark may use.
+// A benchmark is a class: the constructor prepares the state, run() is timed (nothing else is), the
+// destructor releases the state.
 
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace assay {
 
-/// What bounds a headline by the data sheets; the meaning of each is in assay/module.h.
+/// Which datasheet peak bounds the primary metric; documented in assay/module.h.
 enum class Bound : std::uint32_t {
     none = ASSAY_BOUND_NONE,
     vector_units = ASSAY_BOUND_VECTOR_UNITS,
@@ -35,23 +35,23 @@ enum class Bound : std::uint32_t {
     network = ASSAY_BOUND_NETWORK,
 };
 
-/// Who the benchmark is and how to read its number. This text is the documentation: `assay describe`
-/// prints it, the result file stores it and the report shows it, so it cannot drift from the code.
+/// Name and documentation of a benchmark. `assay describe` prints these texts, manifests and reports
+/// show them: there is no other copy.
 struct Info {
-    const char* id; ///< <family>.<name>, its address on the command line, in suites and results
-    std::uint32_t version = 1; ///< raised when its numbers stop being comparable with older ones
-    const char* question;      ///< what the reader wants to know, as a question
-    const char* method;        ///< what is run, on which data, and how it is checked
-    const char* caveats;       ///< what the number does not say
-    const char* headline; ///< the metric a reader wants first: "bandwidth", "flop_rate", "time"
-    /// Ids of the benchmarks that measure its limit, blank-separated; "" for none. The best one with
-    /// the same unit and the same values of shared parameters counts: "peak.fma peak.dot".
+    const char* id; ///< <family>.<name>, as on the command line, in suites and in results
+    std::uint32_t version = 1; ///< raised when values are no longer comparable with older ones
+    const char* question;      ///< the question that it answers
+    const char* method;        ///< algorithm, data, and how the result is verified
+    const char* caveats;       ///< limits of the value's meaning
+    const char* headline;      ///< name of the primary metric: "bandwidth", "flop_rate", "time"
+    /// Ids of the benchmarks that measure its peak, blank-separated; "" for none. The best one with the
+    /// same unit and equal values of shared parameters counts: "peak.fma peak.dot".
     const char* ceiling = "";
     const char* place = "host";
-    /// What tests give parameters in bytes, where a few MiB would take them long: kernels for devices are executed
-    /// on one core of the host.
+    /// Size that tests use for parameters in bytes, where a few MiB would take too long: they execute device
+    /// kernels on one core of the host.
     std::int64_t trial_bytes = 0;
-    Bound bound = Bound::none; ///< what it depends on in a case, Context::tell says
+    Bound bound = Bound::none; ///< its inputs are passed to Context::tell
 };
 
 enum class Links : std::uint32_t {
@@ -62,7 +62,7 @@ enum class Links : std::uint32_t {
     other = ASSAY_LINKS_OTHER,
 };
 
-/// What the program acts on, typed. Fields that are left out say nothing; the meaning of each is in assay/module.h.
+/// Facts about a case that the harness acts on. Omitted fields are unknown; documented in assay/module.h.
 struct Evidence {
     Links links = Links::unknown;
     double footprint_bytes = 0;
@@ -75,13 +75,13 @@ struct Evidence {
     double nvlink_most_bytes = 0;
     double batch_seconds = 0;
     double load_seconds = 0;
-    // Initialised, or designated initialisers that leave them out are warned of.
+    // Initialised, because compilers warn of designated initialisers that omit others.
     std::string switch_work{};
     std::string network_devices{};
 };
 
-/// What one call of run() moves and computes. The harness, and only the harness, makes rates of it.
-/// Fields that do not apply stay 0. The meaning of each is in assay/module.h.
+/// Work of one call of run(), from which the harness computes rates. Fields that do not apply stay 0;
+/// documented in assay/module.h.
 struct Work {
     double flops = 0;
     double operations = 0;
@@ -95,7 +95,7 @@ struct Work {
     double steps = 0;
 };
 
-/// Can this machine run this case? "No" is an answer, not an error.
+/// Whether this machine can run a case. "No" is not an error.
 class [[nodiscard]] Fit {
 public:
     static Fit yes() { return Fit{{}}; }
@@ -115,16 +115,16 @@ private:
     std::string why_;
 };
 
-/// Did the timed code compute the right thing, how far off was it, and by which bound?
+/// Result of a verification: error against bound.
 struct [[nodiscard]] Check {
     bool passed = false;
-    double error = 0;   ///< the worst deviation found, on the scale of `bound`
-    double bound = 0;   ///< the largest deviation that still passes
-    std::string method; ///< how it was checked and where the bound comes from
-    std::string detail; ///< what was wrong, when something was
+    double error = 0;   ///< largest deviation found, on the scale of `bound`
+    double bound = 0;   ///< largest deviation that passes
+    std::string method; ///< how it was verified and where the bound comes from
+    std::string detail; ///< what is wrong, on failure
 };
 
-/// What a constructor may use beside its parameters.
+/// What a constructor may use besides its parameters.
 class Context {
 public:
     explicit Context(const assay_services* services) : services_{services}, machine_{services} {}
@@ -132,8 +132,8 @@ public:
     const Machine& machine() const { return machine_; }
     Team team() const { return Team{services_->team}; }
 
-    /// What a parameter resolved to (bytes, threads, the kernel a library chose): recorded beside
-    /// the result, no part of its identity.
+    /// A resolved value (bytes, threads, the kernel a library chose): recorded with the result, not part
+    /// of its identity.
     template <class Number>
         requires std::is_arithmetic_v<Number>
     void setting(const char* name, Number value) const {
@@ -144,7 +144,7 @@ public:
     }
     void setting(const char* name, const std::string& value) const { setting(name, value.c_str()); }
 
-    /// May be called again, in the constructor and in verify(): what says nothing leaves what was told before.
+    /// May be called repeatedly, in the constructor and in verify(): unknown fields keep their earlier values.
     void tell(const Evidence& evidence) const {
         if (services_->struct_size < offsetof(assay_services, evidence) + sizeof(void*) ||
             services_->evidence == nullptr)
@@ -167,9 +167,9 @@ public:
         services_->evidence(services_->context, &plain);
     }
 
-    /// What the NVLinks of the first `devices` devices must carry in a call, by whatever algorithm: so many bytes at least,
-    /// or at most, for each device, on average over them and in the busier direction. The program holds it against
-    /// the driver's counters of the window, where there are any, and a case that they contradict is incorrect.
+    /// NVLink traffic of a call, whatever the algorithm: least or most bytes per device, averaged over the first
+    /// `devices` devices, in the busier direction. The harness compares it with the driver's counters over the
+    /// window, if any; a case that they contradict is incorrect.
     void nvlink_at_least(int devices, double bytes) const {
         tell({.nvlink_devices = devices, .nvlink_least_bytes = bytes});
         setting("nvlink.devices", devices);
@@ -181,9 +181,8 @@ public:
         setting("nvlink.most_bytes", bytes);
     }
 
-    /// What a chip does for long is not what it does when asked: batches last at least so long, so that it does
-    /// not rest between them, and before the window it has worked for at least so long, because that is what
-    /// its power controller and its cooling take.
+    /// For sustained rates: minimum length of a batch, so that the chip does not idle in between, and minimum
+    /// length of the load before the window, which power control and cooling need to settle.
     void sustained(double batch_seconds, double load_seconds) const {
         tell({.batch_seconds = batch_seconds, .load_seconds = load_seconds});
         setting("batch_at_least", batch_seconds);
@@ -202,17 +201,17 @@ private:
     Machine machine_;
 };
 
-/// A matrix beside the metrics: core to core, node to node. The report draws it as a heat map.
+/// A matrix of values: core to core, node to node. Reports draw it as a heat map.
 struct Table {
-    const char* metric; ///< from the table of metrics, which fixes unit and direction
+    const char* metric; ///< name in the table of metrics, which has unit and direction
     const char* row_title;
     const char* column_title;
-    std::vector<std::string> rows; ///< a label for each
+    std::vector<std::string> rows; ///< labels
     std::vector<std::string> columns;
-    std::vector<double> values; ///< row by row; NaN where there is nothing
+    std::vector<double> values; ///< row-major; NaN if absent
 };
 
-/// Takes figures that only the benchmark knows; names come from the table of metrics.
+/// Takes values that only the benchmark knows; names are those of the table of metrics.
 class Metrics {
 public:
     explicit Metrics(const assay_services* services) : services_{services} {}
@@ -247,14 +246,14 @@ concept HasClock = requires(B b, void (*run)()) {
     { b.clock().seconds(std::uint64_t{1}, run) } -> std::convertible_to<double>;
 };
 
-/// The contract. Optional members: `rewind()` restores inputs that run() changes, with
-/// `static constexpr std::uint64_t safe_calls` saying how many calls one rewind allows (1 unless
-/// declared); `metrics(Metrics&)` adds figures; `static constexpr bool single_call = true` forbids
-/// batches of several calls; `static constexpr bool team = true` asks for several processes;
-/// `static constexpr bool is_ceiling = true` marks a limit that others are held against; `static
-/// constexpr bool all_devices = true` asks to be shown every device at once; `clock()` returns the clock
-/// of another place than the host: an object with `double seconds(calls, run)`, which calls run() so
-/// often and may throw, and with `static constexpr double resolution` in seconds.
+/// The required members. Optional ones: `rewind()` restores inputs that run() changes, and
+/// `static constexpr std::uint64_t safe_calls` is the number of calls that one rewind allows (default
+/// 1); `metrics(Metrics&)` adds values; `static constexpr bool single_call = true` allows only one
+/// call per batch; `static constexpr bool team = true` needs several processes;
+/// `static constexpr bool is_ceiling = true` marks a peak that others are compared with; `static
+/// constexpr bool all_devices = true` makes all devices visible to it; `clock()` returns the clock of a
+/// device: an object with `double seconds(calls, run)`, which calls run() `calls` times and may throw,
+/// and with `static constexpr double resolution` in seconds.
 template <class B>
 concept Benchmark = requires(B b, const B finished, const typename B::Params& params,
                              const Machine& machine, Context& context) {
@@ -264,8 +263,8 @@ concept Benchmark = requires(B b, const B finished, const typename B::Params& pa
     requires noexcept(b.run()) || HasClock<B>;
     { finished.work() } -> std::same_as<Work>;
     { finished.verify() } -> std::same_as<Check>;
-    b.poison(); // overwrites the whole output, so that what verify() accepts came from run()
-    b.spoil();  // does the smallest damage that verify() promises to see
+    b.poison(); // overwrites the whole output: what verify() accepts was computed by run()
+    b.spoil();  // injects the smallest error that verify() must detect
     requires HasAxes<B>;
 };
 

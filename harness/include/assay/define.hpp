@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one header that the file of a benchmark includes: it brings all of <assay/...>, and what of the standard
-// library every benchmark uses.
+// The only header that a benchmark includes: all of <assay/...>, and the standard headers that every benchmark
+// uses.
 //
-// Turns a benchmark type into the table of plain C functions that crosses the module boundary. The
-// timed loop is instantiated per benchmark, so nothing virtual sits inside the timed region, and this
-// is the one place where a benchmark's exceptions end.
+// Turns a benchmark class into the table of C functions of the module interface. The timed loop is
+// instantiated per benchmark, so there is no virtual call in the timed region. Exceptions of a benchmark
+// are caught here.
 
 #pragma once
 
@@ -43,7 +43,7 @@ inline void write(const assay_text& to, std::string_view from) {
     to.data[length] = '\0';
 }
 
-/// Runs `body`; an exception becomes the error text and the return value 1.
+/// Runs `body`; an exception becomes the error text and return value 1.
 template <class Body>
 std::int32_t guarded(assay_text* error, Body&& body) noexcept {
     try {
@@ -85,8 +85,8 @@ constexpr assay_parameter parameter_of(std::uint32_t kind, const char* name, con
     return p;
 }
 
-/// The storage behind one parameter: default values and names, as static arrays. One specialisation
-/// per kind of axis; `assign` puts a value that crossed the boundary into the field.
+/// Static arrays of one parameter: default values and names. One specialisation per kind of axis;
+/// `assign` converts a value of the interface to the field.
 template <class Axis>
 struct Columns;
 
@@ -219,7 +219,7 @@ struct Column {
         for (std::size_t i = 0; i < values.size(); ++i) values[i] = Kind::default_at(axis, i);
         return values;
     }();
-    // One slot more than needed: an array of no elements has no address.
+    // One element more than needed: an array of length 0 has no address.
     static constexpr auto names = [] {
         std::array<const char*, Kind::names + 1> texts{};
         for (std::size_t i = 0; i != Kind::names; ++i) texts[i] = Kind::name_at(axis, i);
@@ -375,7 +375,7 @@ consteval std::uint64_t safe_calls() {
 
 namespace assay {
 
-/// The table entry of benchmark B. Written once per benchmark, at the end of its file:
+/// The table entry of benchmark B, once at the end of its file:
 ///   namespace assay::memory { extern constinit const assay_benchmark stream = define<Stream>(); }
 template <Benchmark B>
 consteval assay_benchmark define() {
@@ -409,13 +409,13 @@ consteval assay_benchmark define() {
     return b;
 }
 
-/// For Module::facts: what each function records as settings; what one throws is the module's error.
+/// For Module::facts: each function records settings; an exception becomes the module's error.
 template <void (*... reports)(const Context&)>
 std::int32_t facts(const assay_services* services, assay_text* error) {
     return detail::guarded(error, [&] { (reports(Context{services}), ...); });
 }
 
-/// What a module may say beyond its benchmarks; an author's optional `assay::Module assay_module_info`.
+/// What a module declares besides its benchmarks.
 struct Module {
     const assay_tuning* tunings = nullptr;
     std::size_t tuning_count = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of the host as a benchmark wants it: aligned, on huge pages where they help, and first
-// touched by the threads that will use it, because that is what places a page on a NUMA node.
-// Also the barriers that keep the optimiser from deleting what is being timed.
+// Host memory for benchmarks: aligned, on huge pages where they help, and first touched by the
+// threads that use it, which places its pages on their NUMA nodes. Also barriers that keep the
+// optimiser from removing timed code.
 
 #pragma once
 
@@ -26,7 +26,7 @@
 
 namespace assay {
 
-/// The value is computed and stays computed: the optimiser must assume that it is looked at.
+/// Forces the value to be computed: the optimiser must assume that it is read.
 template <class T>
 inline void keep(const T& value) {
     if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(void*))
@@ -35,26 +35,26 @@ inline void keep(const T& value) {
         asm volatile("" : : "m"(value) : "memory"); // NOLINT(hicpp-no-assembler)
 }
 
-/// Memory may have changed: nothing read before may be reused, nothing written may be dropped.
+/// Memory barrier for the optimiser: values read before are not reused, writes are not removed.
 inline void clobber() {
     asm volatile("" : : : "memory"); // NOLINT(hicpp-no-assembler)
 }
 
-inline constexpr std::size_t cache_line = 64; // bytes; of every CPU we know of
+inline constexpr std::size_t cache_line = 64; // bytes; on all supported CPUs
 inline constexpr std::size_t huge_page = std::size_t{2}
                                          << 20U; // bytes; x86-64 and usual on aarch64
 
-/// Elements of T in one cache line: the granule for slices that several threads write to.
+/// Elements of T in one cache line: the granule of slices that threads write.
 template <class T>
 inline constexpr std::size_t line_granule = sizeof(T) < cache_line ? cache_line / sizeof(T) : 1;
 
-/// A value of one thread, on a cache line of its own.
+/// A per-thread value on its own cache line.
 template <class T>
 struct alignas(cache_line) Own {
     T value{};
 };
 
-/// The sum of body(thread, threads) over all threads, in their order.
+/// The sum of body(thread, threads) over all threads, in order of threads.
 template <class Body>
 auto sum_over_threads(int threads, Body&& body) {
     using T = std::invoke_result_t<Body&, std::size_t, std::size_t>;
@@ -67,7 +67,7 @@ auto sum_over_threads(int threads, Body&& body) {
     return sum;
 }
 
-/// Seconds since it was made.
+/// Seconds since construction.
 class Stopwatch {
 public:
     double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -77,18 +77,18 @@ private:
     Clock::time_point start_ = Clock::now();
 };
 
-/// How a HostBuffer is set up.
+/// Options of a HostBuffer.
 struct Placement {
-    int threads = 0;  ///< threads that touch it first; 0: the default team
-    bool huge = true; ///< ask for huge pages where the buffer is large enough to use them
+    int threads = 0;  ///< threads that first touch it; 0: the default team
+    bool huge = true; ///< request huge pages where the buffer is large enough
     std::size_t offset =
         0; ///< bytes between the aligned start and the first element, a multiple of
            ///< 64: keeps arrays that are used together out of the same cache sets
 };
 
-/// `count` elements of T, all bits zero, on pages placed by the threads that on_each_slice() with
-/// the granule line_granule<T> gives them to. Starts on a cache line, or on 2 MiB where it is at
-/// least that large. Cannot be copied.
+/// `count` zeroed elements of T. First touched with on_each_slice() and granule line_granule<T>, so a
+/// page is on the NUMA node of the thread that owns the slice. Aligned to a cache line, or to 2 MiB
+/// if at least that large. Not copyable.
 template <class T>
 class HostBuffer {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -133,7 +133,7 @@ private:
     void map(const Placement& placement) {
         if (placement.offset % cache_line != 0)
             throw std::invalid_argument{"HostBuffer: the offset must be a multiple of 64 bytes"};
-        // Half of the address space: leaves room for alignment and offset without overflow.
+        // Half of the address space: alignment and offset cannot overflow.
         if (count_ > std::numeric_limits<std::size_t>::max() / 2 / sizeof(T))
             throw std::length_error{"HostBuffer: " + std::to_string(count_) +
                                     " elements do not fit into the address space"};
@@ -155,7 +155,7 @@ private:
     }
 
     void touch(int threads) {
-        constexpr std::size_t step = 4096; // bytes; the smallest page there is
+        constexpr std::size_t step = 4096; // bytes; the smallest page size
         on_each_slice(threads, count_, line_granule<T>, [this](Slice slice) {
             auto* const bytes = reinterpret_cast<volatile std::byte*>(data_);
             for (std::size_t at = slice.first * sizeof(T); at < slice.last * sizeof(T); at += step)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a benchmark may ask about the machine. The facts come from the program (harness/machine
-// finds them); a module finds nothing out by itself, so that every module means the same machine.
+// Facts of the machine for benchmarks. They come from the program (harness/machine); modules do not
+// look for themselves, so all of them see the same machine.
 
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace assay {
 
-/// Names for numbers that depend on the machine, so that results of different machines can share a
-/// parameter value and stay comparable.
+/// Symbols for machine-dependent numbers: results of different machines share the parameter value and
+/// stay comparable.
 enum class Symbol : std::uint8_t {
     none,         // a plain number
     one,          // threads: one core
@@ -22,18 +22,18 @@ enum class Symbol : std::uint8_t {
     beyond_cache, // bytes: at least four times the sum of the last-level caches
     per_socket,   // ranks: one for each processor package of each machine
     per_node,     // ranks: one for each machine
-    l1,           // bytes: what the first level caches of a device surely hold
-    l2,           // bytes: what its second level cache surely holds
+    l1,           // bytes: fits into the L1 caches of a device
+    l2,           // bytes: fits into its L2 cache
 };
 
-/// Bytes that `beyond_cache` stands for: four times the last-level caches, and 64 MiB where those are
-/// unknown or tiny.
+/// Bytes of `beyond_cache`: four times the last-level caches; 64 MiB where those are unknown or
+/// smaller.
 constexpr std::int64_t beyond_cache_bytes(std::int64_t last_level) {
     constexpr std::int64_t least = std::int64_t{64} << 20U;
     return 4 * last_level < least ? least : 4 * last_level;
 }
 
-/// A number, or the name of one.
+/// A number or a symbol.
 struct Symbolic {
     std::int64_t number = 0;
     Symbol symbol = Symbol::none;
@@ -44,7 +44,7 @@ struct Symbolic {
     constexpr Symbolic(Symbol name) : symbol{name} {}
 };
 
-/// The facts, by name. A number that is not known is 0, a text "".
+/// Facts by name. Unknown: 0, or "" for texts.
 ///
 ///   cores                physical cores this process may use (affinity, cgroup quota)
 ///   threads              hardware threads this process may use
@@ -54,12 +54,12 @@ struct Symbolic {
 ///   memory.available     bytes that can be used now without swapping
 ///   numa.nodes           count
 ///   sockets              processor packages
-///   job.ranks            processes of the team that was started
-///   job.hosts            machines that the user spread it over; 0 where it was left on this one
+///   job.ranks            processes of the team
+///   job.hosts            hosts of the team; 0 if only this one
 ///   isa                  text: the instruction sets, blank-separated, /proc/cpuinfo's names
 ///   cpu.model            text
-///   state.folder         text: where a module may keep files from run to run of this machine, such
-///                        as plans that took long to find; "" where nothing is kept
+///   state.folder         text: folder for files that a module keeps between runs on this machine,
+///                        such as FFTW wisdom; "": none
 class Machine {
 public:
     explicit Machine(const assay_services* services) : services_{services} {}
@@ -77,7 +77,7 @@ public:
     std::int64_t cores() const { return count("cores") > 0 ? count("cores") : 1; }
     std::int64_t memory_available() const { return count("memory.available"); }
 
-    /// Is this instruction set there? Names as in /proc/cpuinfo: avx2, fma, avx512f, asimd.
+    /// Whether the CPU has this instruction set. Names of /proc/cpuinfo: avx2, fma, avx512f, asimd.
     bool has(std::string_view isa) const {
         std::string_view list = text("isa");
         while (!list.empty()) {

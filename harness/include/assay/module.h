@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The module interface: everything that crosses between the program `assay` and a shared library of
- * benchmarks. Plain C on purpose: no exception, no C++ type and no compiler's layout crosses, so a
- * module built by another compiler keeps working. Authors of benchmarks do not read this file; they
- * write a C++ type and assay/define.hpp builds these tables from it.
+ * The interface between the program `assay` and modules, shared libraries of benchmarks. Plain C: no
+ * exception and no C++ type crosses it, so modules of other compilers work. Authors of benchmarks write
+ * a C++ class, from which assay/define.hpp builds these tables; they do not need this
+ * file.
  *
  * Rules of the interface
  *  - Every struct begins with its size. A reader uses only the fields inside that size; fields are
@@ -24,7 +24,7 @@ extern "C" {
 
 #define ASSAY_MODULE_ABI 1u
 
-/* A buffer owned by the caller. What does not fit is cut; the text always ends in NUL. */
+/* A buffer owned by the caller. Text is truncated to fit and always ends in NUL. */
 typedef struct assay_text {
     char* data;
     size_t capacity; /* bytes, the NUL included */
@@ -34,9 +34,9 @@ enum assay_kind {
     ASSAY_INTEGER = 1, /* integer */
     ASSAY_REAL = 2,    /* real */
     ASSAY_BOOLEAN = 3, /* integer is 0 or 1 */
-    ASSAY_NAME = 4,    /* text is one of the parameter's names: an enumeration, or a symbol such as
-                          `all` that stands for an integer which depends on the machine */
-    ASSAY_STRING = 5   /* text is free */
+    ASSAY_NAME = 4,  /* text is one of the parameter's names: of an enumeration, or a symbol such as
+                          `all` for a machine-dependent integer */
+    ASSAY_STRING = 5 /* any text */
 };
 
 typedef struct assay_value {
@@ -47,9 +47,9 @@ typedef struct assay_value {
     const char* text;
 } assay_value;
 
-/* What a value of a parameter means before its process begins: an environment variable that a library
-   reads once, when it is loaded. The program sets it before it starts the worker, over whatever the
-   user has set. A value may have several. */
+/* An environment variable that a parameter value is set through, because a library reads it when it is
+   loaded. The program sets it before it starts the worker and overrides the user's environment. A value
+   may have several. */
 typedef struct assay_variable {
     uint32_t struct_size;
     uint32_t reserved;
@@ -58,7 +58,7 @@ typedef struct assay_variable {
     const char* setting; /* "self,tcp" */
 } assay_variable;
 
-/* One parameter of a benchmark: its type, range, and the values measured when nobody says otherwise. */
+/* A parameter of a benchmark: type, range and default values. */
 typedef struct assay_parameter {
     uint32_t struct_size;
     uint32_t kind;       /* enum assay_kind; ASSAY_NAME for an enumeration */
@@ -77,21 +77,21 @@ typedef struct assay_parameter {
     size_t variable_count;
 } assay_parameter;
 
-/* What one call of run() does; the harness divides by time. 0 means "does not apply". */
+/* Work of one call of run(); the harness divides it by time. 0: does not apply. */
 typedef struct assay_work {
     uint32_t struct_size;
     uint32_t reserved;
     double flops;           /* floating point operations; an FMA is 2 */
     double operations;      /* integer operations; a multiply-add is 2 */
-    double bytes;           /* bytes asked for by the algorithm, write-allocate not counted */
+    double bytes;           /* bytes that the algorithm reads and writes, without write-allocate */
     double algorithm_bytes; /* collectives: message bytes */
     double bus_bytes;       /* collectives: algorithm_bytes times the bus factor */
     double items;           /* images, tokens, messages, steps */
     double cells;           /* stencil cell updates */
     double atom_steps;      /* molecular dynamics: atoms times steps */
     double pairs;           /* molecular dynamics: interacting pairs */
-    double steps;           /* dependent steps whose latency is asked for: loads of a chase, round
-                               trips, system calls */
+    double steps;           /* dependent steps whose latency is measured: loads of a pointer chase,
+                               round trips, system calls */
 } assay_work;
 
 /* The outcome of verify(). error and bound share one scale: passed means error <= bound. */
@@ -100,11 +100,11 @@ typedef struct assay_check {
     int32_t passed;
     double error;
     double bound;
-    assay_text method; /* how it was checked and where the bound comes from */
-    assay_text detail; /* what was wrong, when something was */
+    assay_text method; /* how it was verified and where the bound comes from */
+    assay_text detail; /* what is wrong, on failure */
 } assay_check;
 
-/* Several processes measuring together. Supplied by the module that knows how to launch them. */
+/* Processes that measure together. Supplied by the module that launches them. */
 typedef struct assay_team {
     uint32_t struct_size;
     int32_t rank;
@@ -126,58 +126,56 @@ enum assay_links {
     ASSAY_LINKS_OTHER = 4   /* a network, or several of these */
 };
 
-/* What a benchmark tells of its work so that the program can act on it: it computes bounds, holds counters
-   against it and plans the window. 0 and NULL say nothing and leave what was told before; a text is
-   copied. Told in create() or in verify(). */
+/* Facts about a case that the program acts on: it computes bounds, checks hardware counters and plans the
+   window. 0 and NULL are unknown and keep the earlier value; texts are copied. Passed in create() or
+   verify(). */
 typedef struct assay_evidence {
     uint32_t struct_size;
-    uint32_t links;          /* enum assay_links */
-    double footprint_bytes;  /* memory that one pass over the data touches */
-    double cache_bytes;      /* last cache of the device, as the device reports it */
-    uint32_t directions;     /* of the links in use at once: 1 or 2; 0 is 1 */
-    uint32_t machines;       /* that take part */
-    uint32_t ranks;          /* that take part */
-    uint32_t nvlink_devices; /* how many of the devices shown the next two are about */
-    double
-        nvlink_least_bytes; /* that NVLink carries in a call, for each device on average, in the busier
+    uint32_t links;              /* enum assay_links */
+    double footprint_bytes;      /* memory that one pass over the data touches */
+    double cache_bytes;          /* last cache of the device, as the device reports it */
+    uint32_t directions;         /* of the links in use at once: 1 or 2; 0 is 1 */
+    uint32_t machines;           /* that take part */
+    uint32_t ranks;              /* that take part */
+    uint32_t nvlink_devices;     /* number of devices that the next two refer to */
+    double nvlink_least_bytes;   /* of NVLink traffic in a call, average per device, in the busier
                                       direction */
-    double nvlink_most_bytes; /* the same, at most; below 0: none */
-    double batch_seconds;     /* a batch lasts at least so long */
-    double load_seconds;      /* it works at least so long before the window */
-    const char*
-        switch_work; /* the algorithm or kernel that has NVLink's switch do a part of the work */
+    double nvlink_most_bytes;    /* the same, at most; below 0: none */
+    double batch_seconds;        /* minimum length of a batch */
+    double load_seconds;         /* minimum length of the load before the window */
+    const char* switch_work;     /* algorithm or kernel that offloads work to the NVLink switch */
     const char* network_devices; /* "mlx5_0:1, mlx5_1:1" */
 } assay_evidence;
 
-/* A matrix beside the metrics: core to core, node to node. */
+/* A matrix of values: core to core, node to node. */
 typedef struct assay_table {
     uint32_t struct_size;
     uint32_t reserved;
-    const char* metric; /* from the table of metrics, which fixes unit and direction */
+    const char* metric; /* name in the table of metrics, which has unit and direction */
     const char* row_title;
     const char* column_title;
-    const char* const* rows; /* a label for each */
+    const char* const* rows; /* labels */
     size_t row_count;
     const char* const* columns;
     size_t column_count;
-    const double* values; /* row by row; NaN where there is nothing */
+    const double* values; /* row-major; NaN if absent */
 } assay_table;
 
 enum assay_log_level { ASSAY_LOG_NOTE = 0, ASSAY_LOG_WARNING = 1 };
 
-/* What the program offers a module. Valid from the call that passes it until destroy(). */
+/* Functions of the program for modules. Valid from the call that passes it until destroy(). */
 typedef struct assay_services {
     uint32_t struct_size;
     uint32_t abi; /* ASSAY_MODULE_ABI of the program */
     void* context;
-    /* Facts of the machine by name; NaN or NULL when unknown. The names are listed in
-       assay/machine.hpp. */
+    /* Facts of the machine by name; NaN or NULL if unknown. assay/machine.hpp lists the
+       names. */
     double (*fact)(void* context, const char* name);
     const char* (*fact_text)(void* context, const char* name);
-    /* What a parameter resolved to: recorded beside the result, no part of its identity. */
+    /* A resolved value: recorded with the result, not part of its identity. */
     void (*setting_number)(void* context, const char* name, double value);
     void (*setting_text)(void* context, const char* name, const char* value);
-    /* A measured figure that only the benchmark knows. The name must be in the table of metrics. */
+    /* A value that only the benchmark knows. The name must be in the table of metrics. */
     void (*metric)(void* context, const char* name, double value);
     void (*log)(void* context, int32_t level, const char* text);
     const assay_team* team; /* NULL: this process measures alone */
@@ -187,21 +185,20 @@ typedef struct assay_services {
 
 enum assay_benchmark_flags {
     ASSAY_REWINDS = 1,     /* run() changes its inputs; rewind() restores them */
-    ASSAY_SINGLE_CALL = 2, /* a batch is one call: cold caches, or a whole cycle of work */
+    ASSAY_SINGLE_CALL = 2, /* one call per batch: cold caches, or a whole cycle of work */
     ASSAY_TEAM = 4,        /* measured by several processes; takes a parameter `ranks` */
-    ASSAY_IS_CEILING = 8,  /* its headline is a limit that other benchmarks are held against */
-    ASSAY_ALL_DEVICES = 16 /* is shown every device at once; others are shown one each */
+    ASSAY_IS_CEILING = 8,  /* its primary metric is a peak that others are compared with */
+    ASSAY_ALL_DEVICES = 16 /* sees all devices; others see one */
 };
 
-/* What bounds the headline of a benchmark by the data sheets. The program computes the bound; what it
-   depends on in a case, the benchmark tells as evidence. */
+/* The datasheet peak that bounds the primary metric. The program computes the bound from it and from the
+   evidence of the case. */
 enum assay_bound {
     ASSAY_BOUND_NONE = 0,
-    ASSAY_BOUND_VECTOR_UNITS =
-        1, /* arithmetic in its parameter `precision`, outside matrix units */
-    ASSAY_BOUND_MATRIX_UNITS = 2, /* the same, which matrix units may do */
-    ASSAY_BOUND_MEMORY = 3, /* memory of the device, where footprint_bytes are beyond its cache */
-    ASSAY_BOUND_HOST_LINK = 4, /* the link of one device to its host; directions */
+    ASSAY_BOUND_VECTOR_UNITS = 1, /* vector arithmetic in the parameter `precision` */
+    ASSAY_BOUND_MATRIX_UNITS = 2, /* the same on matrix units */
+    ASSAY_BOUND_MEMORY = 3,       /* device memory, if footprint_bytes exceed its cache */
+    ASSAY_BOUND_HOST_LINK = 4,    /* the link of one device to its host; directions */
     ASSAY_BOUND_DEVICE_LINKS =
         5,                  /* links between devices; links, directions, machines, switch_work */
     ASSAY_BOUND_NETWORK = 6 /* between two machines; network_devices, directions, machines, ranks */
@@ -209,45 +206,43 @@ enum assay_bound {
 
 typedef struct assay_benchmark {
     uint32_t struct_size;
-    uint32_t version;  /* raised when its numbers stop being comparable with older ones */
+    uint32_t version;  /* raised when values are no longer comparable with older ones */
     const char* id;    /* <family>.<name> */
     const char* place; /* "host", "cuda" */
     const char* question;
     const char* method;
     const char* caveats;
-    const char* headline; /* name of the metric that a reader wants first */
-    const char* ceiling;  /* ids of what measures the limit, blank-separated; "" for none */
-    uint64_t flags;       /* enum assay_benchmark_flags */
-    uint64_t safe_calls;  /* calls that may follow one rewind(); 0: no limit */
+    const char* headline; /* name of the primary metric */
+    const char* ceiling; /* ids of benchmarks that measure its peak, blank-separated; "" for none */
+    uint64_t flags;      /* enum assay_benchmark_flags */
+    uint64_t safe_calls; /* calls that may follow one rewind(); 0: no limit */
     const assay_parameter* parameters;
     size_t parameter_count;
-    /* Values come in the order of `parameters`. fit: 0 yes, 1 no with the reason. */
+    /* Values are in the order of `parameters`. fit: 0 yes, 1 no with the reason. */
     int32_t (*fit)(const assay_services* services, const assay_value* values, assay_text* why);
     int32_t (*create)(const assay_services* services, const assay_value* values, void** state,
                       assay_text* error);
     void (*destroy)(void* state);
-    /* Runs `calls` times and says how long that took, by the clock of the place. */
+    /* Runs `calls` times; the elapsed time by the clock of host or device. */
     int32_t (*sample)(void* state, uint64_t calls, double* seconds, assay_text* error);
     int32_t (*work)(const void* state, assay_work* work, assay_text* error);
     int32_t (*verify)(const void* state, assay_check* check, assay_text* error);
     int32_t (*poison)(void* state, assay_text* error); /* overwrites the whole output */
     int32_t (*spoil)(void* state,
-                     assay_text* error); /* the smallest error verify() promises to see */
+                     assay_text* error); /* injects the smallest error that verify() must detect */
     int32_t (*rewind)(void* state, assay_text* error); /* NULL without ASSAY_REWINDS */
     int32_t (*metrics)(const void* state, const assay_services* services,
                        assay_text* error); /* may be NULL */
-    double
-        clock_resolution; /* of the clock that sample() reads, in seconds: what a reading costs and
-                                the smallest difference it shows; 0: the host's steady clock */
-    int64_t
-        trial_bytes; /* for parameters in bytes where tests try every kernel: enough for all that
-                            differs with the size, and milliseconds; 0: a few MiB */
-    uint32_t bound;  /* enum assay_bound */
+    double clock_resolution; /* of the clock that sample() reads, in seconds: its cost and smallest
+                                difference; 0: the host's steady clock */
+    int64_t trial_bytes;     /* for parameters in bytes in tests: reaches every kernel and takes
+                            milliseconds; 0: a few MiB */
+    uint32_t bound;          /* enum assay_bound */
     uint32_t reserved;
 } assay_benchmark;
 
-/* An environment variable that a library reads once, when it is loaded, and that changes its speed.
-   The program tries the values in a short pre-run and measures with the best. */
+/* An environment variable that a library reads when it is loaded and that changes its speed. The
+   program tries the values in short trials and measures with the fastest. */
 typedef struct assay_tuning {
     uint32_t struct_size;
     uint32_t reserved;
@@ -260,15 +255,15 @@ typedef struct assay_tuning {
 typedef struct assay_module_v1 {
     uint32_t struct_size;
     uint32_t abi;     /* ASSAY_MODULE_ABI it was built with */
-    const char* name; /* the library that does the work: "host", "openblas", "mpi" */
+    const char* name; /* of the backend: "host", "openblas", "mpi" */
     const assay_benchmark* const* benchmarks;
     size_t benchmark_count;
     const assay_tuning* tunings;
     size_t tuning_count;
-    const char* launcher; /* "" for a plain process, "mpirun" for a team */
+    const char* launcher; /* "" for a single process, "mpirun" for a team */
     /* Reports library versions and choices through setting_text(); may be NULL. */
     int32_t (*facts)(const assay_services* services, assay_text* error);
-    /* Joins the team this process was launched into; NULL for a module without teams. */
+    /* Joins the team of this process; NULL if the module has no teams. */
     const assay_team* (*join)(assay_text* error);
     void (*leave)(void);
 } assay_module_v1;

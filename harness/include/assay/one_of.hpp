@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The prepared state of a benchmark that is one of several types, as a rule one template in several
-// precisions: what the harness asks of a benchmark is passed on to the one that is there.
+// The state of a benchmark that is one of several types, usually a template in several precisions:
+// all calls of the harness are forwarded to it.
 
 #pragma once
 
@@ -14,12 +14,12 @@
 
 namespace assay {
 
-/// Inherit from it. A benchmark that does one of these things itself declares it anew.
+/// A base class. A benchmark may hide members with its own.
 template <class... States>
 class OneOf {
 public:
     void run() noexcept((noexcept(std::declval<States&>().run()) && ...)) {
-        // A visit could throw where the variant were empty, which it never is.
+        // std::visit throws only if the variant is valueless, which it never is.
         (run_if<States>(), ...);
     }
     Work work() const {
@@ -42,10 +42,10 @@ public:
 
 protected:
     using State = std::variant<States...>;
-    /// `make()` returns the State; it is not moved afterwards.
+    /// `make()` returns the State, which is not moved.
     template <class Make>
     explicit OneOf(const Make& make) : state_{make()} {}
-    /// The state whose number in <States...> is `which`, made of `arguments`.
+    /// State number `which` of <States...>, constructed from `arguments`.
     template <class Which, class... Arguments>
         requires std::is_enum_v<Which>
     explicit OneOf(Which which, Arguments&&... arguments)

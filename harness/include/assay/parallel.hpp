@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work split over the OpenMP threads, the same way everywhere: the thread that first touches a part
-// of a buffer is the one that later works on it. Nothing else decides which thread owns what. Built
-// without OpenMP, everything runs on the calling thread.
+// Static distribution of work over OpenMP threads, the same everywhere: the thread that first touches
+// a part of a buffer also works on it. Built without OpenMP, everything runs on the calling
+// thread.
 
 #pragma once
 
@@ -22,8 +22,8 @@ struct Slice {
     std::size_t size() const { return last - first; }
 };
 
-/// Part `part` of `parts` nearly equal ones. Cuts fall on multiples of `granule` elements, the end
-/// excepted; a granule of one cache line keeps two threads from writing to the same line.
+/// Part `part` of `parts` nearly equal ones. All but the last end at multiples of `granule` elements;
+/// a granule of one cache line avoids false sharing.
 constexpr Slice slice_of(std::size_t count, std::size_t part, std::size_t parts,
                          std::size_t granule = 1) {
     const std::size_t blocks = count / granule + (count % granule != 0 ? 1 : 0);
@@ -36,7 +36,7 @@ constexpr Slice slice_of(std::size_t count, std::size_t part, std::size_t parts,
     return {.first = cut(part), .last = cut(part + 1)};
 }
 
-/// Threads that a parallel region gets when nobody asks for another number (OMP_NUM_THREADS).
+/// Threads of a parallel region by default (OMP_NUM_THREADS).
 inline int team_threads() {
 #ifdef _OPENMP
     return omp_get_max_threads();
@@ -45,7 +45,7 @@ inline int team_threads() {
 #endif
 }
 
-/// Can this build work with several threads?
+/// Whether this build has OpenMP.
 constexpr bool has_threads() {
 #ifdef _OPENMP
     return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random data that depends on seed and index alone: any thread can make any element, so fills are
-// the same for every number of threads and on every place, and verify() can make an input again without keeping a copy.
+// Random data as a function of seed and index: fills are the same for every number of threads, on
+// hosts and devices, and verify() recomputes inputs instead of keeping a copy.
 // Benchmarks use random data because zeros and constants run faster on real chips.
 
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace assay {
 
-/// 64 random bits for (seed, index): SplitMix64, whose stream is computed from its position.
+/// 64 random bits for (seed, index): SplitMix64, computed directly at a position of its stream.
 ASSAY_HOST_DEVICE constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) {
     const auto mix = [](std::uint64_t z) {
         // Steele, Lea, Flood 2014: variant 13 of the MurmurHash3 finaliser.
@@ -31,7 +31,7 @@ ASSAY_HOST_DEVICE constexpr std::uint64_t random_bits(std::uint64_t seed, std::u
     return mix(mix(seed + golden) + (index + 1) * golden);
 }
 
-/// Random bits one after another: which element to damage next.
+/// A sequence of random bits, to choose the elements that spoil() changes.
 class Picks {
 public:
     explicit constexpr Picks(std::uint64_t seed) : seed_{seed} {}
@@ -42,7 +42,7 @@ private:
     std::uint64_t taken_ = 0;
 };
 
-/// Uniform in [0, 1), on the grid that T holds exactly.
+/// Uniform in [0, 1), exactly representable in T.
 template <class T>
 ASSAY_HOST_DEVICE constexpr T random_unit(std::uint64_t seed, std::uint64_t index) {
     static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
@@ -52,14 +52,14 @@ ASSAY_HOST_DEVICE constexpr T random_unit(std::uint64_t seed, std::uint64_t inde
         return static_cast<double>(random_bits(seed, index) >> 11U) * 0x1p-53;
 }
 
-/// Uniform between low and high; rounding may reach high itself.
+/// Uniform in [low, high]: rounding may give high.
 template <class T>
 ASSAY_HOST_DEVICE constexpr T random_uniform(std::uint64_t seed, std::uint64_t index, T low,
                                              T high) {
     return low + (high - low) * random_unit<T>(seed, index);
 }
 
-/// Standard normal, by Box and Muller.
+/// Standard normal, by the Box-Muller transform.
 template <class T>
 ASSAY_HOST_DEVICE T random_normal(std::uint64_t seed, std::uint64_t index) {
     // 1 - u is in (0, 1], so that the logarithm is finite.
@@ -68,8 +68,8 @@ ASSAY_HOST_DEVICE T random_normal(std::uint64_t seed, std::uint64_t index) {
     return static_cast<T>(radius * std::cos(angle));
 }
 
-/// An integer in [low, high]; high - low must be below 2^32. T may be a floating point type, for
-/// sums that must come out exact.
+/// An integer in [low, high]; high - low must be below 2^32. T may be a floating-point type,
+/// for sums that must be exact.
 template <class T>
 ASSAY_HOST_DEVICE constexpr T random_integer(std::uint64_t seed, std::uint64_t index,
                                              std::int64_t low, std::int64_t high) {
@@ -90,7 +90,7 @@ void fill(std::span<T> to, int threads, Make&& make) {
 
 } // namespace detail
 
-/// Fills of a whole span, in parallel. threads = 0: the default team.
+/// Fills a span in parallel. threads = 0: the default team.
 template <class T>
 void fill_uniform(std::span<T> to, std::uint64_t seed, std::type_identity_t<T> low,
                   std::type_identity_t<T> high, int threads = 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What benchmarks ask of a host before they run: cores and memory.
+// Checks before a benchmark runs on the host: cores and memory.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace assay::host {
 
-/// May this process use as many cores as `wanted` stands for, and are these `least` or more?
+/// Whether this process may use the cores that `wanted` stands for, and these are at least `least`.
 inline Fit fits_cores(Symbolic wanted, const Machine& machine, std::int64_t least = 1) {
     const std::int64_t threads = machine.workers(wanted);
     const std::int64_t most = std::max(machine.cores(), machine.count("threads"));
@@ -27,14 +27,14 @@ inline Fit fits_cores(Symbolic wanted, const Machine& machine, std::int64_t leas
                       std::min(most, std::max(threads, least - 1)));
 }
 
-/// Bytes of memory, with a sixteenth more for page tables and everything else that is alive.
+/// Bytes of memory plus one sixteenth for page tables and other allocations.
 template <class Bytes>
 constexpr Bytes with_page_tables(Bytes bytes) {
     return bytes + bytes / 16;
 }
 
-/// Is there so much free memory? Where that is unknown, it may try. double, because nothing else holds the
-/// size of every case that can be asked for.
+/// Whether this much memory is available; yes if unknown. double, because requested sizes may exceed every
+/// integer type.
 inline Fit fits_memory(double bytes, const Machine& machine) {
     constexpr double mebi = 1 << 20U;
     const auto available = static_cast<double>(machine.memory_available());
@@ -51,7 +51,7 @@ Fit fits(Symbolic threads, Bytes bytes, const Machine& machine) {
     return fits_memory(bytes, machine);
 }
 
-/// The threads that `threads` stands for become the size of OpenMP's teams, a library's among them.
+/// Sets the size of OpenMP teams, those of libraries included.
 inline int use_threads(const Machine& machine, Symbolic threads) {
     const auto count = static_cast<int>(machine.workers(threads));
 #ifdef _OPENMP

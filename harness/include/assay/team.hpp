@@ -7,7 +7,7 @@
 
 namespace assay {
 
-/// Several processes measuring together; alone, it is a team of one. Every rank makes the same calls.
+/// Processes that measure together; a single process is a team of one. Calls are collective.
 class Team {
 public:
     explicit Team(const assay_team* team = nullptr) : team_{team} {}
@@ -20,7 +20,7 @@ public:
         if (team_ != nullptr) team_->max(team_->context, &value, 1);
         return value;
     }
-    /// What rank 0 says; the others' arguments count for nothing.
+    /// The argument of rank 0; those of other ranks are ignored.
     std::uint64_t from_root(std::uint64_t value) const {
         if (team_ != nullptr) team_->broadcast(team_->context, &value, sizeof value);
         return value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages put together from texts and numbers.
+// Messages composed of texts and numbers.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace assay {
 namespace detail {
 
-/// The shortest text that reads back as the same number.
+/// The shortest decimal text that is read back as the same number.
 inline std::string number_text(double value) {
     std::array<char, 32> text{}; // the longest has 24 characters
     const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
@@ -21,7 +21,7 @@ inline std::string number_text(double value) {
 
 } // namespace detail
 
-/// One text of several pieces: texts and numbers.
+/// Concatenates texts and numbers.
 template <class... Pieces>
 std::string joined(const Pieces&... pieces) {
     std::string text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of several ways to do the same is fastest here: tried on the very data, in turns.
+// Chooses the fastest of several implementations by timing them in turns on the actual data.
 
 #pragma once
 
@@ -13,13 +13,13 @@
 
 namespace assay::host {
 
-/// The candidate to take. `run(i)` does the work once the way of candidate i. A later one must be
-/// clearly faster than those before it, so that the choice is the same in every process.
+/// Index of the fastest candidate. `run(i)` does the work once with candidate i. A later candidate must
+/// be clearly faster than earlier ones, so that every process makes the same choice.
 template <class Run>
 std::size_t fastest_of(std::size_t candidates, Run&& run) {
     constexpr double enough = 0.15;          // seconds
     constexpr double shortest_pass = 100e-6; // seconds; the clock is read in 50 ns
-    constexpr double clearly = 0.97;         // of the time: two passes differ by 1 or 2% anyway
+    constexpr double clearly = 0.97;         // of the time: equal passes differ by 1 or 2%
     const auto seconds_of = [&](std::size_t i, int calls) {
         const Stopwatch watch;
         for (int call = 0; call < calls; ++call) run(i);
@@ -28,8 +28,8 @@ std::size_t fastest_of(std::size_t candidates, Run&& run) {
     run(0); // pages and threads
     const double one = seconds_of(0, 1);
     const int calls = one < shortest_pass ? static_cast<int>(shortest_pass / one) + 1 : 1;
-    // The fastest pass of each counts: three at least, more where they are short, because a
-    // disturbance lasts milliseconds.
+    // The fastest pass of each counts. At least three; more if they are short, because disturbances last
+    // milliseconds.
     std::vector<double> fastest(candidates, std::numeric_limits<double>::infinity());
     double spent = 0;
     for (int round = 0; round < 3 || (round < 50 && spent < enough); ++round)
@@ -44,7 +44,7 @@ std::size_t fastest_of(std::size_t candidates, Run&& run) {
     return best;
 }
 
-/// The way to take, by run(way); std::runtime_error where there is none.
+/// The fastest implementation, by run(way); std::runtime_error if there is none.
 template <class Way, class Run>
 Way fastest_of(const std::vector<Way>& ways, Run&& run) {
     if (ways.empty()) throw std::runtime_error{"no loop for this CPU in this build"};

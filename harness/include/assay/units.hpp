@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sizes as they are written in benchmarks and suites. Stored values are always SI base units.
+// Literals for sizes in benchmarks. Stored values are always SI base units.
 
 #pragma once
 
 #include <cstdint>
 
-// Inline: within namespace assay they need no `using`.
+// Inline namespace: no `using` needed within assay.
 namespace assay::inline units {
 
 consteval std::int64_t operator""_KiB(unsigned long long n) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks for verify(): each looks at every element, states its bound and its reason, and gives error
-// and bound on one scale. A NaN or an infinity never passes, wherever it came from.
+// Checks for verify(): each compares every element and gives error and bound on one scale, and where
+// the bound comes from. NaN and infinity never pass.
 
 #pragma once
 
@@ -22,23 +22,23 @@
 
 namespace assay {
 
-/// Half the distance from 1 to the next number: the largest relative error of one rounding.
+/// Unit roundoff: half the distance from 1 to the next number.
 template <class T>
 inline constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
 
 namespace detail {
 
-/// A deviation that is no number is worse than every number.
+/// Orders deviations; NaN is the largest.
 inline double orderable(double error) {
     return std::isnan(error) ? std::numeric_limits<double>::infinity() : std::fabs(error);
 }
 
 struct Worst {
-    double error = -1; // below every deviation, so that the first one counts
+    double error = -1; // below every deviation
     std::size_t index = 0;
 };
 
-/// The largest error_at(i), and the lowest i that has it.
+/// The largest error_at(i) and the lowest i where it occurs.
 template <class ErrorAt>
 Worst find_worst(std::size_t count, ErrorAt&& error_at) {
     std::vector<Worst> found(static_cast<std::size_t>(team_threads()));
@@ -59,7 +59,7 @@ Worst find_worst(std::size_t count, ErrorAt&& error_at) {
 
 } // namespace detail
 
-/// For spoil(): off by twice the bound, relative.
+/// For spoil(): a relative error of twice the bound.
 template <class T>
 T off_by_twice(T value, double bound) {
     return static_cast<T>(static_cast<double>(value) * (1 + 2 * bound));
@@ -71,7 +71,7 @@ double ulps_apart(T a, T b) {
     static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
     using Bits = std::conditional_t<std::is_same_v<T, float>, std::int32_t, std::int64_t>;
     if (!std::isfinite(a) || !std::isfinite(b)) return std::numeric_limits<double>::infinity();
-    // As integers of one ordering: negative numbers count downwards from zero.
+    // As ordered integers: negative numbers below zero.
     const auto ordered = [](T value) {
         const auto bits = std::bit_cast<Bits>(value);
         return bits < 0 ? std::numeric_limits<Bits>::min() - bits : bits;
@@ -83,7 +83,7 @@ double ulps_apart(T a, T b) {
                : std::fabs(static_cast<double>(x) - static_cast<double>(y));
 }
 
-/// The Check of one deviation.
+/// A Check of a single deviation.
 inline Check check_value(double error, double bound, std::string method, std::string detail = {}) {
     Check check;
     check.error = detail::orderable(error);
@@ -94,8 +94,8 @@ inline Check check_value(double error, double bound, std::string method, std::st
     return check;
 }
 
-/// Every element by your own measure: error_at(i) <= bound for all i below count. It is called from
-/// several threads and must not throw.
+/// A custom error: error_at(i) <= bound for all i < count. Called from several threads; must not
+/// throw.
 template <class ErrorAt>
 Check check_each(std::size_t count, ErrorAt&& error_at, double bound, std::string method) {
     if (count == 0)
@@ -147,17 +147,18 @@ Check check_ulps(std::span<const T> got, Expected&& expected, double ulps, std::
 template <class T, class Expected>
 Check check_equal(std::span<const T> got, Expected&& expected, std::string method) {
     const auto distance = [](T value, T wanted) {
-        // An infinity equal to the expected one is still no result.
+        // An infinity never passes, even if expected.
         if (value == wanted && std::isfinite(static_cast<double>(value))) return 0.0;
         const double difference =
             std::fabs(static_cast<double>(value) - static_cast<double>(wanted));
-        return difference == 0 ? 1.0 : difference; // differ by less than a double can tell
+        return difference == 0 ? 1.0
+                               : difference; // the difference is below the resolution of double
     };
     return detail::check_elements(got, expected, distance, 0.0, std::move(method));
 }
 
-/// The whole vector: Euclidean norm of the difference, relative to that of the expected one. One
-/// wrong element among many can hide in a norm; say in the method why it cannot here.
+/// The whole vector: Euclidean norm of the difference relative to that of the expected one. A norm can
+/// hide one wrong element among many; the method must say why it cannot here.
 template <class T, class Expected>
 Check check_norm(std::span<const T> got, Expected&& expected, double bound, std::string method) {
     struct Sums {
