@@ -277,7 +277,9 @@ Report make_report(const Run& original, const ReportOptions& options) {
     for (std::size_t i = 0; i < run.cases.size(); ++i) {
         const auto& c = run.cases[i];
         // What does not apply to this machine is listed with its reason, not among the figures.
-        if (c.status == Status::skipped || c.status == Status::interrupted) continue;
+        if (c.status == Status::skipped || c.status == Status::interrupted ||
+            c.status == Status::not_started)
+            continue;
         const bool on_curve = curves.on_curve[i];
         sections.add(c, on_curve, !on_curve && rows++ < options.strip_rows);
     }

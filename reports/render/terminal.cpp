@@ -48,9 +48,8 @@ std::string share_text(const Row& row) {
 std::size_t status_columns() {
     using record::Status;
     std::size_t columns = 0;
-    for (const auto status :
-         {Status::ok, Status::unstable, Status::incorrect, Status::failed, Status::timed_out,
-          Status::crashed, Status::disturbed, Status::not_started})
+    for (const auto status : {Status::ok, Status::unstable, Status::incorrect, Status::failed,
+                              Status::timed_out, Status::crashed, Status::disturbed})
         columns = std::max(columns, display_width(status_in_words(status)));
     return columns;
 }

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -141,22 +142,29 @@ protected:
         return found;
     }
     void expect_consistent(const fs::path& file) {
-        const auto findings = record::verify_run(file);
-        ASSERT_TRUE(findings) << findings.error().message;
-        for (const auto& finding : *findings) ADD_FAILURE() << finding.path << ": " << finding.text;
+        const auto checked = record::verify_run(file);
+        ASSERT_TRUE(checked) << checked.error().message;
+        for (const auto& finding : checked->findings)
+            ADD_FAILURE() << finding.path << ": " << finding.text;
     }
     /// The code says whether all was measured; if not, --resume does it.
     void expect_whole_or_resumable(const Outcome& outcome, bool muted) {
         EXPECT_THAT(outcome.code, AnyOf(0, 1, 4));
-        if (outcome.code != 0 && !muted) EXPECT_THAT(outcome.error, Not(IsEmpty()));
+        if (outcome.code != 0 && !muted) {
+            EXPECT_THAT(outcome.error, Not(IsEmpty()));
+        }
         const auto files = results();
         for (const auto& file : files) expect_consistent(file);
-        if (outcome.code == 0) EXPECT_FALSE(files.empty());
+        if (outcome.code == 0) {
+            EXPECT_FALSE(files.empty());
+        }
         for (const auto& file : files) {
             const auto result = record::read_run(file);
             ASSERT_TRUE(result) << result.error().message;
             for (const auto& c : result->cases)
-                if (outcome.code == 0) EXPECT_TRUE(record::is_measured(c.status)) << c.reason;
+                if (outcome.code == 0) {
+                    EXPECT_TRUE(record::is_measured(c.status)) << c.reason;
+                }
         }
         const auto again = run({"run", "short.json", "--out", "out", "--resume"});
         EXPECT_EQ(again.code, 0) << again.error;
@@ -228,8 +236,12 @@ TEST_P(Faults, AReportIsWholeOrNotThere) {
         command, 4, [&] { fs::remove(page); },
         [&](const Outcome& outcome, bool muted) {
             EXPECT_THAT(outcome.code, AnyOf(0, 2, 4));
-            if (outcome.code != 0 && !muted) EXPECT_THAT(outcome.error, Not(IsEmpty()));
-            if (outcome.code == 0 || fs::exists(page)) EXPECT_EQ(fs::file_size(page), size);
+            if (outcome.code != 0 && !muted) {
+                EXPECT_THAT(outcome.error, Not(IsEmpty()));
+            }
+            if (outcome.code == 0 || fs::exists(page)) {
+                EXPECT_EQ(fs::file_size(page), size);
+            }
         });
 }
 
@@ -250,8 +262,12 @@ TEST_P(Faults, AComparisonOfManyRunsIsWholeOrNotThere) {
         },
         [&](const Outcome& outcome, bool muted) {
             EXPECT_THAT(outcome.code, AnyOf(0, 2, 3, 4));
-            if (outcome.code != 0 && !muted) EXPECT_THAT(outcome.error, Not(IsEmpty()));
-            if (outcome.code == 0) EXPECT_EQ(fs::file_size(table), size);
+            if (outcome.code != 0 && !muted) {
+                EXPECT_THAT(outcome.error, Not(IsEmpty()));
+            }
+            if (outcome.code == 0) {
+                EXPECT_EQ(fs::file_size(table), size);
+            }
             const auto again = run(command);
             EXPECT_EQ(again.code, 0) << again.error;
             EXPECT_EQ(fs::file_size(table), size);
@@ -259,6 +275,6 @@ TEST_P(Faults, AComparisonOfManyRunsIsWholeOrNotThere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Calls, Faults, testing::ValuesIn(kinds),
-                         [](const auto& info) { return std::string{info.param.name}; });
+                         [](const auto& of) { return std::string{of.param.name}; });
 
 } // namespace
