@@ -190,7 +190,8 @@ void add_run(CLI::App& verb, Options& o) {
     verb.add_option("--provider", o.provider, "Cloud provider or owner, if not detected")
         ->type_name("NAME");
     verb.add_option("--instance", o.instance, "Instance type, if not detected")->type_name("NAME");
-    verb.add_option("--region", o.region, "Region of the cloud, if not detected")->type_name("NAME");
+    verb.add_option("--region", o.region, "Region of the cloud, if not detected")
+        ->type_name("NAME");
     verb.add_option("--zone", o.zone, "Zone of the region, if not detected")->type_name("NAME");
     verb.add_option("--expect", o.expect,
                     "Refuse to run unless the machine has this: cores=2, gpu=8, memory=64GiB")

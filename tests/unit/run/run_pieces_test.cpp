@@ -115,7 +115,7 @@ TEST(Tuning, SaysWhatAnUnsetValueWouldHaveCost) {
     ASSERT_EQ(choice.warnings.size(), 2U);
     EXPECT_THAT(choice.warnings[1],
                 ::testing::AllOf(HasSubstr("CORE=a was set here"), HasSubstr("--keep-environment"),
-                               HasSubstr("reached 113 GFLOP/s of 452 GFLOP/s")));
+                                 HasSubstr("reached 113 GFLOP/s of 452 GFLOP/s")));
     EXPECT_EQ(record::text(choice.settings, "tuning.unset_variable"), "CORE");
     EXPECT_EQ(record::text(choice.settings, "tuning.unset_value"), "a");
     EXPECT_EQ(record::number(choice.settings, "tuning.unset_seconds"), 4.0);
