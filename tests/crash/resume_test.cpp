@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "json/json.hpp"
 #include "record/journal.hpp"
+#include "record/reader.hpp"
 #include "trouble_plan.hpp"
 
 #include <gmock/gmock.h>
@@ -18,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -92,6 +94,41 @@ TEST_F(ResumeTest, SaysNothingWhereItGoesOn) {
     resume_after([] {});
     EXPECT_TRUE(observer_.resumed);
     EXPECT_EQ(observer_.said, "");
+}
+
+TEST_F(ResumeTest, ARunRecordsItsOccasionAndKeepsItWhenItGoesOn) {
+    const auto with = [&](const std::string& note, const std::string& rack, bool resume = true) {
+        harness::RunOptions options{.out = folder_.path(),
+                                    .campaign = "2026 Q1",
+                                    .note = note,
+                                    .region = "eu-1",
+                                    .zone = "eu-1b",
+                                    .resume = resume,
+                                    .program = TROUBLE_PROGRAM};
+        if (!rack.empty()) options.tags.push_back({"rack", rack});
+        return trouble_test::run(plan_, options, observer_);
+    };
+    const auto first = with("before the move", "b7", false);
+    ASSERT_TRUE(first);
+    for (const auto& [note, rack] : {std::pair{"", ""}, {"before the move", "b7"}}) {
+        const auto again = with(note, rack);
+        ASSERT_TRUE(again) << again.error().message;
+        EXPECT_TRUE(observer_.resumed);
+        const auto read = record::read_run(again->file);
+        ASSERT_TRUE(read) << read.error().message;
+        EXPECT_EQ(read->campaign, "2026 Q1");
+        EXPECT_EQ(read->note, "before the move");
+        EXPECT_EQ(read->machine.platform.region, "eu-1");
+        EXPECT_EQ(read->machine.platform.zone, "eu-1b");
+        EXPECT_EQ(record::text(read->tags, "rack"), "b7");
+    }
+    const auto other = with("", "c1");
+    ASSERT_FALSE(other);
+    EXPECT_THAT(other.error().message, HasSubstr("started with another --tag"));
+    EXPECT_THAT(with("after", "").error().message, HasSubstr("started with another --note"));
+    run({{.plan = plan_}}, false);
+    const auto& plain = outcome_.run;
+    EXPECT_TRUE(plain.campaign.empty() && plain.note.empty() && plain.tags.empty());
 }
 
 TEST_F(ResumeTest, SaysThatTheBuildIsAnother) {

@@ -366,42 +366,6 @@ TEST_F(RunnerTest, ResumeKeepsWhatIsFinishedAndTriesTheRestAgain) {
     EXPECT_EQ(again->run.cases[1].replicas.size(), 1U);
 }
 
-TEST_F(RunnerTest, ARunRecordsItsOccasionAndKeepsItWhenItGoesOn) {
-    const auto plan = trouble_.plan({"fine", "segv"});
-    const auto with = [&](const std::string& note, const std::string& rack, bool resume = true) {
-        harness::RunOptions options{.out = folder_.path(),
-                                    .campaign = "2026 Q1",
-                                    .note = note,
-                                    .region = "eu-1",
-                                    .zone = "eu-1b",
-                                    .resume = resume,
-                                    .program = TROUBLE_PROGRAM};
-        if (!rack.empty()) options.tags.push_back({"rack", rack});
-        return trouble_test::run(plan, options, observer_);
-    };
-    const auto first = with("before the move", "b7", false);
-    ASSERT_TRUE(first);
-    for (const auto& [note, rack] : {std::pair{"", ""}, {"before the move", "b7"}}) {
-        const auto again = with(note, rack);
-        ASSERT_TRUE(again) << again.error().message;
-        EXPECT_TRUE(observer_.resumed);
-        const auto read = record::read_run(again->file);
-        ASSERT_TRUE(read) << read.error().message;
-        EXPECT_EQ(read->campaign, "2026 Q1");
-        EXPECT_EQ(read->note, "before the move");
-        EXPECT_EQ(read->machine.platform.region, "eu-1");
-        EXPECT_EQ(read->machine.platform.zone, "eu-1b");
-        EXPECT_EQ(record::text(read->tags, "rack"), "b7");
-    }
-    const auto other = with("", "c1");
-    ASSERT_FALSE(other);
-    EXPECT_THAT(other.error().message, HasSubstr("started with another --tag"));
-    EXPECT_THAT(with("after", "").error().message, HasSubstr("started with another --note"));
-    const auto plain = run(plan);
-    ASSERT_TRUE(plain);
-    EXPECT_TRUE(plain->run.campaign.empty() && plain->run.note.empty() && plain->run.tags.empty());
-}
-
 TEST_F(RunnerTest, ResumeStartsANewRunWhereNothingIsUnfinished) {
     const auto plan = trouble_.plan({"fine"});
     const auto first = run(plan);
