@@ -5,6 +5,7 @@
 #include "language/language.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
+#include "record/names.hpp"
 #include "store/alike.hpp"
 
 #include <fmt/format.h>
@@ -31,22 +32,23 @@ struct Apart {
     }
 };
 
-std::string parameter_text(const record::NamedList& list, const std::string& name) {
-    const auto* value = record::find(list, name);
+std::string parameter_text(const record::Value* value, const std::string& name) {
     if (value == nullptr) return say<text::compare::without>(plain(with_blanks(name)));
     return plain(fmt::format("{} {}", with_blanks(name), record::to_string(*value)));
 }
 
 void compare_parameters(Apart& apart, const record::NamedList& a, const record::NamedList& b) {
+    const record::NameIndex of_a{a};
+    const record::NameIndex of_b{b};
     const auto add = [&](const std::string& name) {
-        const auto* one = record::find(a, name);
-        const auto* other = record::find(b, name);
+        const auto* one = of_a.find(name);
+        const auto* other = of_b.find(name);
         if (one != nullptr && other != nullptr && *one == *other) return;
-        apart.add(parameter_text(a, name), parameter_text(b, name));
+        apart.add(parameter_text(one, name), parameter_text(other, name));
     };
     for (const auto& parameter : a) add(parameter.name);
     for (const auto& parameter : b)
-        if (record::find(a, parameter.name) == nullptr) add(parameter.name);
+        if (of_a.find(parameter.name) == nullptr) add(parameter.name);
 }
 
 Apart differences(const Collection& collection, const Arrangement& arrangement,

@@ -5,6 +5,7 @@
 #include "model/text.hpp"
 #include "record/conditions.hpp"
 #include "record/format.hpp"
+#include "record/names.hpp"
 
 #include <fmt/format.h>
 
@@ -197,10 +198,11 @@ FactList FactBook::of(const Sample& sample, const Series& series) const {
     if (run.core_clock_hz && *run.core_clock_hz > 0)
         facts.push_back({std::string{core_clock}, record::human(*run.core_clock_hz, "Hz"),
                          *run.core_clock_hz, Cause::instance});
+    const record::NameIndex parameters{series.parameters};
     if (sample.settings < collection_.settings.size())
         for (const auto& setting : collection_.settings[sample.settings]) {
             // What a parameter resolved to follows from the machine: all its threads.
-            const bool resolved = record::find(series.parameters, setting.name) != nullptr;
+            const bool resolved = parameters.find(setting.name) != nullptr;
             facts.push_back({"setting." + plain(setting.name, 100),
                              plain(record::to_string(setting.value), 200),
                              {},

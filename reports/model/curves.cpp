@@ -8,6 +8,7 @@
 #include "model/words.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
+#include "record/names.hpp"
 #include "stats/levels.hpp"
 #include "stats/summary.hpp"
 
@@ -15,21 +16,37 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace assay::report {
 namespace {
 
 using record::Case;
 
-/// A parameter's number, or the one its symbol stands for.
-std::optional<double> number_of(const Case& c, const record::Named& parameter) {
+/// A parameter's number, or the one its symbol stands for in the settings, if it can be on an axis.
+std::optional<double> axis_number(const record::Named& parameter, const record::Value* setting) {
     const bool symbol = std::holds_alternative<std::string>(parameter.value);
-    return symbol ? record::number(c.settings, parameter.name) : record::number(parameter.value);
+    if (symbol && setting == nullptr) return {};
+    const auto x = record::number(symbol ? *setting : parameter.value);
+    return x && *x > 0 && std::isfinite(*x) ? x : std::nullopt;
+}
+
+/// The same for every parameter of a case.
+std::vector<std::optional<double>> axis_numbers(const Case& c) {
+    const record::NameIndex settings{c.settings};
+    std::vector<std::optional<double>> numbers;
+    for (const auto& parameter : c.parameters)
+        numbers.push_back(axis_number(parameter, settings.find(parameter.name)));
+    return numbers;
 }
 
 /// What a curve's points share: everything but the parameter at `swept`.
@@ -43,35 +60,51 @@ std::vector<std::string> shared_by_points(const Case& c, std::size_t swept) {
 /// Cases by what they share; the points of each in the order of the swept number.
 using Groups = std::map<std::vector<std::string>, std::map<double, std::size_t>>;
 
-Groups groups_by(const record::Run& run, const std::vector<std::size_t>& cases, std::size_t swept) {
-    Groups groups;
-    for (const auto index : cases) {
-        const auto& c = run.cases[index];
-        if (swept >= c.parameters.size()) continue;
-        const auto x = number_of(c, c.parameters[swept]);
-        if (!x || !(*x > 0) || !std::isfinite(*x)) continue;
-        // A symbol and a number may mean the same: the first stays.
-        groups[shared_by_points(c, swept)].try_emplace(*x, index);
+/// What choosing needs of a case: the numbers of its parameters, and hashes of its parts. Without one of them they are
+/// the sum less its own, so that trying every parameter reads the case once.
+struct Axes {
+    std::vector<std::optional<double>> numbers;
+    std::vector<std::size_t> hashes;
+    std::size_t sum = 0;
+};
+
+Axes axes_of(const Case& c) {
+    Axes axes{.numbers = axis_numbers(c), .sum = std::hash<std::string>{}(c.library)};
+    std::size_t place = 0;
+    for (const auto& part : parameter_parts(c)) {
+        axes.hashes.push_back(std::hash<std::string>{}(std::to_string(place++) + part));
+        axes.sum += axes.hashes.back();
     }
-    std::erase_if(groups, [](const auto& group) { return group.second.size() < fewest_points; });
-    return groups;
+    return axes;
 }
 
-/// The parameter with the most points in one curve.
+/// The parameter with the most points in one curve, and the curves.
 std::pair<std::size_t, Groups> choose_sweep(const record::Run& run,
                                             const std::vector<std::size_t>& cases) {
-    std::pair<std::size_t, Groups> best;
-    std::size_t most = 0;
-    for (std::size_t swept = 0; swept < run.cases[cases.front()].parameters.size(); ++swept) {
-        auto groups = groups_by(run, cases, swept);
-        for (const auto& group : groups)
-            if (group.second.size() > most) {
-                most = group.second.size();
-                best.first = swept;
+    std::vector<Axes> axes;
+    for (const auto index : cases) axes.push_back(axes_of(run.cases[index]));
+    std::size_t best = 0;
+    std::size_t most = fewest_points - 1;
+    for (std::size_t swept = 0; swept < axes.front().numbers.size(); ++swept) {
+        std::unordered_map<std::size_t, std::set<double>> points;
+        for (const auto& of : axes)
+            if (swept < of.numbers.size() && of.numbers[swept])
+                points[of.sum - of.hashes[swept]].insert(*of.numbers[swept]);
+        for (const auto& [shared, numbers] : points)
+            if (numbers.size() > most) {
+                most = numbers.size();
+                best = swept;
             }
-        if (best.first == swept && most > 0) best.second = std::move(groups);
     }
-    return best;
+    Groups groups;
+    if (most < fewest_points) return {best, groups};
+    for (std::size_t i = 0; i < cases.size(); ++i)
+        // A symbol and a number may mean the same: the first stays.
+        if (best < axes[i].numbers.size() && axes[i].numbers[best])
+            groups[shared_by_points(run.cases[cases[i]], best)].try_emplace(*axes[i].numbers[best],
+                                                                            cases[i]);
+    std::erase_if(groups, [](const auto& group) { return group.second.size() < fewest_points; });
+    return {best, std::move(groups)};
 }
 
 Point point_of(const Case& c, double x, std::string_view x_unit) {
@@ -87,18 +120,20 @@ Point point_of(const Case& c, double x, std::string_view x_unit) {
 
 /// What all curves share is said once; a label keeps the rest. Returns the former.
 std::string label_curves(std::vector<Curve>& curves, const Groups& groups) {
-    const auto has = [](const std::vector<std::string>& parts, const std::string& part) {
-        return std::ranges::find(parts, part) != parts.end();
+    std::map<std::string_view, std::size_t> curves_with; // each part: in how many
+    for (const auto& group : groups)
+        for (const auto part : std::set<std::string_view>{group.first.begin(), group.first.end()})
+            ++curves_with[part];
+    const auto is_common = [&](const std::string& part) {
+        return curves_with[part] == groups.size();
     };
     std::vector<std::string> common;
-    for (const auto& part : groups.begin()->first)
-        if (std::ranges::all_of(groups, [&](const auto& group) { return has(group.first, part); }))
-            common.push_back(part);
+    std::ranges::copy_if(groups.begin()->first, std::back_inserter(common), is_common);
     auto curve = curves.begin();
     for (const auto& group : groups) {
         std::vector<std::string> own;
         for (const auto& part : group.first)
-            if (groups.size() == 1 || !has(common, part)) own.push_back(part);
+            if (groups.size() == 1 || !is_common(part)) own.push_back(part);
         (curve++)->label = join(own);
     }
     return groups.size() == 1 ? "" : join(common);

@@ -5,6 +5,7 @@
 #include "language/language.hpp"
 #include "model/text.hpp"
 #include "record/format.hpp"
+#include "record/names.hpp"
 #include "record/summary.hpp"
 
 #include <fmt/format.h>
@@ -53,9 +54,8 @@ std::string workers_in_words(bool threads, const std::string& value, const std::
     return threads ? say<text::words::some_threads>(value) : say<text::words::some_ranks>(value);
 }
 
-std::string parameter_in_words(const record::Case& c, const record::Named& parameter) {
+std::string parameter_in_words(const record::Named& parameter, const record::Value* setting) {
     const std::string& name = parameter.name;
-    const record::Value* setting = record::find(c.settings, name);
     const std::string value = number_in_words(name, parameter.value);
     const std::string resolved = setting == nullptr ? "" : number_in_words(name, *setting);
     if (name == "threads" || name == "ranks")
@@ -131,8 +131,10 @@ std::string metric_title(std::string_view name) {
 }
 
 std::vector<std::string> parameter_parts(const record::Case& c) {
+    const record::NameIndex settings{c.settings};
     std::vector<std::string> parts;
-    for (const auto& parameter : c.parameters) parts.push_back(parameter_in_words(c, parameter));
+    for (const auto& parameter : c.parameters)
+        parts.push_back(parameter_in_words(parameter, settings.find(parameter.name)));
     return parts;
 }
 
@@ -142,9 +144,10 @@ std::string parameters_in_words(const record::Case& c) {
 }
 
 std::string settings_in_words(const record::Case& c) {
+    const record::NameIndex parameters{c.parameters};
     std::vector<std::string> parts;
     for (const auto& setting : c.settings) {
-        if (record::find(c.parameters, setting.name) != nullptr) continue;
+        if (parameters.find(setting.name) != nullptr) continue;
         // The worker's environment is in run.json; it follows from threads and tuning.
         if (setting.name.starts_with("environment.")) continue;
         parts.push_back(with_blanks(setting.name) + " " +

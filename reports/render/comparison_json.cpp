@@ -2,6 +2,7 @@
 
 #include "compare/words.hpp"
 #include "json/json.hpp"
+#include "json/members.hpp"
 #include "render/comparison.hpp"
 
 #include <algorithm>
@@ -52,9 +53,9 @@ Value cell(const Cell& cell, const std::string& unit) {
 }
 
 Value row(const ComparedRow& row) {
-    Value parameters = Value::object();
+    json::Members parameters;
     for (const auto& [name, value] : row.parameters)
-        std::visit([&, &key = name](const auto& v) { parameters[key] = v; }, value);
+        std::visit([&, &key = name](const auto& v) { parameters.set(key, v); }, value);
     Value cells = Value::array();
     for (const auto& entry : row.cells) cells.push_back(cell(entry, row.unit));
     return {{"identity", row.identity},
@@ -63,7 +64,7 @@ Value row(const ComparedRow& row) {
             {"what", row.what},
             {"library", row.library},
             {"libraries", row.libraries},
-            {"parameters", std::move(parameters)},
+            {"parameters", parameters.take()},
             {"metric", row.metric},
             {"unit", row.unit},
             {"higher_is_better", row.higher_is_better},

@@ -3,6 +3,7 @@
 #include "render/json.hpp"
 
 #include "json/json.hpp"
+#include "json/members.hpp"
 
 #include <optional>
 #include <string_view>
@@ -15,9 +16,9 @@ namespace {
 using json::Value;
 
 Value facts(const std::vector<Fact>& facts) {
-    Value out = Value::object();
-    for (const auto& fact : facts) out[fact.key] = fact.text;
-    return out;
+    json::Members members;
+    for (const auto& fact : facts) members.set(fact.key, fact.text);
+    return members.take();
 }
 
 Value optional(const std::optional<double>& value) {
