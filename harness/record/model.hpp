@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -85,6 +86,22 @@ struct Named {
 };
 using NamedList = std::vector<Named>;
 const Value* find(const NamedList& list, std::string_view name);
+/// For many names of one list: find() reads all of it each time. Refers to the list, which must outlive it; of equal
+/// names the first counts.
+class NameIndex {
+public:
+    explicit NameIndex(const NamedList& list) {
+        values_.reserve(list.size());
+        for (const Named& named : list) values_.try_emplace(named.name, &named.value);
+    }
+    const Value* find(std::string_view name) const {
+        const auto found = values_.find(name);
+        return found == values_.end() ? nullptr : found->second;
+    }
+
+private:
+    std::unordered_map<std::string_view, const Value*> values_;
+};
 
 /// The parameters of a code. The end of a name gives the unit, in SI base units (_seconds, _hz, share, ...). Not
 /// written when empty.

@@ -5,7 +5,7 @@
 #include "language/language.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
-#include "record/names.hpp"
+#include "record/model.hpp"
 #include "store/alike.hpp"
 
 #include <fmt/format.h>

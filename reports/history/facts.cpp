@@ -5,7 +5,7 @@
 #include "model/text.hpp"
 #include "record/conditions.hpp"
 #include "record/format.hpp"
-#include "record/names.hpp"
+#include "record/model.hpp"
 
 #include <fmt/format.h>
 

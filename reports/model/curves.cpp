@@ -8,7 +8,7 @@
 #include "model/words.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
-#include "record/names.hpp"
+#include "record/model.hpp"
 #include "stats/levels.hpp"
 #include "stats/summary.hpp"
 

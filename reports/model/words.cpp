@@ -5,7 +5,7 @@
 #include "language/language.hpp"
 #include "model/text.hpp"
 #include "record/format.hpp"
-#include "record/names.hpp"
+#include "record/model.hpp"
 #include "record/summary.hpp"
 
 #include <fmt/format.h>
