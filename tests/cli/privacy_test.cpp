@@ -123,8 +123,9 @@ TEST(Privacy, WhatARunLeavesNamesNoHostUserOrFolder) {
     const auto host = host_name();
     for (const auto& file : files) {
         EXPECT_THAT(text_of(file), Not(HasSubstr(planted.mark))) << file;
-        if (host.size() > 3 && host != "localhost")
+        if (host.size() > 3 && host != "localhost") {
             EXPECT_THAT(text_of(file), Not(HasSubstr(host))) << file;
+        }
     }
     const auto settings = json::parse(text_of(result), "run.json").value()["cases"][0]["settings"];
     EXPECT_EQ(settings["environment.NCCL_ALGO"], "Ring");
