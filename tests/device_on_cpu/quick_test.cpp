@@ -74,10 +74,10 @@ TEST_F(OnCpu, QuickGoesFromPlacesToComparison) {
     result["run"]["id"] = "another";
     const auto other = folder_.write("other.json", result.dump());
     EXPECT_THAT(assay({"compare", file, other}).output,
-                AllOf(HasSubstr("triad"), Not(HasSubstr("whole device"))));
+                AllOf(HasSubstr("triad"), Not(HasSubstr("executed on device"))));
     for (auto& one : result["cases"]) one["settings"].erase("executed_on");
     const auto real = folder_.write("real.json", result.dump());
-    EXPECT_THAT(assay({"compare", file, real}).output, HasSubstr("whole device"));
+    EXPECT_THAT(assay({"compare", file, real}).output, HasSubstr("executed on device"));
 }
 
 TEST(OnCpuAlone, IsOfferedToNobodyWhoDoesNotNameIt) {

@@ -5,7 +5,8 @@
 //     FAIL_NTH=KIND:N:ERRNO:once|always:parent|worker
 //
 // in `assay` and `assay-report` themselves or in their workers. With N = 0 nothing fails; FAIL_COUNT=FILE gets
-// how many calls of KIND there were. Counts and fails before the call; allocates nothing.
+// how many calls of KIND there were. Counts from main() on: initialisers of libraries that allocate come before it.
+// Allocates nothing itself.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -50,7 +51,7 @@ bool is_worker() {
     return std::strcmp(second, "worker") == 0;
 }
 
-__attribute__((constructor)) void arm() {
+void arm() {
     const char* wish = std::getenv("FAIL_NTH");
     char how[8] = {};
     char who[8] = {};
@@ -92,11 +93,25 @@ mode_t mode_of(int flags, va_list more) {
     return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
 }
 
+using Main = int(int, char**, char**);
+Main* program = nullptr;
+int armed_main(int count, char** arguments, char** environment) {
+    arm();
+    return program(count, arguments, environment);
+}
+
 } // namespace
 
 #define FAIL_NTH_REAL(name) static auto* const next = real(&name, #name)
 
 extern "C" {
+
+int __libc_start_main(Main* main, int count, char** arguments, void (*begin)(), void (*end)(),
+                      void (*unload)(), void* stack) {
+    auto* const next = real(&__libc_start_main, "__libc_start_main");
+    program = main;
+    return next(armed_main, count, arguments, begin, end, unload, stack);
+}
 
 int open(const char* path, int flags, ...) {
     va_list more;
