@@ -209,6 +209,12 @@ private:
         compare(key + ".min", found.min, computed.min);
         compare(key + ".p95", found.p95, computed.p95);
         compare(key + ".p99", found.p99, computed.p99);
+        if (found.levels.has_value() != computed.levels.has_value())
+            return add(key + ".levels", "expected where the case has spread, and only there");
+        if (!found.levels) return;
+        compare(key + ".levels.mean", found.levels->mean, computed.levels->mean);
+        compare(key + ".levels.slow", found.levels->slow, computed.levels->slow);
+        compare(key + ".levels.share", found.levels->share, computed.levels->share);
     }
 
     void tables(const Case& c, const Case& again) {

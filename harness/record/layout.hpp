@@ -31,6 +31,13 @@ void each_field(Visit&& visit, Maybe<Verification> auto& verification) {
 }
 
 template <class Visit>
+void each_field(Visit&& visit, Maybe<Levels> auto& levels) {
+    visit("mean", levels.mean);
+    visit("slow", levels.slow);
+    visit("share", levels.share);
+}
+
+template <class Visit>
 void each_field(Visit&& visit, Maybe<Metric> auto& metric) {
     visit("name", metric.name);
     visit("unit", metric.unit);
@@ -44,6 +51,7 @@ void each_field(Visit&& visit, Maybe<Metric> auto& metric) {
     visit("p95", metric.p95);
     visit("p99", metric.p99);
     visit("count", metric.count);
+    visit("levels", metric.levels);
 }
 
 template <class Visit>
@@ -159,8 +167,19 @@ void each_field(Visit&& visit, Maybe<Replica> auto& replica) {
     visit("p99", replica.p99);
     visit("extra", replica.extra);
     visit("tables", replica.tables);
+    visit("resident_bytes", replica.resident_bytes);
     visit("telemetry", replica.telemetry);
     visit("values", replica.values);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Spread> auto& spread) {
+    visit("between_replicas", spread.between_replicas);
+    visit("between_runs", spread.between_runs);
+    visit("degrees", spread.degrees);
+    visit("limit", spread.limit);
+    visit("replicas", spread.replicas);
+    visit("source", spread.source);
 }
 
 template <class Visit>
@@ -184,6 +203,7 @@ void each_field(Visit&& visit, Maybe<Case> auto& c) {
     visit("ceiling", c.ceiling);
     visit("other_ceilings", c.other_ceilings);
     visit("telemetry", c.telemetry);
+    visit("spread", c.spread);
     visit("warnings", c.warnings);
     visit("replicas", c.replicas);
 }
@@ -250,6 +270,14 @@ void each_field(Visit&& visit, Maybe<LeftOut> auto& left_out) {
     visit("note", left_out.note);
 }
 
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Schedule> auto& schedule) {
+    visit("seed", schedule.seed);
+    visit("patience_seconds", schedule.patience_seconds);
+    visit("spent_seconds", schedule.spent_seconds);
+    visit("always_busy", schedule.always_busy);
+}
+
 /// The keys of `run`; the machine and the cases are beside it.
 template <class Visit>
 void each_field(Visit&& visit, Maybe<Run> auto& run) {
@@ -268,6 +296,7 @@ void each_field(Visit&& visit, Maybe<Run> auto& run) {
     visit("campaign", run.campaign);
     visit("note", run.note);
     visit("tags", run.tags);
+    visit("schedule", run.schedule);
 }
 
 json::Value encode_value(const NamedList& list);
@@ -285,6 +314,12 @@ template <>
 inline constexpr bool is_sparse<std::vector<record::LeftOut>> = true;
 template <>
 inline constexpr bool is_sparse<std::vector<record::TeamHost>> = true;
+template <>
+inline constexpr bool is_sparse<std::optional<record::Levels>> = true;
+template <>
+inline constexpr bool is_sparse<std::optional<record::Spread>> = true;
+template <>
+inline constexpr bool is_sparse<std::optional<record::Schedule>> = true;
 template <>
 inline constexpr bool is_sparse<record::ReasonCode> = true;
 template <>

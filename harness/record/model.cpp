@@ -17,7 +17,7 @@ using Names = std::array<std::string_view, N>;
 constexpr Names<10> status_names{"ok",        "unstable",   "incorrect", "skipped",
                                  "failed",    "timed_out",  "crashed",   "interrupted",
                                  "disturbed", "not_started"};
-constexpr Names<22> reason_names{"none",
+constexpr Names<25> reason_names{"none",
                                  "other",
                                  "too_few_batches",
                                  "drift",
@@ -38,8 +38,11 @@ constexpr Names<22> reason_names{"none",
                                  "time_limit",
                                  "process_died",
                                  "stopped",
-                                 "not_measured"};
-constexpr Names<18> disturbance_names{"other",
+                                 "not_measured",
+                                 "disturbed",
+                                 "two_levels",
+                                 "above_bound"};
+constexpr Names<20> disturbance_names{"other",
                                       "foreign_cpu",
                                       "steal",
                                       "waiting",
@@ -56,7 +59,9 @@ constexpr Names<18> disturbance_names{"other",
                                       "device_shared",
                                       "link_narrow",
                                       "link_slow",
-                                      "driver_silent"};
+                                      "driver_silent",
+                                      "neighbours",
+                                      "clock_low"};
 constexpr Names<5> link_names{"unknown", "host", "nvlink", "peer", "other"};
 constexpr Names<3> scope_names{"none", "within_process", "between_replicas"};
 constexpr Names<3> ceiling_names{"none", "measured", "datasheet"};

@@ -70,6 +70,9 @@ enum class ReasonCode : std::uint8_t {
     process_died,
     stopped,
     not_measured,
+    disturbed,
+    two_levels,
+    above_bound,
 };
 std::string_view to_string(ReasonCode code);
 bool from_text(std::string_view text, ReasonCode& out);
@@ -136,6 +139,8 @@ enum class DisturbanceCode : std::uint8_t {
     link_narrow,
     link_slow,
     driver_silent,
+    neighbours,
+    clock_low,
 };
 std::string_view to_string(DisturbanceCode code);
 bool from_text(std::string_view text, DisturbanceCode& out);
@@ -224,12 +229,21 @@ struct Table {
     std::vector<std::optional<double>> values; ///< row-major
 };
 
+/// What one gets, beside the value, which is what the machine can do. Of the primary metric, where the case has a Spread.
+struct Levels {
+    std::optional<double> mean; ///< geometric mean over all measured replicas, disturbed or not
+    std::optional<double>
+        slow; ///< geometric mean over the undisturbed replicas that the value leaves out
+    std::optional<double> share; ///< of the undisturbed replicas that the value is made of
+    bool operator==(const Levels&) const = default;
+};
+
 /// One value of a case. The first metric of a case is its primary metric.
 struct Metric {
     std::string name; ///< from the table in metrics.hpp, which also fixes unit and direction
     std::string unit;
     bool higher_is_better = true;
-    std::optional<double> value; ///< geometric mean over replicas
+    std::optional<double> value; ///< see summarise() in summary.hpp
     std::optional<double> low;   ///< 95% interval
     std::optional<double> high;
     IntervalScope interval_scope = IntervalScope::none;
@@ -238,6 +252,7 @@ struct Metric {
     std::optional<double> p95;
     std::optional<double> p99; ///< of single calls, geometric mean over replicas; times only
     std::uint64_t count = 0;   ///< kept batch values behind the value
+    std::optional<Levels> levels;
 };
 
 enum class CeilingKind : std::uint8_t { none, measured, datasheet };
@@ -334,7 +349,20 @@ struct Replica {
     std::optional<double> p99;
     NamedList extra; ///< values that the benchmark reported, by metric name
     std::vector<Table> tables;
+    std::optional<double> resident_bytes; ///< memory of the worker after the window
     Telemetry telemetry;
+};
+
+/// How much the replicas of a case are expected to differ, and what was wanted of it: enough to summarise it again.
+/// Standard deviations are of logarithms. Absent in files from before there was one, and of other tools.
+struct Spread {
+    double between_replicas = 0; ///< of one run
+    double between_runs = 0; ///< of runs at different times on a machine that is shared with others
+    double degrees = 0;      ///< degrees of freedom that between_replicas is worth
+    double limit = 0;   ///< relative half width of the interval above which the case is unstable
+    int replicas = 0;   ///< undisturbed ones that were wanted
+    std::string source; ///< "memory": the kind of benchmark; "history": runs of this machine
+    bool operator==(const Spread&) const = default;
 };
 
 struct Case {
@@ -358,6 +386,7 @@ struct Case {
     /// Further bounds of the primary metric, computed otherwise: from a data sheet, at another clock.
     std::vector<Ceiling> other_ceilings;
     Telemetry telemetry; ///< the worst over the replicas' windows
+    std::optional<Spread> spread;
     std::vector<std::string> warnings;
     std::vector<Replica> replicas;
 };
@@ -453,6 +482,16 @@ struct LeftOut {
     bool operator==(const LeftOut&) const = default;
 };
 
+/// In which order cases were measured, and what was done about disturbances.
+struct Schedule {
+    std::optional<std::int64_t>
+        seed; ///< that shuffled the blocks of cases; absent: the order of the plan
+    double patience_seconds = 0; ///< for measuring disturbed replicas again
+    double spent_seconds = 0;    ///< of it, waiting included
+    bool always_busy = false;    ///< the load had no pauses: nothing was measured again
+    bool operator==(const Schedule&) const = default;
+};
+
 struct Run {
     std::string id;
     std::string suite;
@@ -469,6 +508,7 @@ struct Run {
     Remark campaign; ///< that the run belongs to; empty if none was named
     Remark note;     ///< of the person who started it
     Values tags;     ///< by which runs are grouped and filtered: texts
+    std::optional<Schedule> schedule;
     Machine machine;
     std::vector<Case> cases;
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/summary.hpp"
 
+#include "record/format.hpp"
 #include "record/metrics.hpp"
+#include "stats/fast_level.hpp"
 #include "stats/interval.hpp"
 #include "stats/summary.hpp"
 
@@ -120,17 +122,18 @@ constexpr std::array per_watt{
 
 class Summary {
 public:
-    explicit Summary(const Case& c) : case_{c} {
+    explicit Summary(const Case& c) : case_{c}, counted_{counted(c)} {
         std::vector<stats::Estimate> estimates;
-        for (const Replica& replica : c.replicas) {
-            if (!is_measured(replica) || !has_time(replica)) continue;
-            estimates.push_back({.value = time_of(replica),
-                                 .low = replica.low.value_or(unknown),
-                                 .high = replica.high.value_or(unknown)});
-            values_.insert(values_.end(), replica.values.begin(), replica.values.end());
-            if (replica.p99) slowest_.push_back(*replica.p99);
+        for (const Replica* replica : counted_) {
+            if (!has_time(*replica)) continue;
+            estimates.push_back({.value = time_of(*replica),
+                                 .low = replica->low.value_or(unknown),
+                                 .high = replica->high.value_or(unknown)});
+            values_.insert(values_.end(), replica->values.begin(), replica->values.end());
+            if (replica->p99) slowest_.push_back(*replica->p99);
         }
-        seconds_ = stats::combine_replicas(estimates);
+        level_ = level_of(estimates, false);
+        seconds_ = level_.combined;
     }
 
     std::vector<Metric> metrics() const {
@@ -141,7 +144,19 @@ public:
             if (!definition.work.empty()) add(metrics, definition.name);
         for (const MetricDefinition& definition : metric_table)
             if (definition.work.empty()) add(metrics, definition.name);
+        if (case_.spread && !metrics.empty() && metrics.front().name == case_.headline)
+            metrics.front().levels = levels(metrics.front());
         return metrics;
+    }
+
+    /// How many of the counted replicas with a value the primary metric is made of.
+    std::pair<std::size_t, std::size_t> kept() const {
+        const MetricDefinition* definition = find_metric(case_.headline);
+        const bool timed = definition != nullptr &&
+                           (definition->name == "time" || amount_of(case_, definition) > 0);
+        if (timed || definition == nullptr) return {level_.kept, counted_.size()};
+        const auto estimates = reports(*definition);
+        return {level_of(estimates, definition->higher_is_better).kept, estimates.size()};
     }
 
 private:
@@ -212,24 +227,62 @@ private:
     /// A value that the benchmark measured itself, or that follows from the energy of its window: one
     /// for each replica.
     std::optional<Metric> reported(const MetricDefinition& definition) const {
-        std::vector<stats::Estimate> estimates;
+        const auto estimates = reports(definition);
+        if (estimates.empty()) return {};
         std::vector<double> figures;
-        for (const Replica& replica : case_.replicas) {
-            auto figure = reported_by(replica, definition);
-            if (!figure) figure = by_energy(replica, definition);
-            if (!is_measured(replica) || !figure) continue;
-            figures.push_back(*figure);
-            estimates.push_back({.value = *figure, .low = unknown, .high = unknown});
-        }
-        if (figures.empty()) return {};
+        for (const auto& estimate : estimates) figures.push_back(estimate.value);
         Metric metric = empty_metric(definition);
-        const stats::Combined combined = stats::combine_replicas(estimates);
+        const stats::Combined combined =
+            definition.name == case_.headline
+                ? level_of(estimates, definition.higher_is_better).combined
+                : stats::combine_replicas(estimates);
         metric.value = known(combined.value);
         metric.low = known(combined.low);
         metric.high = known(combined.high);
         metric.interval_scope = scope_from(combined.scope);
         describe(metric, figures);
         return metric;
+    }
+
+    std::vector<stats::Estimate> reports(const MetricDefinition& definition) const {
+        std::vector<stats::Estimate> estimates;
+        for (const Replica* replica : counted_) {
+            auto figure = reported_by(*replica, definition);
+            if (!figure) figure = by_energy(*replica, definition);
+            if (figure) estimates.push_back({.value = *figure, .low = unknown, .high = unknown});
+        }
+        return estimates;
+    }
+
+    stats::FastLevel level_of(std::span<const stats::Estimate> estimates,
+                              bool higher_is_better) const {
+        if (case_.spread)
+            return stats::fast_level(
+                estimates,
+                {.deviation = case_.spread->between_replicas, .degrees = case_.spread->degrees},
+                higher_is_better);
+        return {.combined = stats::combine_replicas(estimates),
+                .kept = estimates.size(),
+                .slow = unknown};
+    }
+
+    Levels levels(const Metric& headline) const {
+        const auto [kept, of] = this->kept();
+        std::vector<double> all;
+        for (const Replica& replica : case_.replicas)
+            if (const auto value = headline_of(case_, replica)) all.push_back(*value);
+        std::vector<double> costs; // of the counted ones, best first
+        for (const Replica* replica : counted_)
+            if (const auto value = headline_of(case_, *replica))
+                costs.push_back(headline.higher_is_better ? 1 / *value : *value);
+        std::ranges::sort(costs);
+        Levels levels{.mean = known(stats::geometric_mean(all))};
+        if (of > 0) levels.share = static_cast<double>(kept) / static_cast<double>(of);
+        if (kept < costs.size()) {
+            const double slow = stats::geometric_mean(std::span<const double>{costs}.subspan(kept));
+            levels.slow = known(headline.higher_is_better ? 1 / slow : slow);
+        }
+        return levels;
     }
 
     std::optional<double> by_energy(const Replica& replica,
@@ -246,8 +299,10 @@ private:
     }
 
     const Case& case_;
-    std::vector<double> values_;  ///< kept batch values of all replicas, seconds per call
+    std::vector<const Replica*> counted_;
+    std::vector<double> values_;  ///< kept batch values of them, seconds per call
     std::vector<double> slowest_; ///< 99th percentile of single calls, one for each replica
+    stats::FastLevel level_{};
     stats::Combined seconds_{};
 };
 
@@ -256,20 +311,17 @@ bool same_shape(const Table& a, const Table& b) {
            a.values.size() == b.values.size();
 }
 
-/// The tables of the first measured replica, with the median over all that have the same one.
+/// The tables of the first replica that counts, with the median over all that have the same one.
 std::vector<Table> tables_of(const Case& c) {
-    std::vector<Table> tables;
-    for (const Replica& replica : c.replicas)
-        if (is_measured(replica)) {
-            tables = replica.tables;
-            break;
-        }
+    const auto replicas = counted(c);
+    if (replicas.empty()) return {};
+    std::vector<Table> tables = replicas.front()->tables;
     for (Table& table : tables)
         for (std::size_t i = 0; i < table.values.size(); ++i) {
             std::vector<double> values;
-            for (const Replica& replica : c.replicas)
-                for (const Table& other : replica.tables)
-                    if (is_measured(replica) && same_shape(other, table) && other.values[i])
+            for (const Replica* replica : replicas)
+                for (const Table& other : replica->tables)
+                    if (same_shape(other, table) && other.values[i])
                         values.push_back(*other.values[i]);
             table.values[i] = values.empty() ? std::nullopt : known(stats::median(values));
         }
@@ -338,6 +390,63 @@ std::optional<Conclusion> bad_end(const Case& c, int planned) {
                       .reason = about(*timeless, planned, "reports no positive time per call")};
 }
 
+/// "1.96, 0.62, 2.01 TOP/s"
+std::string replica_values(const Case& c) {
+    const MetricDefinition* definition = find_metric(c.headline);
+    std::string text;
+    for (const Replica* replica : counted(c)) {
+        const auto value = headline_of(c, *replica);
+        if (!value || definition == nullptr) continue;
+        text += (text.empty() ? "" : ", ") + human(*value, definition->unit);
+    }
+    return text;
+}
+
+/// Of a case with a Spread, that was measured and has its metrics.
+std::optional<Conclusion> noise_of(const Case& c) {
+    const Spread& spread = *c.spread;
+    const int quiet = undisturbed(c);
+    if (quiet < needed(spread)) {
+        const auto worst = std::ranges::find(c.replicas, Status::disturbed, &Replica::status);
+        return Conclusion{.status = Status::disturbed,
+                          .code = ReasonCode::disturbed,
+                          .reason = fmt::format("{} of {} replicas were undisturbed: {}", quiet,
+                                                spread.replicas, worst->reason),
+                          .values = {{"undisturbed", std::int64_t{quiet}},
+                                     {"wanted", std::int64_t{spread.replicas}},
+                                     {"cause", text(worst->reason_values, "cause")}}};
+    }
+    if (c.metrics.empty() || !c.metrics.front().levels) return {};
+    const Metric& headline = c.metrics.front();
+    if (headline.levels->slow) {
+        const auto fast = human(headline.value.value_or(unknown), headline.unit);
+        const auto slow = human(*headline.levels->slow, headline.unit);
+        const double share = headline.levels->share.value_or(unknown);
+        return Conclusion{.status = Status::unstable,
+                          .code = ReasonCode::two_levels,
+                          .reason = fmt::format("{} of the replicas at {}, the others at {}",
+                                                human_percent(share), fast, slow),
+                          .values = {{"fast_share", share}, {"fast", fast}, {"slow", slow}}};
+    }
+    const auto replicas = counted(c);
+    const auto drifts = [](const Replica* replica) {
+        return replica->reason_code == ReasonCode::drift;
+    };
+    const auto drifting = std::ranges::count_if(replicas, drifts);
+    if (2 * static_cast<std::size_t>(drifting) > replicas.size())
+        return verdict_of(**std::ranges::find_if(replicas, drifts), spread.replicas);
+    if (!headline.low || !headline.high || !headline.value) return {};
+    const double half = (*headline.high - *headline.low) / 2 / *headline.value;
+    if (half <= spread.limit) return {};
+    const auto values = replica_values(c);
+    return Conclusion{
+        .status = Status::unstable,
+        .code = ReasonCode::wide_interval,
+        .reason = fmt::format("known to {}, the target is {}: replicas {}", human_percent(half),
+                              human_percent(spread.limit), values),
+        .values = {{"half_width_share", half}, {"target_share", spread.limit}, {"values", values}}};
+}
+
 Conclusion verdict(const Case& c, int planned) {
     if (c.replicas.empty()) {
         if (is_measured(c.status))
@@ -354,6 +463,13 @@ Conclusion verdict(const Case& c, int planned) {
                     fmt::format("{} of {} replicas were measured", c.replicas.size(), planned),
                 .values = {{"measured", static_cast<std::int64_t>(c.replicas.size())},
                            {"planned", std::int64_t{planned}}}};
+    if (c.spread) {
+        Case measured = c;
+        measured.status = Status::ok;
+        summarise(measured);
+        if (auto noise = noise_of(measured)) return *std::move(noise);
+        return {.status = Status::ok, .code = ReasonCode::none, .reason = {}};
+    }
     if (const Replica* busy = first_with(c, Status::disturbed)) return verdict_of(*busy, planned);
     if (const Replica* noisy = first_with(c, Status::unstable)) return verdict_of(*noisy, planned);
     if (auto found = disagreement(c)) return *std::move(found);
@@ -371,9 +487,11 @@ void summarise(Case& c) {
 }
 
 void conclude(Case& c, int planned_replicas) {
+    if (c.spread) planned_replicas = c.spread->replicas;
+    mark_disturbed(c);
+    choose_headline(c);
     set_conclusion(c, verdict(c, planned_replicas));
     c.telemetry = worst_telemetry(c.replicas);
-    choose_headline(c);
     summarise(c);
     const bool shows = is_measured(c.status);
     if (!shows || (!c.metrics.empty() && c.metrics.front().name == c.headline)) return;

@@ -13,13 +13,38 @@
 
 namespace assay::record {
 
-/// Sets c.metrics and c.tables from the replicas that ended ok or unstable; empty unless the case is ok
-/// or unstable.
+/// Where the case has a Spread: makes replicas `disturbed` whose window had a cause outside of the benchmark (foreign CPU
+/// use, steal, waiting, throttling, neighbours, a clock below that of the case's other replicas). Values are not
+/// looked at, so what counts does not depend on them.
+void mark_disturbed(Case& c);
+/// Measured replicas that nothing disturbed.
+int undisturbed(const Case& c);
+/// Fewer undisturbed replicas make a case `disturbed`: half of those wanted, rounded up; all of one or two.
+int needed(const Spread& spread);
+/// The replicas that the value is made of: all undisturbed ones, and if these are too few the least disturbed ones. All
+/// measured ones of a case without a Spread.
+std::vector<const Replica*> counted(const Case& c);
+
+/// What disturbed a run, for its first line.
+struct Busy {
+    int cases = 0;          ///< measured
+    int measured_again = 0; ///< cases with more replicas than planned
+    int disturbed = 0;      ///< cases that stayed so
+    int windows = 0;        ///< of measured cases
+    int disturbed_windows = 0;
+    std::optional<DisturbanceCode> cause; ///< the most frequent one
+    double share = 0; ///< largest share of the CPU time that other programs used in a window
+    std::vector<std::string> programs; ///< at most three, those with most CPU time first
+};
+Busy busy_of(const Run& run);
+
+/// Sets c.metrics and c.tables from the replicas that count; empty unless the case is ok, unstable or disturbed.
 ///
 /// Order: the primary metric; time per call; every other rate whose amount of work the case states, in
 /// the order of metric_table; values that the benchmark reported itself (Replica::extra).
-///  - value: geometric mean over replicas. A rate is work / seconds of the same replicas.
-///  - low, high, interval_scope: stats::combine_replicas on seconds; a rate's low comes from the
+///  - value: the fast level (stats::fast_level) of a case with a Spread, otherwise the geometric mean over replicas. A
+///    rate is work / seconds of the same replicas. `levels` of the primary metric has the mean over all.
+///  - low, high, interval_scope: the same, or stats::combine_replicas, on seconds; a rate's low comes from the
 ///    time's high. A latency is seconds / work. Values reported by the benchmark have only the spread between replicas.
 ///  - median, min, p95: over the kept batch values of all replicas, each converted to the metric
 ///    first. So `min` of a rate is its lowest rate (the slowest batch), and p95 the rate that 95% of
@@ -42,8 +67,10 @@ void summarise(Case& c);
 ///     One bad process in three is a fact about the machine; the others do not outvote it.
 ///  4. A replica without a positive time per call that does not report the primary metric itself: failed.
 ///  5. Fewer replicas than planned: interrupted.
-///  6. Any replica disturbed: disturbed. Any unstable, or the slowest and the fastest differ by more than a factor of 1.25:
-///     unstable.
+///  6. With a Spread, whose number of replicas is the planned one: too few undisturbed replicas: disturbed. Two levels,
+///     most of the counted replicas drifting, or an interval wider than its limit: unstable.
+///     Without: any replica disturbed: disturbed. Any unstable, or the slowest and the fastest differ by more than a factor
+///     of 1.25: unstable.
 ///  7. ok.
 /// If the case does none of the work of its primary metric, the substitute (see metrics.hpp) becomes the
 /// primary metric: an int8 GEMM has operations, no FLOP.

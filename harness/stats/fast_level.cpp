@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/fast_level.hpp"
+
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace assay::stats {
+namespace {
+
+constexpr std::size_t fewest_for_a_cut = 5;
+constexpr double most_deviations = 3;
+
+/// A value of a replica as the logarithm of a time: smaller is faster.
+double cost(double value, bool higher_is_better) {
+    return higher_is_better ? -std::log(value) : std::log(value);
+}
+
+double normal_factor(double confidence) {
+    return boost::math::quantile(boost::math::normal_distribution<double>{},
+                                 0.5 + (confidence / 2));
+}
+
+double student_factor(double degrees, double confidence) {
+    return boost::math::quantile(boost::math::students_t_distribution<double>{degrees},
+                                 0.5 + (confidence / 2));
+}
+
+/// Variance of a replica's own mean, pooled over those with an interval; 0 if none has one.
+double variance_within(std::span<const Estimate> replicas, double confidence) {
+    double squares = 0;
+    double known = 0;
+    for (const Estimate& replica : replicas) {
+        const double half = std::log1p((replica.high - replica.low) / 2 / replica.value);
+        if (!std::isfinite(half)) continue;
+        squares += half * half;
+        ++known;
+    }
+    const double factor = normal_factor(confidence);
+    return known == 0 ? 0 : squares / known / (factor * factor);
+}
+
+/// Of `sorted`, how many lie at the level of the first ones.
+std::size_t count_level(const std::vector<double>& sorted, double expected_variance) {
+    if (sorted.size() < fewest_for_a_cut) return sorted.size();
+    double sum = sorted.front();
+    std::size_t kept = 1;
+    while (kept < sorted.size()) {
+        const auto count = static_cast<double>(kept);
+        const double reach = most_deviations * std::sqrt(expected_variance * (1 + 1 / count));
+        if (sorted[kept] - sum / count > reach) break;
+        sum += sorted[kept++];
+    }
+    return kept;
+}
+
+} // namespace
+
+FastLevel fast_level(std::span<const Estimate> replicas, const ReplicaPrior& prior,
+                     bool higher_is_better, double confidence) {
+    FastLevel level{.combined = combine_replicas(replicas, confidence),
+                    .kept = replicas.size(),
+                    .slow = unknown};
+    if (replicas.size() < 2 || !std::isfinite(level.combined.value)) return level;
+    std::vector<double> costs;
+    for (const Estimate& replica : replicas) costs.push_back(cost(replica.value, higher_is_better));
+    std::ranges::sort(costs);
+    const double within = variance_within(replicas, confidence);
+    const double expected = (prior.deviation * prior.deviation) + within;
+    level.kept = count_level(costs, expected);
+    const Values kept{costs.data(), level.kept};
+    const auto value_of = [&](double log) { return std::exp(higher_is_better ? -log : log); };
+    if (level.kept < costs.size()) level.slow = value_of(mean(Values{costs}.subspan(level.kept)));
+    level.combined = {.value = value_of(mean(kept)), .low = unknown, .high = unknown};
+    if (level.kept < 2) return level;
+    const auto count = static_cast<double>(level.kept);
+    const double degrees = prior.degrees + count - 1;
+    const double pooled = ((prior.degrees * expected) + (variance(kept) * (count - 1))) / degrees;
+    const double half = std::max(student_factor(degrees, confidence) * std::sqrt(pooled / count),
+                                 normal_factor(confidence) * std::sqrt(within / count));
+    level.combined.low = level.combined.value * std::exp(-half);
+    level.combined.high = level.combined.value * std::exp(half);
+    level.combined.scope = Scope::between_replicas;
+    return level;
+}
+
+double expected_half_width(const ReplicaPrior& prior, std::size_t replicas, double confidence) {
+    if (replicas == 0) return unknown;
+    const auto count = static_cast<double>(replicas);
+    const double degrees = prior.degrees + count - 1;
+    if (!(degrees > 0)) return unknown;
+    return std::expm1(student_factor(degrees, confidence) * prior.deviation / std::sqrt(count));
+}
+
+} // namespace assay::stats

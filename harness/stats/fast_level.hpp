@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a machine can do, told from replicas some of which something slowed unseen: noise from neighbours only slows
+// (Chen and Revels 2016, arXiv:1608.04295), so the fastest replicas that agree are the machine's own level.
+// Simulated in decisions/timing.md 0291.
+
+#pragma once
+
+#include "stats/interval.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace assay::stats {
+
+/// The expected standard deviation of the logarithm between replicas, worth `degrees` degrees of freedom.
+struct ReplicaPrior {
+    double deviation;
+    double degrees;
+};
+
+struct FastLevel {
+    Combined combined;    ///< of the kept replicas
+    std::size_t kept = 0; ///< the fastest ones
+    double slow;          ///< geometric mean of the others; NaN without any
+};
+
+/// The fastest replica and, in order of their values, those within three standard deviations of the mean of the
+/// faster ones. With fewer than five replicas all are kept: a cut would follow chance. The interval is Student's t with
+/// the variance moderated by the prior, or that of the replicas' own intervals if it is wider; a single kept one of
+/// several has none. Nothing (NaN, Scope::none) under the conditions of combine_replicas.
+FastLevel fast_level(std::span<const Estimate> replicas, const ReplicaPrior& prior,
+                     bool higher_is_better, double confidence = 0.95);
+
+/// Half the width, relative, of the 95% interval that so many replicas give when they differ as expected.
+double expected_half_width(const ReplicaPrior& prior, std::size_t replicas,
+                           double confidence = 0.95);
+
+} // namespace assay::stats
