@@ -38,7 +38,8 @@ constexpr Info mpi_info(const char* id, const char* question, const char* method
             .question = question,
             .method = method,
             .caveats = caveats_of,
-            .headline = "bus_bandwidth"};
+            .headline = "bus_bandwidth",
+            .noise = Noise::messages};
 }
 
 struct ExchangeParams {

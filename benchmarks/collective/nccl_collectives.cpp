@@ -121,7 +121,8 @@ constexpr Info nccl_info(const char* id, const char* question, const char* metho
             .headline = "bus_bandwidth",
             .place = "cuda",
             .trial_bytes = 16 << 10U,
-            .bound = Bound::device_links};
+            .bound = Bound::device_links,
+            .noise = Noise::messages};
 }
 
 struct Allreduce {

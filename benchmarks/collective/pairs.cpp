@@ -40,6 +40,7 @@ public:
             "does not show unless `together` is set: then disjoint pairs run at once. Ranks on one "
             "machine measure its memory; those on one network card share it.",
         .headline = "bandwidth",
+        .noise = Noise::messages,
     };
     static constexpr bool team = true;
     static constexpr bool single_call = true;

@@ -28,6 +28,7 @@ public:
         .method = "Horner's scheme in fp64 on random numbers; every value is computed again.",
         .caveats = "Plain C++: what the compiler makes of it, not what the vector units could do.",
         .headline = "flop_rate",
+        .noise = Noise::arithmetic,
     };
     static constexpr std::tuple axes{
         integer("degree", "of the polynomial", "", &Params::degree, {8, 64}, {1, 1024}),

@@ -233,6 +233,7 @@ public:
         .headline = "bandwidth",
         .ceiling = "memory.stream",
         .place = "cuda",
+        .noise = Noise::fft,
     };
     static constexpr auto axes = std::tuple_cat(
         shape_axes<Params>({128, 512}),

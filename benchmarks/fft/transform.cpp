@@ -110,6 +110,7 @@ public:
             "powers of two can suffer cache conflicts. Not normalised.",
         .headline = "flop_rate",
         .ceiling = "peak.fma",
+        .noise = Noise::fft,
     };
     static constexpr auto axes = std::tuple_cat(
         shape_axes<Params>({128}),

@@ -32,6 +32,7 @@ public:
         .ceiling = "peak.fma peak.tensor",
         .place = "cuda",
         .bound = Bound::matrix_units,
+        .noise = Noise::arithmetic,
     };
     static constexpr std::tuple axes{precision_axis<Params>(), accumulation_axis<Params>(),
                                      load_axis<Params>()};

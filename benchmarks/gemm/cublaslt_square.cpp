@@ -41,6 +41,7 @@ public:
         .ceiling = "peak.fma peak.tensor",
         .place = "cuda",
         .bound = Bound::matrix_units,
+        .noise = Noise::arithmetic,
     };
     static constexpr std::tuple axes{
         precision_axis<Params>(),

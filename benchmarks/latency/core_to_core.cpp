@@ -29,6 +29,7 @@ public:
                    "than cores of different dies or sockets: read the matrix. In a virtual machine "
                    "adjacent numbers need not be adjacent cores, and the hypervisor may move them.",
         .headline = "latency",
+        .noise = Noise::latency,
     };
     static constexpr std::tuple axes{
         symbolic("threads", "cores used, each paired with each", "", &Params::threads,

@@ -69,6 +69,7 @@ public:
                    "long and is not included.",
         .headline = "latency",
         .place = "cuda",
+        .noise = Noise::latency,
     };
     static constexpr std::tuple axes{
         choice("operation",

@@ -89,6 +89,7 @@ public:
             "includes one addition to a counter. Tracing tools (profilers) lengthen all of them.",
         .headline = "latency",
         .place = "cuda",
+        .noise = Noise::latency,
     };
     static constexpr std::tuple axes{
         device::interval_axis(&Params::interval),
@@ -125,6 +126,7 @@ public:
                    "graph is not timed.",
         .headline = "latency",
         .place = "cuda",
+        .noise = Noise::latency,
     };
     static constexpr std::tuple axes{
         integer("nodes", "kernels in the graph, one after another", "", &Params::nodes, {1, 32},

@@ -35,6 +35,7 @@ public:
                    "/sys/devices/system/clocksource/clocksource0/current_clocksource. realtime may "
                    "be set back during the measurement, which fails the check.",
         .headline = "latency",
+        .noise = Noise::latency,
     };
     static constexpr std::tuple axes{
         choice("clock", "CLOCK_MONOTONIC (steady_clock), CLOCK_MONOTONIC_RAW or CLOCK_REALTIME",
@@ -109,6 +110,7 @@ public:
                    "are included, as are seccomp filters of containers. See "
                    "/sys/devices/system/cpu/vulnerabilities.",
         .headline = "latency",
+        .noise = Noise::latency,
     };
     static constexpr std::tuple axes{
         choice("call", "getppid, or read of one byte of /dev/zero", &Params::call,
@@ -179,6 +181,7 @@ public:
             "Mostly the zeroing of the page: a huge page takes longer but costs less per byte. "
             "Recently used pages may still be in a cache. One thread; concurrent faults contend.",
         .headline = "latency",
+        .noise = Noise::latency,
     };
     static constexpr std::tuple axes{
         choice("pages", "small (the usual size, 4 KiB on most) or huge (2 MiB)", &Params::pages,

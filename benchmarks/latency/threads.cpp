@@ -35,6 +35,7 @@ public:
             "Threads inherit the core of the starting thread and run there while it waits: two "
             "context switches are included, a migration is not. The C library caches stacks.",
         .headline = "latency",
+        .noise = Noise::latency,
     };
     static constexpr std::tuple axes{
         integer("at_once", "threads started before the first is joined", "", &Params::at_once, {1},
@@ -171,6 +172,7 @@ public:
                    "and touch hardly any memory: processes also switch address spaces, and real "
                    "threads find cold caches.",
         .headline = "latency",
+        .noise = Noise::latency,
     };
     static constexpr std::tuple axes{
         choice("via", "what the turn is handed over by", &Params::via,

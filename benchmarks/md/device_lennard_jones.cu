@@ -382,6 +382,7 @@ public:
                    "arithmetic. fp32 rounds positions to about 1e-6 of a diameter.",
         .headline = "atom_step_rate",
         .place = "cuda",
+        .noise = Noise::workload,
     };
     static constexpr std::tuple axes{
         integer("atoms", "atoms; the nearest number that fills a cubic lattice, 4 k^3, is taken",

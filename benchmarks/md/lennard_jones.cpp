@@ -176,6 +176,7 @@ public:
             "as in LAMMPS, a fast atom may meet another before the list knows; rebuild=half_skin "
             "checks every step and misses none. fp32 rounds positions to about 1e-6 of a diameter.",
         .headline = "atom_step_rate",
+        .noise = Noise::workload,
     };
     static constexpr std::tuple axes{
         integer("atoms", "atoms; the nearest number that fills a cubic lattice, 4 k^3, is taken",

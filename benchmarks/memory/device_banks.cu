@@ -44,6 +44,7 @@ public:
                    "that threads request, over all multiprocessors.",
         .headline = "bandwidth",
         .place = "cuda",
+        .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
         integer("stride", "words of 4 bytes between neighbouring threads", "", &Params::stride,

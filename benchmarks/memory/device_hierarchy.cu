@@ -93,6 +93,7 @@ public:
         .headline = "bandwidth",
         .place = "cuda",
         .bound = Bound::memory,
+        .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
         choice("access", "what the loop does: read", &Params::access,

@@ -80,6 +80,7 @@ public:
             "of a cache part of the lines hit it. All other multiprocessors are idle.",
         .headline = "latency",
         .place = "cuda",
+        .noise = Noise::latency,
     };
     static constexpr std::tuple axes{
         choice("through",

@@ -203,6 +203,7 @@ public:
         .place = "cuda",
         .trial_bytes = 512_KiB,
         .bound = Bound::memory,
+        .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
         choice("kernel",

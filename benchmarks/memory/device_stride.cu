@@ -49,6 +49,7 @@ public:
         .headline = "bandwidth",
         .place = "cuda",
         .bound = Bound::memory,
+        .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
         integer("stride", "words of 4 bytes between neighbouring threads", "", &Params::stride,

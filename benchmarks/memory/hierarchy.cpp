@@ -62,6 +62,7 @@ public:
                    "a shared cache or memory: see `threads`. Near a cache's size the result "
                    "depends on the physical pages, less so with huge pages.",
         .headline = "bandwidth",
+        .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
         choice("access", "loop: read, write, or copy one half to the other", &Params::access,

@@ -24,6 +24,7 @@ public:
             "that cache; with beyond_cache up to a quarter of the lines still hit one. The setting "
             "`pages` is what the system provided. Other cores are idle: see memory.loaded_latency.",
         .headline = "latency",
+        .noise = Noise::latency,
     };
     static constexpr std::tuple axes{
         chain_axis(&Params::footprint),

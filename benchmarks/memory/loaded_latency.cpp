@@ -31,6 +31,7 @@ public:
                    "cache. Background cores only read; writes would slow memory further. With two "
                    "cores, the one background core cannot saturate memory.",
         .headline = "latency",
+        .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
         footprint_axis("bytes of the chain, and of all background cores together",

@@ -29,6 +29,7 @@ public:
                    "Footprints that fit in a cache measure that cache.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
+        .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
         choice("kernel", "loop: copy a=b, scale a=s*b, add a=b+c, triad a=b+s*c, dot, nstream",

@@ -20,6 +20,7 @@ struct Get {
         .headline = "bandwidth",
         .place = place_of_data,
         .bound = Bound::network,
+        .noise = Noise::messages,
     };
     static constexpr bool gets = true;
     static ucs_status_ptr_t call(ucp_ep_h endpoint, const Memory& from, Memory& to,

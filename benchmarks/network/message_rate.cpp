@@ -24,6 +24,7 @@ public:
             "each side; a network card does more with several pairs (ranks=4 and more).",
         .headline = "item_rate",
         .place = place_of_data,
+        .noise = Noise::messages,
     };
 
     static constexpr std::tuple axes{

@@ -38,6 +38,7 @@ public:
             "waiting sees more. put: with longer messages the last word may arrive before others.",
         .headline = "latency",
         .place = place_of_data,
+        .noise = Noise::messages,
     };
     static constexpr bool team = true;
     static constexpr bool all_devices = on_device;

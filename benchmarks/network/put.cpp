@@ -21,6 +21,7 @@ struct Put {
         .headline = "bandwidth",
         .place = place_of_data,
         .bound = Bound::network,
+        .noise = Noise::messages,
     };
     static constexpr bool gets = false;
     static ucs_status_ptr_t call(ucp_ep_h endpoint, Memory& from, const Memory& to,

@@ -96,6 +96,7 @@ public:
                    "a warp to one word; the compiler is kept from it.",
         .headline = "operation_rate",
         .place = "cuda",
+        .noise = Noise::arithmetic,
     };
     static constexpr std::tuple axes{
         choice("space", "where the words are: memory of the device, or of a multiprocessor",
@@ -162,6 +163,7 @@ public:
                    "peak.atomic. The kernel launch adds one or two thousandths.",
         .headline = "latency",
         .place = "cuda",
+        .noise = Noise::arithmetic,
     };
     static constexpr std::tuple axes{
         choice("space", "where the word is: memory of the device, or of a multiprocessor",

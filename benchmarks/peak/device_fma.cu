@@ -167,6 +167,7 @@ public:
         .headline = "flop_rate",
         .place = "cuda",
         .bound = Bound::vector_units,
+        .noise = Noise::arithmetic,
     };
     static constexpr std::tuple axes{
         choice("precision", "format of the values", &Params::precision,

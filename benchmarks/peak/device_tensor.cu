@@ -231,6 +231,7 @@ public:
         .headline = "flop_rate",
         .place = "cuda",
         .bound = Bound::matrix_units,
+        .noise = Noise::arithmetic,
     };
     static constexpr std::tuple axes{
         choice("precision", "format of the products", &Params::precision,

@@ -62,6 +62,7 @@ public:
                    "fraction. Other integer instructions differ: 64-bit products are several times "
                    "slower, dot products do more per instruction (peak.dot).",
         .headline = "operation_rate",
+        .noise = Noise::arithmetic,
     };
     static constexpr std::tuple axes{
         choice("width", "size of a number", &Params::width,

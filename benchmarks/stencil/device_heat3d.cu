@@ -133,6 +133,7 @@ public:
         .ceiling = "memory.stream",
         .place = "cuda",
         .trial_bytes = 512_KiB,
+        .noise = Noise::memory,
     };
     static constexpr auto axes = heat_data::axes<Params>;
 

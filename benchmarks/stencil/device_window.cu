@@ -175,6 +175,7 @@ public:
         .ceiling = "memory.stream",
         .place = "cuda",
         .trial_bytes = 128_KiB,
+        .noise = Noise::memory,
     };
     static constexpr auto axes = window_data::axes<Params>;
 

@@ -99,6 +99,7 @@ public:
                    "blocking could do better and is not used. 8 or 30 FLOP per cell.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
+        .noise = Noise::memory,
     };
     static constexpr auto axes = std::tuple_cat(
         heat_data::axes<Params>, std::tuple{threads_axis(&Params::threads, {Symbol::all})});

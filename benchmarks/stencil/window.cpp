@@ -98,6 +98,7 @@ public:
                    "(running sums) can be the limit. A window of 1 is a copy.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
+        .noise = Noise::memory,
     };
     static constexpr auto axes = std::tuple_cat(
         window_data::axes<Params>, std::tuple{threads_axis(&Params::threads, {Symbol::all})});

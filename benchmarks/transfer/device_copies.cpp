@@ -32,6 +32,7 @@ public:
         .place = "cuda",
         .trial_bytes = 256_KiB,
         .bound = Bound::memory,
+        .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
         choice("engine", "who copies: what cudaMemcpyAsync takes, or a kernel", &Params::engine,

@@ -38,6 +38,7 @@ public:
         .place = "cuda",
         .trial_bytes = 256_KiB,
         .bound = Bound::host_link,
+        .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
         choice(

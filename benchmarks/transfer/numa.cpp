@@ -28,6 +28,7 @@ public:
                    "once. The primary metric is all bytes by total time, so slow pairs weigh more. "
                    "Not yet run on a machine with several nodes.",
         .headline = "bandwidth",
+        .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
         footprint_axis("bytes over all nodes", &Params::footprint, {Symbol::beyond_cache},

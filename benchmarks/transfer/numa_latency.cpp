@@ -28,6 +28,7 @@ public:
             "The primary metric is the mean over all pairs, including the change from pair to pair "
             "(about one percent). See memory.latency. Not yet run on a machine with several nodes.",
         .headline = "latency",
+        .noise = Noise::latency,
     };
     static constexpr std::tuple axes{
         footprint_axis("bytes of the chain on each node", &Params::footprint,

@@ -313,6 +313,7 @@ public:
         .place = "cuda",
         .trial_bytes = 64_KiB,
         .bound = Bound::device_links,
+        .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
         choice("direction", "one_way, or both_ways at once (the sum of both)", &Params::direction,
@@ -363,6 +364,7 @@ public:
             "the copy engine starts anew each time. The primary metric is the mean of all pairs.",
         .headline = "latency",
         .place = "cuda",
+        .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
         path_axis(&Params::path),

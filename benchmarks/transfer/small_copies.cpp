@@ -38,6 +38,7 @@ public:
         .headline = "latency",
         .place = "cuda",
         .trial_bytes = 4_KiB,
+        .noise = Noise::latency,
     };
     static constexpr std::tuple axes{
         choice("direction", "to_device, to_host, or within the device", &Params::direction,

@@ -125,6 +125,7 @@ public:
                    "weights are also read for every token, is not included.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
+        .noise = Noise::workload,
     };
     static constexpr std::tuple axes{
         integer("batch", "sequences decoded together", "", &Params::batch, {1, 4}, {1, 4096}),

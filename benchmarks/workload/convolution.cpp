@@ -118,6 +118,7 @@ public:
             "are left out, and inputs are colder than in the network. No Winograd.",
         .headline = "flop_rate",
         .ceiling = "peak.fma peak.dot",
+        .noise = Noise::workload,
     };
     static constexpr std::tuple axes{
         choice("layer", "a layer of ResNet-50, or all 53", &Params::layer,

@@ -41,6 +41,7 @@ public:
             "it, else fp32 (setting `between`), and not counted. No padding, no mask.",
         .headline = "flop_rate",
         .ceiling = "peak.fma peak.dot",
+        .noise = Noise::workload,
     };
     static constexpr std::tuple axes{
         integer("batch", "sequences at a time", "", &Params::batch, {1, 8}, {1, 4096}),

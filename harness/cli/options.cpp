@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -181,11 +183,57 @@ void add_occasion(CLI::App& verb, Options& o) {
         ->allow_extra_args(false);
 }
 
+/// "0" is none, in addition to what durations may be.
+double duration_of(const char* option, const std::string& text) {
+    if (text == "0") return 0;
+    const auto seconds = parse_duration(text);
+    if (!seconds) throw CLI::ValidationError(option, seconds.error().message);
+    return *seconds;
+}
+
+/// What a run does about other load on the machine, and the order of its cases.
+void add_schedule(CLI::App& verb, Options& o) {
+    verb.add_option_function<std::string>(
+            "--patience",
+            [&o](const std::string& text) { o.patience_seconds = duration_of("--patience", text); },
+            "Time for measuring replicas again that other load disturbed; 0 for none [as long as "
+            "the plan takes; quick: 30s]")
+        ->type_name("TIME");
+    verb.add_option_function<std::string>(
+            "--wait-for-quiet",
+            [&o](const std::string& text) {
+                o.quiet_seconds = duration_of("--wait-for-quiet", text);
+            },
+            "Start when other programs leave the machine alone, at the latest after this time")
+        ->type_name("TIME");
+    verb.add_option_function<std::string>(
+            "--order",
+            [&o](const std::string& text) {
+                o.planned_order = text == "plan";
+                if (o.planned_order || text == "shuffled") return;
+                std::uint32_t seed = 0;
+                const auto* const end = text.data() + text.size();
+                const auto read = std::from_chars(text.data(), end, seed);
+                if (text.empty() || read.ec != std::errc{} || read.ptr != end)
+                    throw CLI::ValidationError(
+                        "--order", fmt::format("\"{}\": expected plan, shuffled, or the seed of an "
+                                               "order that is recorded in run.json, a whole number "
+                                               "below 2^32",
+                                               text));
+                o.seed = seed;
+            },
+            "Order of the cases in each replica; peaks stay beside what they bound")
+        ->option_text("plan|shuffled|SEED [shuffled]");
+}
+
 void add_run(CLI::App& verb, Options& o) {
     add_request(verb, o);
     o.out = "results";
     verb.add_option("--out", o.out, "Folder for results")->type_name("DIR")->capture_default_str();
-    verb.add_flag("--resume", o.resume, "Continue the newest unfinished run of the same plan");
+    auto* resume =
+        verb.add_flag("--resume", o.resume, "Continue the newest unfinished run of the same plan");
+    verb.add_flag("--retry", o.retry, "With --resume: measure unstable cases anew")->needs(resume);
+    add_schedule(verb, o);
     add_occasion(verb, o);
     verb.add_option("--provider", o.provider, "Cloud provider or owner, if not detected")
         ->type_name("NAME");

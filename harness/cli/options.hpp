@@ -42,6 +42,11 @@ struct Options {
     std::string language = "en";               ///< of the report
     std::vector<std::string> keep_environment; ///< names of variables
     bool resume = false;
+    bool retry = false;
+    std::optional<double> patience_seconds;
+    double quiet_seconds = 0;
+    bool planned_order = false;
+    std::optional<std::int64_t> seed;
     bool raw = false;
     bool hostname = false;
     machine::SerialOptions serials{};

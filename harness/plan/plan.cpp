@@ -20,6 +20,7 @@ record::Case empty_case(const PlannedCase& planned) {
     c.library = planned.module->module;
     c.parameters = planned.parameters;
     c.headline = planned.benchmark->headline;
+    c.spread = planned.spread;
     set_conclusion(c, {.status = record::Status::interrupted,
                        .code = record::ReasonCode::not_measured,
                        .reason = "not measured yet"});

@@ -29,6 +29,9 @@ struct PlannedCase {
     std::vector<record::Device> devices{};
     std::string skip_reason; ///< not empty: not measured, but recorded as skipped
     record::Values skip_values{};
+    std::size_t block =
+        0; ///< cases measured together whatever the order: peaks with what they bound
+    std::optional<record::Spread> spread{};
 };
 /// The record of a case before anything is measured (status interrupted).
 record::Case empty_case(const PlannedCase& planned);
@@ -44,6 +47,8 @@ struct Plan {
     std::vector<PlannedCase> cases;
     std::string digest; ///< of all the above and the modules' build ids
     double expected_seconds = 0;
+    /// For measuring disturbed replicas again; absent: as long as the plan itself takes.
+    std::optional<double> patience_seconds;
     std::vector<std::string> notes;    ///< what was left out and why, and the effect of the budget
     std::vector<std::string> left_out; ///< the former alone, for the record
 };

@@ -9,12 +9,15 @@
 #include "plan/selection.hpp"
 #include "plan/suite.hpp"
 #include "record/convert.hpp"
+#include "record/format.hpp"
 #include "registry/parameter.hpp"
 #include "registry/selector.hpp"
+#include "stats/fast_level.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -154,7 +157,10 @@ void order_cases(std::vector<PlannedCase>& cases) {
     std::ranges::sort(order);
     std::vector<PlannedCase> ordered;
     ordered.reserve(cases.size());
-    for (const auto& entry : order) ordered.push_back(std::move(cases[entry.second]));
+    for (const auto& [rank, index] : order) {
+        cases[index].block = std::get<0>(rank);
+        ordered.push_back(std::move(cases[index]));
+    }
     cases = std::move(ordered);
 }
 
@@ -270,6 +276,7 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
     if (suite != nullptr) {
         plan.protocol = suite->protocol;
         plan.replicas = suite->replicas;
+        plan.patience_seconds = suite->patience_seconds;
     }
     plan.replicas = request.replicas.value_or(plan.replicas);
     plan.job = request.job;
@@ -281,8 +288,56 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
     return plan;
 }
 
+namespace {
+
+/// An interval that is half as wide again as usual is no reason to call a case unstable.
+constexpr double usual_excess = 1.5;
+
+void expect_spread(Plan& plan) {
+    for (auto& planned : plan.cases) {
+        const auto level = level_of(planned.benchmark->noise);
+        const double usual = stats::expected_half_width(
+            {.deviation = level.between_replicas, .degrees = level.degrees},
+            static_cast<std::size_t>(plan.replicas));
+        const double target = planned.protocol.target;
+        planned.spread = {.between_replicas = level.between_replicas,
+                          .between_runs = level.between_runs,
+                          .degrees = level.degrees,
+                          .limit = std::isfinite(usual) ? std::max(target, usual_excess * usual)
+                                                        : target,
+                          .replicas = plan.replicas,
+                          .source = std::string{to_string(planned.benchmark->noise)}};
+    }
+}
+
+/// Targets that so many replicas cannot reach, because processes differ by more.
+void note_targets(Plan& plan) {
+    std::map<std::string, std::string> kinds;
+    for (const auto& planned : plan.cases) {
+        const auto& spread = *planned.spread;
+        const double target = planned.protocol.target;
+        const double usual = stats::expected_half_width(
+            {.deviation = spread.between_replicas, .degrees = spread.degrees},
+            static_cast<std::size_t>(plan.replicas));
+        if (!(usual > target) || !planned.skip_reason.empty()) continue;
+        const double needed = std::pow(2 * spread.between_replicas / target, 2);
+        kinds.try_emplace(spread.source, fmt::format("{} {} (usually {} with {})", spread.source,
+                                                     std::ceil(needed),
+                                                     record::human_percent(usual), plan.replicas));
+    }
+    std::string words;
+    for (const auto& [kind, text] : kinds) words += (words.empty() ? "" : ", ") + text;
+    if (!words.empty())
+        plan.notes.push_back(fmt::format("replicas that a half width of {} would take: {}",
+                                         record::human_percent(plan.protocol.target), words));
+}
+
+} // namespace
+
 void finish_plan(Plan& plan, std::optional<double> budget_seconds) {
     if (budget_seconds) fit_budget(plan, *budget_seconds);
+    expect_spread(plan);
+    note_targets(plan);
     plan.expected_seconds = expected_seconds(plan);
     plan.digest = digest_of(plan);
 }

@@ -85,13 +85,22 @@ Result<Suite> parse_suite(std::string_view text, std::string_view source) {
     constexpr int most_replicas = 100; // more add nothing
     if (suite.replicas < 1 || suite.replicas > most_replicas)
         root.expected("replicas", fmt::format("1 to {}", most_replicas));
+    if (root.has("patience_seconds")) {
+        constexpr double day = 86'400; // seconds
+        double patience = 0;
+        root.read("patience_seconds", patience);
+        if (!(patience >= 0 && patience <= day))
+            root.expected("patience_seconds", fmt::format("0 to {}", day));
+        suite.patience_seconds = patience;
+    }
     root.each("cases", [&](const json::Object& item) {
         auto& entry = suite.cases.emplace_back();
         entry.protocol = suite.protocol;
         read_case(item, entry);
     });
     if (suite.cases.empty()) root.expected("cases", "at least one case");
-    root.only({"schema", "name", "description", "protocol", "replicas", "cases"});
+    root.only(
+        {"schema", "name", "description", "protocol", "replicas", "patience_seconds", "cases"});
     if (auto read = document.result(); !read) return tl::unexpected{read.error()};
     return suite;
 }

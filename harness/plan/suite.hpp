@@ -11,6 +11,7 @@
 #include "measure/protocol.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,7 @@ struct Suite {
     std::string description;
     measure::Protocol protocol;
     int replicas = 3;
+    std::optional<double> patience_seconds; ///< see Plan
     std::vector<SuiteCase> cases;
 };
 

@@ -22,6 +22,7 @@ void each_field(Visit&& visit, Maybe<JournalHeader> auto& header) {
     visit("replicas", header.replicas);
     visit("modules", header.modules);
     visit("pairing", header.pairing);
+    visit("seed", header.seed);
     visit("campaign", header.campaign);
     visit("note", header.note);
     visit("tags", header.tags);

@@ -33,12 +33,13 @@ struct JournalHeader {
     std::string run; ///< id
     std::string suite;
     std::string started;
-    std::string version;            ///< of assay
-    std::string digest;             ///< of plan and modules
-    std::string machine;            ///< id
-    std::optional<int> replicas;    ///< planned; absent in journals of version 1, as modules are
-    Values modules;                 ///< of the plan, and their build ids
-    std::optional<Pairing> pairing; ///< absent unless the run is interleaved with others
+    std::string version;              ///< of assay
+    std::string digest;               ///< of plan and modules
+    std::string machine;              ///< id
+    std::optional<int> replicas;      ///< planned; absent in journals of version 1, as modules are
+    Values modules;                   ///< of the plan, and their build ids
+    std::optional<Pairing> pairing;   ///< absent unless the run is interleaved with others
+    std::optional<std::int64_t> seed; ///< of the order of the cases; absent: that of the plan
     Remark campaign;
     Remark note;
     Values tags;

@@ -141,7 +141,8 @@ bool is_measured(Status status) {
 }
 
 bool is_finished(Status status) {
-    return is_measured(status) || status == Status::incorrect || status == Status::skipped;
+    return (is_measured(status) && status != Status::disturbed) || status == Status::incorrect ||
+           status == Status::skipped;
 }
 
 std::string to_string(const Value& value) {

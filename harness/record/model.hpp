@@ -40,7 +40,7 @@ enum class Status : std::uint8_t {
 std::string_view to_string(Status status);
 bool from_text(std::string_view text, Status& out);
 std::string_view expected_text(Status status);
-/// ok, unstable, disturbed, incorrect and skipped are final; --resume retries the others.
+/// ok, unstable, incorrect and skipped are final; --resume retries the others.
 bool is_finished(Status status);
 /// ok, unstable and disturbed have a verified value.
 bool is_measured(Status status);

@@ -529,9 +529,26 @@ std::optional<double> share_of_ceiling(const Case& c, const Ceiling& ceiling) {
     return headline.higher_is_better ? reached / limit : limit / reached;
 }
 
+namespace {
+
+/// The share from which on a case is above its bound: 103%, and all of its interval, since both are measured. In files
+/// without a Spread: 100%.
+double beyond_doubt(const Case& c) {
+    if (!c.spread) return 1;
+    const Metric& headline = c.metrics.front();
+    const auto& nearest = headline.higher_is_better ? headline.low : headline.high;
+    constexpr double above = 1.03;
+    if (!nearest || !headline.value || !(*nearest > 0)) return above;
+    return above * std::max(headline.higher_is_better ? *headline.value / *nearest
+                                                      : *nearest / *headline.value,
+                            1.0);
+}
+
+} // namespace
+
 std::vector<std::string> above_ceiling(const Case& c) {
     const auto share = share_of_ceiling(c);
-    if (!share || *share <= 1) return {};
+    if (!share || *share <= beyond_doubt(c)) return {};
     const auto begin =
         fmt::format("{:.1f}% of its ceiling: the ceiling ({})", *share * 100, c.ceiling.source);
     return {begin + " is not the actual limit", begin + " is not the limit it was taken for"};

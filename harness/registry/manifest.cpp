@@ -58,6 +58,7 @@ void each_field(Visit&& visit, Maybe<Benchmark> auto& benchmark) {
     visit("headline", benchmark.headline);
     visit("ceiling", benchmark.ceiling);
     visit("bound", benchmark.bound);
+    visit("noise", benchmark.noise);
     visit("rewinds", benchmark.rewinds);
     visit("single_call", benchmark.single_call);
     visit("team", benchmark.team);
@@ -90,6 +91,8 @@ template <>
 inline constexpr bool is_sparse<std::vector<harness::ParameterVariable>> = true;
 template <>
 inline constexpr bool is_sparse<harness::BoundBy> = true;
+template <>
+inline constexpr bool is_sparse<harness::Noise> = true;
 template <>
 inline constexpr bool is_closed<harness::ParameterVariable> = true;
 template <>
@@ -133,6 +136,37 @@ bool from_text(std::string_view text, BoundBy& out) {
 std::string_view expected_text(BoundBy /*bound*/) {
     return "vector_units, matrix_units, memory, host_link, device_links or network";
 }
+
+namespace {
+
+struct NoiseName {
+    std::string_view name;
+    NoiseLevel level;
+};
+/// In the order of the enumeration. A kind that is not declared has no prior worth anything.
+constexpr std::array noises{
+    NoiseName{"unknown", {.between_replicas = 0.05, .between_runs = 0.1, .degrees = 0}},
+    NoiseName{"arithmetic", {.between_replicas = 0.005, .between_runs = 0.01, .degrees = 6}},
+    NoiseName{"memory", {.between_replicas = 0.03, .between_runs = 0.15, .degrees = 6}},
+    NoiseName{"workload", {.between_replicas = 0.03, .between_runs = 0.07, .degrees = 6}},
+    NoiseName{"fft", {.between_replicas = 0.07, .between_runs = 0.08, .degrees = 6}},
+    NoiseName{"messages", {.between_replicas = 0.12, .between_runs = 0.12, .degrees = 6}},
+    NoiseName{"latency", {.between_replicas = 0.03, .between_runs = 0.04, .degrees = 6}},
+};
+
+} // namespace
+
+std::string_view to_string(Noise noise) { return noises.at(static_cast<std::size_t>(noise)).name; }
+bool from_text(std::string_view text, Noise& out) {
+    const auto* const found = std::ranges::find(noises, text, &NoiseName::name);
+    if (found == noises.end()) return false;
+    out = static_cast<Noise>(found - noises.begin());
+    return true;
+}
+std::string_view expected_text(Noise /*noise*/) {
+    return "arithmetic, memory, workload, fft, messages or latency";
+}
+NoiseLevel level_of(Noise noise) { return noises.at(static_cast<std::size_t>(noise)).level; }
 
 json::Value to_json(const Benchmark& benchmark) { return json::encode(benchmark); }
 

@@ -68,9 +68,14 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
     const auto& headline = judged.metrics.front();
     const record::Case* best = nullptr;
     const record::Case* example = nullptr; // any measured one, for the parameters in common
+    bool disturbed = false;
     for (const auto& c : run.cases) {
         if (std::ranges::find(ids, c.benchmark) == ids.end() || !is_measured(c)) continue;
         example = &c;
+        if (c.status == record::Status::disturbed) { // not what the machine can do
+            disturbed = true;
+            continue;
+        }
         // One device does not bound another one or the host.
         const auto& metric = c.metrics.front();
         if (c.place != judged.place || metric.unit != headline.unit ||
@@ -78,6 +83,7 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
             continue;
         if (best == nullptr || *metric.value > *best->metrics.front().value) best = &c;
     }
+    if (best == &judged) return {.source = "it is the fastest of its kind in this run"};
     if (best != nullptr)
         return {.value = best->metrics.front().value,
                 .kind = record::CeilingKind::measured,
@@ -86,6 +92,7 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
     const auto names = fmt::format("{}", fmt::join(ids, " or "));
     if (example == nullptr)
         return {.source = fmt::format("{} was not measured in this run", names)};
+    if (disturbed) return {.source = fmt::format("{} was disturbed in this run", names)};
     return {.source = fmt::format("{} was not measured in {} with {} in this run", names,
                                   headline.unit, shared_words(judged, example))};
 }
@@ -112,6 +119,24 @@ void add_limits(record::Case& c, DeviceLimits limits) {
     if (!c.ceiling.value && rest != limits.ceilings.end()) c.ceiling = std::move(*rest++);
     c.other_ceilings.insert(c.other_ceilings.end(), std::move_iterator{rest},
                             std::move_iterator{limits.ceilings.end()});
+}
+
+/// Beyond any doubt about a data sheet's clock or count of units.
+constexpr double impossible = 1.5;
+
+/// Faster than the hardware can be: then something else was measured. A bound that a benchmark measured does not prove
+/// that: data may stay in a cache, and libraries use instructions that portable peak code lacks.
+void refuse_impossible(record::Case& c) {
+    if (c.ceiling.kind != record::CeilingKind::datasheet) return;
+    const double share = record::share_of_ceiling(c).value_or(0);
+    if (share <= impossible) return;
+    set_conclusion(c, {.status = record::Status::incorrect,
+                       .code = record::ReasonCode::above_bound,
+                       .reason = fmt::format("{:.3g} times the bound of the hardware ({}): the "
+                                             "result is not what was to be measured",
+                                             share, c.ceiling.source),
+                       .values = {{"share", share}}});
+    record::summarise(c);
 }
 
 void warn_above(record::Case& c) {
@@ -152,6 +177,7 @@ void assign_ceilings(record::Run& run, const Catalogue& catalogue,
         add_limits(c, c.place.kind == "host"
                           ? network_limits(benchmark->bound, c)
                           : limits_of(benchmark->bound, c, run.machine, hardware));
+        refuse_impossible(c);
         warn_above(c);
     }
 }

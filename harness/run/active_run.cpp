@@ -18,6 +18,12 @@ namespace assay::harness {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr const char* probes_name = "probes.json";
+
+} // namespace
+
 void add_facts(record::NamedList& software, record::NamedList facts) {
     constexpr std::size_t most = 10'000; // a record is read again and again
     facts.resize(std::min(facts.size(), most - std::min(most, software.size())));
@@ -40,6 +46,12 @@ Result<void> ActiveRun::open(RunFolder folder, bool keep_samples) {
     for (auto& step : folder_->steps) {
         dispatcher_.adopt(plan().cases[step.case_index], step.result.settings);
         record::add_step(cases_[step.case_index], std::move(step.result));
+    }
+    for (auto& c : cases_) record::mark_disturbed(c);
+    // Who has the machine alone has no neighbours, and counters show programs beside us.
+    if (!machine_.virtualization.empty() && machine_.virtualization != "none") {
+        probe_.emplace(machine_);
+        best_probe_ = ProbeHistory::read(folder_->state() / probes_name).best();
     }
     if (keep_samples) {
         auto samples = LineFile::open(folder_->path / "samples.ndjson");
@@ -91,7 +103,7 @@ message::Result ActiveRun::attempt(std::size_t index, int replica, const Result<
     if (problem && planned.skip_reason.empty()) {
         auto protocol = planned.protocol;
         protocol.keep_samples = keep_samples_;
-        return dispatcher_.measure(planned, protocol, replica, folder_->log_of(index, planned));
+        return measure_beside_probes(index, replica, protocol);
     }
     message::Result none{.result = empty_case(planned)};
     auto ending = problem ? record::Conclusion{.status = record::Status::skipped,
@@ -102,6 +114,25 @@ message::Result ActiveRun::attempt(std::size_t index, int replica, const Result<
     if (!problem) ending.status = record::Status::failed; // also if the environment lacks something
     set_conclusion(none.result, std::move(ending));
     return none;
+}
+
+message::Result ActiveRun::measure_beside_probes(std::size_t index, int replica,
+                                                 const measure::Protocol& protocol) {
+    const auto& planned = plan().cases[index];
+    const auto measure = [&] {
+        return dispatcher_.measure(planned, protocol, replica, folder_->log_of(index, planned));
+    };
+    const auto& benchmark = *planned.benchmark;
+    if (!probe_ || benchmark.noise != Noise::memory || benchmark.place != "host") return measure();
+    const auto before = probe_->measure();
+    auto attempt = measure();
+    const auto after = probe_->measure();
+    if (!before || !after) return attempt;
+    probes_.push_back(*before);
+    probes_.push_back(*after);
+    if (best_probe_ && !attempt.result.replicas.empty())
+        judge_neighbours(attempt.replica().telemetry, std::min(*before, *after), *best_probe_);
+    return attempt;
 }
 
 /// In addition to the recorded environment of the workers.
@@ -132,6 +163,7 @@ Result<void> ActiveRun::keep(std::size_t index, int replica, message::Result att
     if (auto added = folder_->journal.add({.case_index = index, .result = attempt.result}); !added)
         return added;
     record::add_step(cases_[index], std::move(attempt.result));
+    record::mark_disturbed(cases_[index]);
     return {};
 }
 
@@ -145,7 +177,8 @@ record::Case ActiveRun::concluded(std::size_t index) const {
     return c;
 }
 
-Result<record::Run> ActiveRun::finish(bool interrupted, std::vector<record::ErrorCounter> errors) {
+Result<record::Run> ActiveRun::finish(bool interrupted, std::vector<record::ErrorCounter> errors,
+                                      record::Schedule schedule) {
     const auto& header = folder_->header;
     record::Run run{.id = header.run,
                     .suite = header.suite,
@@ -160,6 +193,7 @@ Result<record::Run> ActiveRun::finish(bool interrupted, std::vector<record::Erro
                     .campaign = header.campaign,
                     .note = header.note,
                     .tags = header.tags,
+                    .schedule = schedule,
                     .machine = machine_,
                     .cases = {}};
     for (std::size_t index = 0; index < cases_.size(); ++index)
@@ -171,8 +205,13 @@ Result<record::Run> ActiveRun::finish(bool interrupted, std::vector<record::Erro
         return tl::unexpected{written.error()};
     remove_empty_logs(folder_->path / "logs");
     redaction_.apply_to_logs(folder_->path / "logs");
+    const auto probes = folder_->state() / probes_name;
+    auto history = ProbeHistory::read(probes);
+    history.add(header.started, std::move(probes_));
+    // On failure the next run knows less of this machine.
+    if (probe_) static_cast<void>(write_atomically(probes, history.text()));
     std::error_code error;
-    fs::remove(folder_->state(), error); // not removed if a module keeps files in it
+    fs::remove(folder_->state(), error); // not removed if something is kept in it
     return run;
 }
 

@@ -12,6 +12,7 @@
 #include "record/model.hpp"
 #include "registry/catalogue.hpp"
 #include "run/dispatcher.hpp"
+#include "run/neighbours.hpp"
 #include "run/redaction.hpp"
 #include "run/run_folder.hpp"
 
@@ -40,6 +41,7 @@ public:
     void ask_modules(const std::function<bool()>& stop);
 
     bool is_open(std::size_t index, int replica) const;
+    /// All planned replicas are measured, or need not be.
     bool is_complete(std::size_t index) const;
     bool has(std::size_t index, int replica) const;
     /// Drops a replica to be measured again: its partner was lost, and pairs must be close in time.
@@ -53,7 +55,8 @@ public:
 
     record::Case concluded(std::size_t index) const;
     /// Writes run.json.
-    Result<record::Run> finish(bool interrupted, std::vector<record::ErrorCounter> errors);
+    Result<record::Run> finish(bool interrupted, std::vector<record::ErrorCounter> errors,
+                               record::Schedule schedule);
 
     const Plan& plan() const { return run_.plan; }
     const Variant& variant() const { return run_.variant; }
@@ -62,6 +65,8 @@ public:
 
 private:
     message::Result attempt(std::size_t index, int replica, const Result<void>& problem);
+    message::Result measure_beside_probes(std::size_t index, int replica,
+                                          const measure::Protocol& protocol);
     void record_variant(message::Result& attempt) const;
     Result<void> keep(std::size_t index, int replica, message::Result attempt);
     Catalogue used_modules() const;
@@ -75,7 +80,10 @@ private:
     /// The sidecar of --raw: {"case": index in the plan, "replica": from 0, "seconds": [...]}, of every batch.
     /// If a resumed run measured a replica twice, the last line counts.
     std::optional<LineFile> samples_;
-    std::vector<record::Case> cases_; ///< measured so far, in the plan's order
+    std::vector<record::Case> cases_;  ///< measured so far, in the plan's order
+    std::optional<MemoryProbe> probe_; ///< where neighbours may use the memory
+    std::optional<double> best_probe_;
+    std::vector<double> probes_; ///< of this run
 };
 
 } // namespace assay::harness

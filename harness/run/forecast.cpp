@@ -25,6 +25,11 @@ Forecast::Forecast(const std::vector<double>& expected_seconds, int replicas,
 
 void Forecast::skip(std::size_t index) { cases_[index].left = std::max(cases_[index].left - 1, 0); }
 
+void Forecast::again(std::size_t index) {
+    ++cases_[index].left;
+    ++total_;
+}
+
 void Forecast::begin(std::size_t index) {
     present_ = index;
     begun_ = clock_();

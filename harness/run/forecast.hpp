@@ -20,6 +20,7 @@ public:
              std::function<double()> now = {});
 
     void skip(std::size_t index);  ///< a step of this case that need not be measured
+    void again(std::size_t index); ///< one more step of this case
     void begin(std::size_t index); ///< a step of this case
     void end(std::size_t index);
 

@@ -6,6 +6,7 @@
 #include "base/version.hpp"
 #include "record/reader.hpp"
 #include "record/same_machine.hpp"
+#include "record/summary.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -56,16 +57,34 @@ bool is_final(const record::Case& step) {
         step.replicas, [](const auto& replica) { return record::is_finished(replica.status); });
 }
 
-bool is_unfinished(const Plan& plan, const std::vector<record::JournalStep>& steps) {
+std::vector<record::Case> cases_of(const Plan& plan,
+                                   const std::vector<record::JournalStep>& steps) {
     std::vector<record::Case> cases;
     cases.reserve(plan.cases.size());
     for (const auto& planned : plan.cases) cases.push_back(empty_case(planned));
     for (const auto& step : steps) record::add_step(cases[step.case_index], step.result);
-    return std::ranges::any_of(cases, [&](const auto& c) {
+    for (auto& c : cases) record::mark_disturbed(c);
+    return cases;
+}
+
+bool is_unfinished(const Plan& plan, const std::vector<record::JournalStep>& steps) {
+    return std::ranges::any_of(cases_of(plan, steps), [&](const auto& c) {
         for (int replica = 0; replica < plan.replicas; ++replica)
             if (is_open(c, replica)) return true;
-        return false;
+        const bool measured =
+            !c.replicas.empty() && std::ranges::all_of(c.replicas, [](const auto& replica) {
+                return record::is_measured(replica.status);
+            });
+        return measured && c.spread && record::undisturbed(c) < record::needed(*c.spread);
     });
+}
+
+/// Forgets the replicas of cases that ended unstable.
+void drop_unstable(const Plan& plan, std::vector<record::JournalStep>& steps) {
+    auto cases = cases_of(plan, steps);
+    for (auto& c : cases) record::conclude(c, plan.replicas);
+    std::erase_if(
+        steps, [&](const auto& step) { return cases[step.case_index].status == Status::unstable; });
 }
 
 /// The folders of earlier runs, newest first: their names begin with the time.
@@ -225,9 +244,9 @@ class Search {
 public:
     /// `folders`: by its id, where new ones are made, then by its aliases.
     Search(std::vector<fs::path> folders, const std::vector<PlannedRun>& wanted,
-           std::vector<record::JournalHeader> headers, const record::Machine& machine)
+           std::vector<record::JournalHeader> headers, const record::Machine& machine, bool retry)
         : folders_{std::move(folders)}, wanted_{wanted}, headers_{std::move(headers)},
-          machine_{machine} {}
+          machine_{machine}, retry_{retry} {}
 
     /// The newest group that can be continued; empty if there is none.
     std::vector<RunFolder> resume() {
@@ -294,6 +313,7 @@ private:
             std::erase_if(found->content.steps, [&](const auto& step) {
                 return !fits(step, plan) || !is_final(step.result);
             });
+            if (retry_) drop_unstable(plan, found->content.steps);
             members[*index] = std::move(found);
         }
         bool finished = true;
@@ -336,6 +356,7 @@ private:
     const std::vector<PlannedRun>& wanted_;
     std::vector<record::JournalHeader> headers_;
     const record::Machine& machine_;
+    bool retry_;
     std::string in_use_; ///< why the last one that fits could not be opened
 };
 
@@ -378,6 +399,7 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
                                                 const record::Machine& machine) {
     const auto started = utc_now();
     const auto id = new_run_id(started);
+    const auto seed = options.seed.value_or(std::stoll(random_token(4), nullptr, 16));
     std::vector<record::JournalHeader> headers;
     for (const auto& run : wanted) {
         headers.push_back({.suite = run.plan.suite,
@@ -390,6 +412,7 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
                            .pairing = run.pairing,
                            .note = options.note,
                            .tags = options.tags});
+        if (!options.planned_order) headers.back().seed = seed;
         if (options.campaign != default_campaign) headers.back().campaign = options.campaign;
         if (headers.back().pairing) headers.back().pairing->id = id;
     }
@@ -400,7 +423,7 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
     std::vector<RunFolder> folders;
     auto note = exchanged_parts(of_machine, machine);
     if (options.resume) {
-        Search search{std::move(of_machine), wanted, headers, machine};
+        Search search{std::move(of_machine), wanted, headers, machine, options.retry};
         if (folders = search.resume(); !folders.empty()) {
             if (auto same = same_occasion(folders.front(), options); !same)
                 return tl::unexpected{same.error()};

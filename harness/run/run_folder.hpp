@@ -35,7 +35,14 @@ struct RunOptions {
     std::string zone;                          ///< empty: as found
     std::vector<std::string> keep_environment; ///< variables that workers get as they are here
     bool resume = false;
-    bool keep_samples = false; ///< --raw: every batch into a sidecar
+    bool retry = false; ///< with resume: cases that ended unstable are measured anew
+    std::optional<double>
+        patience_seconds; ///< for measuring disturbed replicas again; absent: the plan's
+    double quiet_seconds =
+        0; ///< how long to wait before the start for a machine without other load
+    bool planned_order = false;       ///< cases in the order of the plan, not shuffled
+    std::optional<std::int64_t> seed; ///< of the shuffled order; absent: random
+    bool keep_samples = false;        ///< --raw: every batch into a sidecar
     bool record_hostname = false;
     machine::SerialOptions serials{};
     std::filesystem::path program;    ///< answers `program worker`; empty: this program

@@ -10,11 +10,16 @@
 #include "process/program.hpp"
 #include "process/signals.hpp"
 #include "run/active_run.hpp"
+#include "run/order.hpp"
+#include "run/quiet.hpp"
 #include "run/redaction.hpp"
 #include "run/run_folder.hpp"
 #include "telemetry/errors.hpp"
+#include "telemetry/window.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <deque>
@@ -83,7 +88,8 @@ public:
     Runner(const std::vector<PlannedRun>& wanted, const RunOptions& options, Observer& observer)
         : wanted_{wanted}, cases_{wanted_[0].plan.cases.size()},
           replicas_{wanted_[0].plan.replicas}, options_{options}, observer_{observer},
-          redaction_{find_secrets(wanted, options)}, forecast_{steps_of(wanted_), replicas_} {}
+          redaction_{find_secrets(wanted, options)}, forecast_{steps_of(wanted_), replicas_},
+          told_(cases_, false) {}
 
     Result<std::vector<Outcome>> run();
 
@@ -95,7 +101,12 @@ private:
     Result<void> open_runs(const record::Machine& machine);
     void drop_half_pairs();
     Result<void> measure_all();
+    Result<void> measure_again();
     Result<void> measure_one(ActiveRun& active);
+    void wait_before_start();
+    QuietOptions quiet();
+    std::vector<const record::Case*> sides(std::size_t index) const;
+    void tell_finished(std::size_t index);
     void tell(const std::string& phase);
     Result<std::vector<Outcome>> finish();
     std::size_t step_of(std::size_t active, std::size_t index) const {
@@ -117,6 +128,8 @@ private:
     std::size_t present_ = 0; ///< its case
     int replica_ = 0;
     std::string phase_;
+    record::Schedule schedule_;
+    std::vector<bool> told_; ///< cases whose end the observer knows
 };
 
 Watch Runner::watch() {
@@ -128,7 +141,9 @@ Watch Runner::watch() {
 Result<std::vector<Outcome>> Runner::run() {
     if (auto opened = open(); !opened) return tl::unexpected{opened.error()};
     for (auto& active : runs_) active.ask_modules([this] { return signals_.caught() != 0; });
-    const auto measured = measure_all();
+    wait_before_start();
+    auto measured = measure_all();
+    if (measured) measured = measure_again();
     for (auto& active : runs_) active.dismiss();
     governors_.reset();
     if (!measured) return tl::unexpected{measured.error()};
@@ -165,6 +180,11 @@ Result<void> Runner::open() {
     if (auto opened = open_runs(machine); !opened) return opened;
     errors_.emplace(machine);
     drop_half_pairs();
+    for (std::size_t index = 0; index < cases_; ++index)
+        told_[index] = !wants_another(sides(index)) &&
+                       std::ranges::all_of(runs_, [&](const ActiveRun& active) {
+                           return active.is_complete(index);
+                       });
     for (std::size_t i = 0; i < runs_.size(); ++i) {
         for (std::size_t index = 0; index < cases_; ++index)
             for (int replica = 0; replica < replicas_; ++replica)
@@ -209,22 +229,104 @@ void Runner::drop_half_pairs() {
 
 // --- measuring ------------------------------------------------------------------------------------
 
+QuietOptions Runner::quiet() {
+    return {.files = machine::Files{options_.root},
+            .now = telemetry::steady_seconds,
+            .pause =
+                [this](double seconds) {
+                    pollfd watched{.fd = signals_.descriptor(), .events = POLLIN, .revents = 0};
+                    ::poll(&watched, 1, static_cast<int>(seconds * 1000));
+                    tell("waiting for other programs to end");
+                    return signals_.caught() == 0;
+                },
+            .own_seconds = [] { return telemetry::cpu_seconds(::getpid()).value_or(0); }};
+}
+
+void Runner::wait_before_start() {
+    if (!(options_.quiet_seconds > 0) || wait_for_quiet(quiet(), options_.quiet_seconds)) return;
+    if (signals_.caught() == 0)
+        observer_.note(fmt::format("other programs used this machine for all of the {:.0f} s that "
+                                   "--wait-for-quiet allowed; it starts nevertheless",
+                                   options_.quiet_seconds));
+}
+
 /// Replicas are the outer loop, cases the inner one: the replicas of a case are spread over the run, so that
 /// changes of the machine in between show in its interval. A replica is a process: the worker of the
 /// previous replica must not continue, even for a single case. Variants are innermost: drift
 /// affects both sides of a pair.
 Result<void> Runner::measure_all() {
+    schedule_.seed = runs_.front().folder().header.seed;
     for (replica_ = 0; replica_ < replicas_; ++replica_) {
         for (auto& active : runs_) active.dismiss();
-        for (present_ = 0; present_ < cases_; ++present_)
+        for (const auto index : order_of(wanted_.front().plan, schedule_.seed, replica_)) {
+            present_ = index;
             for (const auto turn : order_of_turns(replica_, runs_.size())) {
                 turn_ = turn;
                 if (signals_.caught() != 0) return {};
                 if (!runs_[turn].is_open(present_, replica_)) continue;
                 if (auto done = measure_one(runs_[turn]); !done) return done;
             }
+            if (!wants_another(sides(index))) tell_finished(index);
+        }
     }
     return {};
+}
+
+/// Disturbed replicas once more, in rounds over the cases that need some, each begun in a quiet moment.
+Result<void> Runner::measure_again() {
+    std::vector<const record::Case*> all;
+    for (std::size_t index = 0; index < cases_; ++index)
+        for (const auto* side : sides(index)) all.push_back(side);
+    double planned = 0;
+    for (const auto& run : wanted_)
+        planned += run.plan.patience_seconds.value_or(run.plan.expected_seconds);
+    schedule_.patience_seconds = options_.patience_seconds.value_or(planned);
+    schedule_.always_busy = is_always_busy(all);
+    // Longer than a burst of load lasts; a load that stays is not worth the whole patience.
+    constexpr double longest_wait = 20;
+    const double started = telemetry::steady_seconds();
+    const auto left = [&] {
+        return schedule_.patience_seconds - (telemetry::steady_seconds() - started);
+    };
+    bool go_on = !schedule_.always_busy;
+    bool tried = false;
+    for (int round = 0; go_on; ++round) {
+        for (auto& active : runs_) active.dismiss();
+        go_on = false;
+        for (const auto index : order_of(wanted_.front().plan, schedule_.seed, replicas_ + round)) {
+            if (signals_.caught() != 0 || !wants_another(sides(index))) continue;
+            tried = true;
+            go_on = left() > 0 && wait_for_quiet(quiet(), std::min(left(), longest_wait));
+            if (!go_on) break;
+            present_ = index;
+            replica_ = next_index(sides(index));
+            for (const auto turn : order_of_turns(replica_, runs_.size())) {
+                turn_ = turn;
+                if (signals_.caught() != 0) break;
+                forecast_.again(step_of(turn_, present_));
+                if (auto done = measure_one(runs_[turn]); !done) return done;
+            }
+        }
+    }
+    if (tried) schedule_.spent_seconds = telemetry::steady_seconds() - started;
+    for (std::size_t index = 0; index < cases_; ++index) tell_finished(index);
+    return {};
+}
+
+std::vector<const record::Case*> Runner::sides(std::size_t index) const {
+    std::vector<const record::Case*> sides;
+    for (const auto& active : runs_) sides.push_back(&active.at(index));
+    return sides;
+}
+
+void Runner::tell_finished(std::size_t index) {
+    if (told_[index] || !std::ranges::all_of(runs_, [&](const ActiveRun& active) {
+            return active.is_complete(index);
+        }))
+        return;
+    told_[index] = true;
+    for (const auto& active : runs_)
+        observer_.finished(active.concluded(index), active.variant().label);
 }
 
 Result<void> Runner::measure_one(ActiveRun& active) {
@@ -241,7 +343,6 @@ Result<void> Runner::measure_one(ActiveRun& active) {
     forecast_.end(step_of(turn_, present_));
     for (int later = replica_ + 1; later < replicas_; ++later)
         if (!active.is_open(present_, later)) forecast_.skip(step_of(turn_, present_));
-    if (active.is_complete(present_)) observer_.finished(active.concluded(present_), variant.label);
     return {};
 }
 
@@ -259,7 +360,7 @@ Result<std::vector<Outcome>> Runner::finish() {
     const int signal = signals_.caught();
     const auto errors = errors_->counters();
     for (auto& active : runs_) {
-        auto run = active.finish(signal != 0, errors);
+        auto run = active.finish(signal != 0, errors, schedule_);
         if (!run) return tl::unexpected{run.error()};
         outcomes.push_back(
             {.run = std::move(*run), .file = active.folder().path / "run.json", .signal = signal});

@@ -229,6 +229,8 @@ Result<Benchmark> benchmark_of(const assay_benchmark& from) {
                  .headline = text_of(from.headline),
                  .ceiling = text_of(from.ceiling),
                  .bound = is_known ? static_cast<BoundBy>(from.bound) : BoundBy::none,
+                 .noise = from.noise <= ASSAY_NOISE_LATENCY ? static_cast<Noise>(from.noise)
+                                                            : Noise::unknown,
                  .rewinds = (from.flags & ASSAY_REWINDS) != 0,
                  .single_call = (from.flags & ASSAY_SINGLE_CALL) != 0,
                  .team = (from.flags & ASSAY_TEAM) != 0,

@@ -35,6 +35,17 @@ enum class Bound : std::uint32_t {
     network = ASSAY_BOUND_NETWORK,
 };
 
+/// How its values spread by their nature: assay_noise in assay/module.h.
+enum class Noise : std::uint32_t {
+    unknown = ASSAY_NOISE_UNKNOWN,
+    arithmetic = ASSAY_NOISE_ARITHMETIC,
+    memory = ASSAY_NOISE_MEMORY,
+    workload = ASSAY_NOISE_WORKLOAD,
+    fft = ASSAY_NOISE_FFT,
+    messages = ASSAY_NOISE_MESSAGES,
+    latency = ASSAY_NOISE_LATENCY,
+};
+
 /// Name and documentation of a benchmark. `assay describe` prints these texts, manifests and reports
 /// show them: there is no other copy.
 struct Info {
@@ -52,6 +63,7 @@ struct Info {
     /// kernels on one core of the host.
     std::int64_t trial_bytes = 0;
     Bound bound = Bound::none; ///< its inputs are passed to Context::tell
+    Noise noise = Noise::unknown;
 };
 
 enum class Links : std::uint32_t {

@@ -406,6 +406,7 @@ consteval assay_benchmark define() {
     b.clock_resolution = detail::clock_resolution<B>();
     b.trial_bytes = B::info.trial_bytes;
     b.bound = static_cast<std::uint32_t>(B::info.bound);
+    b.noise = static_cast<std::uint32_t>(B::info.noise);
     return b;
 }
 

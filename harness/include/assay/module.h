@@ -204,6 +204,18 @@ enum assay_bound {
     ASSAY_BOUND_NETWORK = 6 /* between two machines; network_devices, directions, machines, ranks */
 };
 
+/* How values of one benchmark spread by their nature: between processes on a quiet machine, and between runs on one
+   that is shared with others. The program's intervals and comparisons start from it. */
+enum assay_noise {
+    ASSAY_NOISE_UNKNOWN = 0,
+    ASSAY_NOISE_ARITHMETIC = 1, /* matrix products, peaks: bound by execution units */
+    ASSAY_NOISE_MEMORY = 2,     /* bound by the bandwidth of memory or of a link */
+    ASSAY_NOISE_WORKLOAD = 3,   /* mixed: molecular dynamics, layers of a model */
+    ASSAY_NOISE_FFT = 4,
+    ASSAY_NOISE_MESSAGES = 5, /* between processes or devices */
+    ASSAY_NOISE_LATENCY = 6   /* of one access or call */
+};
+
 typedef struct assay_benchmark {
     uint32_t struct_size;
     uint32_t version;  /* raised when values are no longer comparable with older ones */
@@ -238,7 +250,7 @@ typedef struct assay_benchmark {
     int64_t trial_bytes;     /* for parameters in bytes in tests: reaches every kernel and takes
                             milliseconds; 0: a few MiB */
     uint32_t bound;          /* enum assay_bound */
-    uint32_t reserved;
+    uint32_t noise;          /* enum assay_noise; 0 in modules from before there was one */
 } assay_benchmark;
 
 /* An environment variable that a library reads when it is loaded and that changes its speed. The

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/neighbours.hpp"
+
+#include "base/file.hpp"
+#include "json/codec.hpp"
+#include "json/json.hpp"
+#include "record/format.hpp"
+#include "stats/summary.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <latch>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+constexpr std::string_view schema_name = "assay.probes/1";
+constexpr std::size_t most_runs = 20;
+constexpr std::size_t most_probes = 1000; ///< of a run
+constexpr std::size_t fewest_probes = 20; ///< that tell a best
+constexpr double best_quantile = 0.95;
+/// Probes of a quiet machine differ by some 3%.
+constexpr double far_below = 0.9;
+constexpr int windows = 3;
+constexpr std::chrono::milliseconds window{10};
+
+std::vector<int> usable_cpus() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    std::vector<int> cpus;
+    if (::sched_getaffinity(0, sizeof(set), &set) != 0) return cpus;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    return cpus;
+}
+
+void stay_on(int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    static_cast<void>(::sched_setaffinity(0, sizeof(set), &set)); // where it fails, threads wander
+}
+
+/// Passes over one slice until the end; bytes moved. a = b + s c in thirds of it.
+double triad(std::vector<double>& slice, std::chrono::steady_clock::time_point end) {
+    const std::size_t third = slice.size() / 3;
+    double* const a = slice.data();
+    const double* const b = a + third;
+    const double* const c = b + third;
+    constexpr std::size_t chunk = std::size_t{1} << 15U; // elements between looks at the clock
+    double bytes = 0;
+    for (;;)
+        for (std::size_t begin = 0; begin < third; begin += chunk) {
+            const std::size_t last = std::min(third, begin + chunk);
+            for (std::size_t i = begin; i < last; ++i) a[i] = b[i] + 3.0 * c[i];
+            bytes += static_cast<double>(last - begin) * 3 * sizeof(double);
+            if (std::chrono::steady_clock::now() >= end) return bytes;
+        }
+}
+
+} // namespace
+
+ProbeHistory ProbeHistory::read(const std::filesystem::path& path) {
+    constexpr std::size_t most = std::size_t{1} << 20U;
+    const auto text = read_whole(path, most);
+    return text ? parse(*text) : ProbeHistory{};
+}
+
+ProbeHistory ProbeHistory::parse(std::string_view text) {
+    const auto value = json::parse(text, "probes.json");
+    if (!value) return {};
+    ProbeHistory history;
+    json::Document document{*value, "probes.json"};
+    const auto root = document.root();
+    std::string schema;
+    root.read("schema", schema);
+    root.each("runs", [&](const json::Object& item) {
+        auto& run = history.runs_.emplace_back();
+        item.read("started", run.started);
+        item.read("bytes_per_second", run.probes);
+    });
+    if (schema != schema_name || !document.result() || history.runs_.size() > most_runs) return {};
+    return history;
+}
+
+std::optional<double> ProbeHistory::best() const {
+    std::vector<double> all;
+    for (const auto& run : runs_)
+        for (const double probe : run.probes)
+            if (probe > 0) all.push_back(probe);
+    if (all.size() < fewest_probes) return std::nullopt;
+    return stats::quantile(all, best_quantile);
+}
+
+void ProbeHistory::add(const std::string& started, std::vector<double> probes) {
+    if (probes.empty()) return;
+    probes.resize(std::min(probes.size(), most_probes));
+    runs_.push_back({.started = started, .probes = std::move(probes)});
+    if (runs_.size() > most_runs) runs_.erase(runs_.begin());
+}
+
+std::string ProbeHistory::text() const {
+    json::Value runs = json::Value::array();
+    for (const auto& run : runs_)
+        runs.push_back({{"started", run.started}, {"bytes_per_second", run.probes}});
+    return json::to_line({{"schema", schema_name}, {"runs", std::move(runs)}}) + '\n';
+}
+
+MemoryProbe::MemoryProbe(const record::Machine& machine) : cpus_{usable_cpus()} {
+    constexpr std::int64_t least = std::int64_t{64} << 20U;
+    constexpr std::int64_t most = std::int64_t{1} << 30U;
+    std::int64_t cache = 0; // all instances of the largest level
+    for (const auto& level : machine.caches)
+        cache = std::max(cache, level.bytes * std::max(level.count, 1));
+    const auto memory = machine.memory_limit_bytes.value_or(machine.memory_bytes.value_or(most));
+    constexpr int beyond = 4;
+    bytes_ = static_cast<std::size_t>(
+        std::min(std::clamp(beyond * cache, least, most), std::max(memory / 16, std::int64_t{0})));
+}
+
+std::optional<double> MemoryProbe::measure() try {
+    if (cpus_.empty() || bytes_ == 0) return std::nullopt;
+    slices_.resize(cpus_.size());
+    const std::size_t size = bytes_ / cpus_.size() / sizeof(double);
+    const auto threads = static_cast<std::ptrdiff_t>(cpus_.size());
+    double best = 0;
+    for (int turn = 0; turn < windows; ++turn) {
+        std::latch ready{threads};
+        std::vector<double> rates(cpus_.size(), 0);
+        std::vector<std::jthread> team;
+        const auto probe = [&](std::size_t i) {
+            stay_on(cpus_[i]);
+            try {
+                if (slices_[i].size() != size) slices_[i].assign(size, 1.0);
+            } catch (const std::bad_alloc&) {
+                slices_[i].clear();
+            }
+            ready.arrive_and_wait();
+            if (slices_[i].empty()) return;
+            const auto begun = std::chrono::steady_clock::now();
+            const double bytes = triad(slices_[i], begun + window);
+            const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
+            rates[i] = bytes / taken.count();
+        };
+        for (std::size_t i = 0; i < cpus_.size(); ++i) try {
+                team.emplace_back(probe, i);
+            } catch (const std::system_error&) { // those that started must not wait for the others
+                ready.count_down(threads - static_cast<std::ptrdiff_t>(i));
+                return std::nullopt;
+            }
+        team.clear(); // joins
+        double sum = 0;
+        for (const double rate : rates) sum += rate;
+        best = std::max(best, sum);
+    }
+    if (best > 0) return best;
+    return std::nullopt;
+} catch (const std::exception&) { // no thread or no memory: no probe
+    return std::nullopt;
+}
+
+void judge_neighbours(record::Telemetry& telemetry, double probe, double best) {
+    if (!(probe < far_below * best)) return;
+    disturb(telemetry, record::DisturbanceCode::neighbours, {{"share", probe / best}},
+            fmt::format("Memory reached {} of the best of this machine just before or after: "
+                        "neighbours use it, or the machine has changed.",
+                        record::human_percent(probe / best)));
+}
+
+} // namespace assay::harness

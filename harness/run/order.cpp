@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/order.hpp"
+
+#include "record/summary.hpp"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+/// Again when the first ones are all disturbed.
+constexpr int most_in_vain = 2;
+
+bool is_quiet(const record::Case& c, int index) {
+    const auto found = std::ranges::find(c.replicas, index, &record::Replica::index);
+    return found != c.replicas.end() && record::is_measured(found->status) &&
+           found->status != record::Status::disturbed;
+}
+
+bool is_measured(const record::Case& c) {
+    return c.spread && !c.replicas.empty() &&
+           std::ranges::all_of(
+               c.replicas, [](const auto& replica) { return record::is_measured(replica.status); });
+}
+
+} // namespace
+
+std::vector<std::size_t> order_of(const Plan& plan, std::optional<std::int64_t> seed, int replica) {
+    std::map<std::size_t, std::vector<std::size_t>> blocks;
+    std::vector<std::size_t> names; // in the order of the plan
+    for (std::size_t i = 0; i < plan.cases.size(); ++i) {
+        auto& block = blocks[plan.cases[i].block];
+        if (block.empty()) names.push_back(plan.cases[i].block);
+        block.push_back(i);
+    }
+    if (seed) {
+        std::seed_seq words{static_cast<std::uint32_t>(*seed), static_cast<std::uint32_t>(replica)};
+        std::mt19937 random{words};
+        // std::shuffle may differ between libraries; the bias of the remainder is below 1e-6.
+        for (std::size_t i = names.size(); i > 1; --i) std::swap(names[i - 1], names[random() % i]);
+    }
+    std::vector<std::size_t> order;
+    for (const auto name : names)
+        order.insert(order.end(), blocks[name].begin(), blocks[name].end());
+    return order;
+}
+
+int undisturbed_on_all(const std::vector<const record::Case*>& sides) {
+    int count = 0;
+    for (const auto& replica : sides.front()->replicas)
+        if (std::ranges::all_of(
+                sides, [&](const record::Case* side) { return is_quiet(*side, replica.index); }))
+            ++count;
+    return count;
+}
+
+bool wants_another(const std::vector<const record::Case*>& sides) {
+    if (!std::ranges::all_of(sides, [](const auto* side) { return is_measured(*side); }))
+        return false;
+    const int wanted = sides.front()->spread->replicas;
+    const int quiet = undisturbed_on_all(sides);
+    const int measured = next_index(sides);
+    return quiet < wanted && (quiet > 0 || measured < wanted + most_in_vain);
+}
+
+int next_index(const std::vector<const record::Case*>& sides) {
+    int next = 0;
+    for (const auto* side : sides)
+        if (!side->replicas.empty()) next = std::max(next, side->replicas.back().index + 1);
+    return next;
+}
+
+bool is_always_busy(const std::vector<const record::Case*>& cases) {
+    constexpr std::size_t fewest = 3;
+    std::size_t measured = 0;
+    for (const auto* c : cases) {
+        if (record::undisturbed(*c) > 0) return false;
+        measured += static_cast<std::size_t>(std::ranges::count_if(
+            c->replicas, [](const auto& replica) { return record::is_measured(replica.status); }));
+    }
+    return measured >= fewest;
+}
+
+} // namespace assay::harness

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// In which order cases are measured, and which are measured again. Neither looks at values.
+
+#pragma once
+
+#include "plan/plan.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace assay::harness {
+
+/// Indexes of the plan's cases for one replica. With a seed the blocks are shuffled, otherwise for each replica, so that
+/// no case always follows the same one; inside a block the order is the plan's. The same on every machine.
+std::vector<std::size_t> order_of(const Plan& plan, std::optional<std::int64_t> seed, int replica);
+
+/// Of the sides of one case, which take turns (one side in a run that is not interleaved): how many replicas were
+/// measured on all of them and disturbed on none.
+int undisturbed_on_all(const std::vector<const record::Case*>& sides);
+
+/// Is another replica worth its time? Not if enough are undisturbed, a side ended badly, or all replicas were disturbed
+/// and so were two more: what disturbs this case does not go away.
+bool wants_another(const std::vector<const record::Case*>& sides);
+/// The index of that replica.
+int next_index(const std::vector<const record::Case*>& sides);
+
+/// Every measured replica was disturbed, of three or more: waiting would not help.
+bool is_always_busy(const std::vector<const record::Case*>& cases);
+
+} // namespace assay::harness
