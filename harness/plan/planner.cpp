@@ -319,7 +319,8 @@ void note_targets(Plan& plan) {
         const double usual = stats::expected_half_width(
             {.deviation = spread.between_replicas, .degrees = spread.degrees},
             static_cast<std::size_t>(plan.replicas));
-        if (!(usual > target) || !planned.skip_reason.empty()) continue;
+        const bool known = planned.benchmark->noise != Noise::unknown;
+        if (!known || !(usual > target) || !planned.skip_reason.empty()) continue;
         const double needed = std::pow(2 * spread.between_replicas / target, 2);
         kinds.try_emplace(spread.source, fmt::format("{} {} (usually {} with {})", spread.source,
                                                      std::ceil(needed),

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,7 @@ int main(int argc, char** argv) {
     bool does_simulate = false;
     bool does_measure = false;
     bool does_record = false;
+    bool does_busy = false;
     bool as_json = false;
     app.add_option("--build", measurement.build, "Build folder")
         ->required()
@@ -79,6 +81,8 @@ int main(int argc, char** argv) {
     app.add_flag("--simulate", does_simulate,
                  "From recorded replicas; what is done unless told otherwise");
     app.add_flag("--measure", does_measure, "On this machine, for up to half an hour");
+    app.add_flag("--busy", does_busy,
+                 "On this machine under planted loads, some 20 minutes, nothing else running");
     app.add_option("--replicas", recording, "Recorded replicas [tests/truth/replicas.csv]");
     app.add_option("--tables", simulation.comparisons, "Simulated comparisons")
         ->capture_default_str();
@@ -100,15 +104,16 @@ int main(int argc, char** argv) {
         if (recording.empty()) recording = root / "tests/truth/replicas.csv";
         measurement.suites = root / "tests/truth";
         std::vector<Figure> figures;
+        if (measurement.out.empty())
+            measurement.out = std::filesystem::temp_directory_path() /
+                              fmt::format("assay-bench-stats-{}", ::getpid());
+        if (does_busy) figures = assay::truth::measure_busy(measurement);
         if (does_measure) {
-            if (measurement.out.empty())
-                measurement.out = std::filesystem::temp_directory_path() /
-                                  fmt::format("assay-bench-stats-{}", ::getpid());
             auto measured = assay::truth::measure(measurement);
-            figures = std::move(measured.figures);
+            std::ranges::move(measured.figures, std::back_inserter(figures));
             if (does_record) assay::truth::write_recording(recording, measured.recorded);
         }
-        if (does_simulate || !does_measure) {
+        if (does_simulate || !(does_measure || does_busy)) {
             const auto recorded = assay::truth::read_recording(recording);
             std::ranges::copy(assay::truth::simulate(recorded, simulation),
                               std::back_inserter(figures));

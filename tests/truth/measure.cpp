@@ -27,31 +27,6 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// What a program prints as JSON.
-json::Value answer_of(const std::vector<std::string>& arguments,
-                      const peers::Variables& variables) {
-    peers::Spawned program{arguments, variables};
-    std::string text;
-    for (std::string line = program.read_line(); !line.empty(); line = program.read_line())
-        text += line;
-    const int code = program.wait();
-    auto document = json::parse(text, arguments.front());
-    // 1 says that a case went wrong; its series is missing then, and counted as such.
-    if (!document || (code != 0 && code != 1))
-        throw std::runtime_error{fmt::format("`{}` ended with exit code {} and {} bytes of output",
-                                             fmt::join(arguments, " "), code, text.size())};
-    return *std::move(document);
-}
-
-/// One series of a comparison: what was said of it, and its pairs.
-struct Seen {
-    std::string outcome = "missing";
-    double ratio = 0;
-    double detectable = 0;
-    Recorded recorded;
-};
-using Comparison = std::map<std::string, Seen>;
-
 std::string name_of(const std::string& benchmark, const std::string& library,
                     const std::string& what) {
     std::string name = fmt::format("{} {} {}", benchmark, library, what);
@@ -83,6 +58,24 @@ void add_pairs(Comparison& comparison, const std::vector<std::string>& inputs) {
             recorded.pairs.emplace_back(std::exp(sides.begin()->second - center),
                                         std::exp(sides.rbegin()->second - center));
     }
+}
+
+} // namespace
+
+/// What a program prints as JSON.
+json::Value answer_of(const std::vector<std::string>& arguments,
+                      const peers::Variables& variables) {
+    peers::Spawned program{arguments, variables};
+    std::string text;
+    for (std::string line = program.read_line(); !line.empty(); line = program.read_line())
+        text += line;
+    const int code = program.wait();
+    auto document = json::parse(text, arguments.front());
+    // 1 says that a case went wrong; its series is missing then, and counted as such.
+    if (!document || (code != 0 && code != 1))
+        throw std::runtime_error{fmt::format("`{}` ended with exit code {} and {} bytes of output",
+                                             fmt::join(arguments, " "), code, text.size())};
+    return *std::move(document);
 }
 
 Comparison compare(const Measurement& measurement, const std::string& suite,
@@ -117,9 +110,11 @@ Comparison compare(const Measurement& measurement, const std::string& suite,
     return comparison;
 }
 
-void say(const std::string& line) { std::fputs((line + '\n').c_str(), stderr); }
-
 bool is_called(const Seen& seen) { return seen.outcome == "better" || seen.outcome == "worse"; }
+
+namespace {
+
+void say(const std::string& line) { std::fputs((line + '\n').c_str(), stderr); }
 
 Figure measure_nothing(const Measurement& measurement, std::vector<Recorded>& recorded) {
     const auto start = Clock::now();

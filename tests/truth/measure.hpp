@@ -2,10 +2,14 @@
 
 #pragma once
 
+#include "child.hpp"
 #include "figures.hpp"
+#include "json/json.hpp"
 #include "recording.hpp"
 
 #include <filesystem>
+#include <map>
+#include <string>
 #include <vector>
 
 namespace assay::truth {
@@ -20,6 +24,23 @@ struct Measurement {
     std::size_t planted = 3;      ///< comparisons with 3% planted in all series, of ten pairs each
 };
 
+/// What a program prints as JSON; its exit code is 0 or 1.
+json::Value answer_of(const std::vector<std::string>& arguments, const peers::Variables& variables);
+
+/// One series of a comparison: what was said of it, and its pairs.
+struct Seen {
+    std::string outcome = "missing";
+    double ratio = 0;
+    double detectable = 0;
+    Recorded recorded;
+};
+using Comparison = std::map<std::string, Seen>; ///< by "benchmark library what"
+bool is_called(const Seen& seen);
+/// Of a suite in tests/truth, variant A against `second` ("B: SLOWED_BY=0.03").
+Comparison compare(const Measurement& measurement, const std::string& suite,
+                   const std::string& second, std::size_t pairs,
+                   const std::filesystem::path& folder);
+
 struct Measured {
     std::vector<Figure> figures;
     std::vector<Recorded> recorded; ///< of the settings that are the same
@@ -27,5 +48,9 @@ struct Measured {
 
 /// Throws std::runtime_error where a program fails.
 Measured measure(const Measurement& measurement);
+
+/// Runs quick on the quiet machine and under planted loads, compares all runs with each other, and finds a planted
+/// slowdown under load: some 20 minutes, nothing else running.
+std::vector<Figure> measure_busy(const Measurement& measurement);
 
 } // namespace assay::truth

@@ -21,6 +21,7 @@ using namespace assay::harness;
 using harness::testing::catalogue;
 using harness::testing::TemporaryFolder;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -274,6 +275,35 @@ constexpr const char* small_suite = R"({
     { "benchmark": "gemm.square", "library": "mkl" },
     { "benchmark": "gemm.square", "parameters": { "precision": ["fp64", "bf16"], "threads": "one" } }
   ] })";
+
+TEST(Plan, CasesOfOneClusterAreOneBlock) {
+    const auto all = catalogue();
+    const auto plan = plan_of(all, {.what = {"gemm.square", "memory.copy", "peak.fma"}});
+    std::set<std::size_t> blocks;
+    for (const auto& planned : plan.cases)
+        if (planned.benchmark->id == "memory.copy")
+            EXPECT_NE(planned.block, plan.cases.front().block);
+        else
+            EXPECT_EQ(planned.block, plan.cases.front().block) << planned.benchmark->id;
+}
+
+TEST(Plan, SaysHowFarReplicasAreExpectedToDiffer) {
+    auto all = catalogue();
+    for (auto& benchmark : all.modules.front().benchmarks)
+        if (benchmark.id == "memory.copy") benchmark.noise = Noise::memory;
+    const auto plan = plan_of(all, {.what = {"memory.copy", "peak.fma"}, .replicas = 5});
+    for (const auto& planned : plan.cases) {
+        const auto c = empty_case(planned);
+        ASSERT_TRUE(c.spread);
+        EXPECT_EQ(c.spread->replicas, 5);
+        const bool memory = planned.benchmark->id == "memory.copy";
+        EXPECT_EQ(c.spread->source, memory ? "memory" : "unknown");
+        EXPECT_EQ(c.spread->degrees, memory ? 6 : 0) << "nothing is known of an undeclared kind";
+        EXPECT_GE(c.spread->limit, planned.protocol.target);
+    }
+    EXPECT_THAT(plan.notes,
+                Contains(AllOf(HasSubstr("half width of 1.0%"), HasSubstr("memory 36"))));
+}
 
 TEST(PlanOfSuite, AnEntryMayHaveAProtocolOfItsOwnAndABudgetCutsTheLongOnesFirst) {
     TemporaryFolder folder;

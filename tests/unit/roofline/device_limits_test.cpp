@@ -357,6 +357,23 @@ TEST(DeviceLimits, WhatWasMeasuredComesFirstAndTheSheetBesideIt) {
     EXPECT_THAT(run.cases[1].other_ceilings, SizeIs(2));
 }
 
+TEST(DeviceLimits, WhatNoHardwareCanDoIsIncorrect) {
+    for (const auto& [value, status] :
+         {std::pair{9e12, record::Status::incorrect}, {5e12, record::Status::ok}}) {
+        record::Run run;
+        run.machine = machine_with(h200());
+        auto all = harness::testing::catalogue();
+        auto benchmark = harness::testing::benchmark("memory.stream", "bandwidth", {});
+        benchmark.bound = BoundBy::memory;
+        all.modules.push_back(harness::testing::manifest("cublaslt", {benchmark}));
+        run.cases.push_back(stream());
+        run.cases[0].metrics.front().value = value;
+        assign_ceilings(run, all, shipped());
+        EXPECT_EQ(run.cases[0].status, status) << run.cases[0].ceiling.source;
+        EXPECT_EQ(run.cases[0].metrics.empty(), status == record::Status::incorrect);
+    }
+}
+
 TEST(DeviceLimits, WhatWasExceededIsNoLimit) {
     auto run = run_of({at(peak(), "GPU-1", 600e12), at(gemm("bf16"), "GPU-1", 800e12)});
     assign_ceilings(run, device_catalogue(), shipped());

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cases with replicas that something else disturbed: which count, what the case is then, and what a run says of it.
+#include "record/check.hpp"
+#include "record/summary.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace assay::record {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr int wanted = 5;
+
+Case measured(const std::vector<double>& seconds) {
+    Case c;
+    c.benchmark = "test.case";
+    c.library = "host";
+    c.work = {{"bytes", 1000.0}};
+    c.headline = "bandwidth";
+    c.spread = Spread{.between_replicas = 0.03,
+                      .between_runs = 0.15,
+                      .degrees = 6,
+                      .limit = 0.045,
+                      .replicas = wanted,
+                      .source = "memory"};
+    for (const double s : seconds) {
+        Replica replica;
+        replica.index = static_cast<int>(c.replicas.size());
+        replica.status = Status::ok;
+        replica.values = {s, s};
+        replica.batches = 2;
+        replica.calls = 1;
+        replica.seconds = s;
+        c.replicas.push_back(replica);
+    }
+    return c;
+}
+
+void use_cpu(Case& c, std::size_t replica, double share, const std::string& programs = "") {
+    Values values{{"share", share}};
+    if (!programs.empty()) values.push_back({"programs", programs});
+    disturb(c.replicas[replica].telemetry, DisturbanceCode::foreign_cpu, values, "others ran");
+}
+
+double value_of(const Case& c) { return c.metrics.at(0).value.value_or(0); }
+
+std::vector<int> counted_indexes(const Case& c) {
+    std::vector<int> indexes;
+    for (const Replica* replica : counted(c)) indexes.push_back(replica->index);
+    return indexes;
+}
+
+TEST(Disturbed, ReplicasDoNotCountWhateverTheirValue) {
+    Case c = measured({1.0, 0.5, 1.0, 1.9, 1.0, 1.0, 1.0});
+    use_cpu(c, 1, 0.3);
+    use_cpu(c, 3, 0.2);
+    conclude(c, wanted);
+    EXPECT_EQ(c.status, Status::ok) << c.reason;
+    EXPECT_THAT(counted_indexes(c), ElementsAre(0, 2, 4, 5, 6));
+    EXPECT_NEAR(value_of(c), 1000, 1e-9);
+    EXPECT_EQ(c.replicas[1].status, Status::disturbed) << "the fast one as well";
+    EXPECT_EQ(c.replicas[3].reason_code, ReasonCode::disturbed);
+    ASSERT_TRUE(c.metrics[0].levels);
+    EXPECT_NEAR(*c.metrics[0].levels->mean, 1000 / std::pow(0.5 * 1.9, 1.0 / 7), 1e-9);
+    EXPECT_FALSE(c.metrics[0].levels->slow);
+    EXPECT_EQ(c.metrics[0].levels->share, 1.0);
+}
+
+TEST(Disturbed, HalfOfTheWantedReplicasAreEnough) {
+    Case c = measured({1.0, 2.0, 1.0, 2.0, 1.0});
+    use_cpu(c, 1, 0.3);
+    use_cpu(c, 3, 0.3);
+    conclude(c, wanted);
+    EXPECT_EQ(c.status, Status::ok) << c.reason;
+    EXPECT_NEAR(value_of(c), 1000, 1e-9);
+}
+
+TEST(Disturbed, WithFewerTheLeastDisturbedCountAndTheCaseIsDisturbed) {
+    Case c = measured({1.0, 3.0, 2.0, 3.0, 4.0});
+    for (const auto& [replica, share] : {std::pair{1U, 0.3}, {2U, 0.1}, {3U, 0.2}, {4U, 0.9}})
+        use_cpu(c, replica, share);
+    conclude(c, wanted);
+    EXPECT_EQ(c.status, Status::disturbed);
+    EXPECT_EQ(c.reason_code, ReasonCode::disturbed);
+    EXPECT_THAT(c.reason, HasSubstr("1 of 5 replicas were undisturbed: others ran"));
+    EXPECT_EQ(text(c.reason_values, "cause"), "foreign_cpu");
+    EXPECT_THAT(counted_indexes(c), ElementsAre(0, 2, 3));
+    EXPECT_FALSE(is_finished(c.status)) << "measured again by --resume";
+}
+
+TEST(Disturbed, OnlyCausesFromOutside) {
+    for (const auto [code, external] : {std::pair{DisturbanceCode::foreign_cpu, true},
+                                        {DisturbanceCode::steal, true},
+                                        {DisturbanceCode::waiting, true},
+                                        {DisturbanceCode::too_hot, true},
+                                        {DisturbanceCode::device_shared, true},
+                                        {DisturbanceCode::neighbours, true},
+                                        {DisturbanceCode::quota, false},
+                                        {DisturbanceCode::clock_rose, false},
+                                        {DisturbanceCode::device_capped, false},
+                                        {DisturbanceCode::link_narrow, false}}) {
+        Case c = measured({1.0});
+        disturb(c.replicas[0].telemetry, code, {{"share", 0.5}}, "a cause");
+        mark_disturbed(c);
+        EXPECT_EQ(c.replicas[0].status == Status::disturbed, external) << to_string(code);
+    }
+}
+
+TEST(Disturbed, ALowClockIsSeenAgainstTheOtherReplicas) {
+    Case c = measured({1.0, 1.1, 1.0});
+    c.replicas[0].telemetry.core_clock_hz = 3.0e9;
+    c.replicas[1].telemetry.core_clock_hz = 2.7e9;
+    c.replicas[2].telemetry.core_clock_hz = 2.95e9;
+    mark_disturbed(c);
+    mark_disturbed(c);
+    EXPECT_EQ(undisturbed(c), 2);
+    ASSERT_EQ(c.replicas[1].telemetry.disturbed_by.size(), 1U) << "said once";
+    EXPECT_EQ(c.replicas[1].telemetry.disturbed_by[0].code, DisturbanceCode::clock_low);
+    EXPECT_THAT(c.replicas[1].telemetry.disturbances, ElementsAre(HasSubstr("2.70 GHz")));
+}
+
+TEST(Disturbed, FilesWithoutASpreadKeepTheirRule) {
+    Case c = measured({1.0, 2.0, 1.0});
+    use_cpu(c, 1, 0.3);
+    c.spread.reset();
+    conclude(c, 3);
+    EXPECT_EQ(c.status, Status::unstable) << "a factor of two";
+    EXPECT_NEAR(value_of(c), 1000 / std::cbrt(2.0), 1e-9);
+    EXPECT_FALSE(c.metrics[0].levels);
+}
+
+TEST(Disturbed, TwoLevelsAreNamedWithTheirShares) {
+    Case c = measured({1.0, 1.0, 1.6, 1.0, 1.6});
+    conclude(c, wanted);
+    EXPECT_EQ(c.status, Status::unstable);
+    EXPECT_EQ(c.reason_code, ReasonCode::two_levels);
+    EXPECT_EQ(c.reason, "60% of the replicas at 1.00 kB/s, the others at 625 B/s");
+    EXPECT_NEAR(value_of(c), 1000, 1e-9);
+    EXPECT_NEAR(*c.metrics[0].levels->slow, 625, 1e-9);
+    EXPECT_NEAR(*c.metrics[0].levels->share, 0.6, 1e-12);
+}
+
+TEST(Disturbed, AWideIntervalNamesTheValuesBehindIt) {
+    Case c = measured({1.0, 1.2, 1.1});
+    c.spread->replicas = 3;
+    conclude(c, 3);
+    EXPECT_EQ(c.status, Status::unstable);
+    EXPECT_EQ(c.reason_code, ReasonCode::wide_interval);
+    EXPECT_THAT(c.reason, HasSubstr("replicas 1.00 kB/s, 833 B/s, 909 B/s"));
+}
+
+TEST(Disturbed, DriftOfMostReplicasIsUnstableAndOfOneIsNot) {
+    Case c = measured({1.0, 1.0, 1.0, 1.0, 1.0});
+    const auto drift = [&](std::size_t replica) {
+        set_conclusion(
+            c.replicas[replica],
+            {.status = Status::unstable, .code = ReasonCode::drift, .reason = "it drifts"});
+    };
+    drift(0);
+    conclude(c, wanted);
+    EXPECT_EQ(c.status, Status::ok) << c.reason;
+    drift(2);
+    drift(4);
+    conclude(c, wanted);
+    EXPECT_EQ(c.status, Status::unstable);
+    EXPECT_EQ(c.reason_code, ReasonCode::drift);
+}
+
+TEST(Disturbed, VerifyRecomputesWhatCounts) {
+    Case c = measured({1.0, 1.9, 1.0, 1.0, 1.0, 1.0});
+    use_cpu(c, 1, 0.3);
+    conclude(c, wanted);
+    record::Run run;
+    run.cases = {c};
+    const auto of_metrics = [](const record::Run& checked) {
+        std::vector<std::string> paths;
+        for (const auto& finding : check_summaries(checked))
+            if (finding.path.find("metrics") != std::string::npos) paths.push_back(finding.path);
+        return paths;
+    };
+    EXPECT_THAT(of_metrics(run), IsEmpty());
+    run.cases[0].metrics[0].levels->mean = 1.0;
+    EXPECT_THAT(of_metrics(run), ElementsAre(HasSubstr("levels.mean")));
+}
+
+TEST(Busy, SaysWhoUsedTheMachineAndWhatCameOfIt) {
+    record::Run run;
+    run.cases = {measured({1, 1, 1, 1, 1, 1}), measured({1, 1, 1, 1, 1}),
+                 measured({1, 1, 1, 1, 1})};
+    use_cpu(run.cases[0], 2, 0.2, "cc1plus, chromium");
+    for (std::size_t i = 0; i < 4; ++i) use_cpu(run.cases[1], i, 0.1, "chromium");
+    disturb(run.cases[1].replicas[4].telemetry, DisturbanceCode::steal, {{"share", 0.1}}, "steal");
+    for (auto& c : run.cases) conclude(c, wanted);
+    const Busy busy = busy_of(run);
+    EXPECT_EQ(busy.cases, 3);
+    EXPECT_EQ(busy.measured_again, 1);
+    EXPECT_EQ(busy.disturbed, 1);
+    EXPECT_EQ(busy.windows, 16);
+    EXPECT_EQ(busy.disturbed_windows, 6);
+    EXPECT_EQ(busy.cause, DisturbanceCode::foreign_cpu);
+    EXPECT_NEAR(busy.share, 0.2, 1e-12);
+    EXPECT_THAT(busy.programs, ElementsAre("chromium", "cc1plus"));
+    run.cases.resize(0);
+    EXPECT_FALSE(busy_of(run).cause);
+}
+
+} // namespace
+} // namespace assay::record

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of cases, what is measured again, waiting for a quiet machine, and neighbours.
+#include "record/summary.hpp"
+#include "run/neighbours.hpp"
+#include "run/order.hpp"
+#include "run/quiet.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace assay;
+using namespace assay::harness;
+using assay::harness::testing::TemporaryFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// --- order ----------------------------------------------------------------------------------------
+
+Plan plan_of(const std::vector<std::size_t>& blocks) {
+    Plan plan;
+    for (const auto block : blocks) {
+        PlannedCase planned{};
+        planned.block = block;
+        plan.cases.push_back(planned);
+    }
+    return plan;
+}
+
+TEST(Order, WithoutASeedIsThePlan) {
+    const auto plan = plan_of({0, 0, 1, 2, 2, 2});
+    EXPECT_THAT(order_of(plan, std::nullopt, 3), ElementsAre(0, 1, 2, 3, 4, 5));
+    EXPECT_THAT(order_of(Plan{}, 1, 0), IsEmpty());
+}
+
+TEST(Order, BlocksAreShuffledForEachReplicaAndStayTogether) {
+    const auto plan = plan_of({0, 0, 1, 2, 2, 2, 3, 4, 5, 5});
+    std::set<std::vector<std::size_t>> orders;
+    for (int replica = 0; replica < 20; ++replica) {
+        const auto order = order_of(plan, 42, replica);
+        auto sorted = order;
+        std::ranges::sort(sorted);
+        std::vector<std::size_t> all(plan.cases.size());
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        EXPECT_EQ(sorted, all) << "each case once";
+        for (std::size_t i = 1; i < order.size(); ++i)
+            if (plan.cases[order[i]].block == plan.cases[order[i - 1]].block)
+                EXPECT_EQ(order[i], order[i - 1] + 1) << "the plan's order inside a block";
+        std::size_t changes = 0;
+        for (std::size_t i = 1; i < order.size(); ++i)
+            changes += plan.cases[order[i]].block == plan.cases[order[i - 1]].block ? 0U : 1U;
+        EXPECT_EQ(changes, 5U) << "blocks are not torn apart";
+        orders.insert(order);
+    }
+    EXPECT_GT(orders.size(), 15U);
+    EXPECT_EQ(order_of(plan, 42, 3), order_of(plan, 42, 3));
+    EXPECT_NE(order_of(plan, 42, 3), order_of(plan, 43, 3));
+}
+
+// --- measuring again ------------------------------------------------------------------------------
+
+/// One letter for each replica: q quiet, d disturbed, c crashed.
+record::Case case_of(const std::string& replicas, int wanted = 5) {
+    record::Case c;
+    c.spread = record::Spread{.replicas = wanted};
+    for (const char letter : replicas) {
+        record::Replica replica;
+        replica.index = static_cast<int>(c.replicas.size());
+        replica.status = letter == 'q'   ? record::Status::ok
+                         : letter == 'd' ? record::Status::disturbed
+                                         : record::Status::crashed;
+        c.replicas.push_back(replica);
+    }
+    return c;
+}
+
+bool wants(const std::string& replicas) {
+    const auto c = case_of(replicas);
+    return wants_another({&c});
+}
+
+TEST(MeasuredAgain, UntilEnoughAreUndisturbed) {
+    EXPECT_FALSE(wants("qqqqq"));
+    EXPECT_TRUE(wants("qqdqq"));
+    EXPECT_FALSE(wants("qqdqqq"));
+    EXPECT_TRUE(wants("qddddddddddd")) << "now and then the machine is quiet";
+    EXPECT_TRUE(wants("ddddd"));
+    EXPECT_TRUE(wants("dddddd"));
+    EXPECT_FALSE(wants("ddddddd")) << "two more in vain: this does not go away";
+    EXPECT_FALSE(wants("qdcqq")) << "a crash is final";
+    EXPECT_FALSE(wants(""));
+    auto old = case_of("qqdqq");
+    old.spread.reset();
+    EXPECT_FALSE(wants_another({&old}));
+}
+
+TEST(MeasuredAgain, APairIsAPairOnlyUndisturbedOnBothSides) {
+    const auto a = case_of("qdqqq");
+    const auto b = case_of("qqdqq");
+    EXPECT_EQ(undisturbed_on_all({&a, &b}), 3);
+    EXPECT_TRUE(wants_another({&a, &b}));
+    EXPECT_EQ(next_index({&a, &b}), 5);
+    const auto crashed = case_of("qcqqq");
+    EXPECT_FALSE(wants_another({&a, &crashed}));
+}
+
+TEST(MeasuredAgain, NotUnderALoadWithoutPauses) {
+    const auto all = case_of("ddddd");
+    const auto one = case_of("ddqdd");
+    const auto few = case_of("dd", 2);
+    EXPECT_TRUE(is_always_busy({&all, &all}));
+    EXPECT_FALSE(is_always_busy({&all, &one}));
+    EXPECT_FALSE(is_always_busy({&few})) << "two windows prove nothing";
+    EXPECT_FALSE(is_always_busy({}));
+}
+
+// --- waiting for a quiet machine ------------------------------------------------------------------
+
+/// A machine of two CPUs whose other programs use this share of them at a time.
+class FakeMachine {
+public:
+    explicit FakeMachine(std::function<double(double)> load) : load_{std::move(load)} { write(); }
+    QuietOptions options() {
+        return {.files = machine::Files{folder_.path()},
+                .now = [this] { return now_; },
+                .pause =
+                    [this](double seconds) {
+                        ticks_ += load_(now_) * seconds * 2 * 100;
+                        now_ += seconds;
+                        write();
+                        return now_ < stop_at_;
+                    },
+                .own_seconds = [] { return 0.0; }};
+    }
+    double now() const { return now_; }
+    void stop_at(double seconds) { stop_at_ = seconds; }
+    void forget() { std::filesystem::remove(folder_.path() / "proc/stat"); }
+
+private:
+    void write() {
+        std::filesystem::create_directories(folder_.path() / "proc");
+        std::ofstream{folder_.path() / "proc/stat"}
+            << fmt::format("cpu {} 0 0 100 0 0 0 0 0 0\ncpu0 0 0 0 50 0 0 0 0 0 0\n"
+                           "cpu1 0 0 0 50 0 0 0 0 0 0\n",
+                           static_cast<long>(ticks_));
+    }
+    TemporaryFolder folder_;
+    std::function<double(double)> load_;
+    double now_ = 0;
+    double ticks_ = 0;
+    double stop_at_ = 1e9;
+};
+
+TEST(Quiet, WaitsUntilTheLoadEnds) {
+    FakeMachine quiet{[](double) { return 0.0; }};
+    EXPECT_TRUE(wait_for_quiet(quiet.options(), 10));
+    EXPECT_LT(quiet.now(), 0.5);
+    FakeMachine burst{[](double now) { return now < 7 ? 0.5 : 0.0; }};
+    EXPECT_TRUE(wait_for_quiet(burst.options(), 10));
+    EXPECT_GT(burst.now(), 7);
+    EXPECT_LT(burst.now(), 7.6);
+}
+
+TEST(Quiet, GivesUpInTime) {
+    FakeMachine busy{[](double) { return 0.5; }};
+    EXPECT_FALSE(wait_for_quiet(busy.options(), 3));
+    EXPECT_NEAR(busy.now(), 3, 0.3);
+    FakeMachine stopped{[](double) { return 0.5; }};
+    stopped.stop_at(1);
+    EXPECT_FALSE(wait_for_quiet(stopped.options(), 3));
+    EXPECT_LT(stopped.now(), 1.3);
+    FakeMachine silent{[](double) { return 0.5; }};
+    auto options = silent.options();
+    silent.forget();
+    EXPECT_TRUE(wait_for_quiet(options, 3)) << "a kernel that does not tell is not waited for";
+}
+
+// --- neighbours -----------------------------------------------------------------------------------
+
+TEST(Neighbours, TheBestIsThatOfEarlierRuns) {
+    ProbeHistory history;
+    EXPECT_FALSE(history.best());
+    history.add("2026-01-01T00:00:00Z", std::vector<double>(19, 50e9));
+    EXPECT_FALSE(history.best()) << "too few";
+    history.add("2026-01-02T00:00:00Z", std::vector<double>(19, 80e9));
+    const auto again = ProbeHistory::parse(history.text());
+    ASSERT_TRUE(again.best());
+    EXPECT_NEAR(*again.best(), 80e9, 1);
+    history.add("2026-01-03T00:00:00Z", {500e9});
+    EXPECT_LT(*history.best(), 100e9) << "one odd probe is no best";
+    for (int run = 0; run < 30; ++run) history.add("later", std::vector<double>(5, 40e9));
+    EXPECT_NEAR(*history.best(), 40e9, 1) << "old runs are forgotten";
+}
+
+TEST(Neighbours, ADamagedHistoryIsNone) {
+    ProbeHistory history;
+    history.add("2026-01-01T00:00:00Z", std::vector<double>(30, 50e9));
+    const auto text = history.text();
+    for (std::size_t length = 0; length + 2 < text.size(); length += 7)
+        EXPECT_FALSE(ProbeHistory::parse(text.substr(0, length)).best()) << length;
+    for (const char* wrong :
+         {"", "[]", "{}", R"({"schema":"assay.probes/9","runs":[]})",
+          R"({"schema":"assay.probes/1","runs":[{"started":1,"bytes_per_second":[1]}]})",
+          R"({"schema":"assay.probes/1","runs":[{"started":"","bytes_per_second":"x"}]})"})
+        EXPECT_FALSE(ProbeHistory::parse(wrong).best()) << wrong;
+}
+
+TEST(Neighbours, AProbeFarBelowTheBestDisturbs) {
+    record::Telemetry telemetry;
+    judge_neighbours(telemetry, 76e9, 80e9);
+    EXPECT_THAT(telemetry.disturbed_by, IsEmpty());
+    judge_neighbours(telemetry, 48e9, 80e9);
+    ASSERT_EQ(telemetry.disturbed_by.size(), 1U);
+    EXPECT_EQ(telemetry.disturbed_by[0].code, record::DisturbanceCode::neighbours);
+    EXPECT_NEAR(*record::number(telemetry.disturbed_by[0].values, "share"), 0.6, 1e-12);
+    EXPECT_THAT(telemetry.disturbances, ElementsAre(HasSubstr("60% of the best")));
+}
+
+TEST(Neighbours, TheProbeMovesMemory) {
+    record::Machine machine;
+    machine.caches = {{.level = 3, .bytes = 1 << 20, .count = 1}};
+    machine.memory_bytes = std::int64_t{4} << 30U;
+    MemoryProbe probe{machine};
+    const auto first = probe.measure();
+    const auto second = probe.measure();
+    ASSERT_TRUE(first && second);
+    EXPECT_GT(*first, 1e7); // far below any memory, also under sanitizers
+    machine.memory_bytes = 0;
+    EXPECT_FALSE(MemoryProbe{machine}.measure()) << "no memory to spare, no probe";
+}
+
+} // namespace

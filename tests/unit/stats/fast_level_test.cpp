@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/fast_level.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace assay::stats {
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr ReplicaPrior memory{.deviation = 0.03, .degrees = 6};
+
+std::vector<Estimate> replicas(const std::vector<double>& values) {
+    std::vector<Estimate> list;
+    for (const double value : values) list.push_back({.value = value, .low = none, .high = none});
+    return list;
+}
+
+TEST(FastLevel, AllReplicasOfOneLevelCount) {
+    const auto level = fast_level(replicas({1.00, 1.02, 0.99, 1.01, 0.98}), memory, false);
+    EXPECT_EQ(level.kept, 5U);
+    EXPECT_TRUE(std::isnan(level.slow));
+    EXPECT_NEAR(level.combined.value, 0.9999, 1e-4);
+    // By hand: v = (6 * 0.0009 + 4 * s^2) / 10, t(0.975, 10) = 2.2281, half = t sqrt(v / 5).
+    const double s2 = 2.5004e-4;
+    const double half = 2.2281 * std::sqrt((6 * 0.0009 + 4 * s2) / 10 / 5);
+    EXPECT_NEAR(std::log(level.combined.high / level.combined.value), half, 2e-5);
+    EXPECT_NEAR(std::log(level.combined.value / level.combined.low), half, 2e-5);
+    EXPECT_EQ(level.combined.scope, Scope::between_replicas);
+}
+
+TEST(FastLevel, SlowerReplicasAreAnotherLevelForTimesAndForRates) {
+    const std::vector<double> times{1.00, 1.65, 1.02, 1.66, 1.01};
+    const auto of_times = fast_level(replicas(times), memory, false);
+    EXPECT_EQ(of_times.kept, 3U);
+    EXPECT_NEAR(of_times.combined.value, 1.01, 1e-3);
+    EXPECT_NEAR(of_times.slow, 1.655, 1e-3);
+    std::vector<double> rates;
+    for (const double time : times) rates.push_back(100 / time);
+    const auto of_rates = fast_level(replicas(rates), memory, true);
+    EXPECT_EQ(of_rates.kept, 3U);
+    EXPECT_NEAR(of_rates.combined.value * of_times.combined.value, 100, 1e-9);
+    EXPECT_NEAR(of_rates.slow * of_times.slow, 100, 1e-9);
+    EXPECT_NEAR(of_rates.combined.low * of_times.combined.high, 100, 1e-9);
+}
+
+TEST(FastLevel, ReplicasThatAreThemselvesUnsureAreNotCutOff) {
+    auto list = replicas({1.00, 1.30, 1.02, 1.31, 1.01});
+    EXPECT_EQ(fast_level(list, memory, false).kept, 3U);
+    for (auto& replica : list) {
+        replica.low = 0.7 * replica.value;
+        replica.high = 1.3 * replica.value;
+    }
+    EXPECT_EQ(fast_level(list, memory, false).kept, 5U);
+}
+
+TEST(FastLevel, FewReplicasAreAllKept) {
+    const auto four = fast_level(replicas({1.0, 1.6, 1.0, 1.0}), memory, false);
+    EXPECT_EQ(four.kept, 4U);
+    EXPECT_GT(four.combined.high / four.combined.value, 1.1) << "and the interval says so";
+    const auto one = fast_level(replicas({1.0}), memory, false);
+    EXPECT_EQ(one.combined.scope, Scope::none);
+    EXPECT_EQ(one.combined.value, 1.0);
+}
+
+TEST(FastLevel, ASingleFastReplicaHasNoInterval) {
+    const auto level = fast_level(replicas({1.0, 1.6, 1.61, 1.62, 1.63}), memory, false);
+    EXPECT_EQ(level.kept, 1U);
+    EXPECT_EQ(level.combined.value, 1.0);
+    EXPECT_EQ(level.combined.scope, Scope::none);
+    EXPECT_TRUE(std::isnan(level.combined.low));
+}
+
+TEST(FastLevel, ValuesThatAreNoTimesGiveNothing) {
+    for (const double wrong : {0.0, -1.0, none, std::numeric_limits<double>::infinity()})
+        EXPECT_TRUE(std::isnan(
+            fast_level(replicas({1.0, wrong, 1.0, 1.0, 1.0}), memory, false).combined.value));
+    EXPECT_TRUE(std::isnan(fast_level({}, memory, false).combined.value));
+}
+
+/// Coverage of the 95% interval and the mean error over many cases whose own deviation differs from the prior's by a
+/// factor of exp(0.3 z), as those of one kind do.
+struct Coverage {
+    double covered = 0;
+    double bias = 0;
+};
+Coverage simulate(double class_deviation, std::size_t count, double slow_share) {
+    constexpr int runs = 1500;
+    std::mt19937_64 random{7};
+    std::normal_distribution<double> normal;
+    std::uniform_real_distribution<double> uniform;
+    Coverage coverage;
+    for (int run = 0; run < runs; ++run) {
+        const double own = class_deviation * std::exp(0.3 * normal(random));
+        std::vector<double> times;
+        for (std::size_t i = 0; i < count; ++i) {
+            const double slowed = uniform(random) < slow_share ? std::log(1.6) : 0;
+            times.push_back(std::exp(own * normal(random) + slowed));
+        }
+        const auto level =
+            fast_level(replicas(times), {.deviation = class_deviation, .degrees = 6}, false);
+        coverage.covered += level.combined.low <= 1 && 1 <= level.combined.high ? 1.0 / runs : 0;
+        coverage.bias += std::log(level.combined.value) / runs;
+    }
+    return coverage;
+}
+
+TEST(FastLevel, TheIntervalCoversAsItSays) {
+    for (const double deviation : {0.005, 0.12})
+        for (const std::size_t count : {3U, 5U, 7U}) {
+            const auto quiet = simulate(deviation, count, 0);
+            EXPECT_GT(quiet.covered, 0.93) << deviation << ' ' << count;
+            // A cut that follows chance now and then: where a case differs by more than its kind.
+            EXPECT_LT(std::abs(quiet.bias), 0.1 * deviation) << deviation << ' ' << count;
+        }
+}
+
+TEST(FastLevel, UnseenSlowReplicasHardlyMoveTheValue) {
+    const auto level = simulate(0.03, 5, 0.2);
+    EXPECT_LT(std::abs(level.bias), 0.005);
+    EXPECT_GT(level.covered, 0.88);
+    EXPECT_GT(simulate(0.03, 4, 0.2).bias, 0.05) << "four are not enough for a cut";
+}
+
+TEST(FastLevel, TheExpectedHalfWidthIsThatOfReplicasThatDifferAsExpected) {
+    EXPECT_NEAR(expected_half_width(memory, 5), std::expm1(2.2281 * 0.03 / std::sqrt(5.0)), 1e-5);
+    EXPECT_TRUE(std::isnan(expected_half_width(memory, 0)));
+    EXPECT_TRUE(std::isnan(expected_half_width({.deviation = 0.05, .degrees = 0}, 1)));
+}
+
+} // namespace
+} // namespace assay::stats
