@@ -47,6 +47,7 @@ public:
         out_.unit = units_.unit();
         out_.sides = describe_sides(collection_, arrangement_, units_);
         for (std::size_t side = 1; side < sides_; ++side) out_.paired |= units_.paired(side);
+        out_.notes = notes_of(collection_, arrangement_, units_);
         const auto drafts = by_library();
         out_.series = drafts.size();
         count_measured(drafts);
@@ -54,7 +55,6 @@ public:
         if (!arrangement_.library_is_column)
             fill(by_question(drafts), true, out_.questions, out_.question_means,
                  out_.question_tallies);
-        out_.notes = notes_of(collection_, arrangement_, units_);
         if (out_.tables.size() > 1) out_.notes.push_back(say<text::compare::note_mean>());
         if (std::ranges::any_of(out_.questions, [](const ComparedTable& table) {
                 return std::ranges::any_of(
@@ -76,7 +76,8 @@ private:
             draft.measured.higher_is_better = collection_.series[row.series].higher_is_better;
             for (std::size_t side = 0; side < sides_; ++side) {
                 draft.measured.sides.push_back(units_.sample(row.sides[side], draft.useless[side]));
-                draft.measured.disturbed.push_back(is_disturbed(collection_, row.sides[side]));
+                draft.measured.useless.push_back(useless(collection_, row.sides[side]));
+                draft.measured.times.push_back(units_.times(row.sides[side], row));
             }
             drafts.push_back(std::move(draft));
         }
@@ -104,7 +105,8 @@ private:
                 auto& chosen = best.measured.sides[side];
                 if (!fresh && !chosen.empty() && !is_better(draft, sample, chosen)) continue;
                 chosen = sample;
-                best.measured.disturbed[side] = draft.measured.disturbed[side];
+                best.measured.useless[side] = draft.measured.useless[side];
+                best.measured.times[side] = draft.measured.times[side];
                 best.rows[side] = draft.row;
             }
         }
@@ -122,12 +124,15 @@ private:
               std::vector<Tally>& tallies) {
         std::vector<MeasuredRow> measured;
         for (const auto& draft : drafts) measured.push_back(draft.measured);
-        const Tests tests{measured,
-                          {.alpha = options_.alpha,
-                           .correction = options_.correction,
-                           .minimum_effect = options_.minimum_effect,
-                           .paired = paired_sides()}};
+        const TestOptions how{.alpha = options_.alpha,
+                              .correction = options_.correction,
+                              .minimum_effect = options_.minimum_effect,
+                              .paired = sides_that(&Units::paired),
+                              .interleaved = sides_that(&Units::interleaved),
+                              .unit = units_.unit()};
+        const Tests tests{measured, how};
         if (!by_question) out_.tests = tests.count();
+        if (!by_question) note_times(tests, measured, how);
         const auto groups = group(drafts);
         std::vector<std::size_t> common;
         tallies.assign(sides_, {});
@@ -220,7 +225,10 @@ private:
         const auto& observations = source.sides[side];
         Cell cell{.count = sample.size()};
         if (!sample.empty()) {
-            cell.value = geometric_mean(sample);
+            // One case of one run is shown as its own report shows it.
+            const auto& first = collection_.observations[observations.front()];
+            cell.value = observations.size() == 1 && first.between_runs ? *first.value
+                                                                        : geometric_mean(sample);
             const auto interval = interval_of(observations, tests, sample);
             if (interval)
                 std::tie(cell.low, cell.high) = std::pair{interval->first, interval->second};
@@ -233,12 +241,27 @@ private:
         cell.notes = notes_of_cell(collection_, source.conditions, observations);
         if (side == 0) return cell;
         cell.contrast = tests.of(index, side).contrast;
+        cell.contrast->about = about(draft, side);
         if (const auto pairs = tests.of(index, side).second.size();
             cell.contrast->paired &&
             pairs < std::max(sample.size(), draft.measured.sides.front().size()))
             cell.notes.push_back(say<text::compare::pairs>(
                 pairs, std::max(sample.size(), draft.measured.sides.front().size())));
         return cell;
+    }
+    /// Sides that allow no verdict, and what disturbed them: "A: the hypervisor took 12% of the CPU time".
+    std::string about(const Draft& draft, std::size_t side) const {
+        std::vector<std::string> parts;
+        for (const auto one : {std::size_t{0}, side}) {
+            if (draft.measured.useless[one] == NoVerdict::none) continue;
+            std::string cause;
+            for (const auto index : arrangement_.rows[draft.rows[one]].sides[one])
+                if (const auto& by = collection_.observations[index].cause; by && cause.empty())
+                    cause = cause_in_words(*by);
+            const auto& label = out_.sides[one].label;
+            parts.push_back(cause.empty() ? label : say<text::compare::of_side>(label, cause));
+        }
+        return join(parts);
     }
     /// One case of one run has the interval that its own report shows.
     std::optional<std::pair<double, double>>
@@ -254,7 +277,8 @@ private:
 
     static bool is_common(const Draft& draft) {
         return std::ranges::none_of(draft.measured.sides, &Sample::empty) &&
-               std::ranges::count(draft.measured.disturbed, true) == 0;
+               std::ranges::all_of(draft.measured.useless,
+                                   [](auto reason) { return reason == NoVerdict::none; });
     }
     std::vector<MeanRatio> means_of(const Tests& tests,
                                     const std::vector<std::size_t>& common) const {
@@ -264,10 +288,31 @@ private:
         if (!common.empty()) means.front().ratio = 1;
         return means;
     }
-    std::vector<bool> paired_sides() const {
-        std::vector<bool> paired(sides_, false);
-        for (std::size_t side = 1; side < sides_; ++side) paired[side] = units_.paired(side);
-        return paired;
+    std::vector<bool> sides_that(bool (Units::*are)(std::size_t) const) const {
+        std::vector<bool> sides(sides_, false);
+        for (std::size_t side = 1; side < sides_; ++side) sides[side] = (units_.*are)(side);
+        return sides;
+    }
+
+    /// What stands for other times where runs are few.
+    void note_times(const Tests& tests, const std::vector<MeasuredRow>& rows,
+                    const TestOptions& how) {
+        std::set<std::string> sources;
+        bool unknown = false;
+        for (std::size_t row = 0; row < rows.size(); ++row)
+            for (std::size_t side = 1; side < sides_; ++side) {
+                const auto& between = tests.of(row, side).contrast.between_runs;
+                if (between)
+                    sources.insert(between->history == 0
+                                       ? say<text::compare::usual>()
+                                       : say<text::compare::history_of>(between->history));
+                unknown |= !between && needs_times(rows[row], side, how);
+            }
+        if (!sources.empty())
+            out_.notes.push_back(say<text::compare::note_times>(
+                list_of({sources.begin(), sources.end()}, 3))); // three say enough
+        else if (unknown)
+            out_.notes.push_back(say<text::compare::note_no_times>());
     }
 
     static void add(Tally& sum, const Tally& more) {
@@ -355,6 +400,20 @@ std::string_view to_string(Outcome outcome) {
         break;
     }
     return "missing";
+}
+
+std::string_view to_string(NoVerdict reason) {
+    switch (reason) {
+    case NoVerdict::disturbed:
+        return "disturbed";
+    case NoVerdict::two_levels:
+        return "two_levels";
+    case NoVerdict::between_times:
+        return "between_times";
+    case NoVerdict::none:
+        break;
+    }
+    return "none";
 }
 
 std::string_view to_string(Correction correction) {

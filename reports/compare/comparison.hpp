@@ -24,6 +24,22 @@ enum class Outcome : std::uint8_t {
 };
 std::string_view to_string(Outcome outcome);
 
+/// Why there is no verdict, where it is not the noise of the values alone.
+enum class NoVerdict : std::uint8_t {
+    none,
+    disturbed,     // all of a side: no ratio either
+    two_levels,    // replicas of a side are at two levels: no ratio either
+    between_times, // smaller than what runs at different times may differ by
+};
+std::string_view to_string(NoVerdict reason);
+
+/// The standard deviation of the logarithm between runs at different times.
+struct BetweenRuns {
+    double deviation = 0;
+    std::size_t history =
+        0; ///< runs of the machine that show it; 0: a default for the kind of benchmark
+};
+
 /// One side against the first.
 struct Contrast {
     Outcome outcome = Outcome::missing;
@@ -34,7 +50,9 @@ struct Contrast {
     std::optional<double> p;          ///< adjusted for the number of series in the table
     std::optional<double> detectable; ///< the smallest change that would be found: 0.03 is 3%
     bool paired = false;
-    bool disturbed = false; ///< a side's figures are: no verdict, and no ratio
+    NoVerdict no_verdict = NoVerdict::none;
+    std::string about{}; ///< which side, and why: "A: the hypervisor took 12%"
+    std::optional<BetweenRuns> between_runs{}; ///< where runs were too few to show it themselves
 };
 
 /// A series on one side.

@@ -7,6 +7,7 @@
 #include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -34,8 +35,37 @@ std::optional<double> known(double value) {
     return {};
 }
 
-bool is_disturbed(const MeasuredRow& row, std::size_t side) {
-    return side < row.disturbed.size() && (row.disturbed.front() || row.disturbed[side]);
+/// Why the two sides cannot be compared.
+NoVerdict useless(const MeasuredRow& row, std::size_t side) {
+    if (side >= row.useless.size()) return NoVerdict::none;
+    return row.useless[side] != NoVerdict::none ? row.useless[side] : row.useless.front();
+}
+
+bool knows_times(const MeasuredRow& row, std::size_t side) {
+    return side < row.times.size() &&
+           (row.times.front().deviation > 0 || row.times[side].deviation > 0);
+}
+
+/// Fewer runs do not show how they differ.
+constexpr std::size_t enough_runs = 3;
+
+/// The variance of a sum (Satterthwaite 1946).
+stats::VarianceEstimate together(const stats::VarianceEstimate& a,
+                                 const stats::VarianceEstimate& b) {
+    const double sum = a.variance + b.variance;
+    const double doubt = a.variance * a.variance / a.degrees + b.variance * b.variance / b.degrees;
+    return {.variance = sum,
+            .degrees = doubt > 0 ? sum * sum / doubt : std::max(a.degrees, b.degrees)};
+}
+
+/// What lies between the times of two sides: the variance of its part of their difference.
+stats::VarianceEstimate between(const Times& a, const Times& b) {
+    const auto of = [](const Times& known, const Times& side) {
+        return stats::VarianceEstimate{.variance = known.deviation * known.deviation /
+                                                   static_cast<double>(side.runs.size()),
+                                       .degrees = known.degrees};
+    };
+    return together(of(a.deviation > 0 ? a : b, a), of(b.deviation > 0 ? b : a, b));
 }
 
 /// What one row says of one side against the first, before all rows are heard.
@@ -59,7 +89,7 @@ Own own_of(const MeasuredRow& row, std::size_t side, bool paired) {
     Own own{.paired = paired};
     const Sample& a = row.sides.front();
     const Sample& b = row.sides[side];
-    if (a.empty() || b.empty() || is_disturbed(row, side)) return own;
+    if (a.empty() || b.empty() || useless(row, side) != NoVerdict::none) return own;
     const double direction = row.higher_is_better ? 1 : -1;
     if (!paired) {
         own.first = logs_of(a, direction);
@@ -130,6 +160,12 @@ MeanError error_of(const Clusters& first, const Clusters& second) {
     return {first.variance() + second.variance(), a + b - 2};
 }
 
+/// Of those with a reason before the test there is no difference.
+bool is_tested(const Contrast& contrast) {
+    return contrast.outcome != Outcome::missing && contrast.no_verdict != NoVerdict::disturbed &&
+           contrast.no_verdict != NoVerdict::two_levels;
+}
+
 Outcome outcome_of(stats::Verdict verdict) {
     switch (verdict) {
     case stats::Verdict::better:
@@ -144,7 +180,39 @@ Outcome outcome_of(stats::Verdict verdict) {
     return Outcome::cannot_tell;
 }
 
+/// Adds what lies between times to `difference`, where runs are too few to show it.
+std::optional<BetweenRuns> widen(const MeasuredRow& row, std::size_t side,
+                                 const TestOptions& options, TestedSide& tested,
+                                 stats::Difference& difference) {
+    if (!needs_times(row, side, options)) return {};
+    const Times& a = row.times.front();
+    const Times& b = row.times[side];
+    const auto times = between(a, b);
+    if (!(times.variance > 0)) return {};
+    tested.between_times = std::sqrt(times.variance);
+    tested.degrees = times.degrees;
+    const double own = difference.standard_error;
+    if (std::isfinite(own)) {
+        const auto all = together({.variance = own * own, .degrees = difference.degrees}, times);
+        const std::array ratio{difference.log_ratio};
+        difference = stats::paired_difference(ratio, all, confidence);
+    }
+    const double shares =
+        1 / static_cast<double>(a.runs.size()) + 1 / static_cast<double>(b.runs.size());
+    return BetweenRuns{.deviation = std::sqrt(times.variance / shares),
+                       .history = std::min(a.history, b.history)};
+}
+
 } // namespace
+
+bool needs_times(const MeasuredRow& row, std::size_t side, const TestOptions& options) {
+    if (side >= row.times.size() ||
+        (side < options.interleaved.size() && options.interleaved[side]))
+        return false;
+    const auto& a = row.times.front().runs;
+    const auto& b = row.times[side].runs;
+    return !a.empty() && !b.empty() && a != b && std::min(a.size(), b.size()) < enough_runs;
+}
 
 double geometric_mean(const Sample& sample) { return std::exp(mean_of(logs_of(sample))); }
 
@@ -155,7 +223,7 @@ Tests::Tests(const std::vector<MeasuredRow>& rows, const TestOptions& options) {
         differences_.emplace_back(row.sides.size());
         for (std::size_t side = 0; side < row.sides.size(); ++side)
             if (const Sample& sample = row.sides[side];
-                sample.size() > 1 && (row.disturbed.empty() || !row.disturbed[side]))
+                sample.size() > 1 && (row.useless.empty() || row.useless[side] == NoVerdict::none))
                 within.push_back(stats::own_variance(logs_of(sample)));
     }
     within_ = stats::fit_prior(within);
@@ -177,21 +245,27 @@ void Tests::test(const std::vector<MeasuredRow>& rows, std::size_t side,
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Own& own = all[i];
         auto& tested = rows_[i][side];
-        if (is_disturbed(rows[i], side) && !rows[i].sides.front().empty() &&
-            !rows[i].sides[side].empty())
-            tested.contrast = {.outcome = Outcome::cannot_tell, .disturbed = true};
+        if (const auto reason = useless(rows[i], side); reason != NoVerdict::none &&
+                                                        !rows[i].sides.front().empty() &&
+                                                        !rows[i].sides[side].empty())
+            tested.contrast = {.outcome = Outcome::cannot_tell, .no_verdict = reason};
         if (!own.measured) continue;
-        const auto variance = stats::moderate(own.variance, prior);
+        auto variance = stats::moderate(own.variance, prior);
+        // An hour of a run is that of all its series: they say no more of it than one does.
+        if (options.unit == Unit::run && knows_times(rows[i], side) && own.variance.degrees > 0)
+            variance.degrees = std::min(variance.degrees, own.variance.degrees);
         auto& difference = differences_[i][side];
         difference = own.paired ? stats::paired_difference(own.second, variance, confidence)
                                 : stats::difference(own.first, own.second, variance, confidence);
         tested.log_ratio = difference.log_ratio;
         tested.standard_error = difference.standard_error;
+        const auto between_runs = widen(rows[i], side, options, tested, difference);
         tested.contrast = {.outcome = Outcome::cannot_tell,
                            .ratio = known(std::exp(difference.log_ratio)),
                            .low = known(std::exp(difference.low)),
                            .high = known(std::exp(difference.high)),
-                           .paired = own.paired};
+                           .paired = own.paired,
+                           .between_runs = between_runs};
         tested.first = deviations(own.base, own.first);
         tested.second = deviations(own.ids, own.second);
     }
@@ -203,7 +277,7 @@ void Tests::judge(const TestOptions& options) {
     for (std::size_t row = 0; row < rows_.size(); ++row)
         for (std::size_t side = 1; side < rows_[row].size(); ++side) {
             const auto& contrast = rows_[row][side].contrast;
-            if (contrast.outcome == Outcome::missing || contrast.disturbed) continue;
+            if (!is_tested(contrast)) continue;
             p.push_back(differences_[row][side].p);
             where.emplace_back(row, side);
         }
@@ -222,6 +296,10 @@ void Tests::judge(const TestOptions& options) {
         contrast.outcome = outcome_of(
             stats::classify(difference, adjusted[i],
                             {.alpha = options.alpha, .minimum_effect = options.minimum_effect}));
+        const auto& tested = rows_[where[i].first][where[i].second];
+        if (contrast.outcome == Outcome::cannot_tell &&
+            tested.between_times > tested.standard_error)
+            contrast.no_verdict = NoVerdict::between_times;
     }
 }
 
@@ -241,12 +319,16 @@ MeanRatio Tests::mean(const std::vector<std::size_t>& rows, std::size_t side) co
     double log_sum = 0;
     double squares = 0;
     double errors = 0;
+    double times = 0; // a run's hour is that of all its rows
+    double times_degrees = std::numeric_limits<double>::infinity();
     Clusters first;
     Clusters second;
     for (const auto row : rows) {
         const auto& tested = rows_[row][side];
-        if (tested.contrast.outcome == Outcome::missing || tested.contrast.disturbed) continue;
+        if (!is_tested(tested.contrast)) continue;
         ++mean.count;
+        times += tested.between_times;
+        if (tested.between_times > 0) times_degrees = std::min(times_degrees, tested.degrees);
         log_sum += tested.log_ratio;
         squares += tested.standard_error * tested.standard_error;
         errors += tested.standard_error;
@@ -266,6 +348,8 @@ MeanRatio Tests::mean(const std::vector<std::size_t>& rows, std::size_t side) co
         half = std::max(half, half_width(error.variance / (count * count), error.degrees));
     else // nothing says how far rows err together: as if they did wholly
         half = half_width(errors * errors / (count * count), many);
+    if (times > 0)
+        half = std::hypot(half, half_width(times * times / (count * count), times_degrees));
     if (!std::isfinite(half)) return mean;
     mean.low = std::exp(log_sum / count - half);
     mean.high = std::exp(log_sum / count + half);

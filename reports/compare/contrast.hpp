@@ -18,21 +18,29 @@ namespace assay::report {
 struct MeasuredRow {
     bool higher_is_better = true;
     std::vector<Sample> sides;
-    std::vector<bool> disturbed{}; ///< for each side: by something else, so that it says nothing
+    std::vector<NoVerdict> useless{}; ///< for each side: why it says nothing
+    std::vector<Times> times{};       ///< for each side
 };
 
 struct TestOptions {
     double alpha = 0.01;
     Correction correction = Correction::false_discovery;
     double minimum_effect = 0.01;
-    std::vector<bool> paired; ///< for each side: with the first
+    std::vector<bool> paired;        ///< for each side: with the first
+    std::vector<bool> interleaved{}; ///< for each side: measured at the same times as the first
+    Unit unit = Unit::replica;
 };
+
+/// Does this side, or the first, have fewer runs than show how runs at different times differ?
+bool needs_times(const MeasuredRow& row, std::size_t side, const TestOptions& options);
 
 /// A contrast and what means of ratios need of it.
 struct TestedSide {
     Contrast contrast;
     double log_ratio = 0;
     double standard_error = 0; ///< not finite where it is not known
+    double between_times = 0;  ///< the same of what lies between times; not in standard_error
+    double degrees = 0;        ///< of between_times
     /// How far each unit of the first side, and of this one (or each pair), lies from the mean of this
     /// row: oriented logarithms over their number, so that their sum over units is the error of the mean.
     std::vector<UnitValue> first;

@@ -2,6 +2,8 @@
 
 #include "compare/units.hpp"
 
+#include "stats/difference.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -35,6 +37,14 @@ Unit unit_for(const std::vector<Participants>& sides) {
     return Unit::replica;
 }
 
+/// What is compared: all undisturbed replicas, where the published value may leave some out.
+double tested_value(const Observation& observation) {
+    if (!observation.between_runs || observation.replicas.empty()) return *observation.value;
+    double logs = 0;
+    for (const auto& replica : observation.replicas) logs += std::log(replica.value);
+    return std::exp(logs / static_cast<double>(observation.replicas.size()));
+}
+
 bool overlap(const std::set<std::uint32_t>& a, const std::set<std::uint32_t>& b) {
     return std::ranges::any_of(a, [&](std::uint32_t entry) { return b.contains(entry); });
 }
@@ -46,15 +56,17 @@ bool all_shared(const std::set<std::uint32_t>& a, const std::set<std::uint32_t>&
 
 } // namespace
 
-bool is_disturbed(const Collection& collection, const std::vector<std::uint32_t>& observations) {
-    bool any = false;
+NoVerdict useless(const Collection& collection, const std::vector<std::uint32_t>& observations) {
+    auto reason = NoVerdict::none;
     for (const auto index : observations) {
         const auto& observation = collection.observations[index];
         if (!observation.value) continue;
-        any = true;
-        if (observation.status != record::Status::disturbed) return false;
+        const bool disturbed = observation.status == record::Status::disturbed;
+        if (!disturbed && !observation.two_levels) return NoVerdict::none;
+        if (reason != NoVerdict::two_levels)
+            reason = disturbed ? NoVerdict::disturbed : NoVerdict::two_levels;
     }
-    return any;
+    return reason;
 }
 
 Units::Units(const Collection& collection, const Arrangement& arrangement)
@@ -82,6 +94,39 @@ Units::Units(const Collection& collection, const Arrangement& arrangement)
                           (unit_ == Unit::run && all_shared(first.runs, side.runs)));
 }
 
+bool Units::interleaved(std::size_t side) const {
+    return overlap(sides_.front().sessions, sides_[side].sessions);
+}
+
+Times Units::times(const std::vector<std::uint32_t>& observations, const ArrangedRow& row) const {
+    Times times;
+    std::set<std::uint32_t> machines;
+    for (const auto index : observations) {
+        const auto& observation = collection_.observations[index];
+        if (!observation.value || observation.status == record::Status::disturbed) continue;
+        times.runs.insert(observation.run);
+        machines.insert(machines_[observation.run]);
+        times.deviation = std::max(times.deviation, observation.between_runs.value_or(0));
+    }
+    if (times.deviation == 0 || machines.size() != 1) return times;
+    std::vector<double> logs; // of the machine's own runs, on whichever side
+    for (const auto& side : row.sides)
+        for (const auto index : side) {
+            const auto& observation = collection_.observations[index];
+            if (observation.value && is_figure(*observation.value) &&
+                observation.status != record::Status::disturbed &&
+                machines.contains(machines_[observation.run]))
+                logs.push_back(std::log(tested_value(observation)));
+        }
+    constexpr std::size_t enough = 4; // three degrees of freedom
+    if (logs.size() < enough) return times;
+    const auto history = stats::own_variance(logs);
+    times.deviation = std::sqrt(history.variance);
+    times.degrees = history.degrees;
+    times.history = logs.size();
+    return times;
+}
+
 Sample Units::sample(const std::vector<std::uint32_t>& observations, std::size_t& useless) const {
     struct Sum {
         std::uint64_t pair = 0;
@@ -102,7 +147,7 @@ Sample Units::sample(const std::vector<std::uint32_t>& observations, std::size_t
         sum.count += 1;
         sum.when = std::min(sum.when, when);
     };
-    const bool all_disturbed = is_disturbed(collection_, observations);
+    const bool all_disturbed = report::useless(collection_, observations) == NoVerdict::disturbed;
     for (const auto index : observations) {
         const auto& observation = collection_.observations[index];
         if (!observation.value) continue;
@@ -111,11 +156,11 @@ Sample Units::sample(const std::vector<std::uint32_t>& observations, std::size_t
         const double when = collection_.runs[run].started_seconds;
         if (unit_ == Unit::machine) {
             // Its runs count alike, so that the machine that ran most does not decide.
-            add(machines_[run], machines_[run], *observation.value, when);
+            add(machines_[run], machines_[run], tested_value(observation), when);
         } else if (unit_ == Unit::run || observation.replicas.empty()) {
             const std::uint64_t id = std::uint64_t{run} + 1;
             add(id, sessions_[run] == 0 ? id : std::uint64_t{sessions_[run]} << 32U,
-                *observation.value, when);
+                tested_value(observation), when);
         } else {
             for (const auto& [index_in_run, value] : observation.replicas) {
                 const auto place = static_cast<std::uint32_t>(index_in_run) + 1U;

@@ -10,6 +10,7 @@
 #include "compare/comparison.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -23,6 +24,14 @@ struct UnitValue {
 };
 using Sample = std::vector<UnitValue>; ///< in time order
 
+/// When a side was measured, and what other times may have shown; see Units::times.
+struct Times {
+    std::set<std::uint32_t> runs;
+    double deviation = 0; ///< between runs, of the logarithm; 0 where nothing is known
+    double degrees = std::numeric_limits<double>::infinity(); ///< of the deviation
+    std::size_t history = 0; ///< runs of the machine that show it; 0: a default
+};
+
 /// Who took part on a side.
 struct Participants {
     std::set<std::uint32_t> runs;
@@ -30,8 +39,9 @@ struct Participants {
     std::set<std::uint32_t> sessions; ///< numbers of pairing ids
 };
 
-/// Was all that was measured disturbed by something else? Beside undisturbed figures, those are left out.
-bool is_disturbed(const Collection& collection, const std::vector<std::uint32_t>& observations);
+/// Was all that was measured disturbed by something else, or is all else at two levels? Disturbed figures are left out
+/// beside others.
+NoVerdict useless(const Collection& collection, const std::vector<std::uint32_t>& observations);
 
 class Units {
 public:
@@ -41,6 +51,10 @@ public:
     const std::vector<Participants>& sides() const { return sides_; }
     /// Do units of this side belong together with those of the first one by one?
     bool paired(std::size_t side) const { return side < paired_.size() && paired_[side]; }
+    /// Did this side take turns with the first one?
+    bool interleaved(std::size_t side) const;
+    /// How runs at other times than those of a side would differ from them.
+    Times times(const std::vector<std::uint32_t>& observations, const ArrangedRow& row) const;
     /// Figures that are none (zero, negative) take no part and are counted in `useless`.
     Sample sample(const std::vector<std::uint32_t>& observations, std::size_t& useless) const;
 

@@ -54,6 +54,19 @@ Extreme extreme_of(const Comparison& comparison, Outcome outcome) {
     return extreme;
 }
 
+/// Why there is no verdict, and below what there could be none.
+std::string why_not(const Contrast& contrast) {
+    if (contrast.no_verdict == NoVerdict::disturbed)
+        return say<text::words::in_brackets>(say<text::status::disturbed>(), contrast.about);
+    if (contrast.no_verdict == NoVerdict::two_levels)
+        return say<text::words::in_brackets>(say<text::compare::two_levels>(), contrast.about);
+    if (!contrast.detectable) return say<text::compare::cannot_tell_at_all>();
+    const auto below = record::human_percent(*contrast.detectable);
+    return contrast.no_verdict == NoVerdict::between_times
+               ? say<text::compare::between_times>(below)
+               : say<text::outcome::cannot_tell>(below);
+}
+
 void add_extreme(std::vector<Fact>& facts, const Comparison& comparison, Outcome outcome,
                  std::string name) {
     const auto extreme = extreme_of(comparison, outcome);
@@ -63,6 +76,19 @@ void add_extreme(std::vector<Fact>& facts, const Comparison& comparison, Outcome
     if (comparison.sides.size() > 2)
         text = say<text::compare::of_side>(comparison.sides[extreme.side].label, text);
     facts.push_back({std::move(name), std::move(text)});
+}
+
+std::vector<std::string> disturbed_rows(const Comparison& comparison) {
+    std::vector<std::string> names;
+    for (const auto& table : comparison.tables)
+        for (const auto& row : table.rows)
+            for (const auto& cell : row.cells)
+                if (cell.contrast && cell.contrast->no_verdict == NoVerdict::disturbed) {
+                    names.push_back(
+                        say<text::words::in_brackets>(row.identity, cell.contrast->about));
+                    break;
+                }
+    return names;
 }
 
 } // namespace
@@ -91,11 +117,7 @@ std::string contrast_in_words(const Contrast& contrast) {
     case Outcome::same:
         return say<text::compare::not_significant>(say<text::outcome::same>());
     case Outcome::cannot_tell:
-        if (contrast.disturbed) return say<text::compare::no_verdict>();
-        return say<text::compare::not_significant>(
-            contrast.detectable
-                ? say<text::outcome::cannot_tell>(record::human_percent(*contrast.detectable))
-                : say<text::compare::cannot_tell_at_all>());
+        return say<text::compare::not_significant>(why_not(contrast));
     case Outcome::missing:
         break;
     }
@@ -165,6 +187,11 @@ std::string title_of(const Comparison& comparison) {
 
 std::vector<Fact> summary_of(const Comparison& comparison) {
     std::vector<Fact> facts;
+    if (const auto names = disturbed_rows(comparison); !names.empty())
+        facts.push_back(
+            {say<text::compare::disturbed_first>(),
+             say_count<text::compare::disturbed_rows>(
+                 names.size(), list_of(names, 3))}); // three names; the rest is a number
     for (std::size_t i = 1; i < comparison.sides.size(); ++i) {
         std::vector<std::string> parts{tally_in_words(comparison.tallies[i])};
         const auto& mean = comparison.means[i];

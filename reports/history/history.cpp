@@ -10,6 +10,7 @@
 #include "history/tracks.hpp"
 #include "history/words.hpp"
 #include "language/language.hpp"
+#include "model/findings.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "store/alike.hpp"
@@ -64,7 +65,10 @@ public:
                          find_steps(lines_, options.alpha, options.minimum_effect))} {}
 
     History history() {
-        History history{.groups = {}, .not_used = std::move(tracks_.not_used), .notes = {}};
+        History history{.cause = busy_in_words(tracks_.busy),
+                        .groups = {},
+                        .not_used = std::move(tracks_.not_used),
+                        .notes = {}};
         for (std::size_t i = 0; i < tracks_.groups.size(); ++i) {
             if (tracks_.groups[i].series.empty()) continue;
             history.groups.push_back(group(i));

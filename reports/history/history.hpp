@@ -157,6 +157,7 @@ struct HistoryGroup {
 };
 
 struct History {
+    std::string cause; ///< what disturbed values that are left out; empty where nothing did
     std::vector<HistoryGroup> groups;
     std::vector<Problem> not_used;
     std::vector<std::string> notes;

@@ -205,12 +205,19 @@ private:
         for (std::uint32_t i = 0; i < takes.size(); ++i)
             takes[i] =
                 std::ranges::all_of(filters, [&](const Filter& f) { return f.admits_series(i); });
+        int measured = 0;
+        record::Run disturbed;
         std::map<std::pair<std::uint32_t, record::Status>, std::size_t> missing;
         std::map<std::pair<std::uint32_t, std::string>, std::size_t> not_recorded;
         for (std::uint32_t i = 0; i < collection_.observations.size(); ++i) {
             const auto& observation = collection_.observations[i];
             if (group_[observation.run] == nowhere || !takes[observation.series]) continue;
             const auto series = joined_[observation.series];
+            measured += observation.value ? 1 : 0;
+            if (observation.cause)
+                disturbed.cases.push_back(
+                    {.status = observation.status,
+                     .replicas = {{.telemetry = {.disturbed_by = {*observation.cause}}}}});
             // What others disturbed says nothing about the machine.
             if (!observation.value || !std::isfinite(*observation.value) ||
                 *observation.value <= 0 || observation.status == record::Status::disturbed) {
@@ -226,6 +233,8 @@ private:
                                 .order = order_[observation.run],
                                 .observation = i});
         }
+        out_.busy = record::busy_of(disturbed);
+        out_.busy.cases = measured;
         std::ranges::sort(entries_, {}, &Entry::key);
         for (const auto& [what, count] : not_recorded)
             out_.notes.push_back(say<text::history::assumed>(

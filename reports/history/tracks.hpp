@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "history/history.hpp"
+#include "record/summary.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -53,6 +54,7 @@ struct Tracks {
     std::vector<GroupTracks> groups; ///< by name
     std::vector<Problem> not_used;
     std::vector<std::string> notes;
+    record::Busy busy; ///< of all values, what disturbed those that are left out
 };
 Result<Tracks> make_tracks(const Collection& collection, const HistoryOptions& options);
 

@@ -156,7 +156,9 @@ std::string clocks_in_words(const record::Platform& platform) {
     if (platform.boost)
         boost = *platform.boost ? say<text::facts::boost_on>() : say<text::facts::boost_off>();
     return join_known({platform.frequency_driver, platform.governor, boost,
-                       platform.smt.empty() ? "" : say<text::facts::smt>(platform.smt)});
+                       platform.smt.empty()             ? ""
+                       : platform.smt == "notsupported" ? say<text::facts::no_smt>()
+                                                        : say<text::facts::smt>(platform.smt)});
 }
 
 std::string modules_in_words(const record::Platform& platform) {

@@ -4,6 +4,7 @@
 
 #include "language/language.hpp"
 #include "model/pairs.hpp"
+#include "model/roofline.hpp"
 #include "model/shapes.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
@@ -30,8 +31,8 @@ using Findings = std::vector<Finding>;
 constexpr double foreign_limit = 0.02;
 // Steal is time we believed to be ours; 1% is above what timer ticks of a hypervisor cost.
 constexpr double steal_limit = 0.01;
-// A tenth of a percent above its ceiling is rounding, not a finding.
-constexpr double ceiling_tolerance = 1.001;
+// Two figures of one machine differ by as much: less above its ceiling is no finding.
+constexpr double ceiling_tolerance = 1.03;
 // Names listed in one sentence before it becomes a wall.
 constexpr std::size_t names_shown = 3;
 
@@ -88,12 +89,28 @@ void not_finished(const Run& run, Findings& out) {
                    say<text::finding::stopped_do>()});
 }
 
+/// Do the intervals of a figure and of its measured bound not touch?
+bool is_apart(const Case& c, const Case* bound) {
+    const auto* figure = headline(c);
+    const auto* limit = bound != nullptr ? headline(*bound) : nullptr;
+    const double value = c.ceiling.value.value_or(0);
+    if (figure->higher_is_better)
+        return figure->low.value_or(*figure->value) >
+               (limit != nullptr ? limit->high.value_or(value) : value);
+    return figure->high.value_or(*figure->value) <
+           (limit != nullptr ? limit->low.value_or(value) : value);
+}
+
 void above_ceiling(const Run& run, Findings& out) {
-    const auto names = names_where(
-        run, [](const Case& c) { return ceiling_share(c).value_or(0) > ceiling_tolerance; });
-    if (names.empty()) return;
+    const Bounds bounds{run};
     double largest = 0;
-    for (const auto& c : run.cases) largest = std::max(largest, ceiling_share(c).value_or(0));
+    const auto names = names_where(run, [&](const Case& c) {
+        const double share = ceiling_share(c).value_or(0);
+        if (share <= ceiling_tolerance || !is_apart(c, bounds.of(c))) return false;
+        largest = std::max(largest, share);
+        return true;
+    });
+    if (names.empty()) return;
     out.push_back({Severity::caution,
                    say_count<text::finding::above_ceiling>(
                        names.size(), record::human_percent(largest), list_of(names, names_shown)),
@@ -101,7 +118,23 @@ void above_ceiling(const Run& run, Findings& out) {
 }
 
 void unstable_cases(const Run& run, Findings& out) {
-    const auto names = names_where(run, [](const Case& c) { return c.status == Status::unstable; });
+    const auto disturbed =
+        names_where(run, [](const Case& c) { return c.status == Status::disturbed; });
+    if (!disturbed.empty())
+        out.push_back({Severity::caution,
+                       say_count<text::finding::stay_disturbed>(disturbed.size(),
+                                                                list_of(disturbed, names_shown)),
+                       say<text::finding::stay_disturbed_do>()});
+    const auto two_levels = names_where(
+        run, [](const Case& c) { return c.reason_code == record::ReasonCode::two_levels; });
+    if (!two_levels.empty())
+        out.push_back({Severity::caution,
+                       say_count<text::finding::two_levels>(two_levels.size(),
+                                                            list_of(two_levels, names_shown)),
+                       say<text::finding::two_levels_do>()});
+    const auto names = names_where(run, [](const Case& c) {
+        return c.status == Status::unstable && c.reason_code != record::ReasonCode::two_levels;
+    });
     if (names.empty()) return;
     out.push_back({Severity::caution,
                    say_count<text::finding::unstable>(names.size(), list_of(names, names_shown)),
@@ -110,6 +143,8 @@ void unstable_cases(const Run& run, Findings& out) {
 
 void disturbed(const Run& run, Findings& out) {
     using record::Telemetry;
+    // The first line says it where disturbed replicas were measured again; what is left stands above.
+    if (std::ranges::any_of(run.cases, [](const Case& c) { return c.spread.has_value(); })) return;
     if (const auto share = worst(run, &Telemetry::foreign_cpu); share.value_or(0) > foreign_limit)
         out.push_back({Severity::caution,
                        say_count<text::finding::other_programs>(
@@ -193,15 +228,8 @@ void said_by_cases(const Run& run, Findings& out) {
         if (is_new) order.push_back(text);
         entry->second.push_back(record::identity(c));
     };
-    for (const auto& c : run.cases) {
-        const bool above = ceiling_share(c).value_or(0) > ceiling_tolerance;
-        const auto wordings = record::above_ceiling(c);
-        for (const auto& text : c.warnings) {
-            // Collected in above_ceiling().
-            if (above && std::ranges::find(wordings, text) != wordings.end()) continue;
-            add(text, c);
-        }
-    }
+    for (const auto& c : run.cases)
+        for (const auto& text : c.warnings) add(text, c);
     constexpr std::size_t sentences_shown = 12; // different ones; beyond that nobody reads on
     for (std::size_t i = 0; i < std::min(order.size(), sentences_shown); ++i) {
         const auto& names = by_text.at(order[i]);
@@ -213,6 +241,15 @@ void said_by_cases(const Run& run, Findings& out) {
     if (order.size() > sentences_shown)
         out.push_back({Severity::note,
                        say<text::finding::more_warnings>(order.size() - sentences_shown), ""});
+}
+
+std::string who_disturbed(record::DisturbanceCode code, const std::string& cause) {
+    using Code = record::DisturbanceCode;
+    if (code == Code::steal || code == Code::neighbours)
+        return say<text::finding::shared_host>(cause);
+    if (code == Code::foreign_cpu || code == Code::waiting || code == Code::device_shared)
+        return say<text::finding::busy>(cause);
+    return say<text::finding::slowed>(cause);
 }
 
 } // namespace
@@ -241,6 +278,27 @@ std::string severity_in_words(Severity severity) {
         break;
     }
     return say<text::finding::note>();
+}
+
+std::string busy_in_words(const record::Busy& busy) {
+    if (!busy.cause) return "";
+    record::Disturbance cause{.code = *busy.cause, .values = {}};
+    if (busy.share > 0 && *busy.cause == record::DisturbanceCode::foreign_cpu)
+        cause.values.push_back(
+            {"share", say<text::finding::up_to>(record::human_percent(busy.share))});
+    if (!busy.programs.empty()) cause.values.push_back({"programs", join(busy.programs)});
+    std::string text = who_disturbed(*busy.cause, cause_in_words(cause));
+    const auto count = [](int number) { return static_cast<std::size_t>(std::max(number, 0)); };
+    if (busy.measured_again > 0 && busy.disturbed > 0)
+        text = say_count<text::finding::again_and_stay>(count(busy.disturbed), text,
+                                                        busy.measured_again, busy.cases);
+    else if (busy.measured_again > 0)
+        text = say<text::finding::again>(text, busy.measured_again, busy.cases);
+    else if (busy.disturbed > 0)
+        text = say_count<text::finding::stay>(count(busy.disturbed), text, busy.cases);
+    else
+        text = say<text::finding::in_windows>(text, busy.disturbed_windows, busy.windows);
+    return say<text::words::sentence>(text);
 }
 
 std::string quietness(const Run& run) {

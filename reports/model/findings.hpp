@@ -5,6 +5,7 @@
 #pragma once
 
 #include "model/view.hpp"
+#include "record/summary.hpp"
 
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ std::vector<Finding> find_findings(const record::Run& run,
 /// "serious", "caution", "note".
 std::string severity_in_words(Severity severity);
 
+/// "The machine was busy: chromium used up to 21% of the CPU; ...": the first line of a report. Empty where nothing
+/// disturbed it.
+std::string busy_in_words(const record::Busy& busy);
 /// "The machine was quiet: ..." or how it was disturbed.
 std::string quietness(const record::Run& run);
 

@@ -2,7 +2,9 @@
 
 #include "model/roofline.hpp"
 
+#include "language/language.hpp"
 #include "model/words.hpp"
+#include "record/summary.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,21 +27,14 @@ std::string name_of(const record::Case& c) {
     return fmt::format("{}: {}", c.benchmark, fmt::join(parameter_parts(c), ", "));
 }
 
-/// Identities of the cases that bound others. Files from before bounds had `measured_by` know their values alone.
+/// Identities of the cases that bound others.
 std::set<std::string> measured_ceilings(const record::Run& run) {
+    const Bounds bounds{run};
     std::set<std::string> identities;
-    for (const auto& c : run.cases) {
-        if (c.ceiling.kind != record::CeilingKind::measured) continue;
-        if (c.ceiling.measured_by) {
-            identities.insert(*c.ceiling.measured_by);
-            continue;
-        }
-        const auto bound = std::ranges::find_if(run.cases, [&](const auto& other) {
-            const auto* rate = headline(other);
-            return rate != nullptr && other.place == c.place && rate->value == c.ceiling.value;
-        });
-        if (bound != run.cases.end()) identities.insert(record::identity(*bound));
-    }
+    for (const auto& c : run.cases)
+        if (const auto* bound = bounds.of(c);
+            bound != nullptr && bound->status != record::Status::disturbed)
+            identities.insert(record::identity(*bound));
     return identities;
 }
 
@@ -68,6 +63,46 @@ void add(const record::Case& c, bool is_ceiling, Roofline& roofline) {
 }
 
 } // namespace
+
+Bounds::Bounds(const record::Run& run) {
+    for (const auto& c : run.cases) {
+        const auto* rate = headline(c);
+        if (rate == nullptr) continue;
+        by_identity_.try_emplace(record::identity(c), &c);
+        by_value_.try_emplace({record::words_of(c.place), *rate->value}, &c);
+    }
+}
+
+const record::Case* Bounds::of(const record::Case& c, const record::Ceiling& ceiling) const {
+    if (ceiling.kind != record::CeilingKind::measured) return nullptr;
+    if (ceiling.measured_by) {
+        const auto found = by_identity_.find(*ceiling.measured_by);
+        return found == by_identity_.end() ? nullptr : found->second;
+    }
+    const auto found = by_value_.find({record::words_of(c.place), ceiling.value.value_or(0)});
+    return found == by_value_.end() ? nullptr : found->second;
+}
+
+void settle_ceilings(record::Run& run) {
+    const Bounds bounds{run};
+    const auto says_nothing = [&](const record::Case& c, const record::Ceiling& ceiling) {
+        const auto* bound = bounds.of(c, ceiling);
+        return bound == &c || (bound != nullptr && bound->status == record::Status::disturbed);
+    };
+    for (auto& c : run.cases) {
+        const auto wordings = record::above_ceiling(c);
+        std::erase_if(c.warnings, [&](const auto& warning) {
+            return std::ranges::find(wordings, warning) != wordings.end();
+        });
+        std::erase_if(c.other_ceilings,
+                      [&](const auto& ceiling) { return says_nothing(c, ceiling); });
+        if (!says_nothing(c, c.ceiling)) continue;
+        const auto* bound = bounds.of(c);
+        c.ceiling = {.source = bound == &c
+                                   ? ""
+                                   : say<text::words::disturbed_bound>(record::identity(*bound))};
+    }
+}
 
 std::vector<Roofline> make_rooflines(const record::Run& run) {
     std::vector<Roofline> rooflines;

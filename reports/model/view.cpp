@@ -79,7 +79,8 @@ void add_notes(const Case& c, Row& row) {
         row.notes.push_back(detail.empty() ? say<text::check::no_rate>()
                                            : say<text::check::no_rate_because>(detail));
     }
-    if (!c.reason.empty()) row.notes.push_back(reason_in_words(c));
+    if (auto reason = reason_in_words(c); !reason.empty()) row.notes.push_back(std::move(reason));
+    std::ranges::move(levels_beside(c), std::back_inserter(row.notes));
     if (c.version > 1 && headline(c) != nullptr)
         row.notes.push_back(say<text::check::newer_version>(c.version));
     for (const auto& warning : c.warnings) row.notes.push_back(warning);
@@ -264,12 +265,15 @@ const char* to_string(Severity severity) {
 }
 
 Report make_report(const Run& original, const ReportOptions& options) {
-    const Run run = plain(original);
+    Run run = plain(original);
     Report report{.label = plain(options.label),
                   .source = plain(options.source),
                   .title = title_of(run),
                   .machine = machine_facts(run.machine),
-                  .software = software_facts(run.machine)};
+                  .software = software_facts(run.machine),
+                  .cause = busy_in_words(record::busy_of(run))};
+    report.rooflines = make_rooflines(run);
+    settle_ceilings(run);
     report.run = run_facts(run, report.source);
     SectionBuilder sections{report};
     const auto curves = find_curves(run);
@@ -289,7 +293,6 @@ Report make_report(const Run& original, const ReportOptions& options) {
     for (auto& section : report.sections) share_covers(section);
     if (rows > options.strip_rows)
         report.caps.push_back(say<text::check::strips_capped>(options.strip_rows, rows));
-    report.rooflines = make_rooflines(run);
     add_missing(run, report);
     add_checks(run, options.listed_checks, report);
     report.findings = find_findings(run, curves.charts);

@@ -203,6 +203,7 @@ struct Report {
     std::vector<Fact> run;
     std::vector<Fact> machine;
     std::vector<Fact> software;
+    std::string cause;         ///< "The machine was busy: ..."; empty where it was quiet
     std::vector<Fact> summary; ///< five lines
     std::vector<Finding> findings;
     std::vector<Section> sections;

@@ -103,6 +103,15 @@ std::string kind_by_text(std::string sentence) {
     return sentence;
 }
 
+/// The status word stands before it, and says the same as these sentences begin with.
+std::string not_applicable(const record::Case& c) {
+    const auto message = record::text(c.reason_values, "message");
+    std::string text = message.empty() ? c.reason : message;
+    const std::string said = fmt::format("{}: ", text::status::skipped.en);
+    if (text.starts_with(said)) text.erase(0, said.size());
+    return text;
+}
+
 } // namespace
 
 bool is_bytes(std::string_view name) {
@@ -235,7 +244,33 @@ std::optional<std::string> filled(std::string_view text, const record::Values& v
     return out.append(text);
 }
 
+std::string cause_in_words(const record::Disturbance& cause) {
+    auto values = cause.values;
+    if (record::text(values, "programs").empty())
+        values.push_back({"programs", say<text::words::other_programs>()});
+    const auto text = find_text("cause", record::to_string(cause.code));
+    return text ? filled(*text, values).value_or("") : "";
+}
+
+std::vector<std::string> levels_beside(const record::Case& c) {
+    constexpr double least = 0.03; // of the value: below that they say the same
+    std::vector<std::string> words;
+    const auto* metric = headline(c);
+    if (metric == nullptr || !metric->levels) return words;
+    const auto& [mean, slow, share] = *metric->levels;
+    const auto text = [&](double value) { return record::human(value, metric->unit); };
+    if (slow && share)
+        words.push_back(say<text::words::levels>(text(*metric->value),
+                                                 record::human_percent(*share), text(*slow)));
+    if (mean && std::fabs(*mean - *metric->value) > least * std::fabs(*metric->value))
+        words.push_back(say<text::words::mean_of_all>(text(*mean)));
+    return words;
+}
+
 std::string reason_in_words(const record::Case& c) {
+    const bool of_rank = record::find(c.reason_values, "rank") != nullptr; // which is named
+    if (c.reason_code == record::ReasonCode::not_applicable && !of_rank) return not_applicable(c);
+    if (c.reason_code == record::ReasonCode::two_levels && !levels_beside(c).empty()) return "";
     const auto code = record::to_string(c.reason_code);
     const auto meaning = find_text("reason", code);
     if (!meaning || language_in_use() == Language::en) return c.reason;

@@ -49,6 +49,9 @@ std::string ceiling_in_words(const record::Case& c);
 /// The same of one of the others.
 std::string ceiling_in_words(const record::Case& c, const record::Ceiling& ceiling);
 
+/// "45.2 GB/s in 80% of replicas, else 27.1 GB/s": what one gets beside the value, where that is something else.
+std::vector<std::string> levels_beside(const record::Case& c);
+
 /// The first metric, where the status allows to show one.
 const record::Metric* headline(const record::Case& c);
 /// "not measured", "wrong result", ...: a status as people say it.
@@ -59,6 +62,8 @@ std::string reason_in_words(const record::Case& c);
 /// `text` with its places {name} filled; the end of a name gives the unit. [Parts in brackets] are left out if a
 /// value of theirs is missing; if one outside them is missing, there is no text.
 std::optional<std::string> filled(std::string_view text, const record::Values& values);
+/// In a few words: "chromium used 21% of the CPU".
+std::string cause_in_words(const record::Disturbance& cause);
 /// What disturbed the case, one of each kind: replicas report the same with values of their own.
 std::vector<std::string> disturbances_in_words(const record::Telemetry& telemetry);
 

@@ -5,6 +5,8 @@
 #include "json/members.hpp"
 #include "render/comparison.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -20,15 +22,27 @@ Value number(const std::optional<double>& value) {
     return value && std::isfinite(*value) ? Value(*value) : Value(nullptr);
 }
 
+/// What stands for other times than those measured, and where it is known from.
+Value between(const BetweenRuns& between) {
+    return {{"deviation", between.deviation},
+            {"source", between.history == 0 ? std::string{"default"}
+                                            : fmt::format("history of {} runs", between.history)}};
+}
+
 Value contrast(const Contrast& contrast) {
-    return {{"outcome", to_string(contrast.outcome)},
-            {"ratio", number(contrast.ratio)},
-            {"low", number(contrast.low)},
-            {"high", number(contrast.high)},
-            {"p", number(contrast.p)},
-            {"detectable", number(contrast.detectable)},
-            {"paired", contrast.paired},
-            {"text", contrast_in_words(contrast)}};
+    return {
+        {"outcome", to_string(contrast.outcome)},
+        {"ratio", number(contrast.ratio)},
+        {"low", number(contrast.low)},
+        {"high", number(contrast.high)},
+        {"p", number(contrast.p)},
+        {"detectable", number(contrast.detectable)},
+        {"paired", contrast.paired},
+        {"reason_code", contrast.no_verdict == NoVerdict::none
+                            ? Value(nullptr)
+                            : Value(to_string(contrast.no_verdict))},
+        {"between_runs", contrast.between_runs ? between(*contrast.between_runs) : Value(nullptr)},
+        {"text", contrast_in_words(contrast)}};
 }
 
 /// Of thousands of runs the names of a few are enough; `runs` counts all.

@@ -112,6 +112,7 @@ std::string to_html(const History& history) {
         out += fmt::format("<ul class=\"findings\"><li class=\"serious\"><p>{}</p><p class=\"do\">"
                            "{}</p></li></ul>\n",
                            say<text::history::nothing_yet>(), say<text::history::nothing_to_do>());
+    out += cause_html(history.cause);
     for (std::size_t i = 0; i < history.groups.size(); ++i) {
         const auto& group = history.groups[i];
         out += "<section>\n";

@@ -148,6 +148,7 @@ Value not_used(const Problem& problem) {
 
 std::string to_json(const History& history) {
     return json::to_text({{"schema", "assay.history/1"},
+                          {"cause", history.cause},
                           {"groups", list(history.groups, &group)},
                           {"notes", history.notes},
                           {"not_used", list(history.not_used, &not_used)},

@@ -99,6 +99,7 @@ std::string to_markdown(const History& history) {
     if (!is_comparable(history))
         out += fmt::format("\n{}\n\n{}\n", quote(say<text::history::nothing_yet>()),
                            quote(say<text::history::nothing_to_do>()));
+    if (!history.cause.empty()) out += fmt::format("\n{}\n", quote(history.cause));
     for (const auto& group : history.groups) {
         out += fmt::format("\n## {}\n\n{}\n", quote(group.name), quote(group_in_words(group)));
         events(out, group);

@@ -154,6 +154,7 @@ std::string to_terminal(const History& history, const Terminal& style) {
         page.paragraph("  ", 2, say<text::history::nothing_yet>());
         page.paragraph("  ", 2, say<text::history::nothing_to_do>(), true);
     }
+    if (!history.cause.empty()) page.paragraph("", 0, history.cause);
     for (const auto& group : history.groups) {
         page.heading(group.name);
         page.paragraph("  ", 2, group_in_words(group), true);

@@ -275,6 +275,12 @@ void bottom(std::string& out, const Report& report) {
 
 } // namespace
 
+std::string cause_html(std::string_view cause) {
+    if (cause.empty()) return "";
+    return fmt::format("<ul class=\"findings\"><li class=\"caution\"><p>{}</p></li></ul>\n",
+                       escape_html(cause));
+}
+
 std::string html_page(const std::string& title, const std::string& body) {
     const bool chinese = language_in_use() == Language::zh;
     return fmt::format(
@@ -298,6 +304,7 @@ std::string to_html(std::span<const Report> reports) {
         Palette palette;
         out += "<article>\n";
         top(out, report);
+        out += cause_html(report.cause);
         facts(out, report.summary, "facts summary");
         findings(out, report);
         machine(out, report);

@@ -203,6 +203,7 @@ Value report_of(const Report& report) {
             {"run", facts(report.run)},
             {"machine", facts(report.machine)},
             {"libraries", facts(report.software)},
+            {"cause", report.cause},
             {"summary", facts(report.summary)},
             {"findings", std::move(findings)},
             {"sections", std::move(sections)},

@@ -169,6 +169,7 @@ std::string to_markdown(std::span<const Report> reports) {
         out += fmt::format("# {}\n", quote(report.label.empty() ? report.title
                                                                 : say<text::words::labelled>(
                                                                       report.label, report.title)));
+        if (!report.cause.empty()) out += fmt::format("\n{}\n", quote(report.cause));
         facts(out, say<text::report::five_lines>(), report.summary);
         findings(out, report);
         facts(out, say<text::report::machine>(), report.machine);

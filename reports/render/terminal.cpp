@@ -214,6 +214,7 @@ std::string to_terminal(const Report& report, const Terminal& style) {
                                   ? report.title
                                   : say<text::words::labelled>(report.label, report.title);
     page.line(page.paint(Paint::bold, fit(title, std::min(page.width(), display_width(title)))));
+    if (!report.cause.empty()) page.paragraph("", 0, report.cause);
     page.heading(say<text::report::five_lines>());
     page.facts(report.summary);
     print_findings(page, report);

@@ -54,9 +54,13 @@ struct Observation {
     std::optional<double> low;
     std::optional<double> high;
     record::IntervalScope scope = record::IntervalScope::none;
-    std::vector<ReplicaValue> replicas;
+    std::vector<ReplicaValue> replicas; ///< without disturbed ones beside others
     std::optional<double> ceiling;
-    bool disturbed = false;     ///< the telemetry of its window says so
+    bool disturbed = false;                   ///< the telemetry of its window says so
+    std::optional<record::Disturbance> cause; ///< of the status `disturbed`
+    bool two_levels = false;                  ///< undisturbed replicas that the value leaves out
+    /// The standard deviation of the logarithm that runs at different times are expected to have; absent in older files.
+    std::optional<double> between_runs;
     std::uint32_t settings = 0; ///< index into Collection::settings
 };
 

@@ -73,14 +73,39 @@ void judge(record::Case& c) {
     c.reason = std::move(c.verification->detail);
 }
 
+/// The worst of the kind that made the case `disturbed`.
+std::optional<record::Disturbance> cause_of(const record::Case& c) {
+    std::optional<record::Disturbance> worst;
+    const auto share = [](const record::Disturbance& by) {
+        return record::number(by.values, "share").value_or(0);
+    };
+    const auto code = record::text(c.reason_values, "cause");
+    if (c.status != record::Status::disturbed) return worst;
+    for (const auto& by : c.telemetry.disturbed_by)
+        if (record::to_string(by.code) == code && (!worst || share(by) > share(*worst))) worst = by;
+    return worst;
+}
+
+/// A machine that nobody shares differs from run to run as replicas do.
+std::optional<double> between_runs(const record::Case& c, const record::Machine& machine) {
+    if (!c.spread) return {};
+    return machine.virtualization == "none" ? c.spread->between_replicas : c.spread->between_runs;
+}
+
 CaseDigest digest_of(record::Case& c, const record::Machine& machine, Series& series) {
     judge(c);
     CaseDigest digest{.status = c.status, .reason = std::move(c.reason)};
     if (shows(c.status)) {
+        const bool beside_others = c.spread && record::undisturbed(c) > 0;
         for (const auto& replica : c.replicas)
-            if (const auto value = record::headline_of(c, replica))
+            if (const auto value = record::headline_of(c, replica);
+                value && !(beside_others && replica.status == record::Status::disturbed))
                 digest.replicas.push_back({.index = replica.index, .value = *value});
         digest.ceiling = c.ceiling.value;
+        digest.cause = cause_of(c);
+        digest.between_runs = between_runs(c, machine);
+        digest.two_levels = !c.metrics.empty() && c.metrics.front().levels &&
+                            c.metrics.front().levels->slow.has_value();
     }
     digest.disturbed = !c.telemetry.disturbances.empty();
     settle(c.parameters);

@@ -57,6 +57,9 @@ struct CaseDigest {
     std::vector<ReplicaValue> replicas;
     std::optional<double> ceiling;
     bool disturbed = false;
+    std::optional<record::Disturbance> cause;
+    bool two_levels = false;
+    std::optional<double> between_runs;
 };
 
 struct RunDigest {
@@ -118,6 +121,9 @@ void each_field(Visit&& visit, Maybe<CaseDigest> auto& c) {
     visit("replicas", c.replicas);
     visit("ceiling", c.ceiling);
     visit("disturbed", c.disturbed);
+    visit("cause", c.cause);
+    visit("two_levels", c.two_levels);
+    visit("between_runs", c.between_runs);
 }
 
 template <class Visit>

@@ -253,6 +253,11 @@ private:
         seen.high = figure(c.high);
         seen.scope = c.scope;
         seen.ceiling = figure(c.ceiling);
+        if (c.cause)
+            seen.cause = plain_case({.telemetry = {.disturbed_by = {*std::move(c.cause)}}})
+                             .telemetry.disturbed_by.front();
+        seen.two_levels = c.two_levels;
+        seen.between_runs = figure(c.between_runs);
         std::erase_if(c.replicas, [](const auto& replica) { return !figure(replica.value); });
         seen.replicas = std::move(c.replicas);
         return seen;

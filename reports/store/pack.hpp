@@ -28,6 +28,8 @@ template <>
 inline constexpr auto last_of<record::Status> = record::Status::not_started;
 template <>
 inline constexpr auto last_of<record::IntervalScope> = record::IntervalScope::between_replicas;
+template <>
+inline constexpr auto last_of<record::DisturbanceCode> = record::DisturbanceCode::clock_low;
 
 class Packer {
 public:

@@ -28,6 +28,8 @@ export interface Contrast {
   p: Maybe; // adjusted for the number of series
   detectable: Maybe; // smallest change that would be found: 0.03 is 3%
   paired: boolean;
+  reason_code: "disturbed" | "two_levels" | "between_times" | null; // why there is no verdict
+  between_runs: { deviation: number; source: string } | null; // what stands for other times where runs are few
   text: string; // "1.08x [1.05, 1.11]", "~ cannot tell below 4%"
 }
 
@@ -214,6 +216,7 @@ export interface HistoryGroup {
 
 export interface History {
   schema: "assay.history/1";
+  cause: string; // what disturbed values that are left out
   groups: HistoryGroup[];
   notes: string[];
   not_used: { where: string; reason: string }[];
@@ -229,6 +232,7 @@ export interface Report {
   run: Record<string, string>;
   machine: Record<string, string>;
   libraries: Record<string, string>;
+  cause: string; // what disturbed the run; empty where nothing did
   summary: Record<string, string>;
   findings: { severity: "note" | "caution" | "serious"; what: string; action: string }[];
   sections: Section[];

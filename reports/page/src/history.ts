@@ -10,7 +10,7 @@ import { matches, type Item, type Store } from "./state";
 import { Table, type Column } from "./table";
 import { count, grouped, t, type Key } from "./text";
 import { marksOf, timelineChart, type Mark } from "./timeline";
-import { list, reasons, section, still, type Part, type View } from "./view";
+import { causeLine, list, reasons, section, still, type Part, type View } from "./view";
 
 const causes: Record<string, Key> = { instance: "cause_instance", software: "cause_software", unexplained: "cause_unexplained" };
 const causeWord = (cause: string): string => (causes[cause] ? t(causes[cause]) : cause);
@@ -73,7 +73,7 @@ function overview(data: History, store: Store): Part {
     { key: "cause", title: t("cause"), order: (row) => row.event.cause, cell: ({ event }) => [h("span", { class: `cause ${event.cause}` }, causeWord(event.cause)), factsOf(event.facts), event.text ? h("small", {}, event.text) : null] },
   ];
   const table = new Table(t("changes"), columns, rows, item, store, true);
-  const element = section(t("overview"), "", h("p", {}, t("history_summary", count("runs", data.runs), count("groups", data.groups.length), count("changes_found", rows.length))));
+  const element = section(t("overview"), "", causeLine(data.cause), h("p", {}, t("history_summary", count("runs", data.runs), count("groups", data.groups.length), count("changes_found", rows.length))));
   add(element, list(data.notes));
   if (rows.length) add(element, h("h3", {}, t("changes")), table.element);
   return {

@@ -14,7 +14,7 @@ import { strip } from "./strips";
 import { sweepChart } from "./sweep";
 import { Table, type Column } from "./table";
 import { count, grouped, statusWord, t, type Key } from "./text";
-import { facts, list, matching, reasons, section, still, type Part, type View } from "./view";
+import { causeLine, facts, list, matching, reasons, section, still, type Part, type View } from "./view";
 
 const mostBars = 24; // of a chart; more would not fit on a sheet of paper
 
@@ -163,7 +163,7 @@ function overview(report: Report, prefix: string): Part {
       h("li", { class: finding.severity }, h("p", {}, hidden(`${t(severity[finding.severity] ?? "note")}: `), finding.what), finding.action ? h("p", { class: "do" }, finding.action) : null),
     );
   const title = prefix + t("overview");
-  const element = section(title, "", facts(named(report, "summary"), "facts summary"));
+  const element = section(title, "", causeLine(report.cause), facts(named(report, "summary"), "facts summary"));
   if (report.findings.length) add(element, h("h3", {}, t("report.findings")), findings);
   const libraries = Object.keys(report.libraries).length > 0;
   add(

@@ -34,6 +34,10 @@ export function section(title: string, question: string, ...children: Child[]): 
 /** A section that is the same whatever is filtered. */
 export const still = (title: string, element: HTMLElement): Part => ({ element, title, items: [], update: () => undefined });
 
+/** The line that comes before all others. */
+export const causeLine = (cause: string): HTMLElement | null =>
+  cause ? h("ul", { class: "findings" }, h("li", { class: "caution" }, h("p", {}, cause))) : null;
+
 export const facts = (pairs: [string, string][], kind = "facts"): HTMLElement =>
   h("dl", { class: kind }, ...pairs.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
 

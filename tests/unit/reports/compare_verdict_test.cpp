@@ -90,9 +90,10 @@ TEST(CompareVerdict, DisturbedDataHasNoVerdict) {
         const auto& contrast = contrast_of(*comparison, "size=1024");
         EXPECT_EQ(contrast.outcome, Outcome::cannot_tell);
         EXPECT_FALSE(contrast.ratio || contrast.p || contrast.detectable);
-        EXPECT_EQ(contrast_in_words(contrast), "no verdict on disturbed data");
+        EXPECT_EQ(contrast.no_verdict, NoVerdict::disturbed);
+        EXPECT_EQ(contrast_in_words(contrast), first ? "~ disturbed (A)" : "~ disturbed (B)");
         use_language(Language::zh);
-        EXPECT_EQ(contrast_in_words(contrast), "数据受到干扰，不作判定");
+        EXPECT_EQ(contrast_in_words(contrast), first ? "~ 受干扰（A）" : "~ 受干扰（B）");
         use_language(Language::en);
         EXPECT_EQ(comparison->tests, 1U);
         EXPECT_EQ(comparison->means[1].count, 1U);
@@ -112,7 +113,7 @@ TEST(CompareVerdict, DisturbedRunsAreLeftOutBesideOthers) {
     const auto& cell = comparison->tables[0].rows[0].cells[1];
     EXPECT_NEAR(*cell.value, 100, 1e-9);
     EXPECT_EQ(cell.count, 2U);
-    EXPECT_FALSE(cell.contrast->disturbed);
+    EXPECT_EQ(cell.contrast->no_verdict, NoVerdict::none);
     EXPECT_THAT(cell.notes, Contains("1 of 3 runs disturbed, and left out"));
 }
 

@@ -31,7 +31,7 @@ TEST(Generated, RunsAreConsistentAndTheSameEveryTime) {
         if (i > 0) continue;
         EXPECT_EQ(record::to_text(run), record::to_text(again.run(i)));
         const auto findings = record::verify_text(record::to_text(run), "run");
-        ASSERT_TRUE(findings.has_value());
+        ASSERT_TRUE(findings.has_value()) << findings.error().message;
         EXPECT_THAT(findings->findings, IsEmpty());
     }
     EXPECT_EQ(ids.size(), generator.size());

@@ -88,6 +88,45 @@ TEST_F(StoreTest, ASeriesHasTheConditionsOfItsCase) {
     EXPECT_EQ(record::text(series.conditions, "ecc"), "off");
 }
 
+TEST_F(StoreTest, DisturbedReplicasAreLeftOutBesideOthers) {
+    record::Run made = run("a");
+    made.machine.virtualization = "kvm";
+    made.cases = {test::sample_case(test::sample_gemm("openblas", "fp64", 1e-3), 1)};
+    auto& c = made.cases.front();
+    c.spread = record::Spread{.between_replicas = 0.01,
+                              .between_runs = 0.1,
+                              .degrees = 10,
+                              .limit = 0.05,
+                              .replicas = 3,
+                              .source = "memory"};
+    const auto disturb = [&](std::size_t replica, double share) {
+        record::disturb(c.replicas[replica].telemetry, record::DisturbanceCode::steal,
+                        {{"share", share}}, "stolen: " + std::to_string(share));
+        record::conclude(c, 3);
+    };
+    disturb(1, 0.1);
+    write("run.json", made);
+    auto seen = all().observations.at(0);
+    EXPECT_EQ(seen.status, record::Status::ok);
+    EXPECT_EQ(seen.between_runs, 0.1);
+    EXPECT_FALSE(seen.two_levels || seen.cause);
+    ASSERT_THAT(seen.replicas, SizeIs(2));
+    EXPECT_EQ(seen.replicas[1].index, 2);
+    disturb(2, 0.3);
+    disturb(0, 0.2);
+    made.machine.virtualization = "none";
+    write("run.json", made);
+    seen = all().observations.at(0);
+    EXPECT_EQ(seen.status, record::Status::disturbed);
+    EXPECT_EQ(seen.between_runs, 0.01); // nobody shares this machine
+    ASSERT_TRUE(seen.cause);
+    EXPECT_EQ(record::number(seen.cause->values, "share"), 0.3);
+    EXPECT_THAT(seen.replicas, SizeIs(3));
+    c.spread.reset();
+    write("run.json", made);
+    EXPECT_FALSE(all().observations.at(0).between_runs);
+}
+
 TEST_F(StoreTest, ARunHasItsCampaignAndTags) {
     record::Run made = run("a");
     made.campaign = std::string{"2026 Q1"};

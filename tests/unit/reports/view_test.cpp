@@ -219,6 +219,8 @@ TEST(Findings, SayWhatToDo) {
     c.telemetry.steal = 0.08;
     c.telemetry.throttle_events = 3.0;
     c.telemetry.page_migrations = 10.0;
+    case_named(run, "gemm.square[onednn] precision=fp32 size=2048 threads=all").ceiling.value =
+        2e11;
     const auto text = findings_text(run);
     for (const char* expected :
          {"SkylakeX is 1.91 times faster: set OPENBLAS_CORETYPE=SkylakeX", "wrong result",
@@ -264,6 +266,136 @@ TEST(Findings, CountersOfErrorsThatRose) {
     use_language(Language::zh);
     EXPECT_EQ(find_findings(run)[0].what, "运行期间错误计数增加：driver 0000:1b:00.0 xid_79 +1。");
     use_language(Language::en);
+}
+
+TEST(Findings, AFewPercentAboveAPeakOrWithinItsIntervalAreNone) {
+    auto run = test::golden_run();
+    constexpr const char* onednn = "gemm.square[onednn] precision=fp32 size=2048 threads=all";
+    auto& peak = case_named(run, "peak.fma[host] precision=fp32 isa=best threads=all");
+    const double value = *case_named(run, onednn).metrics.front().value;
+    const auto above = [&](double share, double half_width) {
+        case_named(run, onednn).ceiling.value = value / share;
+        peak.metrics.front().high = value / share * (1 + half_width);
+        return testing::Matches(HasSubstr("above the ceiling"))(findings_text(run));
+    };
+    EXPECT_FALSE(above(1.02, 0.001));
+    EXPECT_TRUE(above(1.06, 0.001));
+    EXPECT_FALSE(above(1.06, 0.08));
+}
+
+TEST(View, APeakIsNoShareOfItselfNorOfADisturbedOne) {
+    auto run = test::golden_run();
+    constexpr const char* name = "peak.fma[host] precision=fp64 isa=best threads=all";
+    auto& peak = case_named(run, name);
+    peak.ceiling = {.value = peak.metrics.front().value,
+                    .kind = record::CeilingKind::measured,
+                    .measured_by = name};
+    EXPECT_EQ(row_of(make_report(run), name).share, "");
+    EXPECT_EQ(row_of(make_report(run), fp64).share, "94%");
+    peak.status = Status::disturbed;
+    const auto report = make_report(run);
+    EXPECT_EQ(row_of(report, fp64).share, "");
+    for (const auto& section : report.sections)
+        if (section.family == "gemm") {
+            EXPECT_THAT(section.ceilings,
+                        Contains(HasSubstr(std::string{name} + " was disturbed")));
+        }
+}
+
+/// Of 23 cases, where others used the machine in 12.
+record::Busy busy() {
+    return {.cases = 23,
+            .measured_again = 12,
+            .disturbed = 2,
+            .windows = 81,
+            .disturbed_windows = 14,
+            .cause = record::DisturbanceCode::foreign_cpu,
+            .share = 0.21,
+            .programs = {"chromium", "cc1plus"}};
+}
+
+TEST(Cause, IsOneLine) {
+    auto seen = busy();
+    EXPECT_EQ(busy_in_words(seen),
+              "The machine was busy: chromium, cc1plus used up to 21% of the CPU; 12 of 23 values "
+              "were measured again, 2 stay disturbed.");
+    use_language(Language::zh);
+    EXPECT_EQ(busy_in_words(seen), "机器繁忙：CPU 被占用，最多 21%（chromium，cc1plus）；23 "
+                                   "个结果中有 12 个重新测量，2 个仍受干扰。");
+    use_language(Language::en);
+    seen.disturbed = 0;
+    seen.programs.clear();
+    EXPECT_EQ(
+        busy_in_words(seen),
+        "The machine was busy: other programs used up to 21% of the CPU; 12 of 23 values were "
+        "measured again, none stays disturbed.");
+    seen.measured_again = 0;
+    seen.cause = record::DisturbanceCode::steal;
+    EXPECT_EQ(busy_in_words(seen), "The host is shared with others: the hypervisor took the CPU "
+                                   "time, in 14 of 81 windows.");
+    seen.disturbed = 1;
+    seen.cause = record::DisturbanceCode::neighbours;
+    EXPECT_EQ(busy_in_words(seen), "The host is shared with others: neighbours used the memory; 1 "
+                                   "of 23 values stays disturbed.");
+    seen.cause.reset();
+    EXPECT_EQ(busy_in_words(seen), "");
+}
+
+TEST(Cause, ComesFirstAndCasesToLookAtFollow) {
+    auto run = test::golden_run();
+    auto& c = case_named(run, fp64);
+    c.status = Status::disturbed;
+    c.spread = record::Spread{.replicas = 2};
+    c.replicas.front().telemetry.disturbed_by = {
+        {.code = record::DisturbanceCode::foreign_cpu,
+         .values = {{"share", 0.6}, {"programs", std::string{"make"}}}}};
+    const auto report = make_report(run);
+    EXPECT_THAT(report.cause,
+                testing::StartsWith("The machine was busy: make used up to 60% of the CPU; 1 of"));
+    EXPECT_THAT(findings_text(run), HasSubstr(std::string{"1 figure stays disturbed"}));
+    // Said by the first line.
+    EXPECT_THAT(findings_text(run), Not(HasSubstr("Other programs used up to")));
+}
+
+TEST(View, ARowNamesBothLevels) {
+    auto run = test::golden_run();
+    auto& c = case_named(run, fp64);
+    c.status = Status::unstable;
+    c.reason_code = record::ReasonCode::two_levels;
+    c.reason = "80% of the replicas at 105 GFLOP/s, the others at 63.0 GFLOP/s";
+    c.metrics.front().levels = record::Levels{.mean = 9.48e10, .slow = 6.3e10, .share = 0.8};
+    const auto notes = row_of(make_report(run), fp64).notes;
+    EXPECT_THAT(notes, Contains("105 GFLOP/s in 80% of replicas, else 63.0 GFLOP/s"));
+    EXPECT_THAT(notes, Contains("mean over all replicas, disturbed or not: 94.8 GFLOP/s"));
+    EXPECT_THAT(notes, Not(Contains(c.reason)));
+    EXPECT_THAT(findings_text(run), HasSubstr("1 figure has two levels"));
+    c.metrics.front().levels->mean = 1.03e11;
+    EXPECT_THAT(row_of(make_report(run), fp64).notes, Not(Contains(HasSubstr("mean over all"))));
+}
+
+TEST(View, WhatDoesNotApplySaysSoOnce) {
+    record::Case c;
+    c.status = Status::skipped;
+    c.reason_code = record::ReasonCode::not_applicable;
+    c.reason = "not applicable: needs avx512_bf16";
+    c.reason_values = {{"message", c.reason}};
+    EXPECT_EQ(reason_in_words(c), "needs avx512_bf16");
+    c.reason = "replica 1 of 3: " + c.reason;
+    EXPECT_EQ(reason_in_words(c), "needs avx512_bf16");
+    use_language(Language::zh);
+    EXPECT_EQ(reason_in_words(c), "needs avx512_bf16");
+    use_language(Language::en);
+    c.reason_code = record::ReasonCode::none; // an older file: the sentence is all there is
+    EXPECT_EQ(reason_in_words(c), c.reason);
+}
+
+TEST(View, SmtIsNotTheKernelsWord) {
+    record::Machine machine;
+    machine.platform.smt = "notsupported";
+    const auto facts = machine_facts(machine);
+    const auto fact = std::ranges::find(facts, "Clock control", &Fact::key);
+    ASSERT_NE(fact, facts.end());
+    EXPECT_EQ(fact->text, "SMT not supported");
 }
 
 TEST(Findings, ASentenceOfManyCasesIsSaidOnce) {

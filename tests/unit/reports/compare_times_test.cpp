@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs at different times differ by what their replicas do not show: by chance alone no more series than promised are
+// called better or worse.
+
+#include "compare/comparison.hpp"
+#include "compare/words.hpp"
+#include "language/language.hpp"
+#include "render/comparison.hpp"
+#include "support/collection_maker.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace assay::report {
+namespace {
+
+using test::CollectionMaker;
+using test::gemm;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr double between_runs = 0.08;      // as memory on a shared host
+constexpr double between_replicas = 0.008; // within one hour of it
+constexpr std::int64_t sizes = 6;
+
+class Dice {
+public:
+    explicit Dice(std::uint64_t seed) : random_{seed} {}
+    /// The same on every machine (Box and Muller).
+    double normal() {
+        const double u = (static_cast<double>(random_()) + 1) / 18446744073709551617.0;
+        const double v = static_cast<double>(random_()) / 18446744073709551616.0;
+        return std::sqrt(-2 * std::log(u)) * std::cos(2 * 3.14159265358979 * v);
+    }
+
+private:
+    std::mt19937_64 random_;
+};
+
+/// What the hour of a run does to its series: the same to all, or to each something else.
+enum class Weather { common, own };
+
+struct Fleet {
+    std::uint64_t seed = 1;
+    int runs = 1; ///< a side
+    Weather weather = Weather::common;
+    double change = 1; ///< of side B
+    bool known = true; ///< files have a spread
+    std::string machine = "m-1";
+};
+
+Collection made(const Fleet& fleet) {
+    CollectionMaker maker;
+    Dice dice{fleet.seed};
+    for (const char* label : {"A", "B"})
+        for (int i = 0; i < fleet.runs; ++i) {
+            const auto run = maker.run({.label = label, .machine = fleet.machine});
+            const double hour = dice.normal();
+            for (std::int64_t size = 1; size <= sizes; ++size) {
+                const double effect =
+                    between_runs * (fleet.weather == Weather::common ? hour : dice.normal());
+                std::vector<double> replicas;
+                for (int k = 0; k < 5; ++k)
+                    replicas.push_back((label[0] == 'B' ? fleet.change : 1) * 1e11 *
+                                       std::exp(effect + between_replicas * dice.normal()));
+                auto& seen = maker.observe(run, gemm("openblas", size), replicas);
+                if (fleet.known) seen.between_runs = between_runs;
+            }
+        }
+    return maker.collection();
+}
+
+constexpr int comparisons = 200;
+/// The promised 1%, and what so many comparisons may show of it by chance: two standard errors.
+const double promised = 0.01 + 2 * std::sqrt(0.01 * 0.99 / comparisons);
+
+/// The share of series called better or worse of two sides that are the same.
+double called(Fleet fleet) {
+    std::size_t count = 0;
+    for (int i = 0; i < comparisons; ++i) {
+        fleet.seed = 1000 + static_cast<std::uint64_t>(i);
+        const auto tally = compare(made(fleet))->tallies[1];
+        count += tally.better + tally.worse;
+    }
+    return static_cast<double>(count) / (static_cast<double>(sizes) * comparisons);
+}
+
+const Contrast& first_of(const Comparison& comparison) {
+    return *comparison.tables[0].rows[0].cells[1].contrast;
+}
+
+TEST(CompareTimes, ReplicasOfOneRunCannotJudgeTwoTimes) {
+    EXPECT_GT(called({.known = false}), 0.5); // what files without a spread allow
+    for (const auto weather : {Weather::common, Weather::own})
+        EXPECT_LE(called({.weather = weather}), promised);
+}
+
+TEST(CompareTimes, ThreeRunsASideShowWhatRunsDifferBy) {
+    for (const auto weather : {Weather::common, Weather::own})
+        EXPECT_LE(called({.runs = 3, .weather = weather}), promised);
+}
+
+TEST(CompareTimes, WhatIsSmallerThanLiesBetweenTimesSaysSo) {
+    const auto comparison = *compare(made({.change = 1.1}));
+    const auto& contrast = first_of(comparison);
+    EXPECT_EQ(contrast.outcome, Outcome::cannot_tell);
+    EXPECT_EQ(contrast.no_verdict, NoVerdict::between_times);
+    ASSERT_TRUE(contrast.detectable && contrast.between_runs);
+    EXPECT_GT(*contrast.detectable, 0.2);
+    EXPECT_NEAR(contrast.between_runs->deviation, between_runs, 1e-12);
+    EXPECT_EQ(contrast.between_runs->history, 0U);
+    EXPECT_THAT(contrast_in_words(contrast), HasSubstr("not resolved between times; interleave"));
+    EXPECT_THAT(to_json(comparison), HasSubstr("\"reason_code\": \"between_times\""));
+    EXPECT_THAT(to_json(comparison), HasSubstr("\"source\": \"default\""));
+    EXPECT_THAT(comparison.notes, Contains(HasSubstr("known from a default")));
+    // The mean of all series errs with the hour, too.
+    EXPECT_LT(*comparison.means[1].low, *comparison.means[1].ratio * std::exp(-0.2));
+    EXPECT_EQ(first_of(*compare(made({.change = 2}))).outcome, Outcome::better);
+}
+
+TEST(CompareTimes, WithoutASpreadTheOldRuleHoldsAndANoteSaysSo) {
+    const auto old = *compare(made({.known = false}));
+    EXPECT_FALSE(first_of(old).between_runs);
+    EXPECT_THAT(old.notes, Contains(HasSubstr("is not known from these files")));
+    const auto many = *compare(made({.runs = 3, .known = false}));
+    EXPECT_THAT(many.notes, Not(Contains(HasSubstr("is not known from these files"))));
+}
+
+TEST(CompareTimes, AMachinesOwnHistoryCountsMoreThanADefault) {
+    CollectionMaker maker;
+    Dice dice{7};
+    for (const char* label : {"a", "b", "c", "d", "e", "f"}) {
+        const double rate = 1e11 * std::exp(0.02 * dice.normal());
+        auto& seen = maker.observe(maker.run({.label = label}), gemm("openblas", 1),
+                                   {rate, rate * 1.001, rate * 0.999});
+        seen.between_runs = between_runs;
+    }
+    const auto comparison = *compare(maker.collection());
+    const auto between = first_of(comparison).between_runs;
+    ASSERT_TRUE(between);
+    EXPECT_EQ(between->history, 6U);
+    EXPECT_LT(between->deviation, 0.04);
+    EXPECT_THAT(comparison.notes, Contains(HasSubstr("known from history of 6 runs")));
+}
+
+TEST(CompareTimes, RunsThatTookTurnsWereMeasuredAtTheSameTime) {
+    auto collection = made({.change = 0.95});
+    for (auto& run : collection.runs)
+        run.pairing = record::Pairing{.id = "p", .setting = run.label, .order = "ABBA"};
+    const auto comparison = *compare(collection);
+    const auto& contrast = first_of(comparison);
+    EXPECT_TRUE(contrast.paired);
+    EXPECT_FALSE(contrast.between_runs);
+}
+
+TEST(CompareTimes, TwoLevelsAndDisturbancesHaveNoVerdictAndComeFirst) {
+    auto collection = made({.change = 0.5});
+    auto& disturbed = collection.observations[0];
+    disturbed.status = record::Status::disturbed;
+    disturbed.cause = record::Disturbance{.code = record::DisturbanceCode::foreign_cpu,
+                                          .values = {{"share", 0.6}}};
+    collection.observations[sizes + 1].two_levels = true;
+    const auto comparison = *compare(collection);
+    const auto& rows = comparison.tables[0].rows;
+    const auto& first = *rows[0].cells[1].contrast;
+    EXPECT_EQ(contrast_in_words(first), "~ disturbed (A: other programs used 60% of the CPU)");
+    const auto& second = *rows[1].cells[1].contrast;
+    EXPECT_EQ(second.no_verdict, NoVerdict::two_levels);
+    EXPECT_EQ(contrast_in_words(second), "~ two levels (B)");
+    EXPECT_FALSE(second.ratio || second.p || second.detectable);
+    const auto facts = summary_of(comparison);
+    EXPECT_EQ(facts.front().name, "Disturbed");
+    EXPECT_THAT(facts.front().text,
+                HasSubstr("1 series has no verdict: gemm.square[openblas] precision=fp64 size=1 "
+                          "(flop_rate) (A: other programs used 60% of the CPU)"));
+    EXPECT_EQ(comparison.tallies[1].cannot_tell, 2U);
+    use_language(Language::zh);
+    EXPECT_EQ(contrast_in_words(second), "~ 两个水平（B）");
+    use_language(Language::en);
+}
+
+} // namespace
+} // namespace assay::report
