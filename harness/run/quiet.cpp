@@ -17,13 +17,16 @@ constexpr double quiet_share = 0.02;
 /// What others used of the time of all CPUs, less what the counting in ticks explains.
 double foreign_share(const telemetry::Snapshot& begin, const telemetry::Snapshot& end,
                      double own_seconds) {
-    const double capacity = (end.time - begin.time) * end.cpus;
+    const auto cpus = static_cast<double>(end.cpus.size());
+    const double capacity = (end.time - begin.time) * cpus;
     if (!(capacity > 0)) return 0;
-    const double used = end.busy_seconds.value_or(0) - begin.busy_seconds.value_or(0) +
-                        end.steal_seconds.value_or(0) - begin.steal_seconds.value_or(0) -
+    const auto& before = begin.all_cpus;
+    const auto& after = end.all_cpus;
+    const double used = after.busy_seconds.value_or(0) - before.busy_seconds.value_or(0) +
+                        after.steal_seconds.value_or(0) - before.steal_seconds.value_or(0) -
                         own_seconds;
     const double tick = 1.0 / static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
-    return (used - 0.82 * std::sqrt(end.cpus) * tick) / capacity; // telemetry/compare.cpp
+    return (used - 0.82 * std::sqrt(cpus) * tick) / capacity; // telemetry/compare.cpp
 }
 
 } // namespace
@@ -38,7 +41,7 @@ bool wait_for_quiet(const QuietOptions& options, double limit_seconds) {
     const double started = options.now();
     for (;;) {
         const auto begin = look();
-        if (!begin.busy_seconds) return true;
+        if (!begin.all_cpus.busy_seconds) return true;
         const double own = options.own_seconds();
         if (!options.pause(sample_seconds)) return false;
         const auto end = look();

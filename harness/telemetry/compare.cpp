@@ -6,7 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace assay::telemetry {
 namespace {
@@ -42,8 +46,70 @@ double own_seconds(const Processes& begin, const Processes& end) {
     return seconds;
 }
 
+/// Those of the machine that time was counted of in both snapshots.
+struct Cpus {
+    std::set<int> numbers; ///< empty: all
+    int count = 0;
+    CpuTime begin{};
+    CpuTime end{};
+};
+
+void add(std::optional<double>& sum, const std::optional<double>& next) {
+    if (next) sum = sum.value_or(0) + *next;
+}
+
+Cpus choose(const Snapshot& begin, const Snapshot& end, const std::set<int>& wanted) {
+    Cpus chosen;
+    for (const auto& [cpu, time] : end.cpus) {
+        const auto before = begin.cpus.find(cpu);
+        if (!wanted.contains(cpu) || before == begin.cpus.end()) continue;
+        chosen.numbers.insert(cpu);
+        add(chosen.begin.busy_seconds, before->second.busy_seconds);
+        add(chosen.begin.steal_seconds, before->second.steal_seconds);
+        add(chosen.end.busy_seconds, time.busy_seconds);
+        add(chosen.end.steal_seconds, time.steal_seconds);
+    }
+    chosen.count = static_cast<int>(chosen.numbers.size());
+    const bool is_part = chosen.count > 0 && chosen.numbers.size() < end.cpus.size();
+    if (is_part && chosen.end.busy_seconds) return chosen;
+    return {.numbers = {},
+            .count = static_cast<int>(end.cpus.size()),
+            .begin = begin.all_cpus,
+            .end = end.all_cpus};
+}
+
+/// The names of at most three foreign programs that used most CPU time: "chromium, cc1plus". Programs that began and
+/// ended within the window are not seen.
+std::string name_programs(const Snapshot& begin, const Snapshot& end, const Cpus& cpus) {
+    const auto is_elsewhere = [&](const Process& process) {
+        return process.cpu >= 0 && !cpus.numbers.empty() && !cpus.numbers.contains(process.cpu);
+    };
+    std::map<std::string, double> used; // by name: a build has many compilers
+    double most = 0;
+    for (const auto& [pid, process] : end.all) {
+        if (begin.own.contains(pid) || end.own.contains(pid)) continue;
+        const auto found = begin.all.find(pid);
+        const bool is_same = found != begin.all.end() && found->second.started == process.started;
+        if (is_elsewhere(process) && (!is_same || is_elsewhere(found->second))) continue;
+        double& seconds = used[process.name];
+        seconds += std::max(0.0, process.seconds - (is_same ? found->second.seconds : 0));
+        most = std::max(most, seconds);
+    }
+    std::vector<std::pair<double, std::string>> ranked;
+    // A tenth of the first one disturbs no more than any machine does.
+    for (const auto& [name, seconds] : used)
+        if (seconds > 0.1 * most) ranked.emplace_back(-seconds, name);
+    std::ranges::sort(ranked);
+    constexpr std::size_t named = 3;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(ranked.size(), named); ++i)
+        names += (i == 0 ? "" : ", ") + ranked[i].second;
+    return names;
+}
+
 double longest_wait(const Snapshot& begin, const Snapshot& end) {
     double longest = 0;
+    if (begin.waited.empty()) return longest; // not counted
     for (const auto& [thread, waited] : end.waited) {
         const auto before = begin.waited.find(thread);
         longest = std::max(longest, waited - (before == begin.waited.end() ? 0 : before->second));
@@ -53,26 +119,34 @@ double longest_wait(const Snapshot& begin, const Snapshot& end) {
 
 /// Each of n busy CPUs is counted to the tick at both ends: an error with a standard deviation of
 /// 0.41 ticks, so 0.41 sqrt(n) for all. Twice that is not yet a foreign process.
-double counting_error(const Snapshot& end, double capacity_seconds) {
+double counting_error(int cpus, double capacity_seconds) {
     const double tick = 1.0 / static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
-    return 0.82 * std::sqrt(end.cpus) * tick / capacity_seconds;
+    return 0.82 * std::sqrt(cpus) * tick / capacity_seconds;
 }
 
-void add_shares(const Snapshot& begin, const Snapshot& end, double seconds,
+void add_foreign(double share, const std::string& programs, bool is_part,
+                 record::Telemetry& telemetry) {
+    record::Values values{{"share", share}};
+    if (!programs.empty()) values.push_back({"programs", programs});
+    disturb(telemetry, Code::foreign_cpu, std::move(values),
+            fmt::format("Other programs{} used {:.1f}% of the {} CPU time: stop them (`top` shows "
+                        "which) and measure again.",
+                        programs.empty() ? "" : " (" + programs + ")", 100 * share,
+                        is_part ? "case's" : "machine's"));
+}
+
+void add_shares(const Snapshot& begin, const Snapshot& end, const Cpus& cpus, double seconds,
                 record::Telemetry& telemetry) {
-    const double capacity = seconds * end.cpus;
-    if (seconds < shortest_seconds || end.cpus < 1) return;
-    if (const auto busy = difference(begin.busy_seconds, end.busy_seconds)) {
+    const double capacity = seconds * cpus.count;
+    if (seconds < shortest_seconds || cpus.count < 1) return;
+    if (const auto busy = difference(cpus.begin.busy_seconds, cpus.end.busy_seconds)) {
         const double foreign =
             std::clamp((*busy - own_seconds(begin.own, end.own)) / capacity, 0.0, 1.0);
         telemetry.foreign_cpu = foreign;
-        if (foreign > foreign_limit + counting_error(end, capacity))
-            disturb(telemetry, Code::foreign_cpu, {{"share", foreign}},
-                    fmt::format("Other programs used {:.1f}% of the machine's CPU time: stop "
-                                "them (`top` shows which) and measure again.",
-                                100 * foreign));
+        if (foreign > foreign_limit + counting_error(cpus.count, capacity))
+            add_foreign(foreign, name_programs(begin, end, cpus), !cpus.numbers.empty(), telemetry);
     }
-    if (const auto steal = difference(begin.steal_seconds, end.steal_seconds)) {
+    if (const auto steal = difference(cpus.begin.steal_seconds, cpus.end.steal_seconds)) {
         telemetry.steal = std::clamp(*steal / capacity, 0.0, 1.0);
         if (*telemetry.steal > steal_limit)
             disturb(telemetry, Code::steal, {{"share", *telemetry.steal}},
@@ -121,12 +195,13 @@ void add_clock(const Snapshot& begin, const Snapshot& end, record::Telemetry& te
 
 } // namespace
 
-void compare(const Snapshot& begin, const Snapshot& end, record::Telemetry& telemetry) {
+void compare(const Snapshot& begin, const Snapshot& end, const std::set<int>& cpus,
+             record::Telemetry& telemetry) {
     const auto others = std::exchange(telemetry.disturbances, {});
     const auto other_codes = std::exchange(telemetry.disturbed_by, {});
     const double seconds = std::max(0.0, end.time - begin.time);
     telemetry.window_seconds = seconds;
-    add_shares(begin, end, seconds, telemetry);
+    add_shares(begin, end, choose(begin, end, cpus), seconds, telemetry);
     add_waits(begin, end, seconds, telemetry);
     telemetry.throttle_events = difference(begin.throttle_events, end.throttle_events);
     if (const double events = telemetry.throttle_events.value_or(0); events > 0)

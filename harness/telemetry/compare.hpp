@@ -10,7 +10,9 @@
 
 namespace assay::telemetry {
 
-/// Fills in all but energy, temperature and device; disturbances are put before existing ones.
-void compare(const Snapshot& begin, const Snapshot& end, record::Telemetry& telemetry);
+/// Fills in all but energy, temperature and device; disturbances are put before existing ones. Shares of CPU time are
+/// those of `cpus`; empty: of the whole machine.
+void compare(const Snapshot& begin, const Snapshot& end, const std::set<int>& cpus,
+             record::Telemetry& telemetry);
 
 } // namespace assay::telemetry

@@ -35,9 +35,23 @@ void read_migrations(const Files& files, Snapshot& snapshot) {
         }
 }
 
-void read_waits(const Files& files, Snapshot& snapshot) {
+/// "0-3,8", as the kernel writes it.
+void add_cpus(std::string_view list, std::set<int>& cpus) {
+    for (const std::string_view range : split(list, ',')) {
+        const auto ends = split(range, '-');
+        const auto first = to_number(trim(ends.front()));
+        const auto last = to_number(trim(ends.back()));
+        constexpr std::int64_t most = 65536; // more than any kernel is built for
+        if (!first || !last || *first < 0 || *last >= most) continue;
+        for (auto cpu = *first; cpu <= *last; ++cpu) cpus.insert(static_cast<int>(cpu));
+    }
+}
+
+void read_threads(const Files& files, Snapshot& snapshot) {
     const std::filesystem::path tasks = "/proc/self/task";
     for (const std::string& name : files.names(tasks)) {
+        const std::string status = files.text(tasks / name / "status");
+        add_cpus(value_of(status, "Cpus_allowed_list", ':'), snapshot.allowed);
         const std::string line =
             files.line(tasks / name / "schedstat"); // "ran waited slices", in ns
         const auto numbers = words(line);
@@ -48,14 +62,22 @@ void read_waits(const Files& files, Snapshot& snapshot) {
     }
 }
 
+/// Anything may be a name: here it stands in a list with commas.
+std::string listable(std::string_view name) {
+    std::string text = tidied(name);
+    std::ranges::replace(text, ',', '?');
+    return text.empty() ? "?" : text;
+}
+
 /// A line of /proc/<pid>/stat. The name in parentheses may contain anything, even parentheses.
 struct Line {
     int parent = 0;
     Process process;
 };
 std::optional<Line> parse(std::string_view stat) {
+    const auto name_begin = stat.find('(');
     const auto name_end = stat.rfind(')');
-    if (name_end == std::string_view::npos) return std::nullopt;
+    if (name_begin >= name_end || name_end == std::string_view::npos) return std::nullopt;
     // proc(5) counts from 1; the state, field 3, is the first after the name.
     const auto fields = words(stat.substr(name_end + 1));
     const auto field = [&](std::size_t number) { return to_number(fields[number - 3]); };
@@ -65,10 +87,14 @@ std::optional<Line> parse(std::string_view stat) {
     const auto system = field(15);
     const auto started = field(22);
     if (!parent || !user || !system || !started) return std::nullopt;
-    return Line{.parent = static_cast<int>(*parent),
-                .process = {.started = *started,
-                            .seconds = seconds_per_tick() * (static_cast<double>(*user) +
-                                                             static_cast<double>(*system))}};
+    const auto cpu = fields.size() > 36 ? field(39) : std::nullopt;
+    return Line{
+        .parent = static_cast<int>(*parent),
+        .process = {.started = *started,
+                    .seconds = seconds_per_tick() *
+                               (static_cast<double>(*user) + static_cast<double>(*system)),
+                    .name = listable(stat.substr(name_begin + 1, name_end - name_begin - 1)),
+                    .cpu = static_cast<int>(cpu.value_or(-1))}};
 }
 
 std::optional<Line> read_line(const Files& files, int pid) {
@@ -87,14 +113,19 @@ bool is_below(const std::map<int, int>& parents, int pid, int owner) {
     return false;
 }
 
-/// All processes with their parents: slow, 10 us for each process of the machine.
-std::set<int> scan_tree(const Files& files, int owner) {
-    std::map<int, int> parents;
+template <class Take>
+void each_process(const Files& files, Take&& take) {
     for (const std::string& name : files.names("/proc")) {
         const int pid = static_cast<int>(to_number(name).value_or(0));
         if (pid <= 0) continue;
-        if (const auto line = read_line(files, pid)) parents.emplace(pid, line->parent);
+        if (auto line = read_line(files, pid)) take(pid, *line);
     }
+}
+
+/// By the parents of all processes.
+std::set<int> scan_tree(const Files& files, int owner) {
+    std::map<int, int> parents;
+    each_process(files, [&](int pid, const Line& line) { parents.emplace(pid, line.parent); });
     std::set<int> tree;
     for (const auto& [pid, parent] : parents)
         if (is_below(parents, pid, owner)) tree.insert(pid);
@@ -149,17 +180,17 @@ void read_cpu_time(const Files& files, Snapshot& snapshot) {
     const std::string stat = files.text("/proc/stat", std::size_t{128} << 10U);
     for (const std::string_view line : split(stat, '\n')) {
         if (!line.starts_with("cpu")) break;
-        if (line.size() > 3 && line[3] != ' ') {
-            ++snapshot.cpus;
-            continue;
-        }
-        std::vector<double> ticks;
-        for (const std::string_view word : words(line.substr(3)))
-            ticks.push_back(static_cast<double>(to_number(word).value_or(0)));
+        const auto fields = words(line);
+        const auto number = to_number(fields.front().substr(3));
+        if (!number && fields.front() != "cpu") continue;
+        CpuTime& time = number ? snapshot.cpus[static_cast<int>(*number)] : snapshot.all_cpus;
+        const auto ticks = [&](std::size_t column) {
+            return static_cast<double>(to_number(fields[column]).value_or(0));
+        };
         const double tick = seconds_per_tick();
         // Without interrupts: they belong to no process, and many are of our own messages.
-        if (ticks.size() >= 3) snapshot.busy_seconds = tick * (ticks[0] + ticks[1] + ticks[2]);
-        if (ticks.size() >= 8) snapshot.steal_seconds = tick * ticks[7];
+        if (fields.size() >= 4) time.busy_seconds = tick * (ticks(1) + ticks(2) + ticks(3));
+        if (fields.size() >= 9) time.steal_seconds = tick * ticks(8);
     }
 }
 
@@ -171,7 +202,13 @@ void read_counters(const Files& files, const std::vector<std::filesystem::path>&
                 snapshot.throttle_events.value_or(0) + static_cast<double>(*count);
     read_migrations(files, snapshot);
     snapshot.quota_seconds = machine::throttled_seconds(files);
-    read_waits(files, snapshot);
+    read_threads(files, snapshot);
+}
+
+Processes read_all_processes(const Files& files) {
+    Processes all;
+    each_process(files, [&](int pid, Line& line) { all.emplace(pid, std::move(line.process)); });
+    return all;
 }
 
 Processes read_processes(const Files& files, int owner, const Processes& known,

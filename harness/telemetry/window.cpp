@@ -11,6 +11,7 @@
 #include <chrono>
 #include <ctime>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -83,6 +84,7 @@ DeviceWindow* Window::device() { return state_->device ? &*state_->device : null
 // that samples a device has ended before the waiting times of threads are read.
 void Window::begin() {
     Snapshot now;
+    now.all = read_all_processes(state_->files); // the clock, measured next, wakes the core again
     now.core_clock_hz = state_->clock();
     now.own = state_->own({});
     read_counters(state_->files, state_->throttle, now);
@@ -114,8 +116,14 @@ record::Telemetry Window::end() {
         s.sensors.add_energy(s.energy, energy, seconds, watched);
     watched.temperature_celsius = s.sensors.temperature_celsius(s.files);
     read_counters(s.files, s.throttle, now);
+    now.all = read_all_processes(s.files);
     now.core_clock_hz = s.clock();
-    compare(*begun, now, watched);
+    std::set<int> cpus;
+    if (s.options.own_cpus) {
+        cpus = std::move(now.allowed);
+        cpus.insert(begun->allowed.begin(), begun->allowed.end());
+    }
+    compare(*begun, now, cpus, watched);
     return watched;
 }
 

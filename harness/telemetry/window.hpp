@@ -30,6 +30,9 @@ struct Options {
     /// CPU time used by this process and everything below it is ours, not foreign. 0: the parent of
     /// this process, which is `assay run`, or the launcher that started all ranks of a team.
     int owner = 0;
+    /// Shares of CPU time are those of the CPUs that threads of this process may run on; false: of the whole machine, for
+    /// a team, whose ranks have CPUs of their own.
+    bool own_cpus = false;
     /// Measures the clock before and after the window; empty: the clock is not measured.
     std::function<double()> core_clock = machine::measure_core_clock;
     std::function<std::optional<double>(int pid)> cpu_seconds = telemetry::cpu_seconds;

@@ -271,7 +271,7 @@ struct CaseWorker::Watched {
 };
 
 CaseWorker::Watched CaseWorker::watched(const message::Measure& request, bool watches) {
-    telemetry::Options options{.owner = owner_};
+    telemetry::Options options{.owner = owner_, .own_cpus = team().size() == 1};
     if (watches) options.device.name = request.place.uuid;
     const bool asks = watches && (!options.device.name.empty() || request.devices.size() > 1);
     if (asks && !driver_)

@@ -90,11 +90,13 @@ std::string value_in_words(const record::Named& value) {
     return fmt::format("{:.3g}", *number);
 }
 
-/// Disturbances that differ in numbers alone are of one kind.
+/// Disturbances that differ in numbers alone, or in who caused them, are of one kind.
 std::string kind_of(const record::Disturbance& disturbance) {
     std::string kind{record::to_string(disturbance.code)};
     for (const auto& value : disturbance.values)
-        if (const auto* text = std::get_if<std::string>(&value.value)) kind += ' ' + *text;
+        if (const auto* text = std::get_if<std::string>(&value.value);
+            text != nullptr && value.name != "programs")
+            kind += ' ' + *text;
     return kind;
 }
 /// The same of files from before there were codes.

@@ -90,6 +90,22 @@ TEST_F(InALanguage, DisturbancesAreSaidOncePerKindByCodeAndByTextWhereThereIsNon
     EXPECT_THAT(disturbances_in_words(telemetry), ElementsAre("Lost 3%.", "Slowed."));
 }
 
+TEST_F(InALanguage, DisturbancesNameTheProgramsWhereTheyAreKnown) {
+    using record::DisturbanceCode;
+    record::Telemetry telemetry;
+    const record::Values named{{"share", 0.21}, {"programs", std::string{"chromium, cc1plus"}}};
+    disturb(telemetry, DisturbanceCode::foreign_cpu, named, "Other programs (chromium, cc1plus).");
+    disturb(telemetry, DisturbanceCode::foreign_cpu,
+            {{"share", 0.2}, {"programs", std::string{"rsync"}}}, "Other programs (rsync).");
+    EXPECT_THAT(disturbances_in_words(telemetry),
+                ElementsAre("Other programs (chromium, cc1plus)."));
+    use_language(Language::zh);
+    EXPECT_THAT(disturbances_in_words(telemetry),
+                ElementsAre(HasSubstr("其他程序（chromium, cc1plus）占用了 21%")));
+    telemetry.disturbed_by[0].values.pop_back();
+    EXPECT_THAT(disturbances_in_words(telemetry), ElementsAre(HasSubstr("其他程序占用了 21%")));
+}
+
 TEST_F(InALanguage, AReasonIsSaidFromItsCodeAndValues) {
     record::Case c{.status = record::Status::unstable,
                    .reason = "replica 2 of 3: drift: first half 1 s, second half 2 s",

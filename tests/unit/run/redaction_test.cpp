@@ -100,6 +100,9 @@ TEST(Redaction, ReachesEveryTextOfACaseButWhatIdentifiesIt) {
     c.evidence.network_rate_source = secret;
     record::disturb(c.telemetry, record::DisturbanceCode::driver_silent, {{"problem", secret}},
                     secret);
+    record::disturb(c.telemetry, record::DisturbanceCode::foreign_cpu,
+                    {{"share", 0.2}, {"programs", std::string{"cc1plus, miriam"}}},
+                    "Other programs (cc1plus, miriam) used 20%.");
     c.replicas[0].reason = secret;
     c.replicas[0].reason_values = {{"message", secret}};
     c.replicas[0].telemetry = c.telemetry;

@@ -31,10 +31,12 @@ public:
         write_stat();
     }
 
-    void process(int pid, int parent, const std::string& name, long ticks, long started = 5) const {
+    void process(int pid, int parent, const std::string& name, long ticks, long started = 5,
+                 int cpu = 0) const {
         scratch_.write(fmt::format("/proc/{}/stat", pid),
-                       fmt::format("{} ({}) R {} 1 1 0 -1 0 0 0 0 0 {} 0 0 0 20 0 1 0 {} 0 0\n",
-                                   pid, name, parent, ticks, started));
+                       fmt::format("{} ({}) R {} 1 1 0 -1 0 0 0 0 0 {} 0 0 0 20 0 1 0 {} 0 0 0 0 0 "
+                                   "0 0 0 0 0 0 0 0 0 0 0 {} 0 0\n",
+                                   pid, name, parent, ticks, started, cpu));
     }
     void remove(int pid) const {
         std::filesystem::remove_all(scratch_.root() / fmt::format("proc/{}", pid));
@@ -103,6 +105,93 @@ TEST(Window, OtherProgramsAreForeign) {
     ASSERT_EQ(t.disturbed_by.size(), 1U);
     EXPECT_EQ(t.disturbed_by[0].code, record::DisturbanceCode::foreign_cpu);
     EXPECT_NEAR(record::number(t.disturbed_by[0].values, "share").value_or(0), 0.1, 1e-12);
+}
+
+TEST(Window, TheProgramsThatUsedMostAreNamed) {
+    Machine machine;
+    machine.process(901, 1, "idle", 5000);
+    machine.process(902, 1, "cc1plus", 100);
+    machine.process(903, 1, "bash", 100);
+    machine.process(904, 1, "a,b\x1b[1m \xff", 100);
+    Window window{machine.options()};
+    window.begin();
+    machine.now += 10;
+    machine.user += 2400;
+    machine.process(101, 100, "worker", 1000);
+    machine.process(902, 1, "cc1plus", 300);
+    machine.process(903, 1, "bash", 110);            // too little to be named
+    machine.process(904, 1, "a,b\x1b[1m \xff", 190); // anything may be a name
+    machine.process(905, 1, "cc1plus", 250, 9);      // has begun since: the whole of it counts
+    machine.process(900, 1, "chromium", 400, 7);     // not the "other" of this number
+    machine.process(906, 1, "least", 80);
+    machine.write_stat();
+    const auto t = window.end();
+    ASSERT_EQ(t.disturbed_by.size(), 1U);
+    EXPECT_EQ(record::text(t.disturbed_by[0].values, "programs"), "cc1plus, chromium, a?b?[1m ?");
+    EXPECT_THAT(
+        t.disturbances,
+        ElementsAre("Other programs (cc1plus, chromium, a?b?[1m ?) used 35.0% of the "
+                    "machine's CPU time: stop them (`top` shows which) and measure again."));
+}
+
+/// A worker that may run on CPU 1 alone computes for ten seconds; so many ticks of others are on each CPU.
+record::Telemetry pinned(Machine& machine, long on_cpu_0, long on_cpu_1, long steal_1,
+                         bool own_cpus = true) {
+    const auto write = [&](long first, long second, long stolen) {
+        machine.write("/proc/stat", fmt::format("cpu {} 0 0 0 0 0 0 {} 0 0\n"
+                                                "cpu0 {} 0 0 0 0 0 0 0 0 0\n"
+                                                "cpu1 {} 0 0 0 0 0 0 {} 0 0\nintr 5\n",
+                                                first + second, stolen, first, second, stolen));
+    };
+    machine.write("/proc/self/task/101/status", "Name:\tworker\nCpus_allowed_list:\t1,7-8\n");
+    write(100, 200, 0);
+    auto options = machine.options();
+    options.own_cpus = own_cpus;
+    Window window{std::move(options)};
+    window.begin();
+    machine.now += 10;
+    machine.process(101, 100, "worker", 1000 - on_cpu_1 - steal_1);
+    machine.process(900, 1, "elsewhere", on_cpu_0, 5, 0);
+    machine.process(901, 1, "here", on_cpu_1, 5, 1);
+    write(100 + on_cpu_0, 1200 - steal_1, steal_1);
+    return window.end();
+}
+
+TEST(Window, ACaseOnOneCpuIsNotDisturbedOnAnother) {
+    Machine machine;
+    const auto t = pinned(machine, 900, 0, 0);
+    EXPECT_EQ(t.foreign_cpu, 0);
+    EXPECT_EQ(t.steal, 0);
+    EXPECT_THAT(t.disturbances, IsEmpty());
+}
+
+TEST(Window, ACaseOnOneCpuIsDisturbedThere) {
+    Machine machine;
+    const auto t = pinned(machine, 900, 100, 20);
+    EXPECT_NEAR(t.foreign_cpu.value(), 0.1, 1e-12);
+    EXPECT_NEAR(t.steal.value(), 0.02, 1e-12);
+    EXPECT_THAT(t.disturbances,
+                ElementsAre(HasSubstr("Other programs (here) used 10.0% of the case's CPU time"),
+                            HasSubstr("took 2.0%")));
+}
+
+TEST(Window, ATeamLooksAtTheWholeMachine) {
+    Machine machine;
+    const auto t = pinned(machine, 900, 0, 0, false);
+    EXPECT_NEAR(t.foreign_cpu.value(), 0.45, 1e-12);
+}
+
+TEST(Window, WithoutCountersOfCpusTheMachineIsLookedAt) {
+    Machine machine; // its CPUs have no times of their own
+    machine.write("/proc/self/task/101/status", "Cpus_allowed_list:\t1\n");
+    auto options = machine.options();
+    options.own_cpus = true;
+    Window window{std::move(options)};
+    window.begin();
+    machine.now += 10;
+    machine.user += 400;
+    machine.write_stat();
+    EXPECT_NEAR(window.end().foreign_cpu.value(), 0.1, 1e-12);
 }
 
 TEST(Window, TheLimitLeavesRoomForTheErrorOfCounting) {
@@ -265,6 +354,15 @@ TEST(Window, WaitingForACpuIsSaid) {
     machine.now += 10;
     machine.write("/proc/self/task/102/schedstat", "9000000000 500000000 99\n");
     EXPECT_THAT(window.end().disturbances, ElementsAre(HasSubstr("waited 5.0% of the time")));
+}
+
+TEST(Window, WaitingThatWasNotCountedIsUnknown) {
+    Machine machine;
+    Window window{machine.options()};
+    window.begin(); // no file schedstat can be read
+    machine.now += 10;
+    machine.write("/proc/self/task/101/schedstat", "9000000000 500000000 99\n");
+    EXPECT_THAT(window.end().disturbances, IsEmpty());
 }
 
 TEST(Window, AQuotaThatStopsUsIsSaid) {
