@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace assay::measure {
 
 Result<record::Verification> check_result(TeamSubject& team) {
@@ -11,17 +13,35 @@ Result<record::Verification> check_result(TeamSubject& team) {
     return team.verify();
 }
 
-Result<record::Verification> check_notices(TeamSubject& team, record::Verification sound) {
-    if (auto spoiled = team.spoil(); !spoiled) return tl::unexpected<Error>{spoiled.error()};
+namespace {
+
+/// After the result was made wrong on purpose.
+Result<record::Verification> expect_objection(TeamSubject& team, record::Verification sound,
+                                              const char* otherwise) {
     const Result<bool> objects = team.verify_objects();
     if (!objects) return tl::unexpected<Error>{objects.error()};
     if (!*objects) {
         sound.passed = false;
-        sound.error.reset(); // the error of the sound result says nothing about the spoiled one
-        sound.detail = "verify() did not detect the injected error";
+        sound.error.reset(); // the error of the sound result says nothing about the wrong one
+        sound.detail = otherwise;
     }
-    // Every batch rewinds before it runs, so nothing of the spoiled state is measured.
     return sound;
+}
+
+} // namespace
+
+Result<record::Verification> check_notices(TeamSubject& team, record::Verification sound) {
+    if (auto spoiled = team.spoil(); !spoiled) return tl::unexpected<Error>{spoiled.error()};
+    // Every batch rewinds before it runs, so nothing of the spoiled or poisoned state is measured.
+    return expect_objection(team, std::move(sound), "verify() did not detect the injected error");
+}
+
+Result<record::Verification> check_poison(TeamSubject& team, record::Verification sound) {
+    if (auto seconds = team.run(1); !seconds) return tl::unexpected<Error>{seconds.error()};
+    if (auto poisoned = team.poison(); !poisoned) return tl::unexpected<Error>{poisoned.error()};
+    return expect_objection(
+        team, std::move(sound),
+        "poison() left the result as it was: a run() that does nothing would pass");
 }
 
 Result<record::Verification> check_after(TeamSubject& team, std::uint64_t calls) {

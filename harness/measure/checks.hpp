@@ -14,6 +14,9 @@ Result<record::Verification> check_result(TeamSubject& team);
 /// Injects an error into the result: verify() must reject it. `sound`: the verification of the correct result.
 Result<record::Verification> check_notices(TeamSubject& team, record::Verification sound);
 
+/// Runs once more and poisons the output: verify() must reject it, or else a run() that does nothing would pass.
+Result<record::Verification> check_poison(TeamSubject& team, record::Verification sound);
+
 /// Poisons the whole output, runs the timed code once more and verifies: an accepted result was computed by
 /// that run and is no leftover. The run is an extra batch after the window, of as many calls as those
 /// in it (one if the subject rewinds), and its time is discarded: poisoning moves data in and

@@ -44,6 +44,8 @@ public:
         if (!check(check_result(team_), ReasonCode::wrong_result)) return std::move(result_);
         if (!check(check_notices(team_, *result_.verification), ReasonCode::check_is_blind))
             return std::move(result_);
+        if (!check(check_poison(team_, *result_.verification), ReasonCode::check_is_blind))
+            return std::move(result_);
         if (!warm_up()) return std::move(result_);
         if (!fill_window()) return std::move(result_);
         if (!check(check_after(team_, calibration_.calls), ReasonCode::wrong_result))

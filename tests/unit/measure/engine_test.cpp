@@ -68,8 +68,8 @@ TEST(Engine, ChecksBeforeAndAfter) {
     bench.measure();
     const auto& steps = bench.subject.steps;
     ASSERT_GT(steps.size(), 10U);
-    EXPECT_THAT(std::vector(steps.begin(), steps.begin() + 4),
-                ElementsAre("sample", "verify", "spoil", "verify"));
+    EXPECT_THAT(std::vector(steps.begin(), steps.begin() + 7),
+                ElementsAre("sample", "verify", "spoil", "verify", "sample", "poison", "verify"));
     EXPECT_THAT(std::vector(steps.end() - 3, steps.end()),
                 ElementsAre("poison", "sample", "verify"));
     EXPECT_EQ(bench.subject.batch_calls.front(), 1U);
@@ -95,6 +95,19 @@ TEST(Engine, ABlindCheckIsIncorrect) {
     EXPECT_EQ(result.replica.status, Status::incorrect);
     EXPECT_EQ(result.replica.reason, "verify() did not detect the injected error");
     EXPECT_FALSE(result.verification->passed);
+}
+
+TEST(Engine, APoisonThatLeavesTheResultIsRefused) {
+    Bench bench{constant(micro)};
+    bench.subject.poisons = false;
+    const Measurement result = bench.measure();
+    EXPECT_EQ(result.replica.status, Status::incorrect);
+    EXPECT_EQ(result.replica.reason_code, record::ReasonCode::check_is_blind);
+    EXPECT_EQ(result.replica.reason,
+              "poison() left the result as it was: a run() that does nothing would pass");
+    EXPECT_FALSE(result.verification->passed);
+    EXPECT_EQ(bench.subject.batch_calls.size(), 2U); // before the window
+    EXPECT_FALSE(result.replica.seconds);
 }
 
 TEST(Engine, PoisonCatchesARunThatStopsWriting) {
@@ -396,16 +409,17 @@ TEST_P(EngineErrors, AreReported) {
     EXPECT_EQ(open, 0);
 }
 
-// Samples: 1 is the check, 2 to 5 calibration, 10 warm-up, 200 the window.
+// Samples: 1 and 2 are checks, 3 to 6 calibration, 10 warm-up, 200 the window.
 INSTANTIATE_TEST_SUITE_P(
     EveryStep, EngineErrors,
     testing::Values(FakeSubject::Step{"rewind", 1}, FakeSubject::Step{"sample", 1},
                     FakeSubject::Step{"verify", 1}, FakeSubject::Step{"spoil", 1},
                     FakeSubject::Step{"verify", 2}, FakeSubject::Step{"rewind", 2},
-                    FakeSubject::Step{"sample", 2}, FakeSubject::Step{"sample", 4},
+                    FakeSubject::Step{"sample", 2}, FakeSubject::Step{"sample", 5},
                     FakeSubject::Step{"sample", 10}, FakeSubject::Step{"rewind", 200},
                     FakeSubject::Step{"sample", 200}, FakeSubject::Step{"poison", 1},
-                    FakeSubject::Step{"verify", 3}),
+                    FakeSubject::Step{"verify", 3}, FakeSubject::Step{"poison", 2},
+                    FakeSubject::Step{"verify", 4}),
     [](const auto& test) { return test.param.name + std::to_string(test.param.number); });
 
 TEST(Engine, ATimeThatIsNoneIsAnError) {

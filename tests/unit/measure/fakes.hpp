@@ -60,7 +60,7 @@ public:
                                     .error = sound ? 0.0 : 1.0};
     }
     Result<void> poison() override {
-        sound = false;
+        if (poisons) sound = false;
         return step("poison");
     }
     Result<void> spoil() override {
@@ -85,6 +85,7 @@ public:
     double rewind_seconds = 0;
     bool computes_right = true; ///< run() leaves a sound result
     bool writes_result = true;  ///< run() leaves a result at all
+    bool poisons = true;        ///< poison() overwrites the result
     bool blind = false;         ///< verify() accepts everything
     bool sound = false;
     std::vector<std::string> steps;

@@ -138,10 +138,10 @@ TEST(Team, RanksThatRewindStayInStep) {
 }
 
 TEST(Team, AFailureOnOneRankEndsAll) {
-    const FakeSubject::Step failures[] = {{"sample", 1}, {"verify", 1},   {"spoil", 1},
-                                          {"verify", 2}, {"sample", 3},   {"rewind", 4},
-                                          {"sample", 9}, {"sample", 250}, {"rewind", 250},
-                                          {"poison", 1}, {"verify", 3}};
+    const FakeSubject::Step failures[] = {
+        {"sample", 1}, {"verify", 1}, {"spoil", 1},    {"verify", 2},   {"sample", 3},
+        {"rewind", 4}, {"sample", 9}, {"sample", 250}, {"rewind", 250}, {"poison", 1},
+        {"verify", 3}, {"poison", 2}, {"verify", 4}};
     for (const auto& failure : failures)
         for (const int culprit : {0, 2}) {
             const std::vector<Rank> ranks =
