@@ -3,6 +3,7 @@
 
 #include "base/file.hpp"
 #include "machine/inventory.hpp"
+#include "record/format.hpp"
 #include "telemetry/window.hpp"
 #include "worker/build_id.hpp"
 #include "worker/transport.hpp"
@@ -43,6 +44,24 @@ private:
 
 std::string text_of(const std::array<char, 1024>& text, const char* fallback) {
     return text[0] == '\0' ? fallback : text.data();
+}
+
+/// What the harness keeps of a window, and what a library allocates in a first call of its own, is less.
+constexpr double least_growth = 16.0 * 1024 * 1024; // bytes
+constexpr double least_growth_share = 0.05;
+
+/// A process that grows while it repeats the same calls: one replica alone shows it, because the next one is a new
+/// process.
+void watch_growth(std::int64_t before, std::int64_t after, message::Result& result) {
+    if (before <= 0 || after <= 0) return;
+    result.replica().resident_bytes = static_cast<double>(after);
+    const auto grown = static_cast<double>(after - before);
+    if (grown <= std::max(least_growth, least_growth_share * static_cast<double>(before))) return;
+    result.result.warnings.push_back(
+        fmt::format("the memory of the process grew from {} to {} while the same calls were "
+                    "repeated: the benchmark or its library leaks, or keeps more with every call",
+                    record::human_bytes(static_cast<double>(before)),
+                    record::human_bytes(static_cast<double>(after))));
 }
 
 /// From harmless to final, for ranks that end a case differently.
@@ -259,12 +278,16 @@ struct CaseWorker::Watched {
     std::optional<telemetry::LinkWindow> links;
     record::Telemetry telemetry{};
     Counts counted{};
+    std::int64_t resident_before = 0; ///< bytes
+    std::int64_t resident_after = 0;
 
     void begin() {
         if (links) links->begin();
+        resident_before = resident_in_use();
         window.begin();
     }
     void end() {
+        resident_after = resident_in_use();
         telemetry = window.end();
         if (links) counted = links->end();
     }
@@ -299,6 +322,7 @@ void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject
     result.replica() = std::move(measured.replica);
     result.result.verification = std::move(measured.verification);
     result.samples = std::move(measured.samples);
+    watch_growth(seen.resident_before, seen.resident_after, result);
     // At 22 bytes each, half a million are 11 MB, which fits a message.
     constexpr std::size_t most_samples = 500'000;
     if (result.samples.size() > most_samples) {

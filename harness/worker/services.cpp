@@ -65,13 +65,21 @@ void adopt(std::string& kept, const char* told) {
 
 } // namespace
 
-std::int64_t data_in_use() {
+namespace {
+
+/// A column of /proc/self/statm (size resident shared text lib data) in bytes; 0: not known.
+std::int64_t memory(std::size_t column) {
     std::ifstream file{"/proc/self/statm"};
-    std::array<std::int64_t, 6> pages{}; // size resident shared text lib data
-    for (auto& value : pages)
-        if (!(file >> value)) return 0;
-    return pages.back() * ::sysconf(_SC_PAGESIZE);
+    std::int64_t pages = 0;
+    for (std::size_t i = 0; i <= column; ++i)
+        if (!(file >> pages)) return 0;
+    return pages * ::sysconf(_SC_PAGESIZE);
 }
+
+} // namespace
+
+std::int64_t resident_in_use() { return memory(1); }
+std::int64_t data_in_use() { return memory(5); }
 
 Services::Services(const record::Machine& machine, std::int64_t data_limit,
                    std::function<void(const std::string&)> warn, std::string state_folder,

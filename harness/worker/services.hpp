@@ -70,5 +70,7 @@ private:
 
 /// Bytes this process has allocated privately, as RLIMIT_DATA counts them.
 std::int64_t data_in_use();
+/// Bytes of this process that are in memory; 0: not known.
+std::int64_t resident_in_use();
 
 } // namespace assay::harness

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/case_worker.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,13 +9,18 @@
 namespace assay::harness {
 namespace {
 
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
 class Worker {
 public:
-    message::Result measure(bool sustained, const std::string& place) {
+    message::Result measure(bool sustained, const std::string& place, bool leaks = false) {
         return worker_.measure(
             {.module = ASSAY_LASTING_MODULE,
              .benchmark = "test.lasting",
-             .parameters = {{"sustained", sustained}},
+             .parameters = {{"sustained", sustained}, {"leaks", leaks}},
              .protocol = {.min_seconds = 0.005, .budget_seconds = 0.1, .warmup_seconds = 0.01},
              .place = {.kind = place}});
     }
@@ -36,6 +42,18 @@ TEST(CaseWorker, ACaseThatIsSustainedHasLongBatchesAfterALoad) {
     // 5 ms are asked for, 0.1 ms is usual; a busy machine may have made calls look slower while they were calibrated.
     EXPECT_GE(static_cast<double>(*result.replica().calls) * *result.replica().seconds, 0.0004);
     EXPECT_EQ(device_at_start(result), "");
+}
+
+TEST(CaseWorker, MemoryThatGrowsInTheWindowIsSaid) {
+    Worker worker;
+    auto steady = worker.measure(false, "host");
+    ASSERT_TRUE(steady.replica().resident_bytes);
+    EXPECT_THAT(steady.result.warnings, IsEmpty());
+    auto growing = worker.measure(false, "host", true);
+    EXPECT_THAT(growing.result.warnings,
+                ElementsAre(AllOf(HasSubstr("memory of the process grew from "),
+                                  HasSubstr("while the same calls were repeated"))));
+    EXPECT_GT(*growing.replica().resident_bytes, *steady.replica().resident_bytes + 16e6);
 }
 
 TEST(CaseWorker, SaysWhetherTheDeviceWasWarm) {

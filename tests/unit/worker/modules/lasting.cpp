@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A module of one benchmark that asks for long batches at load: see Context::sustained.
+// A module of one benchmark that asks for long batches at load (see Context::sustained), and may leak.
 #include <assay/define.hpp>
 #include <assay/verify.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <string>
 #include <tuple>
+#include <vector>
 
 namespace {
 
@@ -15,6 +18,7 @@ class Lasting {
 public:
     struct Params {
         bool sustained = true;
+        bool leaks = false;
     };
     static constexpr Info info{
         .id = "test.lasting",
@@ -25,16 +29,20 @@ public:
         .place = "pretended",
     };
     static constexpr std::tuple axes{
-        boolean("sustained", "asks for it", &Params::sustained, {true})};
+        boolean("sustained", "asks for it", &Params::sustained, {true}),
+        boolean("leaks", "keeps memory with every call", &Params::leaks, {false})};
 
     static Fit fit(const Params& /*p*/, const Machine& /*m*/) { return Fit::yes(); }
     Lasting(const Params& p, const Context& context) {
         if (p.sustained) context.sustained(0.005, 1);
+        leaks_ = p.leaks;
     }
     void run() noexcept {
         const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds{50};
         while (std::chrono::steady_clock::now() < end) {
         }
+        constexpr std::size_t most = 2048;
+        if (leaks_ && leaked_.size() < most) leaked_.emplace_back(std::size_t{256} << 10U, 'x');
         ran_ = true;
     }
     Work work() const { return {.items = 1}; }
@@ -43,7 +51,9 @@ public:
     void spoil() { ran_ = false; }
 
 private:
+    bool leaks_ = false;
     bool ran_ = false;
+    std::vector<std::string> leaked_;
 };
 
 constinit const assay_benchmark lasting = define<Lasting>();
