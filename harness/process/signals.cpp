@@ -13,7 +13,7 @@
 namespace assay::harness {
 namespace {
 
-constexpr std::array handled{SIGINT, SIGTERM};
+constexpr std::array handled{SIGINT, SIGTERM, SIGHUP};
 
 /// The state of the handler. Lock-free atomics only: a handler may interrupt anything.
 struct Reach {

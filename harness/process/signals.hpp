@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SIGINT and SIGTERM during a run: the first one ends it in order, a second one ends this process
-// at once, as without a handler. One object at a time.
+// SIGINT, SIGTERM and SIGHUP (the terminal is gone) during a run: the first one ends it in order, a second one ends this
+// process at once, as without a handler. Those that were ignored before (nohup) remain so. One object at a time.
 
 #pragma once
 

@@ -44,8 +44,8 @@ struct Outcome {
 };
 
 /// Fails when nothing could be measured at all (folder not writable, ...). A failure of a benchmark
-/// is a status in the record. SIGINT and SIGTERM are handled while it runs: the first ends the run
-/// in order, a second one at once.
+/// is a status in the record. SIGINT, SIGTERM and SIGHUP are handled while it runs: the first ends
+/// the run in order, a second one at once.
 ///
 /// Several runs alternate: case by case, each replica of one next to that of the others, in the order
 /// ABBA. A variant that this machine does not allow is an error before anything is measured.

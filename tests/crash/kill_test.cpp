@@ -259,11 +259,14 @@ TEST_F(KillTest, WhatOutlivesParentAndKeeperIsEndedByTheNextRun) {
     EXPECT_THAT(others(0), IsEmpty());
 }
 
-TEST_F(KillTest, TheFirstSignalEndsTheRunInOrder) {
+class OneSignal : public KillTest, public testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(EverySignal, OneSignal, testing::Values(SIGINT, SIGTERM, SIGHUP));
+
+TEST_P(OneSignal, EndsTheRunInOrder) {
     const std::vector<std::string> what(20, "slow");
     auto parent = start(TROUBLE_MODULE, what);
     wait_for_the_first_step();
-    ::kill(parent.pid(), SIGINT);
+    ::kill(parent.pid(), GetParam());
     const auto& ending = parent.wait(5s);
     ASSERT_TRUE(ending);
     EXPECT_EQ(ending->signal, 0);

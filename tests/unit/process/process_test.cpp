@@ -7,6 +7,7 @@
 #include "process/process.hpp"
 #include "process/program.hpp"
 #include "process/scratch.hpp"
+#include "process/signals.hpp"
 #include "process/start.hpp"
 
 #include <fcntl.h>
@@ -32,6 +33,24 @@ using namespace assay;
 using namespace assay::harness;
 using testing::HasSubstr;
 using testing::IsEmpty;
+
+TEST(Signals, OfATerminalThatIsGoneEndsARunAsTheOthersDo) {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+        const Signals signals;
+        ::raise(number);
+        EXPECT_EQ(signals.caught(), number);
+    }
+}
+
+TEST(Signals, ThatWereIgnoredRemainSo) {
+    const auto before = ::signal(SIGHUP, SIG_IGN); // nohup
+    {
+        const Signals signals;
+        ::raise(SIGHUP);
+        EXPECT_EQ(signals.caught(), 0);
+    }
+    EXPECT_EQ(::signal(SIGHUP, before), SIG_IGN);
+}
 
 class ProcessTest : public testing::Test {
 protected:
