@@ -138,6 +138,21 @@ void cut(measure::Protocol& p, double seconds) {
     p.min_seconds = std::min(p.min_seconds, p.budget_seconds);
 }
 
+/// Beside its measuring: set-up, checks, and what a busy machine adds.
+constexpr double most_beside = 20; // seconds
+
+/// A case that hangs may cost what the budget leaves beside the others, not the whole of its usual limit. The engine
+/// ends a window at half of the limit, so that is never less than twice what the case may measure.
+void limit_hangs(Plan& plan, double seconds) {
+    const double expected = expected_seconds(plan);
+    for (auto& planned : plan.cases) {
+        auto& p = planned.protocol;
+        const double left = seconds - expected + measured_seconds(planned);
+        p.limit_seconds =
+            std::min(p.limit_seconds, std::max(left, 2 * most_seconds(p)) + most_beside);
+    }
+}
+
 } // namespace
 
 void order_cases(std::vector<PlannedCase>& cases) {
@@ -336,7 +351,10 @@ void note_targets(Plan& plan) {
 } // namespace
 
 void finish_plan(Plan& plan, std::optional<double> budget_seconds) {
-    if (budget_seconds) fit_budget(plan, *budget_seconds);
+    if (budget_seconds) {
+        fit_budget(plan, *budget_seconds);
+        limit_hangs(plan, *budget_seconds);
+    }
     expect_spread(plan);
     note_targets(plan);
     plan.expected_seconds = expected_seconds(plan);

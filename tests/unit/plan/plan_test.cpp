@@ -190,6 +190,24 @@ TEST(Plan, BudgetIsKeptWhereItCanBeAndNeverBelowTheFloor) {
     EXPECT_THAT(plan_of(all, {.what = {"*"}, .budget_seconds = 1e6}).notes, IsEmpty());
 }
 
+TEST(Plan, ACaseThatHangsMayCostWhatTheBudgetLeaves) {
+    const auto all = catalogue();
+    const auto usual = plan_of(all, {.what = {"*"}}).cases.front().protocol.limit_seconds;
+    for (const double seconds : {1.0, 30.0, 60.0}) {
+        const auto plan = plan_of(all, {.what = {"*"}, .budget_seconds = seconds});
+        for (const auto& planned : plan.cases) {
+            const auto& p = planned.protocol;
+            EXPECT_LT(p.limit_seconds, usual);
+            EXPECT_LE(p.limit_seconds,
+                      20 + std::max(seconds, 2 * (p.warmup_seconds + p.budget_seconds)));
+            EXPECT_GE(p.limit_seconds / 2, p.warmup_seconds + p.budget_seconds);
+            EXPECT_GE(p.limit_seconds, 20); // set-up is not in the budget of a case
+        }
+    }
+    const auto ample = plan_of(all, {.what = {"*"}, .budget_seconds = 1e6});
+    EXPECT_EQ(ample.cases.front().protocol.limit_seconds, usual);
+}
+
 TEST(Plan, TooManyCasesAreRefusedBeforeTheyAreMade) {
     std::string values = "16"; // 13,000 sizes by 8 combinations of the rest
     for (int i = 17; i < 13'016; ++i) values.append(",").append(std::to_string(i));
