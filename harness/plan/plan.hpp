@@ -47,7 +47,7 @@ struct Plan {
     std::vector<PlannedCase> cases;
     std::string digest; ///< of all the above and the modules' build ids
     double expected_seconds = 0;
-    /// For measuring disturbed replicas again; absent: as long as the plan itself takes.
+    /// For measuring disturbed replicas again; absent: as long as the plan itself takes. 0: they stay as they are.
     std::optional<double> patience_seconds;
     std::vector<std::string> notes;    ///< what was left out and why, and the effect of the budget
     std::vector<std::string> left_out; ///< the former alone, for the record

@@ -305,6 +305,13 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
 
 namespace {
 
+/// Of a budget for the whole run; too little for another replica and a quiet moment is nothing.
+double rest_of(double budget_seconds, double expected_seconds) {
+    constexpr double least = 5;
+    const double rest = budget_seconds - expected_seconds;
+    return rest < least ? 0 : rest;
+}
+
 /// An interval that is half as wide again as usual is no reason to call a case unstable.
 constexpr double usual_excess = 1.5;
 
@@ -358,6 +365,7 @@ void finish_plan(Plan& plan, std::optional<double> budget_seconds) {
     expect_spread(plan);
     note_targets(plan);
     plan.expected_seconds = expected_seconds(plan);
+    if (budget_seconds) plan.patience_seconds = rest_of(*budget_seconds, plan.expected_seconds);
     plan.digest = digest_of(plan);
 }
 

@@ -57,13 +57,12 @@ int undisturbed_on_all(const std::vector<const record::Case*>& sides) {
     return count;
 }
 
-bool wants_another(const std::vector<const record::Case*>& sides) {
+bool wants_another(const std::vector<const record::Case*>& sides, int again) {
     if (!std::ranges::all_of(sides, [](const auto* side) { return is_measured(*side); }))
         return false;
     const int wanted = sides.front()->spread->replicas;
     const int quiet = undisturbed_on_all(sides);
-    const int measured = next_index(sides);
-    return quiet < wanted && (quiet > 0 || measured < wanted + most_in_vain);
+    return quiet < wanted && (quiet > 0 || again < most_in_vain);
 }
 
 int next_index(const std::vector<const record::Case*>& sides) {

@@ -21,9 +21,9 @@ std::vector<std::size_t> order_of(const Plan& plan, std::optional<std::int64_t> 
 /// measured on all of them and disturbed on none.
 int undisturbed_on_all(const std::vector<const record::Case*>& sides);
 
-/// Is another replica worth its time? Not if enough are undisturbed, a side ended badly, or all replicas were disturbed
-/// and so were two more: what disturbs this case does not go away.
-bool wants_another(const std::vector<const record::Case*>& sides);
+/// Is another replica worth its time? Not if enough are undisturbed, a side ended badly, or none is undisturbed after
+/// two more: what disturbs this case does not go away. `again`: how many more there were since the run was (re)started.
+bool wants_another(const std::vector<const record::Case*>& sides, int again = 0);
 /// The index of that replica.
 int next_index(const std::vector<const record::Case*>& sides);
 

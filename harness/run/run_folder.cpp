@@ -67,14 +67,15 @@ std::vector<record::Case> cases_of(const Plan& plan,
     return cases;
 }
 
-bool is_unfinished(const Plan& plan, const std::vector<record::JournalStep>& steps) {
+/// `patient`: cases that stayed disturbed are measured again.
+bool is_unfinished(const Plan& plan, const std::vector<record::JournalStep>& steps, bool patient) {
     return std::ranges::any_of(cases_of(plan, steps), [&](const auto& c) {
         for (int replica = 0; replica < plan.replicas; ++replica)
             if (is_open(c, replica)) return true;
-        const bool measured =
-            !c.replicas.empty() && std::ranges::all_of(c.replicas, [](const auto& replica) {
-                return record::is_measured(replica.status);
-            });
+        const bool measured = patient && !c.replicas.empty() &&
+                              std::ranges::all_of(c.replicas, [](const auto& replica) {
+                                  return record::is_measured(replica.status);
+                              });
         return measured && c.spread && record::undisturbed(c) < record::needed(*c.spread);
     });
 }
@@ -179,9 +180,10 @@ const std::string& group_of(const record::JournalHeader& header) {
 }
 
 /// Every case is finished, but the process was killed before it wrote the result.
-bool is_finished(const Found& found, const Plan& plan) {
+bool is_finished(const Found& found, const Plan& plan, bool patient) {
     std::error_code error;
-    return fs::exists(found.path / "run.json", error) && !is_unfinished(plan, found.content.steps);
+    return fs::exists(found.path / "run.json", error) &&
+           !is_unfinished(plan, found.content.steps, patient);
 }
 
 /// Fails if another process has it open.
@@ -244,9 +246,10 @@ class Search {
 public:
     /// `folders`: by its id, where new ones are made, then by its aliases.
     Search(std::vector<fs::path> folders, const std::vector<PlannedRun>& wanted,
-           std::vector<record::JournalHeader> headers, const record::Machine& machine, bool retry)
+           std::vector<record::JournalHeader> headers, const record::Machine& machine,
+           const RunOptions& options)
         : folders_{std::move(folders)}, wanted_{wanted}, headers_{std::move(headers)},
-          machine_{machine}, retry_{retry} {}
+          machine_{machine}, options_{options} {}
 
     /// The newest group that can be continued; empty if there is none.
     std::vector<RunFolder> resume() {
@@ -293,6 +296,10 @@ private:
         return std::nullopt;
     }
 
+    bool is_patient(const Plan& plan) const {
+        return options_.patience_seconds.value_or(plan.patience_seconds.value_or(1)) > 0;
+    }
+
     /// The requested one with its variant, else the first.
     const record::JournalHeader& nearest(const record::JournalHeader& header) const {
         const auto alike = std::ranges::find_if(
@@ -313,12 +320,13 @@ private:
             std::erase_if(found->content.steps, [&](const auto& step) {
                 return !fits(step, plan) || !is_final(step.result);
             });
-            if (retry_) drop_unstable(plan, found->content.steps);
+            if (options_.retry) drop_unstable(plan, found->content.steps);
             members[*index] = std::move(found);
         }
         bool finished = true;
         for (std::size_t i = 0; i < members.size(); ++i)
-            finished = finished && members[i] && is_finished(*members[i], wanted_[i].plan);
+            finished = finished && members[i] &&
+                       is_finished(*members[i], wanted_[i].plan, is_patient(wanted_[i].plan));
         if (finished) return {};
         std::vector<RunFolder> folders;
         for (std::size_t i = 0; i < members.size(); ++i) {
@@ -356,7 +364,7 @@ private:
     const std::vector<PlannedRun>& wanted_;
     std::vector<record::JournalHeader> headers_;
     const record::Machine& machine_;
-    bool retry_;
+    const RunOptions& options_;
     std::string in_use_; ///< why the last one that fits could not be opened
 };
 
@@ -423,7 +431,7 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
     std::vector<RunFolder> folders;
     auto note = exchanged_parts(of_machine, machine);
     if (options.resume) {
-        Search search{std::move(of_machine), wanted, headers, machine, options.retry};
+        Search search{std::move(of_machine), wanted, headers, machine, options};
         if (folders = search.resume(); !folders.empty()) {
             if (auto same = same_occasion(folders.front(), options); !same)
                 return tl::unexpected{same.error()};

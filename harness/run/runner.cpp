@@ -129,7 +129,8 @@ private:
     int replica_ = 0;
     std::string phase_;
     record::Schedule schedule_;
-    std::vector<bool> told_; ///< cases whose end the observer knows
+    std::size_t measured_ = 0; ///< planned replicas, since the run was (re)started
+    std::vector<bool> told_;   ///< cases whose end the observer knows
 };
 
 Watch Runner::watch() {
@@ -265,6 +266,7 @@ Result<void> Runner::measure_all() {
                 if (signals_.caught() != 0) return {};
                 if (!runs_[turn].is_open(present_, replica_)) continue;
                 if (auto done = measure_one(runs_[turn]); !done) return done;
+                ++measured_;
             }
             if (!wants_another(sides(index))) tell_finished(index);
         }
@@ -281,7 +283,7 @@ Result<void> Runner::measure_again() {
     for (const auto& run : wanted_)
         planned += run.plan.patience_seconds.value_or(run.plan.expected_seconds);
     schedule_.patience_seconds = options_.patience_seconds.value_or(planned);
-    schedule_.always_busy = is_always_busy(all);
+    schedule_.always_busy = measured_ > 0 && is_always_busy(all);
     // Longer than a burst of load lasts; a load that stays is not worth the whole patience.
     constexpr double longest_wait = 20;
     const double started = telemetry::steady_seconds();
@@ -290,16 +292,18 @@ Result<void> Runner::measure_again() {
     };
     bool go_on = !schedule_.always_busy;
     bool tried = false;
+    std::vector<int> again(cases_, 0);
     for (int round = 0; go_on; ++round) {
         for (auto& active : runs_) active.dismiss();
         go_on = false;
         for (const auto index : order_of(wanted_.front().plan, schedule_.seed, replicas_ + round)) {
-            if (signals_.caught() != 0 || !wants_another(sides(index))) continue;
+            if (signals_.caught() != 0 || !wants_another(sides(index), again[index])) continue;
             tried = true;
             go_on = left() > 0 && wait_for_quiet(quiet(), std::min(left(), longest_wait));
             if (!go_on) break;
             present_ = index;
             replica_ = next_index(sides(index));
+            ++again[index];
             for (const auto turn : order_of_turns(replica_, runs_.size())) {
                 turn_ = turn;
                 if (signals_.caught() != 0) break;

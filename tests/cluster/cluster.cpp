@@ -76,7 +76,8 @@ std::string Cluster::survivors() {
 record::Run Cluster::measure(std::vector<std::string> arguments,
                              const std::vector<std::string>& environment) {
     arguments.insert(arguments.begin(), "run");
-    for (const char* more : {"--out", folder_.path().c_str(), "--replicas", "1", "--quiet"})
+    for (const char* more :
+         {"--out", folder_.path().c_str(), "--replicas", "1", "--patience", "0", "--quiet"})
         arguments.emplace_back(more);
     const auto outcome = cli_test::run(arguments, {.environment = environment});
     for (const auto& entry : std::filesystem::recursive_directory_iterator{folder_.path()})

@@ -29,7 +29,7 @@ protected:
     record::Run measure(std::vector<std::string> arguments) {
         arguments.insert(arguments.begin(), "run");
         for (const char* more : {"--hosts", "h1:1,h2:1", "--out", folder_.path().c_str(),
-                                 "--replicas", "1", "--quiet"})
+                                 "--replicas", "1", "--patience", "0", "--quiet"})
             arguments.emplace_back(more);
         const auto outcome = cli_test::run(arguments, {});
         for (const auto& entry : std::filesystem::recursive_directory_iterator{folder_.path()})

@@ -4,6 +4,7 @@
 
 #include <assay/define.hpp>
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -42,6 +43,7 @@ enum class What : std::uint8_t {
     tuned,   // fast with MKL_TROUBLE=good
     fickle,  // fine, but as segv with TROUBLE_CRASH
     raw,     // writes garbage to its parent's socket
+    crowded, // slow, and shares its CPU with another thread while the file TROUBLE_CROWD is there
     linked   // says that 64 MiB of each 1 ms call go over NVLink
 };
 
@@ -124,6 +126,7 @@ struct Trouble {
                            {"tuned", What::tuned},
                            {"fickle", What::fickle},
                            {"raw", What::raw},
+                           {"crowded", What::crowded},
                            {"linked", What::linked}},
                           {What::fine}),
                    integer("size", "tells cases apart", "", &Params::size, {1}, {1, 1000}),
@@ -156,6 +159,7 @@ struct Trouble {
         if (what_ == What::breeds) leave_a_child();
         if (what_ == What::flees) leave_a_chain();
         if (what_ == What::hungry) eat();
+        if (what_ == What::crowded) crowd();
     }
 
     void run() noexcept {
@@ -168,6 +172,7 @@ struct Trouble {
             while (true) ::pause();
         case What::leaves:
             std::exit(3); // NOLINT(concurrency-mt-unsafe): the harm done
+        case What::crowded:
         case What::slow:
             wait(std::chrono::milliseconds{2});
             break;
@@ -201,11 +206,24 @@ private:
         while (std::chrono::steady_clock::now() < end) {
         }
     }
+    /// Both threads on one CPU: each waits for it half of the time.
+    void crowd() {
+        const char* file = std::getenv("TROUBLE_CROWD");
+        if (file == nullptr || ::access(file, F_OK) != 0) return;
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
+        ::sched_setaffinity(0, sizeof(one), &one); // inherited by the other
+        other_ = std::jthread{[](const std::stop_token& stop) {
+            while (!stop.stop_requested()) wait(std::chrono::microseconds{100});
+        }};
+    }
     void eat() {
         constexpr std::size_t bite = std::size_t{64} << 20U;
         while (true) eaten_.push_back(std::make_unique_for_overwrite<std::array<char, bite>>());
     }
 
+    std::jthread other_;
     What what_;
     bool good_ = false;
     double output_ = 0;

@@ -37,7 +37,8 @@ protected:
     Outcome assay(std::vector<std::string> arguments) const { return run(arguments, options_); }
     /// The suite at sizes for one core.
     Outcome quick(const std::filesystem::path& out) const {
-        return assay({"run", "quick", "--replicas=1", "--set=memory.stream.footprint=512KiB",
+        return assay({"run", "quick", "--replicas=1", "--patience=0",
+                      "--set=memory.stream.footprint=512KiB",
                       "--set=stencil.heat3d.footprint=512KiB", "--set=transfer.host.bytes=256KiB",
                       "--set=md.lennard_jones.atoms=500", "--out=" + out.string()});
     }

@@ -53,7 +53,7 @@ std::string text_of(const fs::path& file) {
 class Faults : public testing::TestWithParam<Kind> {
 protected:
     static constexpr const char* suite = R"({"schema": "assay.suite/1", "name": "short",
-        "description": "two cases in a moment", "replicas": 2,
+        "description": "two cases in a moment", "replicas": 2, "patience_seconds": 0,
         "protocol": {"target": 0.5, "min_seconds": 0.001, "budget_seconds": 0.005, "limit_seconds": 20,
                      "warmup_seconds": 0.001},
         "cases": [{"benchmark": "latency.timer", "library": "host"},

@@ -50,7 +50,7 @@ Step measurement(const std::string& part, const std::string& name, const Tree& t
               .seconds = seconds,
               .measures = true};
     step.arguments.insert(step.arguments.end(), what.begin(), what.end());
-    step.arguments.insert(step.arguments.end(), {"--device", device});
+    step.arguments.insert(step.arguments.end(), {"--device", device, "--patience", "0"});
     return step;
 }
 

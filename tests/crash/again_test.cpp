@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs whose windows are disturbed: a thread beside the benchmark's own keeps it waiting for its CPU.
+#include "record/reader.hpp"
+#include "record/summary.hpp"
+#include "trouble_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace assay;
+using assay::record::Status;
+using assay::trouble_test::Folder;
+using assay::trouble_test::load_trouble;
+using testing::IsEmpty;
+
+namespace fs = std::filesystem;
+
+/// Lets the benchmark alone from this replica on, counted from 1.
+struct Crowd : trouble_test::Silent {
+    void progress(const harness::Progress& now) override {
+        if (now.replica >= ends_at) fs::remove(file);
+        Silent::progress(now);
+    }
+    fs::path file;
+    int ends_at = 1000;
+};
+
+class Again : public testing::Test {
+protected:
+    Again() {
+        crowd_.file = folder_.path() / "crowd";
+        std::ofstream{crowd_.file};
+        ::setenv("TROUBLE_CROWD", crowd_.file.c_str(), 1);
+        plan_.protocol.min_seconds = 0.1;
+        for (auto& planned : plan_.cases) {
+            planned.protocol.min_seconds = 0.1; // long enough for the counters
+            planned.spread = record::Spread{.between_replicas = 0.05,
+                                            .between_runs = 0.1,
+                                            .degrees = 6,
+                                            .limit = 10,
+                                            .replicas = plan_.replicas,
+                                            .source = "test"};
+        }
+    }
+    ~Again() override { ::unsetenv("TROUBLE_CROWD"); }
+    Again(const Again&) = delete;
+    Again& operator=(const Again&) = delete;
+
+    record::Run run(double patience, bool resume = false) {
+        const auto outcome =
+            trouble_test::run(plan_,
+                              {.out = out_.path(),
+                               .resume = resume,
+                               .patience_seconds = patience,
+                               .program = TROUBLE_PROGRAM,
+                               .root = folder_.path()}, // without /proc/stat: always quiet
+                              crowd_);
+        EXPECT_TRUE(outcome) << outcome.error().message;
+        return outcome ? outcome->run : record::Run{};
+    }
+
+    Folder folder_;
+    Folder out_;
+    trouble_test::Trouble trouble_ = load_trouble(TROUBLE_MODULE);
+    harness::Plan plan_ = trouble_.plan({"crowded"}, 5);
+    Crowd crowd_;
+};
+
+TEST_F(Again, WhatWasDisturbedIsMeasuredAgainAndKept) {
+    crowd_.ends_at = 3;
+    const auto result = run(60);
+    ASSERT_EQ(result.cases.size(), 1U);
+    const auto& c = result.cases[0];
+    ASSERT_GE(c.replicas.size(), 7U) << c.reason;
+    for (const int disturbed : {0, 1}) {
+        const auto& replica = c.replicas[static_cast<std::size_t>(disturbed)];
+        EXPECT_EQ(replica.status, Status::disturbed);
+        EXPECT_EQ(record::text(replica.reason_values, "cause"), "waiting");
+        EXPECT_FALSE(replica.values.empty()) << "a reader may recompute with them";
+    }
+    for (std::size_t i = 0; i < c.replicas.size(); ++i)
+        EXPECT_EQ(c.replicas[i].index, static_cast<int>(i));
+    EXPECT_GE(record::undisturbed(c), 3);
+    EXPECT_NE(c.status, Status::disturbed) << c.reason;
+    ASSERT_TRUE(result.schedule);
+    EXPECT_GT(result.schedule->spent_seconds, 0);
+    EXPECT_FALSE(result.schedule->always_busy);
+    EXPECT_EQ(crowd_.finished_cases.size(), 1U);
+}
+
+TEST_F(Again, WithoutPatienceItStaysDisturbedAndIsFinal) {
+    crowd_.ends_at = 5;
+    const auto result = run(0);
+    ASSERT_EQ(result.cases.size(), 1U);
+    EXPECT_EQ(result.cases[0].replicas.size(), 5U);
+    EXPECT_EQ(result.cases[0].status, Status::disturbed);
+    EXPECT_NE(run(0, true).id, result.id) << "nothing is left to do for --resume";
+}
+
+TEST_F(Again, ALoadWithoutPausesIsSaidAtOnceAndResumedLater) {
+    const auto busy = run(60);
+    ASSERT_EQ(busy.cases.size(), 1U);
+    EXPECT_EQ(busy.cases[0].replicas.size(), 5U);
+    EXPECT_EQ(busy.cases[0].status, Status::disturbed);
+    EXPECT_EQ(busy.cases[0].reason_code, record::ReasonCode::disturbed);
+    EXPECT_FALSE(busy.cases[0].metrics.empty()) << "the least disturbed ones are shown";
+    ASSERT_TRUE(busy.schedule);
+    EXPECT_TRUE(busy.schedule->always_busy);
+    EXPECT_EQ(busy.schedule->spent_seconds, 0);
+    fs::remove(crowd_.file);
+    const auto later = run(60, true);
+    EXPECT_EQ(later.id, busy.id);
+    EXPECT_TRUE(crowd_.resumed);
+    EXPECT_GT(later.cases.at(0).replicas.size(), 5U);
+}
+
+} // namespace
