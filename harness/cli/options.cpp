@@ -25,8 +25,10 @@ namespace assay::cli {
 namespace {
 
 constexpr const char* exit_codes =
-    "Exit codes: 0 done, 1 a case incorrect, failed or crashed, 2 usage or config error,\n"
-    "  3 nothing to judge, 4 the machine does not allow it, 5 interrupted (--resume continues).";
+    "Exit codes: 0 done, 1 a case incorrect, failed or crashed (or as --fail-on says), 2 usage or\n"
+    "  config error, 4 the machine does not allow it, 5 interrupted (--resume continues); 3 and "
+    "more\n"
+    "  of report verbs: README, \"Exit codes\".";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -234,6 +236,12 @@ void add_run(CLI::App& verb, Options& o) {
         verb.add_flag("--resume", o.resume, "Continue the newest unfinished run of the same plan");
     verb.add_flag("--retry", o.retry, "With --resume: measure unstable cases anew")->needs(resume);
     add_schedule(verb, o);
+    verb.add_option("--fail-on", o.fail_on,
+                    "End with exit code 1 also where a case is unstable, or disturbed")
+        ->check(CLI::IsMember({"unstable", "disturbed"}))
+        ->option_text("unstable|disturbed")
+        ->delimiter(',')
+        ->allow_extra_args(false);
     add_occasion(verb, o);
     verb.add_option("--provider", o.provider, "Cloud provider or owner, if not detected")
         ->type_name("NAME");

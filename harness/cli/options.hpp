@@ -41,6 +41,7 @@ struct Options {
     std::string zone;
     std::string language = "en";               ///< of the report
     std::vector<std::string> keep_environment; ///< names of variables
+    std::vector<std::string> fail_on;          ///< statuses: "unstable", "disturbed"
     bool resume = false;
     bool retry = false;
     std::optional<double> patience_seconds;

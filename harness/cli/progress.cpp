@@ -38,17 +38,32 @@ void ProgressLine::note(const std::string& text) {
     if (!quiet_) print_error(fmt::format("note: {}\n", text));
 }
 
+/// In a log, which is nobody's terminal, each line stays.
+bool ProgressLine::is_due(const harness::Progress& progress) {
+    constexpr std::chrono::seconds most{10};
+    const auto now = std::chrono::steady_clock::now();
+    std::tuple what{progress.case_index, progress.replica, progress.variant};
+    if (what == said_ && now - said_at_ < most) return false;
+    said_ = std::move(what);
+    said_at_ = now;
+    return true;
+}
+
 void ProgressLine::progress(const harness::Progress& progress) {
     const auto& plan = turns_.runs.front().plan;
-    if (quiet_ || !terminal_.present || progress.case_index >= plan.cases.size()) return;
+    if (quiet_ || progress.case_index >= plan.cases.size()) return;
+    if (!terminal_.present && !is_due(progress)) return;
     const auto& estimate = progress.estimate;
     const auto name = record::identity(harness::empty_case(plan.cases[progress.case_index]));
-    const auto turn = progress.variant.empty() ? std::string{}
-                                               : fmt::format("pair {}/{} {}  ", progress.replica,
-                                                             plan.replicas, progress.variant);
+    const bool again = progress.replica > plan.replicas; // beyond those that were planned
+    const auto turn =
+        fmt::format("{} {}{}{}", progress.variant.empty() ? "replica" : "pair", progress.replica,
+                    again ? "" : fmt::format(" of {}", plan.replicas),
+                    progress.variant.empty() ? "" : " " + progress.variant);
     const auto line =
-        fmt::format("{}/{}  {} left  {}{}  {}", estimate.steps_done, estimate.steps_total,
+        fmt::format("{}/{}  {} left  {}  {}  {}", estimate.steps_done, estimate.steps_total,
                     clock_text(estimate.remaining_seconds), turn, progress.phase, name);
+    if (!terminal_.present) return print_error(line + '\n');
     overwrite_line(cut(line, terminal_.width - 1)); // a full line would wrap
     shown_ = true;
 }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The progress of a run, on stderr: one line that is overwritten on a terminal, one line for each
-// finished case elsewhere, nothing with --quiet.
+// The progress of a run, on stderr: one line that is overwritten on a terminal; elsewhere a line for each replica, for
+// each finished case, and at least every 10 s; nothing with --quiet.
 
 #pragma once
 
 #include "cli/console.hpp"
 #include "run/runner.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <tuple>
 
 namespace assay::cli {
 
@@ -29,12 +31,15 @@ public:
 
 private:
     void clear();
+    bool is_due(const harness::Progress& progress);
     const harness::Interleaving& turns_;
     bool quiet_;
     Terminal terminal_;
     std::size_t started_ = 0;
     std::size_t finished_ = 0;
-    bool shown_ = false; ///< a line on the screen must be overwritten
+    bool shown_ = false;                             ///< a line on the screen must be overwritten
+    std::tuple<std::size_t, int, std::string> said_; ///< case, replica, variant of the last line
+    std::chrono::steady_clock::time_point said_at_;
 };
 
 } // namespace assay::cli

@@ -22,7 +22,7 @@ namespace {
 void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>& reports,
                   const Options& options) {
     if (options.json) {
-        auto document = summary_json(outcome);
+        auto document = summary_json(outcome, options.fail_on);
         document["report"] = reports ? json::Value(reports->html.string()) : json::Value(nullptr);
         print(json::to_text(document));
         return;
@@ -31,9 +31,13 @@ void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>&
     if (!options.quiet) print(fmt::format("\n{}\n", summary_text(outcome.run, terminal)));
     print(fmt::format("result: {}\n", outcome.file.string()));
     if (reports) print(fmt::format("report: {}\n", reports->html.string()));
+    const auto missing = not_measured(outcome.run);
     if (outcome.signal != 0)
-        print("Interrupted: the same command with --resume continues this run.\n");
-    else if (exit_code(outcome) == ExitCode::environment)
+        print(fmt::format("Interrupted: {}the same command with --resume continues this run.\n",
+                          missing == 0 ? ""
+                                       : fmt::format("{} case{} not measured; ", missing,
+                                                     missing == 1 ? " was" : "s were")));
+    else if (exit_code(outcome, options.fail_on) == ExitCode::environment)
         print("Workers could not be started: the same command with --resume tries them again.\n");
 }
 
@@ -85,7 +89,7 @@ ExitCode run(const Options& options) {
     const auto reports = write_reports(outcome.file, options.language);
     show_outcome(outcome, reports, options);
     if (options.open && reports) open_in_browser(reports->html);
-    return exit_code(outcome);
+    return exit_code(outcome, options.fail_on);
 }
 
 } // namespace assay::cli

@@ -62,12 +62,39 @@ private:
     std::set<Key> varying_;
 };
 
+bool has_value(const record::Replica& replica) {
+    return is_measured(replica.status) && replica.seconds;
+}
+
+/// "2 of 5 replicas"; empty where none is missing.
+std::string part_of(const record::Case& c) {
+    const auto planned = record::number(c.reason_values, "planned");
+    const auto measured = std::ranges::count_if(c.replicas, has_value);
+    if (c.status != Status::interrupted || measured == 0) return {};
+    return planned ? fmt::format("{} of {:.0f} replicas", measured, *planned)
+                   : fmt::format("{} replicas", measured);
+}
+
+/// A case that was stopped, as what was measured of it says.
+record::Case as_far_as_measured(record::Case c) {
+    if (part_of(c).empty()) return c;
+    std::erase_if(c.replicas, [](const auto& replica) { return !has_value(replica); });
+    c.spread.reset(); // which wants more replicas
+    record::conclude(c, static_cast<int>(c.replicas.size()));
+    return c;
+}
+
+bool is_shown(const record::Case& c) {
+    return c.status != Status::interrupted || !part_of(c).empty();
+}
+
 /// Reasons of cases that are not ok, and warnings.
 std::string remarks(const record::Run& run, const Names& names, const Terminal& terminal) {
     std::string out;
     for (const auto& c : run.cases) {
+        if (!is_shown(c)) continue;
         const auto name = names.of(c);
-        if (c.status != Status::ok)
+        if (c.status != Status::ok && part_of(c).empty())
             out += indented(fmt::format("{} {}: {}", name,
                                         paint(terminal, paint_of(c.status), to_string(c.status)),
                                         c.reason),
@@ -98,18 +125,25 @@ std::string summary_text(const record::Run& run, const Terminal& terminal) {
     Table table{{"CASE", "VALUE", "95%", "OF BOUND", "STATUS"}};
     for (const std::size_t column : {1U, 2U, 3U}) table.align_right(column);
     for (const auto& c : run.cases) {
-        auto row = summary_row(c);
+        if (!is_shown(c)) continue;
+        auto row = summary_row(as_far_as_measured(c));
+        if (auto part = part_of(c); !part.empty()) row.status = std::move(part);
         table.add({names.of(c), std::move(row.value), std::move(row.interval),
                    std::move(row.ceiling), paint(terminal, paint_of(c.status), row.status)});
     }
     return table.text(terminal) + remarks(run, names, terminal);
 }
 
-json::Value summary_json(const harness::Outcome& outcome) {
+std::size_t not_measured(const record::Run& run) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(run.cases, [](const auto& c) { return !is_shown(c); }));
+}
+
+json::Value summary_json(const harness::Outcome& outcome, const FailOn& fail_on) {
     json::Value document{{"file", outcome.file.string()},
                          {"suite", outcome.run.suite},
                          {"status", outcome.run.status},
-                         {"exit_code", static_cast<int>(exit_code(outcome))},
+                         {"exit_code", static_cast<int>(exit_code(outcome, fail_on))},
                          {"cases", json::Value::array()}};
     for (const auto& c : outcome.run.cases) {
         json::Value item{{"benchmark", c.benchmark},
@@ -131,15 +165,22 @@ json::Value summary_json(const harness::Outcome& outcome) {
     return document;
 }
 
-ExitCode exit_code(const harness::Outcome& outcome) {
-    if (outcome.signal != 0) return ExitCode::interrupted;
-    auto code = ExitCode::done;
+ExitCode exit_code(const harness::Outcome& outcome, const FailOn& fail_on) {
+    auto code = outcome.signal != 0 ? ExitCode::interrupted : ExitCode::done;
     for (const auto& c : outcome.run.cases) {
-        if (!went_wrong(c.status)) continue;
-        if (c.status != Status::not_started) return ExitCode::failed;
-        code = ExitCode::environment;
+        if (c.status == Status::not_started)
+            code = worse(code, ExitCode::environment);
+        else if (went_wrong(c.status) || std::ranges::count(fail_on, to_string(c.status)) > 0)
+            code = worse(code, ExitCode::failed);
     }
     return code;
+}
+
+ExitCode worse(ExitCode one, ExitCode other) {
+    for (const auto code : {ExitCode::usage, ExitCode::interrupted, ExitCode::failed,
+                            ExitCode::environment, ExitCode::inconclusive})
+        if (one == code || other == code) return code;
+    return ExitCode::done;
 }
 
 } // namespace assay::cli

@@ -9,7 +9,9 @@
 #include "json/json.hpp"
 #include "run/runner.hpp"
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 namespace assay::cli {
 
@@ -23,9 +25,15 @@ struct SummaryRow {
 SummaryRow summary_row(const record::Case& c);
 
 std::string summary_text(const record::Run& run, const Terminal& terminal);
-json::Value summary_json(const harness::Outcome& outcome);
+/// Cases of a run that was stopped, without any replica; the text leaves them out.
+std::size_t not_measured(const record::Run& run);
 
-/// 5 when it was stopped, 1 when a case went wrong, 0 otherwise.
-ExitCode exit_code(const harness::Outcome& outcome);
+/// Names of statuses with which a case is not done: --fail-on.
+using FailOn = std::vector<std::string>;
+json::Value summary_json(const harness::Outcome& outcome, const FailOn& fail_on);
+
+ExitCode exit_code(const harness::Outcome& outcome, const FailOn& fail_on);
+/// Where both hold: the first of 2, 5, 1, 4, 3, 0.
+ExitCode worse(ExitCode one, ExitCode other);
 
 } // namespace assay::cli

@@ -41,12 +41,12 @@ std::string order_of(const harness::Interleaving& turns) {
 }
 
 json::Value outcomes_json(const harness::Interleaving& turns,
-                          const std::vector<harness::Outcome>& outcomes) {
+                          const std::vector<harness::Outcome>& outcomes, const FailOn& fail_on) {
     json::Value document{{"pairing", outcomes.front().run.pairing->id},
                          {"order", outcomes.front().run.pairing->order},
                          {"settings", json::Value::array()}};
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
-        auto item = summary_json(outcomes[i]);
+        auto item = summary_json(outcomes[i], fail_on);
         item["setting"] = turns.runs[i].variant.label;
         item["changes"] = record::to_json(turns.runs[i].pairing->changes);
         document["settings"].push_back(std::move(item));
@@ -54,13 +54,9 @@ json::Value outcomes_json(const harness::Interleaving& turns,
     return document;
 }
 
-/// The worst of them: stopped, failed, done.
-ExitCode exit_code_of(const std::vector<harness::Outcome>& outcomes) {
+ExitCode exit_code_of(const std::vector<harness::Outcome>& outcomes, const FailOn& fail_on) {
     ExitCode worst = ExitCode::done;
-    for (const auto& outcome : outcomes) {
-        const auto code = exit_code(outcome);
-        if (worst == ExitCode::done || code == ExitCode::interrupted) worst = code;
-    }
+    for (const auto& outcome : outcomes) worst = worse(worst, exit_code(outcome, fail_on));
     return worst;
 }
 
@@ -80,10 +76,11 @@ ExitCode show_outcomes(const harness::Interleaving& turns,
         print("\n");
     }
     const auto page = write_comparison(files, shown, options.language);
+    const auto code = exit_code_of(outcomes, options.fail_on);
     if (options.json) {
-        auto document = outcomes_json(turns, outcomes);
+        auto document = outcomes_json(turns, outcomes, options.fail_on);
         document["comparison"] = page ? json::Value(page->string()) : json::Value(nullptr);
-        document["exit_code"] = static_cast<int>(exit_code_of(outcomes));
+        document["exit_code"] = static_cast<int>(code);
         print(json::to_text(document));
     } else {
         for (const auto& [label, file] : files)
@@ -93,7 +90,7 @@ ExitCode show_outcomes(const harness::Interleaving& turns,
             print("Interrupted: the same command with --resume continues these runs.\n");
     }
     if (options.open && page) open_in_browser(*page);
-    return exit_code_of(outcomes);
+    return code;
 }
 
 void show_turns(const harness::Interleaving& turns, const Options& options) {

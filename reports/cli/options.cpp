@@ -17,12 +17,11 @@
 namespace assay::report {
 namespace {
 
-constexpr const char* exit_codes =
-    "Exit codes: 0 done, 1 verification found something wrong (or "
-    "--fail-on worse did), 2 usage "
-    "error\n  or a file that cannot be read as a result, 3 nothing "
-    "in common to compare, or too little to predict, 4 an output that "
-    "cannot be\n  written.";
+constexpr const char* exit_codes = "Exit codes: 0 done, 1 verification found something wrong (or "
+                                   "--fail-on worse did), 2 usage error\n"
+                                   "  or a file that cannot be read as a result, 3 nothing to "
+                                   "compare or predict, 4 an output that\n"
+                                   "  cannot be written: README, \"Exit codes\".";
 
 constexpr const char* input_help =
     "A result file, a folder (the newest run.json in it or below), or LABEL=PATH";

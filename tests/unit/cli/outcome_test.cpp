@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/progress.hpp"
+#include "cli/summary.hpp"
+#include "plan/plan.hpp"
+#include "plan/planner.hpp"
+#include "support/catalogue_maker.hpp"
+#include "support/sample_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::cli {
+namespace {
+
+using record::Status;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+record::Case copy_of(const std::string& library, int replicas) {
+    return test::sample_case({.benchmark = "memory.stream",
+                              .library = library,
+                              .parameters = {},
+                              .work = {{"bytes", 1e6}},
+                              .headline = "bandwidth",
+                              .replicas = replicas},
+                             7);
+}
+
+/// Stopped after one case, within the second one.
+record::Run stopped() {
+    record::Run run{.status = "interrupted",
+                    .cases = {copy_of("done", 5), copy_of("begun", 2), copy_of("never", 1),
+                              copy_of("neither", 1)}};
+    run.cases[2].replicas.clear();
+    run.cases[3].replicas.clear();
+    for (auto& c : run.cases) record::conclude(c, 5);
+    return run;
+}
+
+TEST(Summary, OfAnInterruptedRunHasWhatWasMeasured) {
+    const auto run = stopped();
+    ASSERT_EQ(run.cases[1].status, Status::interrupted);
+    EXPECT_TRUE(run.cases[1].metrics.empty());
+    const auto text = summary_text(run, {.width = 100});
+    EXPECT_THAT(text, AllOf(HasSubstr("memory.stream[done]"), HasSubstr("memory.stream[begun]"),
+                            HasSubstr("2 of 5 replicas"), Not(HasSubstr("never")),
+                            Not(HasSubstr("neither")), Not(HasSubstr("were measured"))));
+    // Heading and two cases, each with its rate.
+    EXPECT_EQ(std::ranges::count(text, '\n'), 3);
+    const auto rate = text.find("B/s");
+    ASSERT_NE(rate, text.npos);
+    EXPECT_NE(text.find("B/s", rate + 1), text.npos);
+    EXPECT_EQ(not_measured(run), 2U);
+}
+
+TEST(ExitCodes, OfTheWorstCase) {
+    const auto code = [](std::vector<Status> statuses, const FailOn& fail_on, int signal = 0) {
+        harness::Outcome outcome{.run = {}, .file = {}, .signal = signal};
+        for (const auto status : statuses) outcome.run.cases.push_back({.status = status});
+        return exit_code(outcome, fail_on);
+    };
+    EXPECT_EQ(code({Status::ok, Status::unstable, Status::disturbed, Status::skipped}, {}),
+              ExitCode::done);
+    EXPECT_EQ(code({Status::ok, Status::unstable}, {"unstable"}), ExitCode::failed);
+    EXPECT_EQ(code({Status::ok, Status::unstable}, {"disturbed"}), ExitCode::done);
+    EXPECT_EQ(code({Status::disturbed}, {"unstable", "disturbed"}), ExitCode::failed);
+    EXPECT_EQ(code({Status::not_started, Status::ok}, {}), ExitCode::environment);
+    EXPECT_EQ(code({Status::not_started, Status::unstable}, {"unstable"}), ExitCode::failed);
+    EXPECT_EQ(code({Status::crashed, Status::not_started}, {}), ExitCode::failed);
+    EXPECT_EQ(code({Status::crashed}, {}, 2), ExitCode::interrupted);
+}
+
+TEST(ExitCodes, HaveOneOrder) {
+    constexpr ExitCode order[] = {ExitCode::usage,       ExitCode::interrupted,  ExitCode::failed,
+                                  ExitCode::environment, ExitCode::inconclusive, ExitCode::done};
+    for (std::size_t i = 0; i < std::size(order); ++i)
+        for (std::size_t j = i; j < std::size(order); ++j) {
+            EXPECT_EQ(worse(order[i], order[j]), order[i]);
+            EXPECT_EQ(worse(order[j], order[i]), order[i]);
+        }
+}
+
+TEST(Progress, OutsideOfATerminalIsALineForEachReplica) {
+    const auto catalogue = harness::testing::catalogue();
+    auto plan = harness::make_plan(catalogue, {.what = {"memory.copy"}, .replicas = 5});
+    ASSERT_TRUE(plan);
+    harness::Interleaving turns;
+    turns.runs.push_back({.plan = std::move(*plan)});
+    testing::internal::CaptureStderr();
+    {
+        ProgressLine line{turns, false};
+        harness::Progress progress{.case_index = 0,
+                                   .replica = 1,
+                                   .variant = {},
+                                   .estimate = {.steps_done = 0, .steps_total = 10},
+                                   .phase = "measuring"};
+        line.progress(progress);
+        line.progress(progress); // of the same replica, in the same moment
+        progress.replica = 2;
+        progress.estimate = {.steps_done = 1, .steps_total = 10, .remaining_seconds = 65};
+        line.progress(progress);
+        progress.replica = 6; // measured again
+        line.progress(progress);
+        ProgressLine quiet{turns, true};
+        quiet.progress(progress);
+    }
+    EXPECT_THAT(
+        testing::internal::GetCapturedStderr(),
+        testing::MatchesRegex("0/10  0:00 left  replica 1 of 5  measuring  memory.copy.*\n"
+                              "1/10  1:05 left  replica 2 of 5  measuring  memory.copy.*\n"
+                              "1/10  1:05 left  replica 6  measuring  memory.copy[^\n]*\n"));
+}
+
+} // namespace
+} // namespace assay::cli
