@@ -144,6 +144,11 @@ Result<void> printed() {
 }
 
 void print_error(std::string_view text) {
+    // Without a copy where nothing has to be made safe: there may be no memory.
+    if (std::ranges::all_of(text, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); })) {
+        write_all(STDERR_FILENO, text);
+        return;
+    }
     write_all(STDERR_FILENO, shown(text, terminal_of(STDERR_FILENO).colour));
 }
 

@@ -7,6 +7,7 @@
 #include "worker/worker.hpp"
 
 #include <exception>
+#include <new>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -27,10 +28,7 @@ int run(const std::vector<std::string>& arguments) {
     return static_cast<int>(arrived ? code : cli::report(arrived.error()));
 }
 
-} // namespace
-
-int main(int argc, char** argv) {
-    assay::open_standard_streams();
+int run_or_say_why(int argc, char** argv) {
     try {
         return run({argv + 1, argv + argc});
     } catch (const std::system_error& error) {
@@ -40,5 +38,17 @@ int main(int argc, char** argv) {
                                      : assay::Error{error.what(), assay::Fault::environment}));
     } catch (const std::exception& error) {
         return static_cast<int>(assay::cli::report(assay::error_from(error)));
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    assay::open_standard_streams();
+    try {
+        return run_or_say_why(argc, argv);
+    } catch (const std::bad_alloc&) { // nor was there memory to say what failed
+        assay::print_error("assay: out of memory\n");
+        return static_cast<int>(assay::ExitCode::environment);
     }
 }

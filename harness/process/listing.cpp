@@ -3,6 +3,7 @@
 
 #include "process/start.hpp"
 
+#include <dirent.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <system_error>
 #include <thread>
@@ -70,9 +72,13 @@ std::optional<Stat> stat_of(pid_t pid) {
 
 std::vector<pid_t> find_processes(const std::function<bool(pid_t, const Stat&)>& wanted) {
     std::vector<pid_t> found;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator{"/proc", error}) {
-        const auto name = entry.path().filename().string();
+    // Not by the iterator of libstdc++, which ends the process where it gets no memory.
+    struct Close {
+        void operator()(DIR* folder) const { ::closedir(folder); }
+    };
+    const std::unique_ptr<DIR, Close> folder{::opendir("/proc")};
+    while (const auto* entry = folder ? ::readdir(folder.get()) : nullptr) {
+        const std::string_view name{entry->d_name};
         pid_t pid = 0;
         const auto parsed = std::from_chars(name.data(), name.data() + name.size(), pid);
         if (parsed.ec != std::errc{} || pid == ::getpid()) continue;

@@ -4,6 +4,7 @@
 #include "verbs.hpp"
 
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -18,14 +19,23 @@ int run(const std::vector<std::string>& arguments) {
     return static_cast<int>(parsed.options ? report::perform(*parsed.options) : parsed.code);
 }
 
+int run_or_say_why(int argc, char** argv) {
+    try {
+        return run({argv + 1, argv + argc});
+    } catch (const std::exception& error) {
+        assay::print_error("assay-report: " + assay::error_from(error).message + '\n');
+        return static_cast<int>(assay::ExitCode::environment);
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     assay::open_standard_streams();
     try {
-        return run({argv + 1, argv + argc});
-    } catch (const std::exception& error) {
-        assay::print_error("assay-report: " + assay::error_from(error).message + '\n');
+        return run_or_say_why(argc, argv);
+    } catch (const std::bad_alloc&) { // nor was there memory to say what failed
+        assay::print_error("assay-report: out of memory\n");
         return static_cast<int>(assay::ExitCode::environment);
     }
 }

@@ -289,6 +289,17 @@ TEST_P(Faults, AComparisonOfManyRunsIsWholeOrNotThere) {
         });
 }
 
+TEST(WithoutAnyMemory, BothProgramsSaySoAndEndWithFour) {
+    for (const char* verb : {"list", "report"}) { // which start both
+        const auto outcome = cli_test::run(
+            {verb, "nowhere"},
+            {.environment = {"LD_PRELOAD=" FAIL_NTH_LIBRARY,
+                             fmt::format("FAIL_NTH=malloc:1:{}:always:parent", ENOMEM)}});
+        EXPECT_EQ(outcome.code, static_cast<int>(ExitCode::environment)) << verb;
+        EXPECT_THAT(outcome.error, HasSubstr("memory")) << verb;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Calls, Faults, testing::ValuesIn(kinds),
                          [](const auto& of) { return std::string{of.param.name}; });
 
