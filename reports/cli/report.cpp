@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "base/console.hpp"
 #include "files.hpp"
 #include "model/input.hpp"
 #include "model/view.hpp"
@@ -9,8 +10,13 @@
 #include "render/markdown.hpp"
 #include "render/terminal.hpp"
 #include "render/workbook.hpp"
+#include "store/find.hpp"
 #include "verbs.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -23,10 +29,35 @@ std::string source_of(const std::filesystem::path& file) {
     return file.parent_path().filename() / file.filename();
 }
 
-Result<std::vector<Report>> make_reports(const std::vector<Input>& inputs) {
+/// The run of an input. Of a folder it is the newest one, unless that was stopped and an earlier one of the same machine
+/// was not.
+Result<record::Run> read_input(Input& input, const std::string& argument) {
+    auto run = record::read_run(input.file);
+    const auto named = split_label(argument);
+    if (!run || run->status == "done" || named->file == input.file) return run;
+    auto found = find_files({argument});
+    if (!found) return run;
+    std::ranges::stable_sort(found->files, std::ranges::greater{},
+                             [](const FoundFile& file) { return file.stamp.modified; });
+    for (const auto& file : found->files) {
+        auto earlier = record::read_run(file.path);
+        if (!earlier || earlier->status != "done" || earlier->machine.id != run->machine.id)
+            continue;
+        print_error(fmt::format("assay-report: note: {} is newer, but was interrupted; this is the "
+                                "last complete run of its machine\n",
+                                input.file.string()));
+        input.file = file.path;
+        return earlier;
+    }
+    return run;
+}
+
+Result<std::vector<Report>> make_reports(std::vector<Input>& inputs,
+                                         const std::vector<std::string>& arguments) {
     std::vector<Report> reports;
-    for (const auto& input : inputs) {
-        const auto run = record::read_run(input.file);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        auto& input = inputs[i];
+        const auto run = read_input(input, arguments[i]);
         if (!run) return tl::unexpected{run.error()};
         reports.push_back(
             make_report(*run, {.label = input.label, .source = source_of(input.file)}));
@@ -44,9 +75,9 @@ std::string in_terminal(const std::vector<Report>& reports) {
 } // namespace
 
 Result<ExitCode> report(const Options& options) {
-    const auto inputs = find_inputs(options.inputs);
+    auto inputs = find_inputs(options.inputs);
     if (!inputs) return tl::unexpected{inputs.error()};
-    const auto reports = make_reports(*inputs);
+    const auto reports = make_reports(*inputs, options.inputs);
     if (!reports) return tl::unexpected{reports.error()};
     const auto title = reports->size() == 1 ? reports->front().title : "";
     const Renderings renderings{.html =

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -193,6 +194,34 @@ TEST_F(ProgramTest, VerifiesAndFindsWhatWasChanged) {
     ended = call("verify results");
     EXPECT_EQ(ended.code, 1) << ended.output;
     EXPECT_THAT(ended.output, HasSubstr("cases[0].metrics[0]"));
+}
+
+TEST_F(ProgramTest, AFolderStandsForItsLastCompleteRun) {
+    const auto write = [&](const std::string& name, const std::string& status, int hours_ago,
+                           const std::string& machine = "m-1") {
+        auto run = test::sample_run();
+        run.id = name;
+        run.status = status;
+        run.machine.id = machine;
+        const auto file = folder_ / "results" / name / "run.json";
+        fs::create_directories(file.parent_path());
+        ASSERT_TRUE(record::write_run(file, run).has_value());
+        fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours{hours_ago});
+    };
+    fs::remove_all(folder_ / "results/one");
+    write("stopped", "interrupted", 1);
+    EXPECT_THAT(call("report results --json").output, HasSubstr("stopped/run.json"));
+    write("elsewhere", "done", 2, "m-2");
+    write("whole", "done", 3);
+    write("older", "done", 4);
+    const auto ended = call("report results --json");
+    EXPECT_EQ(ended.code, 0) << ended.output;
+    EXPECT_THAT(ended.output, HasSubstr("note: results/stopped/run.json is newer, but was interr"));
+    EXPECT_THAT(ended.output, HasSubstr("\"whole/run.json\""));
+    const auto named = call("report results/stopped/run.json --json"); // as it was asked for
+    EXPECT_THAT(named.output, AllOf(HasSubstr("stopped/run.json"), Not(HasSubstr("note:"))));
+    write("newest", "done", 0);
+    EXPECT_THAT(call("report results --json").output, Not(HasSubstr("note:")));
 }
 
 TEST_F(ProgramTest, Exports) {
