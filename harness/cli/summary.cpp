@@ -6,6 +6,7 @@
 #include "record/summary.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -106,6 +107,35 @@ std::string remarks(const record::Run& run, const Names& names, const Terminal& 
     return out.empty() ? out : '\n' + out;
 }
 
+std::string who_was_it(const record::Busy& busy) {
+    switch (*busy.cause) {
+    case record::DisturbanceCode::foreign_cpu:
+    case record::DisturbanceCode::waiting:
+        return fmt::format("{} used up to {} of the CPU",
+                           busy.programs.empty()
+                               ? "other programs"
+                               : fmt::format("{}", fmt::join(busy.programs, ", ")),
+                           record::human_percent(busy.share));
+    case record::DisturbanceCode::steal:
+        return "the hypervisor gave CPU time to other machines";
+    case record::DisturbanceCode::neighbours:
+        return "neighbours used the memory";
+    default:
+        return "the processor or device slowed down, or others used it";
+    }
+}
+
+/// What disturbed the run, and what came of it: the cause before the values.
+std::string busy_line(const record::Run& run, const Terminal& terminal) {
+    const auto busy = record::busy_of(run);
+    if (!busy.cause) return {};
+    return indented(fmt::format("{} {}; {} of {} values were measured again, {} stay disturbed",
+                                paint(terminal, Paint::yellow, "The machine was busy:"),
+                                who_was_it(busy), busy.measured_again, busy.cases, busy.disturbed),
+                    0, terminal.width) +
+           "\n\n";
+}
+
 } // namespace
 
 SummaryRow summary_row(const record::Case& c) {
@@ -131,7 +161,7 @@ std::string summary_text(const record::Run& run, const Terminal& terminal) {
         table.add({names.of(c), std::move(row.value), std::move(row.interval),
                    std::move(row.ceiling), paint(terminal, paint_of(c.status), row.status)});
     }
-    return table.text(terminal) + remarks(run, names, terminal);
+    return busy_line(run, terminal) + table.text(terminal) + remarks(run, names, terminal);
 }
 
 std::size_t not_measured(const record::Run& run) {

@@ -105,6 +105,12 @@ TEST(Cli, OptionsAreChecked) {
     expect_refusal(run({"run"}), 2, {"assay run --help"});
     expect_refusal(run({"run", "quick", "--budget", "5y"}), 2, {"5y", "15m"});
     expect_refusal(run({"run", "quick", "--replicas", "0"}), 2, {"--replicas"});
+    expect_refusal(run({"run", "quick", "--patience", "soon"}), 2, {"--patience", "soon", "15m"});
+    expect_refusal(run({"run", "quick", "--wait-for-quiet", "-1s"}), 2, {"--wait-for-quiet"});
+    expect_refusal(run({"run", "quick", "--order", "random"}), 2,
+                   {"--order", "random", "plan, shuffled"});
+    expect_refusal(run({"run", "quick", "--order", "4294967296"}), 2, {"--order", "2^32"});
+    expect_refusal(run({"run", "quick", "--retry"}), 2, {"--retry", "--resume"});
     expect_refusal(run({"run", "quick", "--lang", "de"}), 2, {"--lang", "zh"});
     expect_refusal(run({"run", "quick", "--out"}), 2, {"--out"});
     expect_refusal(run({"describe"}), 2, {"--all"});
@@ -428,7 +434,7 @@ TEST(Cli, ARunLeavesResultAndSummary) {
     EXPECT_EQ(outcome.code, 0) << outcome.error;
     const auto document = parsed(outcome);
     ASSERT_EQ(document["cases"].size(), 1U);
-    EXPECT_THAT(document["cases"][0]["status"], ::testing::AnyOf("ok", "unstable"));
+    EXPECT_THAT(document["cases"][0]["status"], ::testing::AnyOf("ok", "unstable", "disturbed"));
     EXPECT_GT(document["cases"][0]["headline"]["value"], 1e8) << "FLOP/s of a single core";
     EXPECT_TRUE(std::filesystem::is_regular_file(document["file"].get<std::string>()));
 }

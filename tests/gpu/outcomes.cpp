@@ -191,7 +191,7 @@ Verdict read_profile(const Said& said) {
 Verdict verdict_of(const record::Case& c) {
     using record::Status;
     if (c.status == Status::skipped) return {Outcome::skipped, c.reason};
-    const bool measured = c.status == Status::ok || c.status == Status::unstable;
+    const bool measured = record::is_measured(c.status);
     if (!measured || c.metrics.empty() || !c.metrics.front().value)
         return {c.status == Status::interrupted ? Outcome::cut_off : Outcome::failed,
                 shortened(fmt::format("{}: {}", record::to_string(c.status), c.reason))};
@@ -201,7 +201,8 @@ Verdict verdict_of(const record::Case& c) {
         words += fmt::format(" ({:.0f}% of its ceiling)", 100 * *share);
     if (c.verification && c.verification->error)
         words += fmt::format(", error {:.2g}", *c.verification->error);
-    if (c.status == Status::unstable) words += fmt::format(", unstable: {}", c.reason);
+    if (measured && c.status != Status::ok)
+        words += fmt::format(", {}: {}", to_string(c.status), c.reason);
     return {Outcome::passed, words};
 }
 
