@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/convert.hpp"
 
+#include "base/file.hpp"
 #include "json/members.hpp"
 #include "record/digests.hpp"
 
@@ -40,6 +41,12 @@ json::Value to_json(const Run& run) {
                          {"cases", json::encode(run.cases)}};
     document["digests"] = json::encode(digests_of(document));
     return document;
+}
+
+std::string to_text(const Run& run) { return json::to_text(to_json(run)); }
+
+Result<void> write_run(const std::filesystem::path& path, const Run& run) {
+    return write_atomically(path, to_text(run));
 }
 
 } // namespace assay::record

@@ -6,9 +6,13 @@
 
 #pragma once
 
+#include "base/result.hpp"
 #include "json/codec.hpp"
 #include "record/layout.hpp"
 #include "record/model.hpp"
+
+#include <filesystem>
+#include <string>
 
 namespace assay::record {
 
@@ -18,5 +22,10 @@ json::Value to_json(const T& record) {
 }
 /// The whole document of run.json, its schema included.
 json::Value to_json(const Run& run);
+
+/// Text of run.json, with numbers that read back exactly.
+std::string to_text(const Run& run);
+/// Atomically.
+Result<void> write_run(const std::filesystem::path& path, const Run& run);
 
 } // namespace assay::record

@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "record/hardware.hpp"
+#include "record/spread.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -229,15 +230,6 @@ struct Table {
     std::vector<std::optional<double>> values; ///< row-major
 };
 
-/// What one gets, beside the value, which is what the machine can do. Of the primary metric, where the case has a Spread.
-struct Levels {
-    std::optional<double> mean; ///< geometric mean over all measured replicas, disturbed or not
-    std::optional<double>
-        slow; ///< geometric mean over the undisturbed replicas that the value leaves out
-    std::optional<double> share; ///< of the undisturbed replicas that the value is made of
-    bool operator==(const Levels&) const = default;
-};
-
 /// One value of a case. The first metric of a case is its primary metric.
 struct Metric {
     std::string name; ///< from the table in metrics.hpp, which also fixes unit and direction
@@ -310,7 +302,8 @@ struct Telemetry {
     std::optional<double> window_seconds;
     std::optional<double>
         core_clock_hz; ///< measured before and after the window, not read from a file
-    std::optional<double> foreign_cpu;     ///< share of all CPU time used by other processes, 0..1
+    std::optional<double>
+        foreign_cpu; ///< share of the time of the case's CPUs that other processes used, 0..1
     std::optional<double> steal;           ///< share of CPU time taken by the hypervisor, 0..1
     std::optional<double> throttle_events; ///< thermal throttling events counted by the kernel
     std::optional<double> page_migrations; ///< NUMA page migrations
@@ -351,18 +344,6 @@ struct Replica {
     std::vector<Table> tables;
     std::optional<double> resident_bytes; ///< memory of the worker after the window
     Telemetry telemetry;
-};
-
-/// How much the replicas of a case are expected to differ, and what was wanted of it: enough to summarise it again.
-/// Standard deviations are of logarithms. Absent in files from before there was one, and of other tools.
-struct Spread {
-    double between_replicas = 0; ///< of one run
-    double between_runs = 0; ///< of runs at different times on a machine that is shared with others
-    double degrees = 0;      ///< degrees of freedom that between_replicas is worth
-    double limit = 0;   ///< relative half width of the interval above which the case is unstable
-    int replicas = 0;   ///< undisturbed ones that were wanted
-    std::string source; ///< "memory": the kind of benchmark; "history": runs of this machine
-    bool operator==(const Spread&) const = default;
 };
 
 struct Case {
@@ -480,16 +461,6 @@ struct Imported {
 struct LeftOut {
     std::string note; ///< what, and why: "transfer.copy[cuda] left out: ..."
     bool operator==(const LeftOut&) const = default;
-};
-
-/// In which order cases were measured, and what was done about disturbances.
-struct Schedule {
-    std::optional<std::int64_t>
-        seed; ///< that shuffled the blocks of cases; absent: the order of the plan
-    double patience_seconds = 0; ///< for measuring disturbed replicas again
-    double spent_seconds = 0;    ///< of it, waiting included
-    bool always_busy = false;    ///< the load had no pauses: nothing was measured again
-    bool operator==(const Schedule&) const = default;
 };
 
 struct Run {

@@ -77,6 +77,10 @@ void summarise(Case& c);
 /// An ok or unstable case whose primary metric cannot be computed (work or value is missing) failed.
 /// The reason names the replica, counted from 1.
 void conclude(Case& c, int planned_replicas);
+/// Its points 1 to 7.
+Conclusion conclusion_of(const Case& c, int planned_replicas);
+/// Larger for a worse replica: its time, or the value that it reports instead; NaN where it has neither.
+double cost_of(const Case& c, const Replica& replica);
 
 /// The primary metric of one replica, in the metric's unit: its work over its time, its share of the
 /// time, or the value it reported. Nothing if it was not measured or is not positive. The geometric

@@ -3,9 +3,9 @@
 
 #include "json/json.hpp"
 #include "process/log.hpp"
+#include "record/convert.hpp"
 #include "record/journal.hpp"
 #include "record/summary.hpp"
-#include "record/writer.hpp"
 #include "registry/catalogue.hpp"
 #include "roofline/ceilings.hpp"
 

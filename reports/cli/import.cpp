@@ -8,7 +8,7 @@
 #include "json/json.hpp"
 #include "language/language.hpp"
 #include "model/text.hpp"
-#include "record/writer.hpp"
+#include "record/convert.hpp"
 #include "verbs.hpp"
 
 #include <fmt/format.h>

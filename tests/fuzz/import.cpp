@@ -6,8 +6,8 @@
 
 #include "fuzz.hpp"
 #include "record/check.hpp"
+#include "record/convert.hpp"
 #include "record/reader.hpp"
-#include "record/writer.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;

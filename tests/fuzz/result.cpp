@@ -6,7 +6,6 @@
 #include "record/check.hpp"
 #include "record/convert.hpp"
 #include "record/reader.hpp"
-#include "record/writer.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;

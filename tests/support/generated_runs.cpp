@@ -3,9 +3,9 @@
 #include "support/generated_runs.hpp"
 
 #include "base/hash.hpp"
+#include "record/convert.hpp"
 #include "record/reader.hpp"
 #include "record/summary.hpp"
-#include "record/writer.hpp"
 #include "stats/interval.hpp"
 
 #include <fmt/chrono.h>

@@ -3,7 +3,6 @@
 #include "record/check.hpp"
 #include "record/convert.hpp"
 #include "record/digests.hpp"
-#include "record/writer.hpp"
 #include "support/sample_run.hpp"
 
 #include <gmock/gmock.h>

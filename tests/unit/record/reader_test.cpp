@@ -5,7 +5,6 @@
 #include "record/digests.hpp"
 #include "record/layout.hpp"
 #include "record/reader.hpp"
-#include "record/writer.hpp"
 #include "support/sample_run.hpp"
 
 #include <gmock/gmock.h>

@@ -3,7 +3,7 @@
 // The fleet that others are tested with is what its header says.
 
 #include "record/check.hpp"
-#include "record/writer.hpp"
+#include "record/convert.hpp"
 #include "support/generated_runs.hpp"
 
 #include <gmock/gmock.h>

@@ -7,8 +7,8 @@
 #include "import/lines.hpp"
 #include "import/nccl.hpp"
 #include "record/check.hpp"
+#include "record/convert.hpp"
 #include "record/reader.hpp"
-#include "record/writer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 // The program assay-report from outside: what it prints, what it writes, how it ends.
 
 #include "json/json.hpp"
-#include "record/writer.hpp"
+#include "record/convert.hpp"
 #include "support/sample_run.hpp"
 
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 
 #include "base/utc.hpp"
 #include "record/conditions.hpp"
-#include "record/writer.hpp"
+#include "record/convert.hpp"
 #include "store/collection.hpp"
 #include "store/gather.hpp"
 #include "support/sample_run.hpp"

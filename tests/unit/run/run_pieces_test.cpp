@@ -2,7 +2,7 @@
 //
 // The small pieces a run is made of: tuning, forecast, names of folders.
 
-#include "record/writer.hpp"
+#include "record/convert.hpp"
 #include "run/active_run.hpp"
 #include "run/forecast.hpp"
 #include "run/run_folder.hpp"
