@@ -205,11 +205,13 @@ Result<record::Run> ActiveRun::finish(bool interrupted, std::vector<record::Erro
         return tl::unexpected{written.error()};
     remove_empty_logs(folder_->path / "logs");
     redaction_.apply_to_logs(folder_->path / "logs");
-    const auto probes = folder_->state() / probes_name;
-    auto history = ProbeHistory::read(probes);
-    history.add(header.started, std::move(probes_));
-    // On failure the next run knows less of this machine.
-    if (probe_) static_cast<void>(write_atomically(probes, history.text()));
+    if (!probes_.empty()) {
+        const auto file = folder_->state() / probes_name;
+        auto history = ProbeHistory::read(file);
+        history.add(header.started, std::move(probes_));
+        // On failure the next run knows less of this machine.
+        static_cast<void>(write_atomically(file, history.text()));
+    }
     std::error_code error;
     fs::remove(folder_->state(), error); // not removed if something is kept in it
     return run;

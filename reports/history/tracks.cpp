@@ -214,10 +214,11 @@ private:
             if (group_[observation.run] == nowhere || !takes[observation.series]) continue;
             const auto series = joined_[observation.series];
             measured += observation.value ? 1 : 0;
-            if (observation.cause)
-                disturbed.cases.push_back(
-                    {.status = observation.status,
-                     .replicas = {{.telemetry = {.disturbed_by = {*observation.cause}}}}});
+            if (observation.cause) {
+                auto& replica = disturbed.cases.emplace_back().replicas.emplace_back();
+                disturbed.cases.back().status = observation.status;
+                replica.telemetry.disturbed_by.push_back(*observation.cause);
+            }
             // What others disturbed says nothing about the machine.
             if (!observation.value || !std::isfinite(*observation.value) ||
                 *observation.value <= 0 || observation.status == record::Status::disturbed) {
