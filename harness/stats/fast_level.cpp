@@ -11,7 +11,7 @@
 namespace assay::stats {
 namespace {
 
-constexpr std::size_t fewest_for_a_cut = 5;
+constexpr std::size_t fewest_for_a_cut = 3;
 constexpr double most_deviations = 3;
 
 /// A value of a replica as the logarithm of a time: smaller is faster.

@@ -26,7 +26,7 @@ struct FastLevel {
 };
 
 /// The fastest replica and, in order of their values, those within three standard deviations of the mean of the
-/// faster ones. With fewer than five replicas all are kept: a cut would follow chance. The interval is Student's t with
+/// faster ones. Of two replicas both are kept: nothing says which is the odd one. The interval is Student's t with
 /// the variance moderated by the prior, or that of the replicas' own intervals if it is wider; a single kept one of
 /// several has none. Nothing (NaN, Scope::none) under the conditions of combine_replicas.
 FastLevel fast_level(std::span<const Estimate> replicas, const ReplicaPrior& prior,
