@@ -342,11 +342,11 @@ void note_targets(Plan& plan) {
             {.deviation = spread.between_replicas, .degrees = spread.degrees},
             static_cast<std::size_t>(plan.replicas));
         const bool known = planned.benchmark->noise != Noise::unknown;
-        if (!known || !(usual > target) || !planned.skip_reason.empty()) continue;
-        const double needed = std::pow(2 * spread.between_replicas / target, 2);
-        kinds.try_emplace(spread.source, fmt::format("{} {} (usually {} with {})", spread.source,
-                                                     std::ceil(needed),
-                                                     record::human_percent(usual), plan.replicas));
+        const double needed = std::ceil(std::pow(2 * spread.between_replicas / target, 2));
+        if (!known || needed <= plan.replicas || !planned.skip_reason.empty()) continue;
+        kinds.try_emplace(spread.source,
+                          fmt::format("{} {} (usually {} with {})", spread.source, needed,
+                                      record::human_percent(usual), plan.replicas));
     }
     std::string words;
     for (const auto& [kind, text] : kinds) words += (words.empty() ? "" : ", ") + text;
