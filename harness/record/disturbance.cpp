@@ -132,11 +132,14 @@ double severity_of(const Disturbance& by) {
     return number(by.values, "share").value_or(1);
 }
 
-/// The worst external cause; null for a quiet window. Sentences and codes are parallel.
+/// The worst external cause; null for a quiet window. Sentences and codes are parallel. Programs on other CPUs than that
+/// of the thread that feeds a device do not slow it, and if they take that one, the thread waits.
 const Disturbance* worst_cause(const Telemetry& telemetry) {
     const Disturbance* worst = nullptr;
     for (const Disturbance& by : telemetry.disturbed_by)
-        if (is_external(by.code) && (worst == nullptr || severity_of(by) > severity_of(*worst)))
+        if (is_external(by.code) &&
+            !(telemetry.device && by.code == DisturbanceCode::foreign_cpu) &&
+            (worst == nullptr || severity_of(by) > severity_of(*worst)))
             worst = &by;
     return worst;
 }

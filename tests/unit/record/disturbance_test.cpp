@@ -115,6 +115,16 @@ TEST(Disturbed, OnlyCausesFromOutside) {
     }
 }
 
+TEST(Disturbed, ProgramsOnTheHostDoNotSlowADevice) {
+    Case c = measured({1.0, 1.0});
+    for (Replica& replica : c.replicas) replica.telemetry.device.emplace();
+    use_cpu(c, 0, 0.4);
+    disturb(c.replicas[1].telemetry, DisturbanceCode::waiting, {{"share", 0.1}}, "it waited");
+    mark_disturbed(c);
+    EXPECT_EQ(c.replicas[0].status, Status::ok);
+    EXPECT_EQ(c.replicas[1].status, Status::disturbed);
+}
+
 TEST(Disturbed, ALowClockIsSeenAgainstTheOtherReplicas) {
     Case c = measured({1.0, 1.1, 1.0});
     c.replicas[0].telemetry.core_clock_hz = 3.0e9;
