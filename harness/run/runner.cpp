@@ -35,9 +35,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-record::Machine find_machine(const RunOptions& options) {
+Result<record::Machine> find_machine(const RunOptions& options) {
     auto machine =
         machine::inspect({.hostname = options.record_hostname, .serials = options.serials});
+    // Without it every benchmark that needs an instruction set would not apply, and nobody would know why.
+    const bool has_flags = machine.architecture == "x86_64" || machine.architecture == "aarch64";
+    if (has_flags && machine.isa.empty())
+        return fail("/proc/cpuinfo cannot be read, or names no instruction set",
+                    Fault::environment);
     if (!options.provider.empty()) machine.provider = options.provider;
     if (!options.region.empty()) machine.platform.region = options.region;
     if (!options.zone.empty()) machine.platform.zone = options.zone;
@@ -178,8 +183,9 @@ Result<void> Runner::open() {
     clean_up();
     if (auto taken = take_governors(); !taken) return taken;
     const auto machine = find_machine(options_);
-    if (auto opened = open_runs(machine); !opened) return opened;
-    errors_.emplace(machine);
+    if (!machine) return tl::unexpected{machine.error()};
+    if (auto opened = open_runs(*machine); !opened) return opened;
+    errors_.emplace(*machine);
     drop_half_pairs();
     for (std::size_t index = 0; index < cases_; ++index)
         told_[index] = !wants_another(sides(index)) &&
