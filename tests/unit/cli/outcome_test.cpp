@@ -60,6 +60,19 @@ TEST(Summary, OfAnInterruptedRunHasWhatWasMeasured) {
     EXPECT_EQ(not_measured(run), 2U);
 }
 
+TEST(Summary, BeginsWithWhatDisturbedTheRun) {
+    record::Run run{.status = "done", .cases = {copy_of("quiet", 5), copy_of("busy", 5)}};
+    EXPECT_THAT(summary_text(run, {.width = 120}), Not(HasSubstr("busy:")));
+    auto& replica = run.cases[1].replicas[2];
+    run.cases[1].spread = record::Spread{.replicas = 4};
+    record::disturb(replica.telemetry, record::DisturbanceCode::foreign_cpu,
+                    {{"share", 0.21}, {"programs", std::string{"chromium, cc1plus"}}}, "busy");
+    for (auto& c : run.cases) record::conclude(c, 5);
+    EXPECT_THAT(summary_text(run, {.width = 120}),
+                testing::StartsWith("The machine was busy: chromium, cc1plus used up to 21% of the "
+                                    "CPU; 1 of 2 values were measured again, 0 stay disturbed\n"));
+}
+
 TEST(ExitCodes, OfTheWorstCase) {
     const auto code = [](std::vector<Status> statuses, const FailOn& fail_on, int signal = 0) {
         harness::Outcome outcome{.run = {}, .file = {}, .signal = signal};
