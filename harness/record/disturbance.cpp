@@ -231,8 +231,9 @@ Busy busy_of(const Run& run) {
                 if (by.code != DisturbanceCode::foreign_cpu) continue;
                 busy.share = std::max(busy.share, number(by.values, "share").value_or(0));
                 std::istringstream names{text(by.values, "programs")};
+                double rank = 1; // the first used most
                 for (std::string name; std::getline(names >> std::ws, name, ',');)
-                    programs[name] += number(by.values, "share").value_or(0);
+                    programs[name] += number(by.values, "share").value_or(0) / rank++;
             }
         }
     }
