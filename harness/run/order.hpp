@@ -27,7 +27,7 @@ bool wants_another(const std::vector<const record::Case*>& sides, int again = 0)
 /// The index of that replica.
 int next_index(const std::vector<const record::Case*>& sides);
 
-/// Every measured replica was disturbed, of three or more: waiting would not help.
+/// Of three measured replicas or more at most one in twenty was undisturbed: waiting would not help.
 bool is_always_busy(const std::vector<const record::Case*>& cases);
 
 } // namespace assay::harness

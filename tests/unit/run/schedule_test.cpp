@@ -124,6 +124,8 @@ TEST(MeasuredAgain, NotUnderALoadWithoutPauses) {
     const auto few = case_of("dd", 2);
     EXPECT_TRUE(is_always_busy({&all, &all}));
     EXPECT_FALSE(is_always_busy({&all, &one}));
+    const auto chance = case_of("qddddddddddddddddddd");
+    EXPECT_TRUE(is_always_busy({&chance})) << "one in twenty is chance";
     EXPECT_FALSE(is_always_busy({&few})) << "two windows prove nothing";
     EXPECT_FALSE(is_always_busy({}));
 }
