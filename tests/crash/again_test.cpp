@@ -79,6 +79,7 @@ TEST_F(Again, WhatWasDisturbedIsMeasuredAgainAndKept) {
     crowd_.ends_at = 3;
     const auto result = run(60);
     ASSERT_EQ(result.cases.size(), 1U);
+    if (result.schedule->always_busy) GTEST_SKIP() << "other programs use all of this machine";
     const auto& c = result.cases[0];
     ASSERT_GE(c.replicas.size(), 7U) << c.reason;
     for (const int disturbed : {0, 1}) {
