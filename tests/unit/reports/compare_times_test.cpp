@@ -8,13 +8,13 @@
 #include "language/language.hpp"
 #include "render/comparison.hpp"
 #include "support/collection_maker.hpp"
+#include "support/noise.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 
 namespace assay::report {
 namespace {
@@ -28,20 +28,6 @@ using testing::Not;
 constexpr double between_runs = 0.08;      // as memory on a shared host
 constexpr double between_replicas = 0.008; // within one hour of it
 constexpr std::int64_t sizes = 6;
-
-class Dice {
-public:
-    explicit Dice(std::uint64_t seed) : random_{seed} {}
-    /// The same on every machine (Box and Muller).
-    double normal() {
-        const double u = (static_cast<double>(random_()) + 1) / 18446744073709551617.0;
-        const double v = static_cast<double>(random_()) / 18446744073709551616.0;
-        return std::sqrt(-2 * std::log(u)) * std::cos(2 * 3.14159265358979 * v);
-    }
-
-private:
-    std::mt19937_64 random_;
-};
 
 /// What the hour of a run does to its series: the same to all, or to each something else.
 enum class Weather { common, own };
@@ -57,7 +43,7 @@ struct Fleet {
 
 Collection made(const Fleet& fleet) {
     CollectionMaker maker;
-    Dice dice{fleet.seed};
+    test::Noise dice{fleet.seed};
     for (const char* label : {"A", "B"})
         for (int i = 0; i < fleet.runs; ++i) {
             const auto run = maker.run({.label = label, .machine = fleet.machine});
@@ -134,7 +120,7 @@ TEST(CompareTimes, WithoutASpreadTheOldRuleHoldsAndANoteSaysSo) {
 
 TEST(CompareTimes, AMachinesOwnHistoryCountsMoreThanADefault) {
     CollectionMaker maker;
-    Dice dice{7};
+    test::Noise dice{7};
     for (const char* label : {"a", "b", "c", "d", "e", "f"}) {
         const double rate = 1e11 * std::exp(0.02 * dice.normal());
         auto& seen = maker.observe(maker.run({.label = label}), gemm("openblas", 1),

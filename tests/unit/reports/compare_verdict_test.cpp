@@ -7,6 +7,7 @@
 #include "language/language.hpp"
 #include "stats/verdict.hpp"
 #include "support/collection_maker.hpp"
+#include "support/noise.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -15,38 +16,18 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 
 namespace assay::report {
 namespace {
 
 using test::CollectionMaker;
 using test::gemm;
+using test::Noise;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
-
-/// Log-normal noise; the same on every machine (Box and Muller, no std::normal_distribution).
-class Noise {
-public:
-    explicit Noise(std::uint64_t seed) : random_{seed} {}
-    double normal() {
-        const double u = (static_cast<double>(random_()) + 1) / 18446744073709551617.0;
-        const double v = static_cast<double>(random_()) / 18446744073709551616.0;
-        return std::sqrt(-2 * std::log(u)) * std::cos(2 * 3.14159265358979 * v);
-    }
-    double about(double value, double spread) { return value * std::exp(spread * normal()); }
-    std::vector<double> replicas(double value, double spread, int count) {
-        std::vector<double> list;
-        for (int i = 0; i < count; ++i) list.push_back(about(value, spread));
-        return list;
-    }
-
-private:
-    std::mt19937_64 random_;
-};
 
 const Contrast& contrast_of(const Comparison& comparison, const std::string& what,
                             std::size_t side = 1) {
