@@ -4,6 +4,10 @@
 
 #include "base/file.hpp"
 #include "language/language.hpp"
+#include "write/html.hpp"
+#include "write/markdown.hpp"
+#include "write/terminal.hpp"
+#include "write/workbook.hpp"
 
 #include <unistd.h>
 
@@ -49,6 +53,25 @@ Result<void> deliver(const Options& options, const Renderings& renderings,
     }
     if (options.json) return print(renderings.json());
     return any_file ? Result<void>{} : print(renderings.terminal());
+}
+
+Result<void> deliver(const Options& options, const Outputs& outputs,
+                     const std::vector<Input>& inputs) {
+    const auto& documents = outputs.documents;
+    const Renderings renderings{
+        .html =
+            [&] {
+                return write::to_html(
+                    documents,
+                    {.page = options.static_page ? std::nullopt : write::find_page(layout().share),
+                     .created = utc_now()});
+            },
+        .markdown = [&] { return write::to_markdown(documents); },
+        .workbook = [&] { return write::to_workbook(documents); },
+        .csv = [&] { return outputs.csv(); },
+        .json = outputs.json,
+        .terminal = [&] { return write::to_terminal(documents, terminal_style()); }};
+    return deliver(options, renderings, inputs);
 }
 
 Terminal terminal_style() {

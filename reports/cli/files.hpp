@@ -6,6 +6,7 @@
 
 #include "base/console.hpp"
 #include "base/result.hpp"
+#include "document/document.hpp"
 #include "model/input.hpp"
 #include "options.hpp"
 #include "render/page.hpp"
@@ -38,6 +39,15 @@ struct Renderings {
 };
 /// Writes the files that were asked for and shows the rest. None of them may be one of `inputs`.
 Result<void> deliver(const Options& options, const Renderings& renderings,
+                     const std::vector<Input>& inputs);
+
+/// What a verb has found: as a document for every format that people read, and as data.
+struct Outputs {
+    std::vector<document::Document> documents;
+    std::function<std::string()> json;
+    std::function<std::string()> csv; ///< empty: there is none
+};
+Result<void> deliver(const Options& options, const Outputs& outputs,
                      const std::vector<Input>& inputs);
 
 /// Of the terminal on stdout, as wide as is easy to read; without colour where there is none.

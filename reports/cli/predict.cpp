@@ -4,9 +4,9 @@
 #include "base/quantity.hpp"
 #include "files.hpp"
 #include "model/text.hpp"
+#include "predict/document.hpp"
 #include "predict/prediction.hpp"
-#include "render/prediction.hpp"
-#include "render/workbook.hpp"
+#include "render/prediction_data.hpp"
 #include "store/collection.hpp"
 #include "verbs.hpp"
 
@@ -82,15 +82,10 @@ Result<ExitCode> predict(const Options& options) {
     if (!prediction) return tl::unexpected{prediction.error()};
     std::vector<Input> inputs;
     for (const auto& run : collection->runs) inputs.push_back({.label = "", .file = run.file});
-    const Renderings renderings{
-        .html = [&] { return to_html(*prediction); },
-        .markdown = [&] { return to_markdown(*prediction); },
-        .workbook = [&] { return to_workbook(*prediction); },
-        .csv = [&] { return to_csv(*prediction); },
-        .json = [&] { return to_json(*prediction); },
-        .terminal = [&] { return to_terminal(*prediction, terminal_style()); }};
-    if (auto done = deliver(options, renderings, inputs); !done)
-        return tl::unexpected{done.error()};
+    const Outputs outputs{.documents = {make_document(*prediction)},
+                          .json = [&] { return to_json(*prediction); },
+                          .csv = [&] { return to_csv(*prediction); }};
+    if (auto done = deliver(options, outputs, inputs); !done) return tl::unexpected{done.error()};
     return has_prediction(*prediction) ? ExitCode::done : ExitCode::inconclusive;
 }
 

@@ -268,18 +268,6 @@ std::vector<Finding> find_findings(const Run& run, const std::vector<CurveChart>
     return out;
 }
 
-std::string severity_in_words(Severity severity) {
-    switch (severity) {
-    case Severity::serious:
-        return say<text::finding::serious>();
-    case Severity::caution:
-        return say<text::finding::caution>();
-    case Severity::note:
-        break;
-    }
-    return say<text::finding::note>();
-}
-
 std::string busy_in_words(const record::Busy& busy) {
     if (!busy.cause) return "";
     record::Disturbance cause{.code = *busy.cause, .values = {}};

@@ -16,9 +16,6 @@ namespace assay::report {
 std::vector<Finding> find_findings(const record::Run& run,
                                    const std::vector<CurveChart>& charts = {});
 
-/// "serious", "caution", "note".
-std::string severity_in_words(Severity severity);
-
 /// "The machine was busy: chromium used up to 21% of the CPU; ...": the first line of a report. Empty where nothing
 /// disturbed it.
 std::string busy_in_words(const record::Busy& busy);

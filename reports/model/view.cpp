@@ -252,18 +252,6 @@ void add_checks(const Run& run, std::size_t listed, Report& report) {
 
 } // namespace
 
-const char* to_string(Severity severity) {
-    switch (severity) {
-    case Severity::serious:
-        return "serious";
-    case Severity::caution:
-        return "caution";
-    case Severity::note:
-        break;
-    }
-    return "note";
-}
-
 Report make_report(const Run& original, const ReportOptions& options) {
     Run run = plain(original);
     Report report{.label = plain(options.label),

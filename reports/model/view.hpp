@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "document/document.hpp"
 #include "record/model.hpp"
 
 #include <cstddef>
@@ -15,27 +16,12 @@
 
 namespace assay::report {
 
-/// A label and what it says: "Memory", "503 GiB".
-struct Fact {
-    std::string name;
-    std::string text;
-    std::string key; ///< the name in English, whatever the report speaks: for programs
-};
-
-enum class Severity : std::uint8_t {
-    note,    // worth knowing
-    caution, // the figures are weaker than they could be
-    serious, // do not use some figures
-};
-/// For programs; severity_in_words() is for people.
-const char* to_string(Severity severity);
-
-/// Something the reader should know, and what to do about it.
-struct Finding {
-    Severity severity = Severity::note;
-    std::string what;
-    std::string action; ///< may be empty
-};
+using document::Curve;
+using document::Fact;
+using document::Finding;
+using document::Mark;
+using document::Point;
+using document::Severity;
 
 /// A further metric of a case, beside its headline.
 struct Figure {
@@ -83,30 +69,6 @@ struct Row {
     bool higher_is_better = true;
     std::vector<Strip> strips; ///< one per replica with values; only in the first rows of a report
     bool on_curve = false;     ///< drawn as a point of one of the section's curves
-};
-
-/// One point of a curve.
-struct Point {
-    double x = 0;
-    std::string x_text; ///< "64 KiB"
-    double y = 0;
-    std::optional<double> low;
-    std::optional<double> high;
-    std::string y_text; ///< "3.91 ns"
-    bool unstable = false;
-};
-
-/// Cases that differ in one number only, in the order of that number.
-struct Curve {
-    std::string label; ///< what sets it apart from the other curves of its chart
-    std::vector<Point> points;
-    std::vector<std::string> levels; ///< plateaus found: "1.24 ns up to 32 KiB"
-};
-
-/// A place on the x axis worth knowing: where a declared cache ends.
-struct Mark {
-    double x = 0;
-    std::string text;
 };
 
 /// Curves with the same axes.

@@ -2,8 +2,8 @@
 
 #include "render/markdown.hpp"
 
+#include "document/words.hpp"
 #include "language/language.hpp"
-#include "model/findings.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "record/format.hpp"

@@ -9,7 +9,6 @@
 #include "compare/comparison.hpp"
 #include "history/history.hpp"
 #include "model/view.hpp"
-#include "predict/prediction.hpp"
 
 #include <span>
 #include <string>
@@ -20,6 +19,5 @@ namespace assay::report {
 Result<std::string> to_workbook(std::span<const Report> reports);
 Result<std::string> to_workbook(const Comparison& comparison);
 Result<std::string> to_workbook(const History& history);
-Result<std::string> to_workbook(const Prediction& prediction);
 
 } // namespace assay::report

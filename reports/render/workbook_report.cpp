@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "document/words.hpp"
 #include "history/dates.hpp"
 #include "language/language.hpp"
-#include "model/findings.hpp"
 #include "model/words.hpp"
 #include "render/workbook.hpp"
 #include "render/workbook_file.hpp"

@@ -4,14 +4,18 @@
 
 #include "expect_golden.hpp"
 #include "language/language.hpp"
-#include "render/prediction.hpp"
+#include "predict/document.hpp"
+#include "render/prediction_data.hpp"
 #include "support/measured_collective.hpp"
+#include "write/markdown.hpp"
+#include "write/terminal.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <regex>
 #include <string>
+#include <vector>
 
 namespace assay::report {
 namespace {
@@ -26,8 +30,10 @@ Prediction sample_prediction() {
                                             .filter = {}});
 }
 
+std::vector<document::Document> sample_document() { return {make_document(sample_prediction())}; }
+
 TEST(PredictionGolden, Terminal) {
-    test::expect_golden("predict.txt", to_terminal(sample_prediction()));
+    test::expect_golden("predict.txt", write::to_terminal(sample_document()));
 }
 /// Fits end in digits that differ between compilers: three are kept of what is longer.
 std::string shortened(const std::string& text) {
@@ -44,7 +50,7 @@ std::string shortened(const std::string& text) {
 }
 
 TEST(PredictionGolden, Markdown) {
-    test::expect_golden("predict.md", to_markdown(sample_prediction()));
+    test::expect_golden("predict.md", write::to_markdown(sample_document()));
 }
 TEST(PredictionGolden, Csv) {
     test::expect_golden("predict.csv", shortened(to_csv(sample_prediction())));
@@ -54,7 +60,7 @@ TEST(PredictionGolden, Json) {
 }
 TEST(PredictionGolden, Chinese) {
     use_language(Language::zh);
-    const auto text = to_terminal(sample_prediction());
+    const auto text = write::to_terminal(sample_document());
     use_language(Language::en);
     test::expect_golden("predict.zh.txt", text);
 }

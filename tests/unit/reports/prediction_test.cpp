@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "predict/document.hpp"
 #include "predict/prediction.hpp"
-#include "render/prediction.hpp"
 #include "support/measured_collective.hpp"
+#include "write/terminal.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,7 +82,7 @@ TEST(Prediction, OfOneNodeTheBandwidthGivenBoundsAllAlgorithms) {
     EXPECT_NEAR(prediction->bound->bus_rate, 1.875 * 400e9, 1) << "B k/(k-1) (n-1)/n";
     const double sent = 2.0 * (1 << 30) * 15 / 16; // each rank of an ideal algorithm
     EXPECT_NEAR(prediction->bound->seconds.back(), sent / prediction->bound->bus_rate, 1e-9);
-    EXPECT_THAT(to_terminal(*prediction), HasSubstr("750 GB/s at most"));
+    EXPECT_THAT(write::to_terminal({{make_document(*prediction)}}), HasSubstr("750 GB/s at most"));
 }
 
 TEST(Prediction, OfTooLittleSaysWhatIsMissing) {

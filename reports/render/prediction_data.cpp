@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "render/prediction_data.hpp"
+
 #include "json/json.hpp"
 #include "model/text.hpp"
-#include "render/csv_line.hpp"
-#include "render/prediction.hpp"
+#include "predict/document.hpp"
+#include "write/csv_line.hpp"
 
 #include <array>
 #include <cmath>
@@ -13,6 +15,7 @@ namespace assay::report {
 namespace {
 
 using json::Value;
+using write::CsvLine;
 
 Value number(double value) { return std::isfinite(value) ? Value(value) : Value(nullptr); }
 Value number(const std::optional<double>& value) { return value ? number(*value) : Value(nullptr); }
@@ -85,6 +88,7 @@ std::string to_json(const Prediction& prediction) {
     for (const auto& problem : prediction.not_used)
         not_used.push_back({{"where", plain(problem.where)}, {"reason", plain(problem.reason)}});
     Value all{{"schema", "assay.predict/1"},
+              {"verdict", make_document(prediction).verdict},
               {"collective", std::string{to_string(prediction.collective)}},
               {"nodes", prediction.nodes},
               {"ranks_per_node", prediction.ranks_per_node},

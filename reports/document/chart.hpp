@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Charts as data. Which keys they have in a page is in chart_layout.hpp; page/src/data.ts is made from that.
+
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace assay::document {
+
+struct Bar {
+    std::string label{};
+    std::string text{}; ///< of the value: "505 GFLOP/s"
+    double value = 0;
+    std::optional<double> low{};
+    std::optional<double> high{};
+    std::optional<double> mark{}; ///< the limit it is held against
+    std::size_t colour = 0;       ///< bars of one library have one
+    bool weak = false;            ///< drawn faded
+    std::vector<std::string> notes{};
+};
+struct BarChart {
+    std::string unit{};
+    std::vector<Bar> bars{};
+};
+
+struct Point {
+    double x = 0;
+    std::string x_text{}; ///< "64 KiB"
+    double y = 0;
+    std::optional<double> low{};
+    std::optional<double> high{};
+    std::string y_text{}; ///< "3.91 ns"
+    bool unstable = false;
+};
+/// Cases that differ in one number only, in the order of that number.
+struct Curve {
+    std::string label{}; ///< what sets it apart from the other curves of its chart
+    std::vector<Point> points{};
+    std::vector<std::string> levels{}; ///< plateaus found: "1.24 ns up to 32 KiB"
+    std::size_t side = 0;              ///< of a comparison, from 1
+};
+/// A place on the x axis worth knowing: where a declared cache ends.
+struct Mark {
+    double x = 0;
+    std::string text{};
+};
+/// Curves with the same axes.
+struct CurveChart {
+    std::string unit{}; ///< of y
+    std::string y_title{};
+    std::string x_title{}; ///< "footprint"
+    std::string x_unit{};  ///< "B" or ""
+    bool higher_is_better = true;
+    std::vector<Curve> curves{};
+    std::vector<Mark> marks{};
+};
+
+/// A matrix, drawn in colours.
+struct HeatMap {
+    std::string unit{};
+    std::string row_title{};
+    std::string column_title{};
+    std::vector<std::string> rows{};
+    std::vector<std::string> columns{};
+    std::vector<std::optional<double>> values{}; ///< row by row
+    bool ratio = false; ///< of times as good: 1 in the middle of a logarithmic scale
+};
+
+/// A limit that was measured, in FLOP/s or B/s.
+struct Roof {
+    std::string name{};
+    double value = 0;
+};
+struct RoofPoint {
+    std::string label{};
+    double intensity = 0; ///< FLOP per byte
+    double rate = 0;      ///< FLOP/s
+};
+struct RooflineChart {
+    std::vector<Roof> peaks{};      ///< FLOP/s, the highest first
+    std::vector<Roof> bandwidths{}; ///< B/s, the highest first
+    std::vector<RoofPoint> points{};
+};
+
+/// Ratios with their intervals: a forest plot.
+struct Ratio {
+    std::string label{};
+    std::size_t side = 0; ///< from 2: the first is what the others are held against
+    double ratio = 1;
+    std::optional<double> low{};
+    std::optional<double> high{};
+    std::string outcome{}; ///< code
+    std::string text{};    ///< "1.25x [1.20, 1.30]"
+};
+struct RatioChart {
+    std::vector<Ratio> ratios{}; ///< of one label follow each other
+};
+
+struct TimePoint {
+    double seconds = 0; ///< since 1970
+    double value = 0;
+    std::optional<double> low{};
+    std::optional<double> high{};
+    std::string label{}; ///< machine, runs
+};
+struct TimeMark {
+    double seconds = 0;
+    std::string text{};
+    std::string outcome{}; ///< "better", "worse", "" where another series begins
+};
+struct TimeChart {
+    std::string unit{};
+    bool higher_is_better = true;
+    std::vector<TimePoint> points{};
+    std::vector<TimeMark> marks{};
+};
+
+struct Chart {
+    std::string title{};
+    std::string caption{};            ///< below it, one line
+    std::vector<std::string> notes{}; ///< what it shows, in sentences: in every format
+    /// What a terminal and Markdown show in its place; a page reads it to who cannot see.
+    std::vector<std::string> lines{};
+    std::variant<BarChart, CurveChart, HeatMap, RooflineChart, RatioChart, TimeChart> data{};
+    std::string family{}; ///< hidden with the rows of this family
+};
+
+} // namespace assay::document

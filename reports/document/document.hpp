@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every report consists of, whatever it is about and however it is shown: a title, a verdict, and sections of
+// facts, findings, tables, charts and paragraphs. Builders (report, compare, history, predict) make a Document of what
+// they found; the writers (write/) show any Document in one format. Every text is plain (base/console.hpp): a writer adds
+// the quoting of its format and nothing else. Numbers are in SI base units.
+
+#pragma once
+
+#include "document/chart.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace assay::document {
+
+/// What a colour would say.
+enum class Tone : std::uint8_t {
+    plain,
+    good,
+    weak,  // usable with care
+    bad,   // do not use
+    quiet, // of no interest
+};
+const char* to_string(Tone tone);
+
+/// A label and what it says: "Memory", "503 GiB".
+struct Fact {
+    std::string name;
+    std::string text;
+    std::string key;      ///< the name in English, whatever the report speaks: for programs
+    std::string detail{}; ///< smaller, after the text: "±0.4%, 94% of peak"
+    Tone tone = Tone::plain;
+};
+
+struct Facts {
+    enum class Look : std::uint8_t {
+        list,    // a line each
+        summary, // the same, framed: for whoever reads no further
+        tiles,   // side by side where there is room, the text large
+    };
+    std::vector<Fact> facts{};
+    Look look = Look::list;
+};
+
+enum class Severity : std::uint8_t {
+    note,    // worth knowing
+    caution, // the figures are weaker than they could be
+    serious, // do not use some figures
+};
+/// For programs; severity_in_words() is for people.
+const char* to_string(Severity severity);
+
+/// Something the reader should know, and what to do about it.
+struct Finding {
+    Severity severity = Severity::note;
+    std::string what{};
+    std::string action{}; ///< may be empty
+};
+struct Findings {
+    std::vector<Finding> findings{};
+};
+
+struct Paragraph {
+    std::string text{};
+    Tone tone = Tone::plain;
+    std::string
+        mark{}; ///< in front of it: "[1]", "-"; a note that others refer to, an entry of a list
+};
+
+/// One cell. Without a text nothing is known: an empty cell in every format.
+struct Cell {
+    std::string text{};               ///< "505 GFLOP/s"
+    std::string detail{};             ///< after it, less prominent: "±0.4%"
+    Tone tone = Tone::plain;          ///< of the text
+    std::vector<std::string> notes{}; ///< below the row, a line each
+    std::optional<double> number{};
+    std::optional<double> low{}; ///< 95% interval
+    std::optional<double> high{};
+    std::string unit{}; ///< of these; see unit_* below
+    std::vector<std::vector<double>>
+        strips{}; ///< drawn small: values over time, one list a replica
+};
+/// Units of a cell that are none of physics.
+inline constexpr const char* unit_count = "count"; ///< a whole number
+inline constexpr const char* unit_ratio = "ratio"; ///< 1.08
+inline constexpr const char* unit_share = "share"; ///< 0.031 is 3.1%
+inline constexpr const char* unit_p = "p";         ///< a probability
+inline constexpr const char* unit_date = "date";   ///< seconds since 1970
+
+struct Column {
+    std::string title{};
+    bool numeric = false; ///< right-aligned
+    /// Data: for workbooks only, where people read something made of it.
+    bool data = false;
+    /// Where a terminal is too narrow, columns of the highest rank are left out first; 0 always stays.
+    std::uint8_t rank = 0;
+    /// Columns that belong together, 1 and up: the side of a comparison. Stacked below each other where there is no
+    /// room beside each other. The first of them has the side's name for a title.
+    std::uint8_t side = 0;
+    bool bar = false;  ///< its interval is drawn beside it, up to ±30%
+    std::string key{}; ///< for programs: "value", "ratio"; a page can hide the columns of a key
+};
+
+/// What a page can filter rows by.
+struct Tags {
+    std::string family{};
+    std::vector<std::string> libraries{};
+    std::vector<std::string> outcomes{}; ///< codes: "ok", "worse"
+};
+
+struct Row {
+    std::vector<Cell> cells{}; ///< one for each column
+    std::string group{}; ///< rows of one group follow each other under its name: "gemm.square"
+    Tags tags{};
+};
+
+struct Table {
+    std::string caption{};
+    std::vector<Column> columns{}; ///< the first names the row
+    std::vector<Row> rows{};
+    /// In a workbook tables of one sheet follow each other, with the section's title in front; so they have the same
+    /// columns. Empty: in no workbook.
+    std::string sheet{};
+    /// Where not empty, the table is out of the way behind this line on a page, and absent from a terminal.
+    std::string folded{};
+    bool only_workbook = false; ///< raw values that people see as a chart
+};
+
+using Block = std::variant<Paragraph, Facts, Findings, Table, Chart>;
+
+struct Section {
+    std::string title{};
+    std::string question{}; ///< below it: what it answers
+    std::vector<Block> blocks{};
+    std::string view{}; ///< shown by a page while this view is chosen; empty: always
+    bool heading =
+        true; ///< false: the section begins without its title, which a page's contents still show
+};
+
+struct Document {
+    std::string kind{};   ///< "report", "comparison", "history", "prediction": for programs
+    std::string kicker{}; ///< above the title, in words: "Comparison"
+    std::string title{};
+    std::string sub{};     ///< below it: what and when, one line
+    std::string verdict{}; ///< the answer, one or two sentences; also the title of the window
+    Tone tone = Tone::plain;
+    std::vector<Section> sections{};
+    std::vector<Paragraph> foot{};    ///< the method, at the end
+    std::optional<double> date{};     ///< of the data: seconds since 1970
+    std::vector<std::string> sides{}; ///< names of the columns' sides, the first is side 1
+    struct View {
+        std::string key;
+        std::string title;
+    };
+    std::vector<View> views{}; ///< a page shows the sections of one of them
+};
+
+} // namespace assay::document

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "write/html_body.hpp"
+
+#include "base/version.hpp"
+#include "document/words.hpp"
+#include "language/language.hpp"
+#include "write/html.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <variant>
+
+namespace assay::write {
+
+using namespace document;
+using report::say;
+namespace words = report::text::page;
+
+std::string escape_html(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    for (const char c : text) {
+        if (c == '&')
+            out += "&amp;";
+        else if (c == '<')
+            out += "&lt;";
+        else if (c == '>')
+            out += "&gt;";
+        else if (c == '"')
+            out += "&quot;";
+        else
+            out += c;
+    }
+    return out;
+}
+
+namespace {
+
+std::string small(std::string_view text, std::string_view kind = "") {
+    if (text.empty()) return "";
+    return kind.empty() ? fmt::format("<small>{}</small>", escape_html(text))
+                        : fmt::format("<small class=\"{}\">{}</small>", kind, escape_html(text));
+}
+
+std::string toned(Tone tone, std::string_view text) {
+    if (tone == Tone::plain || text.empty()) return escape_html(text);
+    return fmt::format("<span class=\"{}\">{}</span>", to_string(tone), escape_html(text));
+}
+
+/// The interval about the value, drawn to ±30%.
+std::string bar(const Cell& cell) {
+    constexpr double most = 0.3;
+    constexpr double half = 30; // pixels
+    if (!cell.number || !cell.low || !cell.high || *cell.number <= 0) return "";
+    const auto place = [&](double end) {
+        const double off = std::clamp(end / *cell.number - 1, -most, most);
+        return half + off / most * half;
+    };
+    return fmt::format("<svg class=\"bar\" width=\"60\" height=\"10\" aria-hidden=\"true\"><path "
+                       "d=\"M0 5H60\"/><path class=\"i\" d=\"M{:.1f} 5H{:.1f}\"/><circle cx=\"30\" "
+                       "cy=\"5\" r=\"2.5\"/></svg>",
+                       place(*cell.low), place(*cell.high));
+}
+
+/// "0.1,0.2;0.1": numbers with four digits, replicas apart.
+std::string strips(const Cell& cell) {
+    if (cell.strips.empty()) return "";
+    std::string data;
+    for (const auto& strip : cell.strips) {
+        if (!data.empty()) data += ';';
+        for (std::size_t i = 0; i < strip.size(); ++i)
+            data += fmt::format("{}{:.4g}", i == 0 ? "" : ",", strip[i]);
+    }
+    return fmt::format("<span class=\"strips\" data-strips=\"{}\"></span>", data);
+}
+
+std::string classes_of(const Column& column) {
+    std::string out = column.numeric ? "n" : "";
+    const auto add = [&](const std::string& name) { out += (out.empty() ? "" : " ") + name; };
+    if (!column.key.empty()) add("col-" + column.key);
+    if (column.side > 0) add(fmt::format("side-{}", column.side));
+    return out.empty() ? "" : fmt::format(" class=\"{}\"", out);
+}
+
+class Printer {
+public:
+    Printer(HtmlBody& body, bool scripted)
+        : out_{body.html}, charts_{body.charts}, scripted_{scripted} {}
+
+    void operator()(const Paragraph& paragraph) {
+        out_ += fmt::format("<p class=\"{}\">{}{}</p>\n", to_string(paragraph.tone),
+                            paragraph.mark.empty() || paragraph.mark == "-"
+                                ? ""
+                                : fmt::format("<sup>{}</sup> ", escape_html(paragraph.mark)),
+                            escape_html(paragraph.text));
+    }
+    void operator()(const Facts& facts) {
+        static constexpr std::string_view looks[] = {"facts", "facts summary", "tiles"};
+        out_ += fmt::format("<dl class=\"{}\">\n", looks[static_cast<std::size_t>(facts.look)]);
+        const bool tiles = facts.look == Facts::Look::tiles;
+        for (const auto& fact : facts.facts)
+            out_ += fmt::format("{}<dt>{}</dt><dd>{}{}</dd>{}\n", tiles ? "<div>" : "",
+                                escape_html(fact.name), toned(fact.tone, fact.text),
+                                fact.detail.empty() ? "" : " " + small(fact.detail),
+                                tiles ? "</div>" : "");
+        out_ += "</dl>\n";
+    }
+    void operator()(const Findings& findings) {
+        if (findings.findings.empty()) return;
+        out_ += "<ul class=\"findings\">\n";
+        for (const auto& finding : findings.findings)
+            out_ += fmt::format("<li class=\"{}\"><p>{}</p>{}</li>\n", to_string(finding.severity),
+                                escape_html(finding.what),
+                                finding.action.empty() ? ""
+                                                       : fmt::format("<p class=\"do\">{}</p>",
+                                                                     escape_html(finding.action)));
+        out_ += "</ul>\n";
+    }
+    void operator()(const Table& table) {
+        if (table.rows.empty() || table.only_workbook) return;
+        if (!table.folded.empty())
+            out_ += fmt::format("<details><summary>{}</summary>\n", escape_html(table.folded));
+        out_ += fmt::format("<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\">"
+                            "<table>\n<caption>{0}</caption>\n<thead><tr>",
+                            escape_html(table.caption));
+        for (const auto& column : table.columns)
+            if (!column.data)
+                out_ += fmt::format("<th scope=\"col\"{}>{}</th>", classes_of(column),
+                                    escape_html(column.title));
+        out_ += "</tr></thead>\n<tbody>\n";
+        for (const auto& row : table.rows) add(table, row);
+        out_ += "</tbody></table></div>\n";
+        if (!table.folded.empty()) out_ += "</details>\n";
+    }
+    void operator()(const Chart& chart) {
+        out_ += fmt::format(
+            "<figure data-chart=\"{}\"><h3>{}</h3>\n<div class=\"chart\" role=\"img\" aria-label=\""
+            "{}\"></div>\n",
+            charts_.size(), escape_html(chart.title),
+            escape_html(fmt::format("{}. {}", chart.title, fmt::join(chart.lines, "; "))));
+        charts_.push_back(&chart);
+        if (!scripted_ && !chart.lines.empty()) {
+            out_ += "<ul class=\"lines\">\n";
+            for (const auto& line : chart.lines)
+                out_ += fmt::format("<li>{}</li>\n", escape_html(line));
+            out_ += "</ul>\n";
+        }
+        if (!chart.caption.empty())
+            out_ += fmt::format("<figcaption>{}</figcaption>\n", escape_html(chart.caption));
+        for (const auto& note : chart.notes)
+            out_ += fmt::format("<p class=\"foot\">{}</p>\n", escape_html(note));
+        out_ += "</figure>\n";
+    }
+
+private:
+    void add(const Table& table, const Row& row) {
+        const auto& tags = row.tags;
+        out_ += "<tr";
+        const auto attribute = [&](std::string_view name, const std::string& value) {
+            if (!value.empty()) out_ += fmt::format(" data-{}=\"{}\"", name, escape_html(value));
+        };
+        attribute("family", tags.family);
+        attribute("library", fmt::format("{}", fmt::join(tags.libraries, "|")));
+        attribute("outcome", fmt::format("{}", fmt::join(tags.outcomes, "|")));
+        out_ += '>';
+        for (std::size_t i = 0; i < row.cells.size(); ++i) {
+            const auto& column = table.columns[i];
+            if (column.data) continue;
+            const auto& cell = row.cells[i];
+            std::string content = toned(cell.tone, cell.text);
+            if (column.bar) content += bar(cell);
+            content += strips(cell);
+            if (i == 0) content += small(row.group, "id");
+            content += small(cell.detail);
+            for (const auto& note : cell.notes) content += small(note, "note");
+            if (i == 0) {
+                out_ += fmt::format("<th scope=\"row\">{}</th>", content);
+                continue;
+            }
+            const auto sorted =
+                cell.number ? fmt::format(" data-v=\"{:.7g}\"", *cell.number) : std::string{};
+            out_ += content.empty()
+                        ? fmt::format("<td{}></td>", classes_of(column))
+                        : fmt::format("<td data-l=\"{}\"{}{}>{}</td>", escape_html(column.title),
+                                      classes_of(column), sorted, content);
+        }
+        out_ += "</tr>\n";
+    }
+
+    std::string& out_;
+    std::vector<const Chart*>& charts_;
+    bool scripted_;
+};
+
+void add(HtmlBody& body, const Document& document, std::size_t number, bool scripted) {
+    auto& out = body.html;
+    const bool answered = !document.verdict.empty();
+    out += fmt::format(
+        "<article>\n<header class=\"top\">\n<p class=\"kicker\">{}</p>\n<h1{}>{}</h1>\n",
+        escape_html(document.kicker),
+        document.tone == Tone::plain ? std::string{}
+                                     : fmt::format(" class=\"{}\"", to_string(document.tone)),
+        escape_html(answered ? document.verdict : document.title));
+    if (answered) out += fmt::format("<p class=\"sub\">{}</p>\n", escape_html(document.title));
+    if (!document.sub.empty())
+        out += fmt::format("<p class=\"sub\">{}</p>\n", escape_html(document.sub));
+    out += "</header>\n";
+    Printer printer{body, scripted};
+    for (std::size_t i = 0; i < document.sections.size(); ++i) {
+        const auto& section = document.sections[i];
+        out += fmt::format("<section class=\"part\" id=\"part-{}-{}\"{}>\n<h2 tabindex=\"-1\"{}>{}"
+                           "</h2>\n",
+                           number, i,
+                           section.view.empty()
+                               ? std::string{}
+                               : fmt::format(" data-view=\"{}\"", escape_html(section.view)),
+                           section.heading ? "" : " class=\"unseen\"", escape_html(section.title));
+        if (!section.question.empty())
+            out += fmt::format("<p class=\"question\">{}</p>\n", escape_html(section.question));
+        for (const auto& block : section.blocks) std::visit(printer, block);
+        out += "</section>\n";
+    }
+    out += "<footer>\n";
+    for (const auto& paragraph : document.foot) printer(paragraph);
+    out += "</footer>\n</article>\n";
+}
+
+} // namespace
+
+HtmlBody body_of(std::span<const Document> documents, const std::string& created, bool scripted) {
+    HtmlBody body;
+    body.html = "<main id=\"main\" tabindex=\"-1\">\n";
+    for (std::size_t i = 0; i < documents.size(); ++i) add(body, documents[i], i, scripted);
+    body.html += "</main>\n<footer>\n";
+    if (!scripted && !body.charts.empty())
+        body.html += fmt::format("<p>{}</p>\n", say<words::no_script>());
+    auto day = created;
+    std::ranges::replace(day, 'T', ' ');
+    if (day.ends_with('Z')) day.replace(day.size() - 1, 1, " UTC");
+    body.html += fmt::format("<p>{}</p>\n</footer>\n",
+                             escape_html(say<words::made>(std::string{version()}, day)));
+    return body;
+}
+
+} // namespace assay::write

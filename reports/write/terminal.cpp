@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "write/terminal.hpp"
+
+#include "document/words.hpp"
+#include "language/language.hpp"
+#include "write/lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace assay::write {
+namespace {
+
+using namespace document;
+using document::Table;
+
+constexpr std::size_t narrowest_name =
+    26; // columns of the first cell; it takes two or three lines there
+constexpr std::size_t longest_name_of_fact = 24;
+
+std::optional<Paint> paint_of(Tone tone) {
+    switch (tone) {
+    case Tone::good:
+        return Paint::green;
+    case Tone::weak:
+        return Paint::yellow;
+    case Tone::bad:
+        return Paint::red;
+    case Tone::quiet:
+        return Paint::dim;
+    case Tone::plain:
+        break;
+    }
+    return std::nullopt;
+}
+
+std::string painted(const Lines& page, Tone tone, std::string_view text) {
+    const auto paint = paint_of(tone);
+    return paint ? page.paint(*paint, text) : std::string{text};
+}
+
+/// A column as it is laid out: texts in one line below each other, details in another.
+struct Width {
+    std::size_t text = 0; ///< of cells that have a detail
+    std::size_t detail = 0;
+    std::size_t all = 0;
+    void add(const Cell& cell) {
+        if (!cell.detail.empty()) {
+            text = std::max(text, display_width(cell.text));
+            detail = std::max(detail, display_width(cell.detail));
+        }
+        all = std::max(all, display_width(cell.text));
+        if (detail > 0) all = std::max(all, text + 1 + detail);
+    }
+};
+
+/// Rows under titles where there is room for that; otherwise each row's cells below its name, and the sides of a
+/// comparison below each other.
+class Layout {
+public:
+    Layout(const Table& table, const std::vector<std::string>& sides, std::size_t width)
+        : table_{table}, sides_{sides}, width_{width}, widths_(table.columns.size()) {
+        for (std::size_t i = 0; i < widths_.size(); ++i) {
+            if (table.columns[i].data) continue;
+            bool said = i == 0;
+            for (const auto& row : table.rows) {
+                widths_[i].add(row.cells[i]);
+                said = said || !row.cells[i].text.empty();
+            }
+            if (!said) continue; // nothing to say, nothing shown
+            shown_.push_back(i);
+        }
+        for (const auto i : shown_)
+            widths_[i].all = std::max(widths_[i].all, display_width(table.columns[i].title));
+        drop_what_does_not_fit();
+        stacked_ = others() + std::min(widths_[0].all, narrowest_name) > width_;
+        if (stacked_)
+            widen_sides();
+        else
+            widths_[0].all = std::min(widths_[0].all, width_ - others());
+    }
+
+    void head(Lines& page) const {
+        if (stacked_ && !sides_.empty()) return;
+        std::string line = "  ";
+        if (!stacked_) line += fit(table_.columns[0].title, widths_[0].all);
+        for (const auto i : shown_)
+            if (i > 0) line += "  " + aligned(i, table_.columns[i].title, widths_[i].all);
+        page.line(page.paint(Paint::dim, line));
+    }
+
+    void row(Lines& page, const Row& row) const {
+        if (stacked_)
+            stack(page, row);
+        else
+            one_line(page, row);
+        for (const auto i : shown_)
+            for (const auto& note : row.cells[i].notes) {
+                const std::size_t side = table_.columns[i].side;
+                page.paragraph(
+                    "", 6,
+                    side == 0 ? note
+                              : report::say<report::text::words::labelled>(sides_[side - 1], note),
+                    true);
+            }
+    }
+
+private:
+    std::size_t others() const {
+        std::size_t sum = 2;
+        for (const auto i : shown_)
+            if (i > 0) sum += 2 + widths_[i].all;
+        return sum;
+    }
+    void drop_what_does_not_fit() {
+        while (others() + std::min(widths_[0].all, narrowest_name) > width_) {
+            const auto last = std::ranges::max_element(
+                shown_, {}, [&](std::size_t i) { return table_.columns[i].rank; });
+            if (table_.columns[*last].rank == 0) return;
+            shown_.erase(last);
+        }
+    }
+    /// Below each other the same column of every side is as wide.
+    void widen_sides() {
+        for (const auto i : shown_)
+            for (const auto j : shown_) {
+                const auto& a = table_.columns[i];
+                const auto& b = table_.columns[j];
+                if (a.side == 0 || b.side == 0 || a.key != b.key) continue;
+                widths_[i].text = std::max(widths_[i].text, widths_[j].text);
+                widths_[i].detail = std::max(widths_[i].detail, widths_[j].detail);
+                widths_[i].all = std::max(widths_[i].all, widths_[j].all);
+            }
+    }
+    std::string aligned(std::size_t column, std::string_view text, std::size_t width) const {
+        return table_.columns[column].numeric ? fit_right(text, width) : fit(text, width);
+    }
+    std::string cell(const Lines& page, std::size_t column, const Cell& cell) const {
+        const auto& width = widths_[column];
+        if (cell.detail.empty() && width.detail == 0)
+            return painted(page, cell.tone, aligned(column, cell.text, width.all));
+        if (cell.detail.empty() && display_width(cell.text) > width.text)
+            return painted(page, cell.tone, fit(cell.text, width.all));
+        const auto both =
+            fmt::format("{} {}", painted(page, cell.tone, aligned(column, cell.text, width.text)),
+                        aligned(column, cell.detail, width.detail));
+        const std::size_t columns = width.text + 1 + width.detail;
+        const std::string rest(width.all > columns ? width.all - columns : 0, ' ');
+        return table_.columns[column].numeric ? rest + both : both + rest;
+    }
+    void one_line(Lines& page, const Row& row) const {
+        const auto name = wrap(row.cells[0].text, widths_[0].all);
+        std::string line =
+            "  " + painted(page, row.cells[0].tone, fit(name.front(), widths_[0].all));
+        for (const auto i : shown_)
+            if (i > 0) line += "  " + cell(page, i, row.cells[i]);
+        page.line(line);
+        for (std::size_t i = 1; i < name.size(); ++i)
+            page.line(fmt::format("    {}", painted(page, row.cells[0].tone, name[i])));
+    }
+    void stack(Lines& page, const Row& row) const {
+        std::string name = row.cells[0].text;
+        std::string line;
+        for (const auto i : shown_) {
+            if (i == 0 || table_.columns[i].side > 0 || row.cells[i].text.empty()) continue;
+            if (sides_.empty())
+                line += "  " + cell(page, i, row.cells[i]);
+            else
+                name = report::say<report::text::words::in_brackets>(name, row.cells[i].text);
+        }
+        page.paragraph("  ", 4, name);
+        if (!line.empty()) page.line("  " + line);
+        std::size_t label = 0;
+        for (const auto& side : sides_) label = std::max(label, display_width(side));
+        for (std::size_t side = 1; side <= sides_.size(); ++side)
+            stack_side(page, row, side, label);
+    }
+    void stack_side(Lines& page, const Row& row, std::size_t side, std::size_t label) const {
+        std::vector<std::size_t> columns;
+        std::size_t taken = 6;
+        bool said = false;
+        for (const auto i : shown_)
+            if (table_.columns[i].side == side) {
+                columns.push_back(i);
+                taken += 2 + widths_[i].all;
+                said = said || row.cells[i].number.has_value();
+            }
+        if (columns.empty() || (!said && sides_.size() > 2)) return;
+        // Labels are cut before what is last has to move to a line of its own.
+        constexpr std::size_t shortest_label = 10;
+        constexpr std::size_t longest_label = 28;
+        const bool apart = taken + std::min(label, shortest_label) > width_ && columns.size() > 1;
+        if (apart) taken -= 2 + widths_[columns.back()].all;
+        const std::size_t room = width_ > taken ? width_ - taken : shortest_label;
+        std::string line = "      " + fit(sides_[side - 1], std::min({label, longest_label, room}));
+        for (const auto i : columns) {
+            if (apart && i == columns.back()) {
+                page.line(line);
+                line = "        ";
+                if (row.cells[i].text.empty()) return;
+            }
+            line += "  " + cell(page, i, row.cells[i]);
+        }
+        page.line(line);
+    }
+
+    const Table& table_;
+    const std::vector<std::string>& sides_;
+    std::size_t width_;
+    std::vector<Width> widths_; ///< one for each column of the table
+    std::vector<std::size_t> shown_;
+    bool stacked_ = false;
+};
+
+class Printer {
+public:
+    Printer(Lines& page, const Document& document) : page_{page}, document_{document} {}
+
+    void operator()(const Paragraph& paragraph) {
+        const auto mark = paragraph.mark.empty() ? "  " : fmt::format("  {}", paragraph.mark);
+        const std::size_t indent = paragraph.mark.empty() ? 2 : display_width(mark) + 1;
+        const auto paint = paint_of(paragraph.tone);
+        if (!paint || *paint == Paint::dim)
+            page_.paragraph(mark, indent, paragraph.text, paint.has_value());
+        else
+            page_.paragraph(page_.paint(*paint, mark), indent, paragraph.text);
+    }
+    void operator()(const Facts& facts) {
+        std::size_t name = 0;
+        std::size_t text = 0;
+        for (const auto& fact : facts.facts) {
+            name = std::max(name, display_width(fact.name));
+            if (!fact.detail.empty()) text = std::max(text, display_width(fact.text));
+        }
+        name = std::min(name, longest_name_of_fact);
+        for (const auto& fact : facts.facts) {
+            const auto first = fmt::format("  {}", fit(fact.name, name));
+            if (fact.detail.empty())
+                page_.paragraph(first, name + 4, fact.text);
+            else
+                page_.paragraph(
+                    fmt::format("{}  {}", first, painted(page_, fact.tone, fit(fact.text, text))),
+                    name + text + 6, fact.detail, true);
+        }
+    }
+    void operator()(const Findings& findings) {
+        for (const auto& finding : findings.findings) {
+            const bool serious = finding.severity == Severity::serious;
+            page_.paragraph(serious                                 ? "  !!"
+                            : finding.severity == Severity::caution ? "  !"
+                                                                    : "  -",
+                            5, finding.what);
+            if (!finding.action.empty()) page_.paragraph("", 5, finding.action, true);
+        }
+    }
+    void operator()(const Table& table) {
+        if (!is_shown(table)) return;
+        if (!table.caption.empty()) page_.paragraph("  ", 2, table.caption, true);
+        if (!fresh_ || !table.caption.empty()) page_.line();
+        const Layout layout{table, document_.sides, page_.width()};
+        layout.head(page_);
+        std::string group;
+        for (const auto& row : table.rows) {
+            if (row.group != group)
+                page_.line(fmt::format("  {}", page_.paint(Paint::bold, row.group)));
+            group = row.group;
+            layout.row(page_, row);
+        }
+    }
+    void operator()(const Chart& chart) {
+        if (chart.lines.empty() && chart.notes.empty()) return;
+        page_.line(fmt::format("  {}", page_.paint(Paint::bold, chart.title)));
+        if (!chart.caption.empty()) page_.paragraph("", 4, chart.caption, true);
+        for (const auto& line : chart.lines) page_.paragraph("   ", 4, line);
+        for (const auto& note : chart.notes) page_.paragraph("", 6, note, true);
+    }
+
+    void operator()(const Section& section) {
+        if (std::ranges::none_of(section.blocks, has_text)) return;
+        if (section.heading)
+            page_.heading(section.title);
+        else
+            page_.line();
+        if (!section.question.empty()) page_.paragraph("  ", 2, section.question, true);
+        fresh_ = section.question.empty();
+        for (const auto& block : section.blocks) {
+            std::visit(*this, block);
+            fresh_ = fresh_ && !has_text(block);
+        }
+    }
+
+private:
+    static bool has_text(const Block& block) {
+        if (const auto* table = std::get_if<Table>(&block)) return is_shown(*table);
+        if (const auto* chart = std::get_if<Chart>(&block))
+            return !chart->lines.empty() || !chart->notes.empty();
+        if (const auto* findings = std::get_if<Findings>(&block))
+            return !findings->findings.empty();
+        const auto* facts = std::get_if<Facts>(&block);
+        return facts == nullptr || !facts->facts.empty();
+    }
+
+    Lines& page_;
+    const Document& document_;
+    bool fresh_ = true; ///< nothing of the section below its title yet
+};
+
+void print(Lines& page, const Document& document) {
+    if (!document.verdict.empty()) {
+        for (const auto& line : wrap(document.verdict, page.width()))
+            page.line(page.paint(Paint::bold, painted(page, document.tone, line)));
+        page.line();
+    }
+    page.paragraph("", 0, document.title);
+    if (!document.sub.empty()) page.paragraph("", 0, document.sub, true);
+    Printer printer{page, document};
+    for (const auto& section : document.sections) printer(section);
+    if (!document.foot.empty()) page.line();
+    for (const auto& paragraph : document.foot) printer(paragraph);
+}
+
+} // namespace
+
+std::string to_terminal(std::span<const Document> documents, const Terminal& style) {
+    Lines page{style};
+    for (const auto& document : documents) {
+        if (&document != &documents.front()) {
+            page.line();
+            page.line();
+        }
+        print(page, document);
+    }
+    return page.take();
+}
+
+} // namespace assay::write

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "write/workbook_file.hpp"
+
+#include "base/console.hpp"
+#include "base/file.hpp"
+#include "base/terminal.hpp"
+
+#include <fmt/format.h>
+#include <xlsxwriter.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+namespace assay::write {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t widest = 60;      // characters; longer texts run on behind the next cell
+constexpr std::size_t narrowest = 9;    // of a number with its unit
+constexpr std::size_t longest = 32'000; // characters; Excel takes 32,767 in a cell
+constexpr std::size_t most_bytes = std::size_t{1} << 30U;
+constexpr double seconds_of_day = 86400;
+constexpr double day_of_1970 = 25569; // Excel counts days from the end of 1899
+// Where the data have no date: 2000-01-01, because "now" would make every file another one.
+constexpr double no_date = 946684800;
+// Green and red of Excel's own styles "Good" and "Bad".
+constexpr std::uint32_t good_fill = 0xC6EFCE;
+constexpr std::uint32_t good_text = 0x006100;
+constexpr std::uint32_t bad_fill = 0xFFC7CE;
+constexpr std::uint32_t bad_text = 0x9C0006;
+
+std::string in_quotes(std::string_view unit) {
+    std::string text;
+    for (const char c : unit)
+        if (c != '"') text += c;
+    return text.empty() ? "" : fmt::format("\" {}\"", text);
+}
+
+} // namespace
+
+std::string sheet_name(std::string_view name) {
+    std::string out;
+    for (const char c : plain(name, LXW_SHEETNAME_MAX))
+        out += std::string_view{"[]:*?/\\"}.find(c) == std::string_view::npos ? c : ' ';
+    // Neither end may be an apostrophe.
+    while (!out.empty() && (out.front() == '\'' || out.front() == ' ')) out.erase(0, 1);
+    while (!out.empty() && (out.back() == '\'' || out.back() == ' ')) out.pop_back();
+    return out.empty() ? "Sheet" : out;
+}
+
+std::string number_format(double value, std::string_view unit) {
+    static constexpr std::array prefixes{"", "k", "M", "G", "T", "P", "E"};
+    const double size = std::fabs(value);
+    const bool rate = unit.starts_with("1/");
+    const auto named = [&](std::string_view prefix) {
+        // "1/s" is read as "k/s", as everywhere.
+        return in_quotes(fmt::format("{}{}", prefix, rate ? unit.substr(1) : unit));
+    };
+    // Shorter than a second only powers can say: a format cannot multiply.
+    if (size > 0 && size < 1) return "##0.00E+0" + named("");
+    std::size_t power = 0;
+    if (unit != "s" && size >= 1)
+        power = std::min(static_cast<std::size_t>(std::log10(size) / 3), prefixes.size() - 1);
+    const double scaled = size / std::pow(1000.0, static_cast<double>(power));
+    const char* digits = scaled >= 100 ? "0" : scaled >= 10 ? "0.0" : "0.00";
+    return digits + std::string(power, ',') + named(prefixes.at(power));
+}
+
+// --- a sheet -----------------------------------------------------------------------------------------
+
+Sheet::Sheet(WorkbookFile& file, lxw_worksheet* sheet, const std::vector<std::string>& titles,
+             std::size_t frozen)
+    : file_{file}, sheet_{sheet}, widths_(titles.size(), narrowest) {
+    for (std::size_t i = 0; i < titles.size(); ++i) {
+        column_ = static_cast<std::uint16_t>(i);
+        const std::string title = plain(titles[i], longest);
+        widen(display_width(title) + 3); // the button of the filter
+        worksheet_write_string(sheet_, 0, column_, title.c_str(), file_.format("", true));
+    }
+    column_ = 0;
+    worksheet_freeze_panes(sheet_, 1, static_cast<std::uint16_t>(frozen));
+}
+
+void Sheet::widen(std::size_t columns) {
+    if (column_ < widths_.size()) widths_[column_] = std::clamp(columns, widths_[column_], widest);
+}
+
+Sheet& Sheet::text(std::string_view text, document::Tone tone) {
+    const std::string shown = plain(text, longest);
+    widen(display_width(shown) + 1);
+    if (!shown.empty() && row_ < LXW_ROW_MAX)
+        worksheet_write_string(sheet_, row_, column_, shown.c_str(),
+                               tone == document::Tone::good  ? file_.fill(good_fill, good_text)
+                               : tone == document::Tone::bad ? file_.fill(bad_fill, bad_text)
+                                                             : nullptr);
+    ++column_;
+    return *this;
+}
+
+void Sheet::formatted(const std::optional<double>& value, const std::string& format) {
+    if (value && std::isfinite(*value) && row_ < LXW_ROW_MAX)
+        worksheet_write_number(sheet_, row_, column_, *value, file_.format(format));
+    ++column_;
+}
+
+Sheet& Sheet::number(const std::optional<double>& value, std::string_view unit) {
+    widen(narrowest + display_width(unit));
+    formatted(value, number_format(value.value_or(0), unit));
+    return *this;
+}
+Sheet& Sheet::count(const std::optional<double>& value) {
+    formatted(value, "0");
+    return *this;
+}
+Sheet& Sheet::ratio(const std::optional<double>& value) {
+    formatted(value, "0.000");
+    return *this;
+}
+Sheet& Sheet::share(const std::optional<double>& value) {
+    formatted(value, "0.0%");
+    return *this;
+}
+Sheet& Sheet::probability(const std::optional<double>& value) {
+    formatted(value, "0.0000");
+    return *this;
+}
+Sheet& Sheet::date(double seconds) {
+    widen(std::string_view{"2026-01-31 12:34"}.size() + 1);
+    const bool known = std::isfinite(seconds) && seconds > 0;
+    formatted(known ? std::optional{seconds / seconds_of_day + day_of_1970} : std::nullopt,
+              "yyyy-mm-dd hh:mm");
+    return *this;
+}
+
+void Sheet::end_row() {
+    column_ = 0;
+    if (row_ < LXW_ROW_MAX)
+        ++row_;
+    else
+        ++left_out_;
+}
+
+void Sheet::finish() {
+    for (std::size_t i = 0; i < widths_.size(); ++i) {
+        const auto column = static_cast<std::uint16_t>(i);
+        worksheet_set_column(sheet_, column, column, static_cast<double>(widths_[i]), nullptr);
+    }
+    if (widths_.empty()) return;
+    worksheet_autofilter(sheet_, 0, 0, std::max(row_, 2U) - 1,
+                         static_cast<std::uint16_t>(widths_.size() - 1));
+}
+
+// --- the file ----------------------------------------------------------------------------------------
+
+WorkbookFile::WorkbookFile(const std::string& title, std::optional<double> created) {
+    // The library writes to files only; it is read back whole, so that writing it where it belongs is one
+    // step like that of every output.
+    std::error_code failed;
+    folder_ = (fs::temp_directory_path(failed) / "assay-workbook-XXXXXX").string();
+    if (failed || mkdtemp(folder_.data()) == nullptr) {
+        folder_.clear();
+        return;
+    }
+    path_ = folder_ + "/book.xlsx";
+    lxw_workbook_options options{};
+    options.tmpdir = folder_.data();
+    workbook_ = workbook_new_opt(path_.c_str(), &options);
+    if (workbook_ == nullptr) return;
+    std::string shown = plain(title);
+    lxw_doc_properties properties{};
+    properties.title = shown.data();
+    properties.created = static_cast<time_t>(created.value_or(no_date));
+    workbook_set_properties(workbook_, &properties);
+}
+
+WorkbookFile::~WorkbookFile() {
+    if (workbook_ != nullptr) lxw_workbook_free(workbook_);
+    std::error_code ignored;
+    if (!folder_.empty()) fs::remove_all(folder_, ignored);
+}
+
+Sheet& WorkbookFile::sheet(const std::string& name, const std::vector<std::string>& titles,
+                           std::size_t frozen) {
+    lxw_worksheet* added = nullptr;
+    if (workbook_ != nullptr) added = workbook_add_worksheet(workbook_, sheet_name(name).c_str());
+    sheets_.push_back(std::unique_ptr<Sheet>{new Sheet{*this, added, titles, frozen}});
+    return *sheets_.back();
+}
+
+lxw_format* WorkbookFile::format(const std::string& number, bool bold) {
+    const auto [entry, is_new] =
+        formats_.try_emplace(fmt::format("{}{}", bold ? "bold " : "", number), nullptr);
+    if (!is_new || workbook_ == nullptr) return entry->second;
+    entry->second = workbook_add_format(workbook_);
+    if (!number.empty()) format_set_num_format(entry->second, number.c_str());
+    if (bold) {
+        format_set_bold(entry->second);
+        format_set_bottom(entry->second, LXW_BORDER_THIN);
+    }
+    return entry->second;
+}
+
+lxw_format* WorkbookFile::fill(std::uint32_t background, std::uint32_t letters) {
+    const auto [entry, is_new] =
+        formats_.try_emplace(fmt::format("fill {} {}", background, letters), nullptr);
+    if (!is_new || workbook_ == nullptr) return entry->second;
+    entry->second = workbook_add_format(workbook_);
+    format_set_bg_color(entry->second, background);
+    format_set_font_color(entry->second, letters);
+    return entry->second;
+}
+
+Result<std::string> WorkbookFile::finish() {
+    constexpr auto cannot = "cannot make the workbook in the folder for temporary files: {}";
+    if (workbook_ == nullptr)
+        return fail(fmt::format(cannot, "it does not let a file be made; set TMPDIR"),
+                    Fault::environment);
+    for (auto& sheet : sheets_) sheet->finish();
+    const lxw_error error = workbook_close(workbook_);
+    workbook_ = nullptr; // freed, whatever came of it
+    if (error != LXW_NO_ERROR)
+        return fail(fmt::format(cannot, lxw_strerror(error)), Fault::environment);
+    return read_whole(path_, most_bytes);
+}
+
+} // namespace assay::write
