@@ -84,7 +84,7 @@ TEST(CompareGolden, ColumnsByLibrary) {
 
 TEST(CompareGolden, Markdown) { expect_golden("compare.md", to_markdown(comparison())); }
 TEST(CompareGolden, Csv) { expect_golden("compare.csv", to_csv(comparison())); }
-TEST(CompareGolden, Json) { expect_golden("compare.json", to_json(comparison())); }
+TEST(CompareGolden, Json) { test::expect_golden_json("compare.json", to_json(comparison())); }
 
 } // namespace
 } // namespace assay::report

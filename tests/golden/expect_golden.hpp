@@ -5,11 +5,16 @@
 
 #pragma once
 
+#include "json/json.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -28,6 +33,30 @@ inline void expect_golden(const std::string& name, const std::string& actual) {
     expected << file.rdbuf();
     ASSERT_TRUE(file) << path << " is missing; ASSAY_GOLDEN=write makes it";
     EXPECT_EQ(actual, expected.str()) << "to take this over: ASSAY_GOLDEN=write";
+}
+
+/// Of a list the first entry of each shape: entries with the same keys say the same about a format.
+inline json::Value abridged(const json::Value& value) {
+    const auto shape_of = [](const auto& self, const json::Value& v) -> std::string {
+        if (!v.is_structured()) return "";
+        std::set<std::string> parts;
+        for (const auto& [key, entry] : v.items())
+            parts.insert(fmt::format("{}{}", v.is_object() ? key : "", self(self, entry)));
+        return fmt::format("({})", fmt::join(parts, " "));
+    };
+    if (!value.is_structured()) return value;
+    json::Value out = value.is_object() ? json::Value::object() : json::Value::array();
+    std::set<std::string> seen;
+    for (const auto& [key, entry] : value.items())
+        if (value.is_object())
+            out[key] = abridged(entry);
+        else if (seen.insert(shape_of(shape_of, entry)).second)
+            out.push_back(abridged(entry));
+    return out;
+}
+
+inline void expect_golden_json(const std::string& name, const std::string& actual) {
+    expect_golden(name, json::to_text(abridged(json::Value::parse(actual))));
 }
 
 } // namespace assay::test

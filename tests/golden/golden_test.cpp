@@ -43,7 +43,7 @@ TEST(Golden, Html) {
 
 TEST(Golden, Json) {
     const Report one = report();
-    expect_golden("report.json", to_json({&one, 1}));
+    test::expect_golden_json("report.json", to_json({&one, 1}));
 }
 
 /// The language is the program's: English again for whatever comes after.
@@ -63,7 +63,7 @@ TEST_F(GoldenInChinese, Markdown) {
 TEST(Golden, Csv) { expect_golden("export.csv", to_csv(test::golden_run())); }
 
 TEST(Golden, GoogleBenchmark) {
-    expect_golden("export.gbench.json", to_gbench(test::golden_run()));
+    test::expect_golden_json("export.gbench.json", to_gbench(test::golden_run()));
 }
 
 } // namespace

@@ -71,7 +71,7 @@ TEST(GoldenHistory, Markdown) { test::expect_golden("history.md", to_markdown(hi
 
 TEST(GoldenHistory, Json) {
     auto short_one = make_history(collection(), {.points = 8}).value();
-    test::expect_golden("history.json", to_json(short_one));
+    test::expect_golden_json("history.json", to_json(short_one));
 }
 
 } // namespace

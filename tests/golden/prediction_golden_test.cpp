@@ -56,7 +56,7 @@ TEST(PredictionGolden, Csv) {
     test::expect_golden("predict.csv", shortened(to_csv(sample_prediction())));
 }
 TEST(PredictionGolden, Json) {
-    test::expect_golden("predict.json", shortened(to_json(sample_prediction())));
+    test::expect_golden_json("predict.json", shortened(to_json(sample_prediction())));
 }
 TEST(PredictionGolden, Chinese) {
     use_language(Language::zh);
