@@ -55,8 +55,22 @@ inline json::Value abridged(const json::Value& value) {
     return out;
 }
 
+/// What fits into a line stands in one.
+inline std::string in_lines(const json::Value& value, const std::string& indent = "") {
+    constexpr std::size_t widest = 150;
+    const auto line = json::to_line(value);
+    if (!value.is_structured() || indent.size() + line.size() <= widest) return line;
+    std::string out;
+    for (const auto& [key, entry] : value.items())
+        out += fmt::format("{}{}  {}{}", out.empty() ? "\n" : ",\n", indent,
+                           value.is_object() ? json::to_line(key) + ": " : "",
+                           in_lines(entry, indent + "  "));
+    return fmt::format("{}{}\n{}{}", value.is_object() ? "{" : "[", out, indent,
+                       value.is_object() ? "}" : "]");
+}
+
 inline void expect_golden_json(const std::string& name, const std::string& actual) {
-    expect_golden(name, json::to_text(abridged(json::Value::parse(actual))));
+    expect_golden(name, in_lines(abridged(json::Value::parse(actual))) + "\n");
 }
 
 } // namespace assay::test
