@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "render/history.hpp"
-
 #include "files.hpp"
 #include "history/dates.hpp"
+#include "history/document.hpp"
 #include "model/input.hpp"
 #include "model/text.hpp"
-#include "render/workbook.hpp"
+#include "render/history_data.hpp"
 #include "store/collection.hpp"
 #include "verbs.hpp"
 
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,18 +46,10 @@ Result<ExitCode> history(const Options& options) {
     if (!collection) return tl::unexpected{collection.error()};
     const auto history = history_of(options, *collection);
     if (!history) return tl::unexpected{history.error()};
-    const Renderings renderings{
-        .html =
-            [&] {
-                return make_page(options, {.history = to_json(*history)},
-                                 [&] { return to_html(*history); });
-            },
-        .markdown = [&] { return to_markdown(*history); },
-        .workbook = [&] { return to_workbook(*history); },
-        .csv = [&] { return to_csv(*history); },
-        .json = [&] { return to_json(*history); },
-        .terminal = [&] { return to_terminal(*history, terminal_style()); }};
-    if (auto done = deliver(options, renderings, inputs_of(*collection)); !done)
+    const Outputs outputs{.documents = {make_document(*history)},
+                          .json = [&] { return to_json(*history); },
+                          .csv = [&] { return to_csv(*history); }};
+    if (auto done = deliver(options, outputs, inputs_of(*collection)); !done)
         return tl::unexpected{done.error()};
     if (!is_comparable(*history)) return ExitCode::inconclusive;
     return options.fail_on == "worse" && has_regression(*history) ? ExitCode::failed

@@ -61,9 +61,9 @@ void add_verdicts(CLI::App& verb, Options& o, auto& how) {
     verb.add_option("--minimum-effect", how.minimum_effect,
                     "Smaller changes are never called; 0.01 is 1%")
         ->capture_default_str();
-    verb.add_option("--alpha", how.alpha, "Level of the tests, over all series")
+    verb.add_option("--alpha", how.alpha, "Level of the tests, over all test items")
         ->capture_default_str();
-    verb.add_option("--fail-on", o.fail_on, "End with 1 where a series got worse")
+    verb.add_option("--fail-on", o.fail_on, "End with 1 where a test item became slower")
         ->type_name("worse");
 }
 void add_compare(CLI::App& verb, Options& o) {
@@ -119,7 +119,7 @@ void add_history(CLI::App& verb, Options& o) {
     add_page(verb, o);
     add_collecting(verb, o);
     add_texts(verb, o);
-    verb.add_option("--csv", o.csv, "Write points, quarters, steps; - is stdout")
+    verb.add_option("--csv", o.csv, "Write points, quarters, change points; - is stdout")
         ->type_name("FILE");
 }
 void add_predict(CLI::App& verb, Options& o) {

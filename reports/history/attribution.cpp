@@ -23,10 +23,11 @@ public:
         : book_{book}, series_{series}, samples_{line.samples} {}
 
     /// What changed with sample `at` and stayed so over both levels: on most of their samples.
-    std::vector<ChangedFact> changes(const FoundStep& step, std::size_t at) const {
+    std::vector<ChangedFact> changes(const FoundChange& change, std::size_t at) const {
         auto facts = book_.changes(samples_[at - 1], samples_[at], series_);
         std::erase_if(facts, [&](const ChangedFact& fact) {
-            return !holds(step.from, at, at - 1, fact.name) || !holds(at, step.to, at, fact.name);
+            return !holds(change.from, at, at - 1, fact.name) ||
+                   !holds(at, change.to, at, fact.name);
         });
         return facts;
     }
@@ -63,25 +64,25 @@ std::vector<FactKey> keys_of(const std::vector<ChangedFact>& facts) {
     return keys;
 }
 
-/// Steps that belong together: on one machine, or with the same facts.
+/// Changes that belong together: on one machine, or with the same facts.
 struct Cluster {
-    std::vector<ExplainedStep*> steps;
+    std::vector<ExplainedChange*> changes;
     std::vector<ChangedFact> facts;
     double earliest = 0;
     double latest = 0;
 };
 
-/// Facts that all steps of the cluster have; where there is none, those of any.
-std::vector<ChangedFact> common_facts(const std::vector<ExplainedStep*>& steps) {
+/// Facts that all changes of the cluster have; where there is none, those of any.
+std::vector<ChangedFact> common_facts(const std::vector<ExplainedChange*>& changes) {
     std::map<FactKey, std::pair<std::size_t, ChangedFact>> counted;
-    for (const auto* step : steps)
-        for (const auto& fact : step->step.facts) {
+    for (const auto* change : changes)
+        for (const auto& fact : change->point.facts) {
             auto& entry = counted[key_of(fact)];
             ++entry.first;
             entry.second = fact;
         }
     std::vector<ChangedFact> common;
-    for (const std::size_t least : {steps.size(), std::size_t{1}}) {
+    for (const std::size_t least : {changes.size(), std::size_t{1}}) {
         for (const auto& [key, entry] : counted)
             if (entry.first >= least) common.push_back(entry.second);
         if (!common.empty()) break;
@@ -90,10 +91,10 @@ std::vector<ChangedFact> common_facts(const std::vector<ExplainedStep*>& steps) 
     return common;
 }
 
-bool share_a_fact(const Cluster& cluster, const ExplainedStep& step) {
-    const auto keys = keys_of(step.step.facts);
-    return std::ranges::any_of(cluster.steps, [&](const ExplainedStep* other) {
-        return std::ranges::any_of(other->step.facts, [&](const ChangedFact& fact) {
+bool share_a_fact(const Cluster& cluster, const ExplainedChange& change) {
+    const auto keys = keys_of(change.point.facts);
+    return std::ranges::any_of(cluster.changes, [&](const ExplainedChange* other) {
+        return std::ranges::any_of(other->point.facts, [&](const ChangedFact& fact) {
             return std::ranges::binary_search(keys, key_of(fact));
         });
     });
@@ -107,9 +108,9 @@ class Events {
 public:
     Events(std::size_t group, std::span<const Line> lines) : group_{group}, lines_{lines} {}
 
-    std::vector<Cluster> clusters(std::span<ExplainedStep> steps) const {
+    std::vector<Cluster> clusters(std::span<ExplainedChange> changes) const {
         std::map<std::string, std::vector<Cluster>> by_machine;
-        for (auto& step : steps) add(by_machine[step.step.machine], step);
+        for (auto& change : changes) add(by_machine[change.point.machine], change);
         std::vector<Cluster> merged;
         for (auto& [machine, clusters] : by_machine)
             for (auto& cluster : clusters) merge(merged, std::move(cluster));
@@ -117,8 +118,8 @@ public:
     }
 
     HistoryEvent event(const Cluster& cluster) const {
-        HistoryEvent event{.seconds = cluster.steps.front()->step.seconds,
-                           .until = cluster.steps.front()->step.seconds,
+        HistoryEvent event{.seconds = cluster.changes.front()->point.seconds,
+                           .until = cluster.changes.front()->point.seconds,
                            .earliest = cluster.earliest,
                            .latest = cluster.latest,
                            .cause = cause_of(cluster.facts),
@@ -126,11 +127,12 @@ public:
         std::set<std::string> machines;
         std::set<std::size_t> better;
         std::set<std::size_t> worse;
-        for (const auto* step : cluster.steps) {
-            event.seconds = std::min(event.seconds, step->step.seconds);
-            event.until = std::max(event.until, step->step.seconds);
-            machines.insert(step->step.machine);
-            (step->better ? better : worse).insert(lines_[step->line].series);
+        for (const auto* change : cluster.changes) {
+            event.seconds = std::min(event.seconds, change->point.seconds);
+            event.until = std::max(event.until, change->point.seconds);
+            machines.insert(change->point.machine);
+            (change->better ? event.gain : event.loss) += std::abs(std::log(change->point.ratio));
+            (change->better ? better : worse).insert(lines_[change->line].series);
         }
         event.machines.assign(machines.begin(), machines.end());
         event.better = better.size();
@@ -140,9 +142,10 @@ public:
             if (line.group == group_ && machines.contains(line.machine) && spans(line, event))
                 measured.insert(line.series);
         event.measured = measured.size();
-        std::vector<HistoryStep> steps;
-        for (const auto* step : cluster.steps) steps.push_back(step->step);
-        event.text = event_in_words(event, steps);
+        std::vector<ChangePoint> changes;
+        for (const auto* change : cluster.changes) changes.push_back(change->point);
+        event.what = sizes_in_words(event, changes);
+        event.text = event_in_words(event);
         return event;
     }
 
@@ -151,25 +154,27 @@ private:
         return line.samples.front().seconds < event.until &&
                line.samples.back().seconds >= event.seconds;
     }
-    static void add(std::vector<Cluster>& clusters, ExplainedStep& step) {
+    static void add(std::vector<Cluster>& clusters, ExplainedChange& change) {
         const auto fits = [&](const Cluster& cluster) {
-            if (cluster.steps.front()->step.facts.empty() != step.step.facts.empty()) return false;
-            return step.step.facts.empty() ? overlap(cluster, step.step.earliest, step.step.latest)
-                                           : share_a_fact(cluster, step);
+            if (cluster.changes.front()->point.facts.empty() != change.point.facts.empty())
+                return false;
+            return change.point.facts.empty()
+                       ? overlap(cluster, change.point.earliest, change.point.latest)
+                       : share_a_fact(cluster, change);
         };
         auto at = std::ranges::find_if(clusters, fits);
         if (at == clusters.end()) {
-            clusters.push_back({.steps = {},
+            clusters.push_back({.changes = {},
                                 .facts = {},
-                                .earliest = step.step.earliest,
-                                .latest = step.step.latest});
+                                .earliest = change.point.earliest,
+                                .latest = change.point.latest});
             at = clusters.end() - 1;
         }
-        at->steps.push_back(&step);
-        at->facts = common_facts(at->steps);
+        at->changes.push_back(&change);
+        at->facts = common_facts(at->changes);
         // What all of them allow.
-        at->earliest = std::max(at->earliest, step.step.earliest);
-        at->latest = std::min(at->latest, step.step.latest);
+        at->earliest = std::max(at->earliest, change.point.earliest);
+        at->latest = std::min(at->latest, change.point.latest);
     }
     static void merge(std::vector<Cluster>& merged, Cluster&& cluster) {
         const auto keys = keys_of(cluster.facts);
@@ -178,7 +183,7 @@ private:
                                                  overlap(other, cluster.earliest, cluster.latest)
                                            : keys == keys_of(other.facts);
             if (!same) continue;
-            std::ranges::copy(cluster.steps, std::back_inserter(other.steps));
+            std::ranges::copy(cluster.changes, std::back_inserter(other.changes));
             other.earliest = std::max(other.earliest, cluster.earliest);
             other.latest = std::min(other.latest, cluster.latest);
             return;
@@ -192,40 +197,40 @@ private:
 
 } // namespace
 
-std::vector<ExplainedStep> explain(const Collection& collection, const FactBook& book,
-                                   const Tracks& tracks, std::span<const Line> lines,
-                                   std::span<const FoundStep> found) {
-    std::vector<ExplainedStep> out;
-    for (const auto& step : found) {
-        const auto& line = lines[step.line];
+std::vector<ExplainedChange> explain(const Collection& collection, const FactBook& book,
+                                     const Tracks& tracks, std::span<const Line> lines,
+                                     std::span<const FoundChange> found) {
+    std::vector<ExplainedChange> out;
+    for (const auto& change : found) {
+        const auto& line = lines[change.line];
         const auto& series =
             collection.series[tracks.groups[line.group].series[line.series].series];
         const Evidence evidence{book, series, line};
-        ExplainedStep explained{
-            .line = step.line, .at = step.at, .better = step.difference.log_ratio > 0};
-        auto& into = explained.step;
+        ExplainedChange explained{
+            .line = change.line, .at = change.at, .better = change.difference.log_ratio > 0};
+        auto& into = explained.point;
         // Of the places that fit about as well, one where something was recorded to change.
-        for (const std::size_t place : step.places) {
-            auto facts = evidence.changes(step, place);
+        for (const std::size_t place : change.places) {
+            auto facts = evidence.changes(change, place);
             if (facts.empty()) continue;
             explained.at = place;
             into.facts = std::move(facts);
             break;
         }
-        const auto [first, last] = std::ranges::minmax(step.places);
+        const auto [first, last] = std::ranges::minmax(change.places);
         const bool is_known = !into.facts.empty();
         into.seconds = line.samples[explained.at].seconds;
         into.earliest = line.samples[(is_known ? explained.at : first) - 1].seconds;
         into.latest = line.samples[is_known ? explained.at : last].seconds;
         into.machine = line.machine;
         into.cause = cause_of(into.facts);
-        into.ratio = std::exp(step.difference.log_ratio);
-        if (std::isfinite(step.difference.low)) into.low = std::exp(step.difference.low);
-        if (std::isfinite(step.difference.high)) into.high = std::exp(step.difference.high);
-        into.p = step.p;
+        into.ratio = std::exp(change.difference.log_ratio);
+        if (std::isfinite(change.difference.low)) into.low = std::exp(change.difference.low);
+        if (std::isfinite(change.difference.high)) into.high = std::exp(change.difference.high);
+        into.p = change.p;
         const double up = series.higher_is_better ? 1 : -1;
-        into.before = std::exp(up * step.before);
-        into.after = std::exp(up * step.after);
+        into.before = std::exp(up * change.before);
+        into.after = std::exp(up * change.after);
         out.push_back(std::move(explained));
     }
     return out;
@@ -233,12 +238,13 @@ std::vector<ExplainedStep> explain(const Collection& collection, const FactBook&
 
 std::vector<HistoryEvent> make_events(const Collection& collection, const FactBook& book,
                                       const Tracks& tracks, std::size_t group,
-                                      std::span<const Line> lines, std::span<ExplainedStep> steps) {
-    count_elsewhere(collection, book, tracks.groups[group], lines, steps);
-    for (auto& step : steps) step.step.text = step_in_words(step.step);
+                                      std::span<const Line> lines,
+                                      std::span<ExplainedChange> changes) {
+    count_elsewhere(collection, book, tracks.groups[group], lines, changes);
+    for (auto& change : changes) change.point.text = change_point_in_words(change.point);
     const Events maker{group, lines};
     std::vector<HistoryEvent> events;
-    for (const auto& cluster : maker.clusters(steps)) events.push_back(maker.event(cluster));
+    for (const auto& cluster : maker.clusters(changes)) events.push_back(maker.event(cluster));
     std::ranges::stable_sort(events, {}, &HistoryEvent::seconds);
     return events;
 }

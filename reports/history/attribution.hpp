@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why did it change? Each step is set against what was recorded on both sides of it; steps of many series
+// Why did it change? Each change is set against what was recorded on both sides of it; changes of many series
 // with one cause are one event (decision 0144).
 
 #pragma once
 
+#include "history/change_points.hpp"
 #include "history/facts.hpp"
 #include "history/history.hpp"
-#include "history/steps.hpp"
 #include "history/tracks.hpp"
 
 #include <cstddef>
@@ -16,21 +16,22 @@
 
 namespace assay::report {
 
-/// A step with its cause, and the series it belongs to.
-struct ExplainedStep {
+/// A change with its cause, and the series it belongs to.
+struct ExplainedChange {
     std::size_t line = 0;
     std::size_t at = 0; ///< sample after it
     bool better = false;
-    HistoryStep step;
+    ChangePoint point;
 };
-std::vector<ExplainedStep> explain(const Collection& collection, const FactBook& book,
-                                   const Tracks& tracks, std::span<const Line> lines,
-                                   std::span<const FoundStep> found);
+std::vector<ExplainedChange> explain(const Collection& collection, const FactBook& book,
+                                     const Tracks& tracks, std::span<const Line> lines,
+                                     std::span<const FoundChange> found);
 
-/// The events of one group, by time; `steps` are those of the group. Counts for each fact where else it
-/// changed, also in the steps themselves, and writes the steps' texts.
+/// The events of one group, by time; `changes` are those of the group. Counts for each fact where else it
+/// changed, also in the changes themselves, and writes the changes' texts.
 std::vector<HistoryEvent> make_events(const Collection& collection, const FactBook& book,
                                       const Tracks& tracks, std::size_t group,
-                                      std::span<const Line> lines, std::span<ExplainedStep> steps);
+                                      std::span<const Line> lines,
+                                      std::span<ExplainedChange> changes);
 
 } // namespace assay::report

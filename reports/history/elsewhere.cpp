@@ -58,13 +58,13 @@ std::optional<double> move_at(const Track& track, double seconds) {
     return stats::median(after) - stats::median(stats::Values{before}.last(near));
 }
 
-/// Steps that came with a fact.
+/// Changes that came with a fact.
 struct Effect {
     std::set<std::string> machines;
     std::map<std::size_t, std::vector<double>> sizes; ///< by series: logarithms of ratios
 };
 
-/// Did what made these steps leave this machine as it was?
+/// Did what made these changes leave this machine as it was?
 bool is_without_effect(const GroupTracks& group, const Effect& effect, const std::string& machine,
                        double seconds) {
     std::vector<double> shares;
@@ -81,30 +81,30 @@ bool is_without_effect(const GroupTracks& group, const Effect& effect, const std
 } // namespace
 
 void count_elsewhere(const Collection& collection, const FactBook& book, const GroupTracks& group,
-                     std::span<const Line> lines, std::span<ExplainedStep> steps) {
-    if (steps.empty()) return;
+                     std::span<const Line> lines, std::span<ExplainedChange> changes) {
+    if (changes.empty()) return;
     std::map<Key, Effect> effects;
-    for (const auto& step : steps)
-        for (const auto& fact : step.step.facts) {
+    for (const auto& change : changes)
+        for (const auto& fact : change.point.facts) {
             auto& effect = effects[key_of(fact)];
-            effect.machines.insert(step.step.machine);
-            effect.sizes[lines[step.line].series].push_back(std::log(step.step.ratio));
+            effect.machines.insert(change.point.machine);
+            effect.sizes[lines[change.line].series].push_back(std::log(change.point.ratio));
         }
-    const auto changes = changes_of(collection, book, group);
+    const auto recorded = changes_of(collection, book, group);
     std::map<Key, std::size_t> without;
     for (const auto& [key, effect] : effects) {
-        const auto found = changes.find(key);
-        if (found == changes.end()) continue;
+        const auto found = recorded.find(key);
+        if (found == recorded.end()) continue;
         for (const auto& [machine, seconds] : found->second)
             if (!effect.machines.contains(machine) &&
                 is_without_effect(group, effect, machine, seconds))
                 ++without[key];
     }
-    for (auto& step : steps)
-        for (auto& fact : step.step.facts)
+    for (auto& change : changes)
+        for (auto& fact : change.point.facts)
             // Where each sample is another machine there is no elsewhere.
             if (const auto found = without.find(key_of(fact));
-                found != without.end() && !step.step.machine.empty())
+                found != without.end() && !change.point.machine.empty())
                 fact.without_effect = found->second;
 }
 

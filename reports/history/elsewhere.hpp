@@ -12,10 +12,10 @@
 
 namespace assay::report {
 
-/// Sets ChangedFact::without_effect in the steps of one group. A machine counts where the series that
-/// made the step elsewhere moved by less than half of it, in the middle of all of them: a machine that is
-/// only too noisy or too seldom measured for a step of its own is no evidence.
+/// Sets ChangedFact::without_effect in the changes of one group. A machine counts where the series that
+/// made the change elsewhere moved by less than half of it, in the middle of all of them: a machine that is
+/// only too noisy or too seldom measured for a change of its own is no evidence.
 void count_elsewhere(const Collection& collection, const FactBook& book, const GroupTracks& group,
-                     std::span<const Line> lines, std::span<ExplainedStep> steps);
+                     std::span<const Line> lines, std::span<ExplainedChange> changes);
 
 } // namespace assay::report

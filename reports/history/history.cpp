@@ -3,11 +3,11 @@
 #include "history/history.hpp"
 
 #include "history/attribution.hpp"
+#include "history/change_points.hpp"
 #include "history/facts.hpp"
-#include "history/outlook.hpp"
 #include "history/points.hpp"
-#include "history/steps.hpp"
 #include "history/tracks.hpp"
+#include "history/trends.hpp"
 #include "history/words.hpp"
 #include "language/language.hpp"
 #include "model/findings.hpp"
@@ -18,6 +18,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <future>
 #include <iterator>
 #include <map>
@@ -61,14 +62,15 @@ public:
     Maker(const Collection& collection, const HistoryOptions& options, Tracks tracks)
         : collection_{collection}, options_{options}, tracks_{std::move(tracks)}, book_{collection},
           lines_{lines_of(tracks_)},
-          steps_{explain(collection, book_, tracks_, lines_,
-                         find_steps(lines_, options.alpha, options.minimum_effect))} {}
+          found_{find_changes(lines_, options.alpha, options.minimum_effect)},
+          changes_{explain(collection, book_, tracks_, lines_, found_.found)} {}
 
     History history() {
         History history{.cause = busy_in_words(tracks_.busy),
                         .groups = {},
                         .not_used = std::move(tracks_.not_used),
-                        .notes = {}};
+                        .notes = {},
+                        .options = options_};
         for (std::size_t i = 0; i < tracks_.groups.size(); ++i) {
             if (tracks_.groups[i].series.empty()) continue;
             history.groups.push_back(group(i));
@@ -80,19 +82,21 @@ public:
     }
 
 private:
-    /// Lines and steps are in the order of groups and series.
-    SeriesSteps part(std::size_t group, std::size_t series) const {
+    /// Lines and changes are in the order of groups and series.
+    SeriesChanges part(std::size_t group, std::size_t series) const {
         const auto [first, last] =
             std::ranges::equal_range(lines_, std::pair{group, series}, {}, [](const Line& line) {
                 return std::pair{line.group, line.series};
             });
         const auto from = static_cast<std::size_t>(first - lines_.begin());
         const auto to = static_cast<std::size_t>(last - lines_.begin());
-        return {.lines = {first, last}, .steps = steps_between(from, to)};
+        return {.lines = {first, last},
+                .changes = changes_between(from, to),
+                .detectable = std::span{found_.detectable}.subspan(from, to - from)};
     }
-    std::span<const ExplainedStep> steps_between(std::size_t first, std::size_t last) const {
-        const auto from = std::ranges::lower_bound(steps_, first, {}, &ExplainedStep::line);
-        const auto to = std::ranges::lower_bound(steps_, last, {}, &ExplainedStep::line);
+    std::span<const ExplainedChange> changes_between(std::size_t first, std::size_t last) const {
+        const auto from = std::ranges::lower_bound(changes_, first, {}, &ExplainedChange::line);
+        const auto to = std::ranges::lower_bound(changes_, last, {}, &ExplainedChange::line);
         return {from, to};
     }
 
@@ -100,9 +104,9 @@ private:
         const auto& tracks = tracks_.groups[index];
         const auto lines = std::ranges::equal_range(lines_, index, {}, &Line::group);
         const auto from = static_cast<std::size_t>(lines.begin() - lines_.begin());
-        const auto own = steps_between(from, from + lines.size());
-        const std::span<ExplainedStep> steps{steps_.begin() + (own.data() - steps_.data()),
-                                             own.size()};
+        const auto own = changes_between(from, from + lines.size());
+        const std::span<ExplainedChange> changes{changes_.begin() + (own.data() - changes_.data()),
+                                                 own.size()};
         std::set<std::string_view> machines;
         for (const auto run : tracks.runs)
             machines.insert(collection_.machines[collection_.runs[run].machine].id);
@@ -112,7 +116,8 @@ private:
                            .machines = machines.size(),
                            .from = collection_.runs[tracks.runs.front()].started_seconds,
                            .to = collection_.runs[tracks.runs.back()].started_seconds,
-                           .events = make_events(collection_, book_, tracks_, index, lines_, steps),
+                           .events =
+                               make_events(collection_, book_, tracks_, index, lines_, changes),
                            .series = {}};
         std::erase_if(group.events, [&](const auto& e) { return e.until < options_.since; });
         group.series = all_series(index);
@@ -137,30 +142,39 @@ private:
         return all;
     }
 
-    HistorySeries series(const SeriesTracks& tracks, const SeriesSteps& found) const {
+    HistorySeries series(const SeriesTracks& tracks, const SeriesChanges& found) const {
         const auto& what = collection_.series[tracks.series];
         const auto conditions = conditions_in_words(tracks.conditions, what.parameters);
         const std::string rest = conditions.empty() ? "" : ", " + conditions;
-        HistorySeries out{
-            .identity = plain(name_of(what) + rest),
-            .family = plain(family_of(what.benchmark), 100),
-            .benchmark = plain(what.benchmark, 200),
-            .what = plain(what.what + rest),
-            .library = plain(what.library, 100),
-            .metric = plain(metric_title(what.metric), 100),
-            .unit = plain(what.unit, 40),
-            .higher_is_better = what.higher_is_better,
-            .points = make_points(collection_, tracks, what.higher_is_better, options_.points),
-            .steps = {},
-            .breaks = make_breaks(tracks),
-            .quarters = make_quarters(tracks, what.higher_is_better),
-            .change = make_quarter_change(tracks),
-            .trend = make_trend(tracks, found),
-            .spread = make_spread(tracks, found, what)};
-        for (const auto& step : found.steps)
-            if (step.step.seconds >= options_.since) out.steps.push_back(step.step);
-        std::ranges::stable_sort(out.steps, {}, &HistoryStep::seconds);
+        return {.identity = plain(name_of(what) + rest),
+                .family = plain(family_of(what.benchmark), 100),
+                .benchmark = plain(what.benchmark, 200),
+                .what = plain(conditions.empty() ? what.what : join({what.what, conditions})),
+                .library = plain(what.library, 100),
+                .metric = plain(metric_title(what.metric), 100),
+                .unit = plain(what.unit, 40),
+                .higher_is_better = what.higher_is_better,
+                .points = make_points(collection_, tracks, what.higher_is_better, options_.points),
+                .change_points = change_points(found),
+                .detectable = detectable(found),
+                .breaks = make_breaks(tracks),
+                .quarters = make_quarters(tracks, what.higher_is_better),
+                .change = make_quarter_change(tracks, found),
+                .trend = make_trend(tracks, found),
+                .spread = make_spread(tracks, found, what)};
+    }
+    std::vector<ChangePoint> change_points(const SeriesChanges& found) const {
+        std::vector<ChangePoint> out;
+        for (const auto& change : found.changes)
+            if (change.point.seconds >= options_.since) out.push_back(change.point);
+        std::ranges::stable_sort(out, {}, &ChangePoint::seconds);
         return out;
+    }
+    /// On the machine that shows least.
+    static std::optional<double> detectable(const SeriesChanges& found) {
+        if (found.detectable.empty()) return std::nullopt;
+        const double most = std::ranges::max(found.detectable);
+        return std::isfinite(most) ? std::optional{most} : std::nullopt;
     }
 
     /// What cannot be told, and of which groups.
@@ -197,7 +211,8 @@ private:
     Tracks tracks_;
     FactBook book_;
     std::vector<Line> lines_;
-    std::vector<ExplainedStep> steps_;
+    Changes found_;
+    std::vector<ExplainedChange> changes_;
 };
 
 } // namespace

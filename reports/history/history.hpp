@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // "Why did it change since last quarter, and what will I get?": the series of each instance type over
-// time, its steps and what explains them, its slope, and how far its machines lie apart.
+// time, its change points and what explains them, its slope, and how far its machines lie apart.
 
 #pragma once
 
@@ -30,7 +30,7 @@ struct HistoryPoint {
 enum class Cause : std::uint8_t { instance, software, unexplained };
 std::string_view to_string(Cause cause);
 
-/// One thing that differs in what was recorded before and after a step.
+/// One thing that differs in what was recorded before and after a change.
 struct ChangedFact {
     Cause cause = Cause::unexplained;
     std::string name; ///< "kernel", "software.onednn", "cpu_model"
@@ -40,7 +40,7 @@ struct ChangedFact {
     std::size_t without_effect = 0;
 };
 
-struct HistoryStep {
+struct ChangePoint {
     double seconds = 0; ///< of the first point after it
     /// When it can have happened: from the last point that is surely before to the first that is surely
     /// after it.
@@ -53,7 +53,7 @@ struct HistoryStep {
     double ratio = 1;
     std::optional<double> low; ///< 95% interval
     std::optional<double> high;
-    double p = 1; ///< of no step here, adjusted for the search and for all series
+    double p = 1; ///< of no change here, adjusted for the search and for all series
     Cause cause = Cause::unexplained; ///< instance before software before unexplained
     std::vector<ChangedFact> facts;
     std::string text; ///< the whole in a sentence
@@ -101,7 +101,9 @@ struct QuarterChange {
     std::optional<double> low;
     std::optional<double> high;
     std::size_t machines = 0; ///< measured in both; 0 where other machines were measured
-    std::string text;         ///< "3.1% worse than 2025 Q1"
+    /// A change point lies in between: without one a difference is noise until proven otherwise.
+    bool found = false;
+    std::string text; ///< "3.1% worse than 2025 Q1"
 };
 
 /// Where a new machine began: what lies before is another series.
@@ -122,17 +124,20 @@ struct HistorySeries {
     bool higher_is_better = true;
     std::vector<HistoryPoint>
         points; ///< by time; aggregated where there are more than a page can show
-    std::vector<HistoryStep> steps;
+    std::vector<ChangePoint> change_points;
+    /// A change of this size that lasts would have been found on any of its machines; 0.03 is 3%. Nothing where there
+    /// are too few points to look for one.
+    std::optional<double> detectable;
     std::vector<SeriesBreak> breaks;
     std::vector<Quarter> quarters;
     std::optional<QuarterChange> change;
-    std::optional<Trend> trend; ///< beside the steps
+    std::optional<Trend> trend; ///< beside the change points
     std::optional<Spread> spread;
 };
 
-/// Steps of several series with one cause.
+/// Change points of several series with one cause.
 struct HistoryEvent {
-    double seconds = 0;  ///< of the first step
+    double seconds = 0;  ///< of the first change
     double until = 0;    ///< of the last: machines may follow one another
     double earliest = 0; ///< when all of them can have happened, where nothing recorded dates them
     double latest = 0;
@@ -142,6 +147,9 @@ struct HistoryEvent {
     std::size_t better = 0;            ///< series
     std::size_t worse = 0;
     std::size_t measured = 0; ///< series measured on both sides
+    double loss = 0;          ///< logarithms of all its changes for the worse, and for the better
+    double gain = 0;
+    std::string what; ///< "2 of 3 test items became 6.7% to 7.4% slower"
     std::string text;
 };
 
@@ -156,14 +164,6 @@ struct HistoryGroup {
     std::vector<HistorySeries> series;
 };
 
-struct History {
-    std::string cause; ///< what disturbed values that are left out; empty where nothing did
-    std::vector<HistoryGroup> groups;
-    std::vector<Problem> not_used;
-    std::vector<std::string> notes;
-    std::size_t runs = 0;
-};
-
 struct HistoryOptions {
     std::string group = "instance"; ///< or another key of runs: "machine", "cpu", "tag.rack"
     double since = 0; ///< changes from then on; what lies before is what they are held against
@@ -172,11 +172,20 @@ struct HistoryOptions {
     std::vector<std::string> filter;
     std::size_t points = 200; ///< of a series, more are aggregated
 };
+
+struct History {
+    std::string cause; ///< what disturbed values that are left out; empty where nothing did
+    std::vector<HistoryGroup> groups;
+    std::vector<Problem> not_used;
+    std::vector<std::string> notes;
+    std::size_t runs = 0;
+    HistoryOptions options; ///< that it was made with
+};
 Result<History> make_history(const Collection& collection, const HistoryOptions& options = {});
 
 /// Is there a series with two points, and so anything to say?
 bool is_comparable(const History& history);
-/// Is any step one for the worse?
+/// Is any change one for the worse?
 bool has_regression(const History& history);
 
 } // namespace assay::report

@@ -58,7 +58,7 @@ struct Tracks {
 };
 Result<Tracks> make_tracks(const Collection& collection, const HistoryOptions& options);
 
-/// Steps of a machine are looked for from so many samples on: two on either side and one to spare.
+/// Changes of a machine are looked for from so many samples on: two on either side and one to spare.
 inline constexpr std::size_t fewest_samples = 5;
 /// A machine with fewer days of measurements has a point for each run instead of each day.
 inline constexpr std::size_t fewest_days = 5;

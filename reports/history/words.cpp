@@ -28,21 +28,11 @@ std::string fact_title(std::string_view name) {
     return std::string{find_text("fact", name).value_or(name)};
 }
 
-std::string facts_in_words(const std::vector<ChangedFact>& facts) {
-    if (facts.empty()) return say<text::history::nothing_recorded>();
-    std::string out;
-    for (const auto& fact : facts) {
-        if (!out.empty()) out += say<text::list::separator>();
-        out += fact_in_words(fact);
-    }
-    return out;
-}
-
-/// "4.0% to 9.0% worse" of the steps on one side; `better` chooses it.
-std::string range_in_words(std::span<const HistoryStep> steps, bool better) {
+/// "4.0% to 9.0% slower" of the changes on one side; `better` chooses it.
+std::string range_in_words(std::span<const ChangePoint> changes, bool better) {
     std::vector<double> sizes;
-    for (const auto& step : steps)
-        if ((step.ratio > 1) == better) sizes.push_back(std::abs(step.ratio - 1));
+    for (const auto& change : changes)
+        if ((change.ratio > 1) == better) sizes.push_back(std::abs(change.ratio - 1));
     const auto [least, most] = std::ranges::minmax(sizes);
     const auto low = record::human_percent(least);
     const auto high = record::human_percent(most);
@@ -50,6 +40,19 @@ std::string range_in_words(std::span<const HistoryStep> steps, bool better) {
         return better ? say<text::history::better>(low) : say<text::history::worse>(low);
     return better ? say<text::history::better_range>(low, high)
                   : say<text::history::worse_range>(low, high);
+}
+
+/// "7.1% slower", of times as good.
+std::string ratio_in_words(double ratio) {
+    const auto size = record::human_percent(std::abs(ratio - 1));
+    return ratio > 1 ? say<text::history::better>(size) : say<text::history::worse>(size);
+}
+
+/// Of times as good.
+std::string with_interval(const std::string& size, const std::optional<double>& low,
+                          const std::optional<double>& high) {
+    if (!low || !high) return size;
+    return say<text::history::interval>(size, signed_percent(*low - 1), signed_percent(*high - 1));
 }
 
 /// Of a change that nothing recorded dates.
@@ -76,10 +79,14 @@ std::string fact_in_words(const ChangedFact& fact) {
     return say_count<text::fact::changed_elsewhere>(fact.without_effect, text);
 }
 
-std::string ratio_in_words(double ratio) {
-    const auto size = record::human_percent(std::abs(ratio - 1));
-    if (ratio == 1) return say<text::history::no_change>();
-    return ratio > 1 ? say<text::history::better>(size) : say<text::history::worse>(size);
+std::string facts_in_words(const std::vector<ChangedFact>& facts) {
+    if (facts.empty()) return say<text::history::nothing_recorded>();
+    std::string out;
+    for (const auto& fact : facts) {
+        if (!out.empty()) out += say<text::list::separator>();
+        out += fact_in_words(fact);
+    }
+    return out;
 }
 
 std::string signed_percent(double share) {
@@ -87,79 +94,89 @@ std::string signed_percent(double share) {
     return (share < 0 ? "−" : "+") + size;
 }
 
-std::string step_in_words(const HistoryStep& step) {
+std::string period_in_words(double first, double last) {
+    const auto from = date_of(first);
+    const auto to = date_of(last);
+    return from == to ? from : say<text::history::period>(from, to);
+}
+
+std::string change_point_in_words(const ChangePoint& change) {
     const auto when =
-        step.facts.empty() ? between(step.earliest, step.latest) : date_of(step.seconds);
-    auto size = ratio_in_words(step.ratio);
-    if (step.low && step.high)
-        size = say<text::history::interval>(size, signed_percent(*step.low - 1),
-                                            signed_percent(*step.high - 1));
-    const auto where = step.machine.empty() ? say<text::history::between_machines>() : step.machine;
-    return say<text::history::step>(when, where, size, facts_in_words(step.facts));
+        change.facts.empty() ? between(change.earliest, change.latest) : date_of(change.seconds);
+    const auto where =
+        change.machine.empty() ? say<text::history::between_machines>() : change.machine;
+    return say<text::history::change>(
+        when, where, with_interval(ratio_in_words(change.ratio), change.low, change.high),
+        facts_in_words(change.facts));
 }
 
-std::vector<std::string> steps_in_words(std::span<const HistoryStep> steps) {
-    std::vector<std::pair<std::string, std::vector<HistoryStep>>> causes; // in the order of time
-    for (const auto& step : steps) {
-        const bool better = step.ratio > 1;
-        const auto why = facts_in_words(step.facts) + (better ? "+" : "-");
-        auto cause = std::ranges::find(causes, why,
-                                       &std::pair<std::string, std::vector<HistoryStep>>::first);
-        if (cause == causes.end()) {
-            causes.push_back({why, {}});
-            cause = causes.end() - 1;
-        }
-        cause->second.push_back(step);
+std::vector<SameChange> same_changes(std::span<const ChangePoint> points) {
+    std::vector<std::pair<std::string, SameChange>> causes;
+    for (const auto& point : points) {
+        const auto why = facts_in_words(point.facts) + (point.ratio > 1 ? "+" : "-");
+        auto cause = std::ranges::find(causes, why, &std::pair<std::string, SameChange>::first);
+        if (cause == causes.end()) cause = causes.insert(cause, {why, {}});
+        cause->second.points.push_back(point);
     }
-    std::vector<std::string> lines;
-    for (const auto& [why, same] : causes) {
-        if (same.size() == 1) {
-            lines.push_back(same.front().text);
-            continue;
-        }
-        const auto first = date_of(same.front().seconds);
-        const auto last = date_of(same.back().seconds);
-        lines.push_back(say<text::history::step>(
-            first == last ? first : say<text::history::period>(first, last),
-            say_count<text::history::places>(same.size()),
-            range_in_words(same, same.front().ratio > 1), facts_in_words(same.front().facts)));
+    std::vector<SameChange> out;
+    for (auto& [why, same] : causes) {
+        const auto& of = same.points;
+        same.text =
+            of.size() == 1
+                ? of.front().text
+                : say<text::history::change>(period_in_words(of.front().seconds, of.back().seconds),
+                                             say_count<text::history::places>(of.size()),
+                                             range_in_words(of, of.front().ratio > 1),
+                                             facts_in_words(of.front().facts));
+        out.push_back(std::move(same));
     }
-    return lines;
+    return out;
 }
 
-std::string event_in_words(const HistoryEvent& event, std::span<const HistoryStep> steps) {
-    const auto first = date_of(event.seconds);
-    const auto last = date_of(event.until);
-    const auto span = first == last ? first : say<text::history::period>(first, last);
-    const auto when = event.facts.empty() ? between(event.earliest, event.latest) : span;
+std::string size_in_short(const SameChange& change) {
+    const auto most = std::ranges::max_element(change.points, {}, [](const ChangePoint& point) {
+        return std::abs(std::log(point.ratio));
+    });
+    return signed_percent(most->ratio - 1);
+}
+
+std::string sizes_in_words(const HistoryEvent& event, std::span<const ChangePoint> changes) {
     std::string what;
     for (const bool better : {false, true}) {
         const std::size_t count = better ? event.better : event.worse;
         if (count == 0) continue;
         if (!what.empty()) what += say<text::list::comma>();
-        what += say<text::history::series_of>(count, event.measured, range_in_words(steps, better));
+        what +=
+            say<text::history::series_of>(count, event.measured, range_in_words(changes, better));
     }
+    return what;
+}
+
+std::string when_in_words(const HistoryEvent& event) {
+    return event.facts.empty() ? between(event.earliest, event.latest)
+                               : period_in_words(event.seconds, event.until);
+}
+
+std::string event_in_words(const HistoryEvent& event) {
+    const auto when = when_in_words(event);
     const auto why = facts_in_words(event.facts);
     const auto& machines = event.machines;
     if (machines.front().empty()) // from one to the next, whatever else changed on single ones
-        return say<text::history::event_between>(when, why, what);
+        return say<text::history::event_between>(when, why, event.what);
     const auto where = machines.size() > 1 ? say_count<text::history::machines>(machines.size())
                                            : machines.front();
-    return say<text::history::event>(when, why, what, where);
+    return say<text::history::event>(when, why, event.what, where);
 }
 
 std::string change_in_words(const QuarterChange& change) {
-    if (change.ratio == 1) return say<text::history::as_in>(change.from);
-    const auto text = say<text::history::against>(ratio_in_words(change.ratio), change.from);
-    if (!change.low || !change.high) return text;
-    return say<text::history::interval>(text, signed_percent(*change.low - 1),
-                                        signed_percent(*change.high - 1));
+    const auto size = with_interval(signed_percent(change.ratio - 1), change.low, change.high);
+    return change.found ? say<text::history::against>(size, change.from)
+                        : say<text::history::against_unfound>(size, change.from);
 }
 
 std::string trend_in_words(const Trend& trend) {
-    return say<text::history::interval>(
-        say<text::history::per_year>(signed_percent(trend.per_year)), signed_percent(trend.low),
-        signed_percent(trend.high));
+    return with_interval(say<text::history::per_year>(signed_percent(trend.per_year)),
+                         1 + trend.low, 1 + trend.high);
 }
 
 std::string spread_in_words(const Spread& spread, std::string_view unit) {

@@ -18,15 +18,30 @@ std::string machine_name(std::string_view id);
 std::string cause_in_words(Cause cause);
 /// "kernel 6.1.0 → 6.8.0".
 std::string fact_in_words(const ChangedFact& fact);
-/// "7.1% worse", of times as good.
-std::string ratio_in_words(double ratio);
+/// All of them, or that there is none.
+std::string facts_in_words(const std::vector<ChangedFact>& facts);
 /// "+3.1%", "−0.4%".
 std::string signed_percent(double share);
+/// "2024-10-01 to 2024-10-06", or the only day.
+std::string period_in_words(double first, double last);
 
-std::string step_in_words(const HistoryStep& step);
-/// A line for each cause: the same on several machines is said once.
-std::vector<std::string> steps_in_words(std::span<const HistoryStep> steps);
-std::string event_in_words(const HistoryEvent& event, std::span<const HistoryStep> steps);
+std::string change_point_in_words(const ChangePoint& change);
+
+/// The same change of one series, which several machines can show.
+struct SameChange {
+    std::vector<ChangePoint> points; ///< by time; never empty
+    std::string text;
+};
+/// In the order of time.
+std::vector<SameChange> same_changes(std::span<const ChangePoint> points);
+/// The largest: "−7.4%".
+std::string size_in_short(const SameChange& change);
+
+/// "2 of 3 test items became 6.7% to 7.4% slower".
+std::string sizes_in_words(const HistoryEvent& event, std::span<const ChangePoint> changes);
+/// When: "2024-10-01", "between 2025-07-05 and 2025-08-05".
+std::string when_in_words(const HistoryEvent& event);
+std::string event_in_words(const HistoryEvent& event);
 std::string change_in_words(const QuarterChange& change);
 std::string trend_in_words(const Trend& trend);
 std::string spread_in_words(const Spread& spread, std::string_view unit);

@@ -2,8 +2,8 @@
 
 #include "history/dates.hpp"
 #include "history/words.hpp"
-#include "render/csv_line.hpp"
-#include "render/history.hpp"
+#include "render/history_data.hpp"
+#include "write/csv_line.hpp"
 
 #include <fmt/core.h>
 
@@ -12,6 +12,8 @@
 
 namespace assay::report {
 namespace {
+
+using write::CsvLine;
 
 constexpr std::array columns{"kind",      "group",      "series",  "family", "benchmark",
                              "case",      "library",    "metric",  "unit",   "higher_is_better",
@@ -44,7 +46,7 @@ std::string count(const std::optional<std::size_t>& value) {
     return value ? std::to_string(*value) : "";
 }
 
-void write(CsvLine& line, const Cells& cells) {
+void write_cells(CsvLine& line, const Cells& cells) {
     line.text(cells.date).text(cells.until).text(cells.machine);
     line.raw(count(cells.runs)).raw(count(cells.machines));
     line.number(cells.before).number(cells.value).number(cells.low).number(cells.high);
@@ -72,7 +74,7 @@ public:
                             .value = quarter.value,
                             .low = quarter.low,
                             .high = quarter.high});
-        for (const auto& step : series_.steps) add("step", cells_of(step));
+        for (const auto& step : series_.change_points) add("step", cells_of(step));
         if (series_.spread)
             add("spread", {.machines = series_.spread->machines,
                            .value = series_.spread->p50,
@@ -82,7 +84,7 @@ public:
     }
 
 private:
-    static Cells cells_of(const HistoryStep& step) {
+    static Cells cells_of(const ChangePoint& step) {
         std::string facts;
         for (const auto& fact : step.facts)
             facts += fmt::format("{}{}", facts.empty() ? "" : "; ", fact_in_words(fact));
@@ -105,7 +107,7 @@ private:
         line.text(series_.benchmark).text(series_.what).text(series_.library);
         line.text(series_.metric).text(series_.unit);
         line.raw(series_.higher_is_better ? "true" : "false");
-        write(line, cells);
+        write_cells(line, cells);
     }
 
     std::string& out_;
@@ -126,7 +128,7 @@ std::string to_csv(const History& history) {
         CsvLine line{out};
         line.raw("not_used").raw("").text(problem.where);
         for (int i = 0; i < 7; ++i) line.raw("");
-        write(line, {.text = problem.reason});
+        write_cells(line, {.text = problem.reason});
     }
     return out;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "history/document.hpp"
 #include "json/json.hpp"
-#include "render/history.hpp"
+#include "render/history_data.hpp"
 
 #include <cmath>
 #include <optional>
@@ -39,7 +40,7 @@ Value point(const HistoryPoint& point) {
             {"files", point.files}};
 }
 
-Value step(const HistoryStep& step) {
+Value step(const ChangePoint& step) {
     return {{"seconds", step.seconds},
             {"earliest", step.earliest},
             {"latest", step.latest},
@@ -79,13 +80,10 @@ Value quarter(const Quarter& quarter) {
 
 Value change(const std::optional<QuarterChange>& change) {
     if (!change) return nullptr;
-    return {{"from", change->from},
-            {"to", change->to},
-            {"ratio", number(change->ratio)},
-            {"low", number(change->low)},
-            {"high", number(change->high)},
-            {"machines", change->machines},
-            {"text", change->text}};
+    return {{"from", change->from},           {"to", change->to},
+            {"ratio", number(change->ratio)}, {"low", number(change->low)},
+            {"high", number(change->high)},   {"machines", change->machines},
+            {"found", change->found},         {"text", change->text}};
 }
 
 Value trend(const std::optional<Trend>& trend) {
@@ -121,7 +119,8 @@ Value series(const HistorySeries& series) {
             {"unit", series.unit},
             {"higher_is_better", series.higher_is_better},
             {"points", list(series.points, &point)},
-            {"steps", list(series.steps, &step)},
+            {"steps", list(series.change_points, &step)},
+            {"detectable", number(series.detectable)},
             {"breaks", list(series.breaks, &new_machine)},
             {"quarters", list(series.quarters, &quarter)},
             {"change", change(series.change)},
@@ -148,6 +147,7 @@ Value not_used(const Problem& problem) {
 
 std::string to_json(const History& history) {
     return json::to_text({{"schema", "assay.history/1"},
+                          {"verdict", verdict_of(history)},
                           {"cause", history.cause},
                           {"groups", list(history.groups, &group)},
                           {"notes", history.notes},

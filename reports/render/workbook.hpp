@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A report, a comparison, a history or a prediction as a workbook (xlsx), for people who go on calculating. Every number
+// A report or a comparison as a workbook (xlsx), for people who go on calculating. Every number
 // is one, in SI base units; formats show prefixes. Equal data make equal files.
 
 #pragma once
 
 #include "base/result.hpp"
 #include "compare/comparison.hpp"
-#include "history/history.hpp"
 #include "model/view.hpp"
 
 #include <span>
@@ -18,6 +17,5 @@ namespace assay::report {
 /// The bytes of the file. Fails where a temporary file cannot be written.
 Result<std::string> to_workbook(std::span<const Report> reports);
 Result<std::string> to_workbook(const Comparison& comparison);
-Result<std::string> to_workbook(const History& history);
 
 } // namespace assay::report

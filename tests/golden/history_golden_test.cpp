@@ -4,14 +4,18 @@
 // new processor and something nobody wrote down.
 
 #include "expect_golden.hpp"
+#include "history/document.hpp"
 #include "language/language.hpp"
-#include "render/history.hpp"
+#include "render/history_data.hpp"
 #include "support/fleet.hpp"
+#include "write/markdown.hpp"
+#include "write/terminal.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 namespace assay::report {
 namespace {
@@ -53,21 +57,27 @@ Collection collection() {
 
 History history() { return make_history(collection()).value(); }
 
-TEST(GoldenHistory, Terminal) { test::expect_golden("history.txt", to_terminal(history())); }
+std::vector<document::Document> documents() { return {make_document(history())}; }
+
+TEST(GoldenHistory, Terminal) {
+    test::expect_golden("history.txt", write::to_terminal(documents()));
+}
 
 TEST(GoldenHistory, Chinese) {
     use_language(Language::zh);
-    const auto text = to_terminal(history());
+    const auto text = write::to_terminal(documents());
     use_language(Language::en);
     test::expect_golden("history-zh.txt", text);
 }
 
 TEST(GoldenHistory, NarrowTerminalInColour) {
     test::expect_golden("history-narrow.txt",
-                        to_terminal(history(), {.width = 64, .colour = true}));
+                        write::to_terminal(documents(), {.width = 64, .colour = true}));
 }
 
-TEST(GoldenHistory, Markdown) { test::expect_golden("history.md", to_markdown(history())); }
+TEST(GoldenHistory, Markdown) {
+    test::expect_golden("history.md", write::to_markdown(documents()));
+}
 
 TEST(GoldenHistory, Json) {
     auto short_one = make_history(collection(), {.points = 8}).value();

@@ -186,8 +186,8 @@ TEST(Units, NeedEachOtherInNoCircle) {
         {"reports/store", {"collection", "digest", "find", "gather", "index", "load"}},
         {"reports/compare", {"arrange", "comparison", "contrast", "sides", "units", "unlike"}},
         {"reports/history",
-         {"attribution", "elsewhere", "facts", "history", "outlook", "points", "steps", "tracks",
-          "words"}},
+         {"attribution", "change_points", "elsewhere", "facts", "history", "points", "tracks",
+          "trends", "words"}},
         {"reports/render", {"lines", "terminal"}},
         {"reports/import", {"draft", "import"}},
     };

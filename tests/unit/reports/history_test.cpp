@@ -47,7 +47,7 @@ protected:
     std::uint32_t latency = fleet.series("memory.latency", "host", "latency");
 };
 
-TEST_F(HistoryTest, NoiseIsNoStep) {
+TEST_F(HistoryTest, NoiseIsNoChange) {
     for (const char* id : {"m-1", "m-2", "m-3"}) measure(id, 0, 24);
     const auto history = made();
     ASSERT_THAT(history.groups, SizeIs(1));
@@ -55,12 +55,13 @@ TEST_F(HistoryTest, NoiseIsNoStep) {
     EXPECT_EQ(history.groups[0].machines, 3U);
     EXPECT_EQ(history.groups[0].runs, 72U);
     EXPECT_THAT(history.groups[0].events, IsEmpty());
-    for (const auto& series : history.groups[0].series) EXPECT_THAT(series.steps, IsEmpty());
+    for (const auto& series : history.groups[0].series)
+        EXPECT_THAT(series.change_points, IsEmpty());
     EXPECT_TRUE(is_comparable(history));
     EXPECT_FALSE(has_regression(history));
 }
 
-TEST_F(HistoryTest, AStepHasItsDateSizeAndCause) {
+TEST_F(HistoryTest, AChangeHasItsDateSizeAndCause) {
     measure("m-1", 0, 10);
     fleet.machine.kernel = "6.8.0";
     measure("m-1", 10, 22, 0.95);
@@ -68,8 +69,8 @@ TEST_F(HistoryTest, AStepHasItsDateSizeAndCause) {
     const auto& group = history.groups.at(0);
     ASSERT_THAT(group.series, SizeIs(2));
     for (const auto& series : group.series) {
-        ASSERT_THAT(series.steps, SizeIs(1)) << series.identity;
-        const auto& step = series.steps[0];
+        ASSERT_THAT(series.change_points, SizeIs(1)) << series.identity;
+        const auto& step = series.change_points[0];
         EXPECT_EQ(step.seconds, day(140));
         EXPECT_NEAR(step.ratio, 0.95, 0.005); // worse, whichever way up the figure is
         EXPECT_LT(*step.low, step.ratio);
@@ -84,7 +85,8 @@ TEST_F(HistoryTest, AStepHasItsDateSizeAndCause) {
     ASSERT_THAT(group.events, SizeIs(1));
     EXPECT_EQ(group.events[0].worse, 2U);
     EXPECT_EQ(group.events[0].measured, 2U);
-    EXPECT_THAT(group.events[0].text, HasSubstr("2024-05-20, kernel 6.1.0 → 6.8.0: 2 of 2 series"));
+    EXPECT_THAT(group.events[0].text,
+                HasSubstr("2024-05-20, kernel 6.1.0 → 6.8.0: 2 of 2 test items became"));
     EXPECT_TRUE(has_regression(history));
 }
 
@@ -126,8 +128,8 @@ TEST_F(HistoryTest, AStateOfTheDeviceIsACauseAndNoOtherSeries) {
     const auto history = made();
     ASSERT_THAT(history.groups.at(0).series, SizeIs(2));
     for (const auto& series : history.groups[0].series) {
-        ASSERT_THAT(series.steps, SizeIs(1)) << series.identity;
-        const auto& facts = series.steps[0].facts;
+        ASSERT_THAT(series.change_points, SizeIs(1)) << series.identity;
+        const auto& facts = series.change_points[0].facts;
         if (series.benchmark == "memory.latency") { // of the host
             EXPECT_THAT(facts, IsEmpty());
             continue;
@@ -147,9 +149,9 @@ TEST_F(HistoryTest, FirmwareIsACause) {
     measure("m-1", 10, 22, 0.95);
     const auto history = made();
     for (const auto& series : history.groups.at(0).series) {
-        ASSERT_THAT(series.steps, SizeIs(1)) << series.identity;
+        ASSERT_THAT(series.change_points, SizeIs(1)) << series.identity;
         std::string text;
-        for (const auto& fact : series.steps[0].facts)
+        for (const auto& fact : series.change_points[0].facts)
             text += fact.name + " " + fact.before + " " + fact.after + "; ";
         EXPECT_EQ(text, "bios 1.4 1.5; microcode 0x2b 0x2c; ");
     }
@@ -181,7 +183,7 @@ TEST_F(HistoryTest, WhatWasDisturbedIsNoFigure) {
     EXPECT_THAT(history.not_used, SizeIs(2));
 }
 
-TEST_F(HistoryTest, WhatChangedWithoutEffectIsNoStepAndWeakensTheEvidence) {
+TEST_F(HistoryTest, WhatIsRecordedWithoutEffectIsNoChangeAndWeakensTheEvidence) {
     measure("m-1", 0, 10);
     measure("m-2", 0, 10);
     measure("m-3", 0, 10);
@@ -195,7 +197,7 @@ TEST_F(HistoryTest, WhatChangedWithoutEffectIsNoStepAndWeakensTheEvidence) {
     EXPECT_THAT(event.machines, ElementsAre("m-1"));
     ASSERT_THAT(event.facts, SizeIs(1));
     EXPECT_EQ(event.facts[0].without_effect, 2U);
-    EXPECT_THAT(event.text, HasSubstr("without a step on 2 other machines"));
+    EXPECT_THAT(event.text, HasSubstr("without effect on 2 other machines"));
 }
 
 TEST_F(HistoryTest, MachinesOneAfterTheOtherWithOneCauseAreOneEvent) {
@@ -216,13 +218,13 @@ TEST_F(HistoryTest, MachinesOneAfterTheOtherWithOneCauseAreOneEvent) {
     EXPECT_FALSE(has_regression(history));
 }
 
-TEST_F(HistoryTest, AStepWithNothingRecordedIsUnexplained) {
+TEST_F(HistoryTest, AChangeWithNothingRecordedIsUnexplained) {
     measure("m-1", 0, 12);
     measure("m-1", 12, 24, 0.96);
     const auto history = made();
     ASSERT_THAT(history.groups[0].events, SizeIs(1));
     EXPECT_EQ(history.groups[0].events[0].cause, Cause::unexplained);
-    EXPECT_THAT(history.groups[0].events[0].text, HasSubstr("nothing that is recorded changed"));
+    EXPECT_THAT(history.groups[0].events[0].text, HasSubstr("nothing recorded changed with it"));
 }
 
 TEST_F(HistoryTest, ALibraryExplainsItsOwnSeriesOnly) {
@@ -231,8 +233,8 @@ TEST_F(HistoryTest, ALibraryExplainsItsOwnSeriesOnly) {
     measure("m-1", 10, 22, 1.08);
     const auto history = made();
     for (const auto& series : history.groups[0].series) {
-        ASSERT_THAT(series.steps, SizeIs(1));
-        EXPECT_EQ(series.steps[0].cause,
+        ASSERT_THAT(series.change_points, SizeIs(1));
+        EXPECT_EQ(series.change_points[0].cause,
                   series.library == "openblas" ? Cause::software : Cause::unexplained);
     }
 }
@@ -244,7 +246,7 @@ TEST_F(HistoryTest, SeveralFactsAtOnceAreAllNamedAndTheInstanceComesFirst) {
     *fleet.machine.memory_bytes += 10'000'000; // less than a kernel keeps more or less
     measure("m-1", 10, 22, 0.9);
     const auto history = made();
-    const auto& step = history.groups[0].series[0].steps.at(0);
+    const auto& step = history.groups[0].series[0].change_points.at(0);
     EXPECT_EQ(step.cause, Cause::instance);
     ASSERT_THAT(step.facts, SizeIs(2));
     EXPECT_EQ(step.facts[0].name, "virtualization");
@@ -258,11 +260,11 @@ TEST_F(HistoryTest, WhatDidNotLastIsNoCause) {
     fleet.machine.kernel = "6.1.0"; // and back, while the level stays
     measure("m-1", 11, 24, 0.95);
     const History history = made();
-    const auto& step = history.groups[0].series[0].steps.at(0);
+    const auto& step = history.groups[0].series[0].change_points.at(0);
     EXPECT_EQ(step.cause, Cause::unexplained);
 }
 
-TEST_F(HistoryTest, OneBadRunIsNoStep) {
+TEST_F(HistoryTest, OneBadRunIsNoChange) {
     measure("m-1", 0, 12);
     measure("m-1", 12, 13, 0.6);
     measure("m-1", 13, 24);
@@ -277,7 +279,7 @@ TEST_F(HistoryTest, SmallerThanTheMinimumEffectIsNotCalled) {
     EXPECT_THAT(made({.minimum_effect = 0.003}).groups[0].events, SizeIs(1));
 }
 
-TEST_F(HistoryTest, MachinesOfATypeLieApartAndThatIsNoStep) {
+TEST_F(HistoryTest, MachinesOfATypeLieApartAndThatIsNoChange) {
     for (int m = 0; m < 8; ++m) measure("m-" + std::to_string(m), 0, 8, 1 + 0.05 * m);
     const auto history = made();
     EXPECT_THAT(history.groups[0].events, IsEmpty());
@@ -311,7 +313,7 @@ TEST_F(HistoryTest, ShortLivedMachinesAreComparedFromOneToTheNext) {
     ASSERT_THAT(group.events, SizeIs(1));
     EXPECT_EQ(group.events[0].cause, Cause::instance);
     EXPECT_THAT(group.events[0].text, HasSubstr("from one machine to the next"));
-    EXPECT_NEAR(group.series[0].steps.at(0).ratio, 1.2, 0.01);
+    EXPECT_NEAR(group.series[0].change_points.at(0).ratio, 1.2, 0.01);
     EXPECT_THAT(group.series[0].breaks, SizeIs(19));
 }
 
@@ -343,7 +345,7 @@ TEST_F(HistoryTest, RunsOfADayAreOnePointUnlessDaysAreFew) {
     const auto history = make_history(once.collection);
     ASSERT_TRUE(history);
     EXPECT_THAT(history->groups[0].series[0].points, SizeIs(8));
-    EXPECT_THAT(history->groups[0].series[0].steps, SizeIs(1));
+    EXPECT_THAT(history->groups[0].series[0].change_points, SizeIs(1));
     EXPECT_THAT(history->notes, testing::Contains(HasSubstr("fewer than 5 days")));
 }
 
@@ -398,7 +400,7 @@ TEST_F(HistoryTest, WhatHasNoPlaceIsNamed) {
     EXPECT_THAT(reasons, testing::UnorderedElementsAre(
                              "ends in the middle", HasSubstr("is not a time"),
                              HasSubstr("one of the two is a copy"), HasSubstr("(\"passive\")"),
-                             HasSubstr("no figure"), HasSubstr("no figure")));
+                             HasSubstr("no value"), HasSubstr("no value")));
     EXPECT_EQ(history.groups[0].series[0].points.size(), 6U);
 }
 

@@ -115,18 +115,19 @@ TEST_F(HistoryTruth, WhatIsPlantedIsFoundWithItsCause) {
     EXPECT_THAT(b.events[0].facts,
                 Contains(Field(&ChangedFact::name, "software.openblas.version")));
     for (const auto& series : b.series)
-        EXPECT_EQ(series.steps.size(), series.library == "openblas" ? 4U : 0U) << series.identity;
+        EXPECT_EQ(series.change_points.size(), series.library == "openblas" ? 4U : 0U)
+            << series.identity;
 
     const auto& c = group(history, "aws c8g.2xlarge");
     ASSERT_THAT(c.events, SizeIs(1));
     EXPECT_EQ(c.events[0].cause, Cause::instance);
     EXPECT_EQ(c.events[0].better, c.series.size());
-    EXPECT_NEAR(c.series[0].steps.at(0).ratio, 1.2, 0.04);
+    EXPECT_NEAR(c.series[0].change_points.at(0).ratio, 1.2, 0.04);
 
     // Between the last run before and the first one after, on every machine.
     constexpr double turn = 91 * 86400 / 2.0; // seconds between runs of a machine
     for (const auto& series : a.series)
-        for (const auto& step : series.steps) {
+        for (const auto& step : series.change_points) {
             const double planted = series.family == "memory" ? kernel : unknown;
             EXPECT_NEAR(step.seconds, planted, 2 * turn) << series.identity;
             EXPECT_LT(step.high.value_or(2), 1) << series.identity;

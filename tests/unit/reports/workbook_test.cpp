@@ -3,13 +3,16 @@
 // Workbooks, by the XML in them: numbers are numbers, text is text, equal data make equal files. The
 // library deflates, so what is looked at is inflated with zlib, which it links itself.
 
+#include "history/document.hpp"
 #include "language/language.hpp"
 #include "model/view.hpp"
+#include "predict/document.hpp"
 #include "predict/prediction.hpp"
 #include "render/workbook.hpp"
 #include "render/workbook_file.hpp"
 #include "sample.hpp"
 #include "support/measured_collective.hpp"
+#include "write/workbook.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -166,16 +169,20 @@ TEST_F(Workbook, AHistoryHasPointsWithDates) {
                          .metric = "bandwidth",
                          .unit = "B/s"};
     series.points = {{.seconds = 1767225600, .value = 5e10}}; // 2026-01-01
-    series.steps = {{.seconds = 1767225600, .before = 4e10, .after = 5e10, .ratio = 1.25}};
+    series.change_points = {{.seconds = 1767225600, .before = 4e10, .after = 5e10, .ratio = 1.25}};
     series.spread = Spread{.machines = 9,
                            .p05 = 4e10,
                            .p50 = 5e10,
                            .p95 = 6e10,
                            .slowest = {{.machines = 8, .value = 4.1e10}}};
     history.groups = {{.name = "aws c7a.large", .to = 1767225600, .series = {series}}};
-    const auto files = files_of(to_workbook(history));
-    EXPECT_THAT(files.at("xl/worksheets/sheet4.xml"), HasSubstr("<v>46023</v>")) << "days of Excel";
-    EXPECT_THAT(files.at("xl/worksheets/sheet5.xml"), HasSubstr("<v>41000000000</v>"));
+    const auto files = files_of(write::to_workbook({{make_document(history)}}));
+    for (const char* sheet : {"sheet3", "sheet5"}) // change points, points
+        EXPECT_THAT(files.at(std::string{"xl/worksheets/"} + sheet + ".xml"),
+                    HasSubstr("<v>46023</v>"))
+            << "days of Excel";
+    EXPECT_THAT(files.at("xl/worksheets/sheet3.xml"), HasSubstr("<v>1.25</v>"));
+    EXPECT_THAT(files.at("xl/worksheets/sheet4.xml"), HasSubstr("<v>41000000000</v>"));
     EXPECT_THAT(files.at("docProps/core.xml"), HasSubstr("2026-01-01T00:00:00Z"));
 }
 
@@ -188,8 +195,8 @@ TEST_F(Workbook, APredictionHasATimeForEachSizeAndWhatItRestsOn) {
                                                                            .node_bandwidth = {},
                                                                            .filter = {}});
     ASSERT_TRUE(prediction);
-    const auto files = files_in(*to_workbook(*prediction));
-    EXPECT_THAT(files.at("xl/worksheets/sheet1.xml"), HasSubstr("<v>1048576</v>"));
+    const auto files = files_in(*write::to_workbook({{make_document(*prediction)}}));
+    EXPECT_THAT(files.at("xl/worksheets/sheet2.xml"), HasSubstr("<v>1048576</v>"));
     EXPECT_THAT(
         files.at("xl/sharedStrings.xml"),
         testing::AllOf(HasSubstr("gpu.8xlarge"), HasSubstr("ring within nodes, ring between")));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "history/outlook.hpp"
+#include "history/trends.hpp"
 
 #include "history/dates.hpp"
 #include "history/words.hpp"
@@ -43,12 +43,12 @@ std::vector<double> independent(const ByMachine& machines) {
     return means;
 }
 
-/// Oriented logarithms of a sample without the steps before it.
-double without_steps(const SeriesSteps& steps, const std::string& machine, double seconds,
-                     double good) {
-    for (const auto& step : steps.steps)
-        if (step.step.machine == machine && step.step.seconds <= seconds)
-            good -= std::log(step.step.ratio);
+/// Oriented logarithms of a sample without the changes before it.
+double without_changes(const SeriesChanges& changes, const std::string& machine, double seconds,
+                       double good) {
+    for (const auto& change : changes.changes)
+        if (change.point.machine == machine && change.point.seconds <= seconds)
+            good -= std::log(change.point.ratio);
     return good;
 }
 
@@ -76,15 +76,16 @@ std::vector<TrendPoint> fewer(std::vector<TrendPoint> points) {
 }
 
 /// Within machines where they were measured often enough, otherwise from machine to machine.
-std::vector<TrendPoint> trend_points(const SeriesTracks& tracks, const SeriesSteps& steps) {
+std::vector<TrendPoint> trend_points(const SeriesTracks& tracks, const SeriesChanges& changes) {
     std::vector<TrendPoint> within;
     for (const auto& track : tracks.tracks) {
         if (track.samples.size() < fewest_samples) continue;
         std::vector<TrendPoint> points;
         double sum = 0;
         for (const auto& sample : track.samples) {
-            points.push_back({sample.seconds / year_seconds,
-                              without_steps(steps, track.machine, sample.seconds, sample.good)});
+            points.push_back(
+                {sample.seconds / year_seconds,
+                 without_changes(changes, track.machine, sample.seconds, sample.good)});
             sum += points.back().good;
         }
         for (auto& point : points) {
@@ -95,21 +96,21 @@ std::vector<TrendPoint> trend_points(const SeriesTracks& tracks, const SeriesSte
     if (within.size() >= tracks.machines.size() && !within.empty()) return within;
     std::vector<TrendPoint> between;
     for (const auto& sample : tracks.machines)
-        between.push_back(
-            {sample.seconds / year_seconds, without_steps(steps, "", sample.seconds, sample.good)});
+        between.push_back({sample.seconds / year_seconds,
+                           without_changes(changes, "", sample.seconds, sample.good)});
     return between;
 }
 
 /// Means of the machines' last levels: how they are now.
-std::vector<double> present_levels(const SeriesTracks& tracks, const SeriesSteps& steps) {
+std::vector<double> present_levels(const SeriesTracks& tracks, const SeriesChanges& changes) {
     double last = 0;
     for (const auto& track : tracks.tracks) last = std::max(last, track.samples.back().seconds);
     std::vector<double> levels;
     for (const auto& track : tracks.tracks) {
         double from = last - year_seconds;
-        for (const auto& step : steps.steps) // of its own, or from machine to machine
-            if (step.step.machine.empty() || step.step.machine == track.machine)
-                from = std::max(from, step.step.seconds);
+        for (const auto& change : changes.changes) // of its own, or from machine to machine
+            if (change.point.machine.empty() || change.point.machine == track.machine)
+                from = std::max(from, change.point.seconds);
         std::vector<double> good;
         for (const auto& sample : track.samples)
             if (sample.seconds >= from) good.push_back(sample.good);
@@ -143,7 +144,8 @@ std::vector<Quarter> make_quarters(const SeriesTracks& tracks, bool higher_is_be
     return quarters;
 }
 
-std::optional<QuarterChange> make_quarter_change(const SeriesTracks& tracks) {
+std::optional<QuarterChange> make_quarter_change(const SeriesTracks& tracks,
+                                                 const SeriesChanges& changes) {
     const auto quarters = by_quarter(tracks);
     if (quarters.size() < 2) return std::nullopt;
     const auto& [last, now] = *quarters.rbegin();
@@ -172,12 +174,16 @@ std::optional<QuarterChange> make_quarter_change(const SeriesTracks& tracks) {
                          .machines = differences.size()};
     if (std::isfinite(difference.low)) change.low = std::exp(difference.low);
     if (std::isfinite(difference.high)) change.high = std::exp(difference.high);
+    change.found = std::ranges::any_of(changes.changes, [&](const ExplainedChange& one) {
+        const auto quarter = quarter_of(one.point.seconds);
+        return from->first <= quarter && quarter <= last && one.better == (change.ratio > 1);
+    });
     change.text = change_in_words(change);
     return change;
 }
 
-std::optional<Trend> make_trend(const SeriesTracks& tracks, const SeriesSteps& steps) {
-    const auto points = fewer(trend_points(tracks, steps));
+std::optional<Trend> make_trend(const SeriesTracks& tracks, const SeriesChanges& changes) {
+    const auto points = fewer(trend_points(tracks, changes));
     if (points.size() < fewest_samples ||
         (points.back().years - points.front().years) * year_seconds < shortest_trend)
         return std::nullopt;
@@ -196,9 +202,9 @@ std::optional<Trend> make_trend(const SeriesTracks& tracks, const SeriesSteps& s
     return trend;
 }
 
-std::optional<Spread> make_spread(const SeriesTracks& tracks, const SeriesSteps& steps,
+std::optional<Spread> make_spread(const SeriesTracks& tracks, const SeriesChanges& changes,
                                   const Series& series) {
-    const auto levels = present_levels(tracks, steps);
+    const auto levels = present_levels(tracks, changes);
     if (levels.size() < fewest_machines) return std::nullopt;
     const double up = series.higher_is_better ? 1 : -1;
     const auto value = [&](double good) { return std::exp(up * good); };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "history/steps.hpp"
+#include "history/change_points.hpp"
 
 #include "stats/history.hpp"
+#include "stats/verdict.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,63 +28,64 @@ constexpr double reach = 4;
 /// Factor from the median of absolute deviations to the standard deviation of a normal distribution.
 constexpr double mad_to_deviation = 1.4826;
 /// 99% point of the likelihood ratio of the place of a change: Hansen (2000), Econometrica 68, 575,
-/// table I. At 95% one step in twenty would be put beside the change that made it.
+/// table I. At 95% one change in twenty would be put beside the change that made it.
 constexpr double place_threshold = 10.59;
 /// Lines that teach something about noise in general; with fewer all series of the group are asked.
 constexpr std::size_t fewest_lines = 4;
 
-/// A line on the way: its values and the places of its steps.
+/// A line on the way: its values and the places of its changes.
 class Segmented {
 public:
     explicit Segmented(const Line& line) {
         for (const auto& sample : line.samples) values_.push_back(sample.good);
-        for (const auto& step : stats::find_steps(values_, generous_alpha))
-            steps_.push_back(step.index);
+        for (const auto& change : stats::find_steps(values_, generous_alpha))
+            changes_.push_back(change.index);
         calm();
     }
 
-    std::size_t steps() const { return steps_.size(); }
+    std::size_t changes() const { return changes_.size(); }
     std::size_t size() const { return values_.size(); }
-    std::size_t place(std::size_t step) const { return steps_[step]; }
-    std::size_t begin(std::size_t step) const { return step == 0 ? 0 : steps_[step - 1]; }
-    std::size_t end(std::size_t step) const {
-        return step + 1 == steps_.size() ? values_.size() : steps_[step + 1];
+    std::size_t place(std::size_t change) const { return changes_[change]; }
+    std::size_t begin(std::size_t change) const { return change == 0 ? 0 : changes_[change - 1]; }
+    std::size_t end(std::size_t change) const {
+        return change + 1 == changes_.size() ? values_.size() : changes_[change + 1];
     }
-    void remove(std::size_t step) {
-        steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(step));
+    void remove(std::size_t change) {
+        changes_.erase(changes_.begin() + static_cast<std::ptrdiff_t>(change));
     }
 
     /// About the levels of its segments.
     stats::VarianceEstimate variance() const {
         double squares = 0;
-        for (std::size_t i = 0; i <= steps_.size(); ++i) {
+        for (std::size_t i = 0; i <= changes_.size(); ++i) {
             const auto part = segment(i);
             const double level = stats::mean(part);
             for (const double value : part) squares += (value - level) * (value - level);
         }
-        const auto degrees = static_cast<double>(values_.size() - steps_.size() - 1);
+        const auto degrees = static_cast<double>(values_.size() - changes_.size() - 1);
         return {.variance = squares / degrees, .degrees = degrees};
     }
 
-    /// Among how many a step was chosen: every place along the line, and where one of its levels begins
-    /// or ends with another step, every pair of places.
-    double choices(std::size_t step) const {
+    /// Among how many a change was chosen: every place along the line, and where one of its levels begins
+    /// or ends with another change, every pair of places.
+    double choices(std::size_t change) const {
         const auto count = static_cast<double>(values_.size());
-        return begin(step) == 0 && end(step) == values_.size() ? count : count * count;
+        return begin(change) == 0 && end(change) == values_.size() ? count : count * count;
     }
     double level(std::size_t i) const { return stats::mean(segment(i)); }
-    stats::Difference difference(std::size_t step, const stats::VarianceEstimate& variance) const {
+    stats::Difference difference(std::size_t change,
+                                 const stats::VarianceEstimate& variance) const {
         const stats::Values all{values_};
         return stats::difference(
-            all.subspan(begin(step), place(step) - begin(step)),
-            all.subspan(place(step), end(step) - place(step)),
+            all.subspan(begin(change), place(change) - begin(change)),
+            all.subspan(place(change), end(change) - place(change)),
             {.variance = inflation * variance.variance, .degrees = variance.degrees});
     }
 
-    /// Places of a step that explain its two segments about as well as the best, the best first.
-    std::vector<std::size_t> places(std::size_t step, double variance) const {
+    /// Places of a change that explain its two segments about as well as the best, the best first.
+    std::vector<std::size_t> places(std::size_t change, double variance) const {
         const stats::Values part =
-            stats::Values{values_}.subspan(begin(step), end(step) - begin(step));
+            stats::Values{values_}.subspan(begin(change), end(change) - begin(change));
         const double center = stats::mean(part);
         std::vector<std::pair<double, std::size_t>> explained;
         double sum = 0;
@@ -91,7 +93,7 @@ public:
             sum += part[i - 1] - center;
             const auto left = static_cast<double>(i);
             const auto right = static_cast<double>(part.size() - i);
-            explained.emplace_back(-sum * sum * (1 / left + 1 / right), begin(step) + i);
+            explained.emplace_back(-sum * sum * (1 / left + 1 / right), begin(change) + i);
         }
         std::ranges::sort(explained);
         const double limit = explained.front().first + place_threshold * variance;
@@ -110,15 +112,15 @@ public:
 
 private:
     std::span<const double> segment(std::size_t i) const {
-        const std::size_t from = i == 0 ? 0 : steps_[i - 1];
-        const std::size_t to = i == steps_.size() ? values_.size() : steps_[i];
+        const std::size_t from = i == 0 ? 0 : changes_[i - 1];
+        const std::size_t to = i == changes_.size() ? values_.size() : changes_[i];
         return std::span{values_}.subspan(from, to - from);
     }
     /// One bad run must not move a level.
     void calm() {
         std::vector<double> levels;
         std::vector<double> distances;
-        for (std::size_t i = 0; i <= steps_.size(); ++i) {
+        for (std::size_t i = 0; i <= changes_.size(); ++i) {
             const auto part = segment(i);
             levels.insert(levels.end(), part.size(), stats::median(part));
         }
@@ -131,24 +133,45 @@ private:
     }
 
     std::vector<double> values_;
-    std::vector<std::size_t> steps_; ///< indices of the first samples after them
+    std::vector<std::size_t> changes_; ///< indices of the first samples after them
 };
 
 class Search {
 public:
     Search(std::span<const Line> lines, double alpha, double minimum_effect)
-        : lines_{lines}, alpha_{alpha}, least_{std::log1p(minimum_effect)} {
+        : lines_{lines}, alpha_{alpha}, minimum_effect_{minimum_effect},
+          least_{std::log1p(minimum_effect)} {
         for (const auto& line : lines) segmented_.emplace_back(line);
         learn_noise();
     }
 
-    std::vector<FoundStep> steps() {
+    Changes changes() {
         while (drop_weakest()) {
         }
-        return std::move(found_);
+        Changes out{.found = std::move(found_), .detectable = {}};
+        for (std::size_t i = 0; i < lines_.size(); ++i) out.detectable.push_back(detectable(i));
+        return out;
     }
 
 private:
+    double detectable(std::size_t i) const {
+        const auto& line = segmented_[i];
+        const auto variance = stats::moderate(line.variance(), noise_[i]);
+        const auto count = static_cast<double>(line.size());
+        const double after = std::max(2.0, std::floor(count / 4));
+        const double squared_error =
+            inflation * variance.variance * (1 / after + 1 / (count - after));
+        // The price of all lines, and of every place along this one.
+        const double level = alpha_ / (static_cast<double>(lines_.size()) * count);
+        return stats::detectable_change({.log_ratio = 0,
+                                         .standard_error = std::sqrt(squared_error),
+                                         .degrees = variance.degrees,
+                                         .p = 1,
+                                         .low = 0,
+                                         .high = 0},
+                                        level, minimum_effect_);
+    }
+
     void learn_noise() {
         // Of one series on all machines, or of all series of the group; lines whose samples are
         // machines have another kind of noise.
@@ -175,15 +198,15 @@ private:
         }
     }
 
-    /// Tests every step as things stand; takes the weakest of each line away where there is one too weak.
+    /// Tests every change as things stand; takes the weakest of each line away where there is one too weak.
     bool drop_weakest() {
         found_.clear();
-        std::vector<double> p; // lines without a step count as tests that found nothing
+        std::vector<double> p; // lines without a change count as tests that found nothing
         std::vector<std::size_t> owner;
         for (std::size_t i = 0; i < lines_.size(); ++i) {
             const auto& line = segmented_[i];
             const auto variance = stats::moderate(line.variance(), noise_[i]);
-            for (std::size_t k = 0; k < line.steps(); ++k) {
+            for (std::size_t k = 0; k < line.changes(); ++k) {
                 const auto difference = line.difference(k, variance);
                 p.push_back(std::min(1.0, difference.p * line.choices(k)));
                 owner.push_back(k);
@@ -196,7 +219,7 @@ private:
                                   .after = line.level(k + 1),
                                   .difference = difference});
             }
-            if (line.steps() == 0) p.push_back(1);
+            if (line.changes() == 0) p.push_back(1);
         }
         adjust(p);
         return remove_weak(owner);
@@ -205,11 +228,11 @@ private:
     void adjust(const std::vector<double>& p) {
         const auto adjusted = stats::benjamini_hochberg(p);
         std::size_t at = 0;
-        std::size_t step = 0;
+        std::size_t change = 0;
         for (std::size_t i = 0; i < lines_.size(); ++i) {
-            const std::size_t count = std::max<std::size_t>(segmented_[i].steps(), 1);
-            if (segmented_[i].steps() > 0)
-                for (std::size_t k = 0; k < count; ++k) found_[step++].p = adjusted[at + k];
+            const std::size_t count = std::max<std::size_t>(segmented_[i].changes(), 1);
+            if (segmented_[i].changes() > 0)
+                for (std::size_t k = 0; k < count; ++k) found_[change++].p = adjusted[at + k];
             at += count;
         }
     }
@@ -217,25 +240,27 @@ private:
     bool remove_weak(const std::vector<std::size_t>& owner) {
         std::map<std::size_t, std::size_t> weakest; // of each line: index into found_
         for (std::size_t i = 0; i < found_.size(); ++i) {
-            const auto& step = found_[i];
-            const bool holds = step.p <= alpha_ && std::abs(step.difference.log_ratio) >= least_;
+            const auto& change = found_[i];
+            const bool holds =
+                change.p <= alpha_ && std::abs(change.difference.log_ratio) >= least_;
             if (holds) continue;
-            const auto [at, is_new] = weakest.try_emplace(step.line, i);
-            if (!is_new && weakness(step) > weakness(found_[at->second])) at->second = i;
+            const auto [at, is_new] = weakest.try_emplace(change.line, i);
+            if (!is_new && weakness(change) > weakness(found_[at->second])) at->second = i;
         }
         for (const auto& [line, index] : weakest) segmented_[line].remove(owner[index]);
         return !weakest.empty();
     }
-    static std::pair<double, double> weakness(const FoundStep& step) {
-        return {step.p, -std::abs(step.difference.log_ratio)};
+    static std::pair<double, double> weakness(const FoundChange& change) {
+        return {change.p, -std::abs(change.difference.log_ratio)};
     }
 
     std::span<const Line> lines_;
     double alpha_;
+    double minimum_effect_;
     double least_; ///< smallest logarithm of a ratio that is called
     std::vector<Segmented> segmented_;
     std::vector<stats::Prior> noise_;
-    std::vector<FoundStep> found_;
+    std::vector<FoundChange> found_;
 };
 
 } // namespace
@@ -257,9 +282,8 @@ std::vector<Line> lines_of(const Tracks& tracks) {
     return lines;
 }
 
-std::vector<FoundStep> find_steps(std::span<const Line> lines, double alpha,
-                                  double minimum_effect) {
-    return Search{lines, alpha, minimum_effect}.steps();
+Changes find_changes(std::span<const Line> lines, double alpha, double minimum_effect) {
+    return Search{lines, alpha, minimum_effect}.changes();
 }
 
 } // namespace assay::report

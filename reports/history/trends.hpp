@@ -14,20 +14,22 @@
 
 namespace assay::report {
 
-/// The steps of one series, and the lines they are on.
-struct SeriesSteps {
+/// The changes of one series, and the lines they are on.
+struct SeriesChanges {
     std::span<const Line> lines;
-    std::span<const ExplainedStep> steps;
+    std::span<const ExplainedChange> changes;
+    std::span<const double> detectable; ///< of each line
 };
 
 std::vector<Quarter> make_quarters(const SeriesTracks& tracks, bool higher_is_better);
 /// Nothing for a single quarter.
-std::optional<QuarterChange> make_quarter_change(const SeriesTracks& tracks);
-/// Theil and Sen on what is left when the steps and the differences between machines are taken out;
+std::optional<QuarterChange> make_quarter_change(const SeriesTracks& tracks,
+                                                 const SeriesChanges& changes);
+/// Theil and Sen on what is left when the changes and the differences between machines are taken out;
 /// nothing for less than half a year or five samples.
-std::optional<Trend> make_trend(const SeriesTracks& tracks, const SeriesSteps& steps);
+std::optional<Trend> make_trend(const SeriesTracks& tracks, const SeriesChanges& changes);
 /// Nothing for fewer than `fewest_machines` that were measured in the last year.
-std::optional<Spread> make_spread(const SeriesTracks& tracks, const SeriesSteps& steps,
+std::optional<Spread> make_spread(const SeriesTracks& tracks, const SeriesChanges& changes,
                                   const Series& series);
 
 } // namespace assay::report

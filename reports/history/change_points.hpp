@@ -18,7 +18,7 @@
 
 namespace assay::report {
 
-/// Samples in the order of time among which steps are looked for.
+/// Samples in the order of time among which changes are looked for.
 struct Line {
     std::size_t group = 0;  ///< index into Tracks::groups
     std::size_t series = 0; ///< index into GroupTracks::series
@@ -29,19 +29,24 @@ struct Line {
 /// Every line that is long enough; `tracks` must outlive it.
 std::vector<Line> lines_of(const Tracks& tracks);
 
-struct FoundStep {
+struct FoundChange {
     std::size_t line = 0; ///< index into the lines
-    std::size_t at = 0;   ///< first sample after the step
+    std::size_t at = 0;   ///< first sample after the change
     std::size_t from = 0; ///< first sample of the level before
     std::size_t to = 0;   ///< end of the level after
-    /// Places of the step that the data do not exclude, the best first; never empty.
+    /// Places of the change that the data do not exclude, the best first; never empty.
     std::vector<std::size_t> places;
     double before = 0; ///< levels: logarithms of how good it is
     double after = 0;
     stats::Difference difference{}; ///< of the two
     double p = 1;                   ///< adjusted
 };
-/// By line, then by time.
-std::vector<FoundStep> find_steps(std::span<const Line> lines, double alpha, double minimum_effect);
+struct Changes {
+    std::vector<FoundChange> found; ///< by line, then by time
+    /// Of each line: a change of this size (0.03 is 3%) that lasts for a quarter of the samples is found nearly
+    /// always; NaN where nobody can say.
+    std::vector<double> detectable;
+};
+Changes find_changes(std::span<const Line> lines, double alpha, double minimum_effect);
 
 } // namespace assay::report
