@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "compare/document.hpp"
 #include "compare/words.hpp"
 #include "files.hpp"
 #include "model/input.hpp"
-#include "render/comparison.hpp"
-#include "render/workbook.hpp"
+#include "render/comparison_data.hpp"
 #include "store/collection.hpp"
 #include "verbs.hpp"
 
@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <system_error>
 #include <utility>
@@ -94,19 +93,10 @@ ExitCode code_of(const Comparison& comparison, const Options& options) {
 Result<ExitCode> compare_runs(const Options& options) {
     const auto comparison = make_comparison(options);
     if (!comparison) return tl::unexpected{comparison.error()};
-    const Renderings renderings{
-        .html =
-            [&] {
-                return make_page(
-                    options, {.title = title_of(*comparison), .comparison = to_json(*comparison)},
-                    [&] { return to_html(*comparison); });
-            },
-        .markdown = [&] { return to_markdown(*comparison); },
-        .workbook = [&] { return to_workbook(*comparison); },
-        .csv = [&] { return to_csv(*comparison); },
-        .json = [&] { return to_json(*comparison); },
-        .terminal = [&] { return to_terminal(*comparison, terminal_style()); }};
-    if (auto done = deliver(options, renderings, inputs_of(*comparison)); !done)
+    const Outputs outputs{.documents = {make_document(*comparison)},
+                          .json = [&] { return to_json(*comparison); },
+                          .csv = [&] { return to_csv(*comparison); }};
+    if (auto done = deliver(options, outputs, inputs_of(*comparison)); !done)
         return tl::unexpected{done.error()};
     return code_of(*comparison, options);
 }

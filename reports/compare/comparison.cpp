@@ -55,7 +55,6 @@ public:
         if (!arrangement_.library_is_column)
             fill(by_question(drafts), true, out_.questions, out_.question_means,
                  out_.question_tallies);
-        if (out_.tables.size() > 1) out_.notes.push_back(say<text::compare::note_mean>());
         if (std::ranges::any_of(out_.questions, [](const ComparedTable& table) {
                 return std::ranges::any_of(
                     table.rows, [](const ComparedRow& row) { return row.libraries > 1; });
@@ -124,27 +123,74 @@ private:
               std::vector<Tally>& tallies) {
         std::vector<MeasuredRow> measured;
         for (const auto& draft : drafts) measured.push_back(draft.measured);
-        const TestOptions how{.alpha = options_.alpha,
-                              .correction = options_.correction,
-                              .minimum_effect = options_.minimum_effect,
-                              .paired = sides_that(&Units::paired),
-                              .interleaved = sides_that(&Units::interleaved),
-                              .unit = units_.unit()};
+        const auto how = how_to_test(sides_that(&Units::paired), sides_that(&Units::interleaved));
         const Tests tests{measured, how};
         if (!by_question) out_.tests = tests.count();
         if (!by_question) note_times(tests, measured, how);
-        const auto groups = group(drafts);
-        std::vector<std::size_t> common;
+        std::vector<WeightedRow> common;
+        std::map<std::uint32_t, double> of_family;
         tallies.assign(sides_, {});
-        for (const auto& [title, rows] : groups) {
+        for (const auto& [title, rows] : group(drafts)) {
             auto table = table_of(drafts, tests, rows, title, by_question);
             for (std::size_t side = 0; side < sides_; ++side)
                 add(tallies[side], table.tallies[side]);
-            for (const auto row : rows)
-                if (is_common(drafts[row])) common.push_back(row);
+            for (const auto row : rows) {
+                if (!is_common(drafts[row])) continue;
+                common.push_back({.row = row});
+                ++of_family[title.table];
+            }
             tables.push_back(std::move(table));
         }
         means = means_of(tests, common);
+        if (by_question) return;
+        for (auto& [row, weight] : common)
+            weight = 1 / of_family[arrangement_.rows[drafts[row].row].table];
+        out_.overall = means_of(tests, common);
+        rank(measured, common);
+    }
+    TestOptions how_to_test(std::vector<bool> paired, std::vector<bool> interleaved) const {
+        return {.alpha = options_.alpha,
+                .correction = options_.correction,
+                .minimum_effect = options_.minimum_effect,
+                .paired = std::move(paired),
+                .interleaved = std::move(interleaved),
+                .unit = units_.unit()};
+    }
+
+    /// Sides by their overall ratio, each tested against the one behind it.
+    void rank(const std::vector<MeasuredRow>& rows, const std::vector<WeightedRow>& common) {
+        if (common.empty()) return;
+        for (std::size_t side = 0; side < sides_; ++side) out_.ranking.push_back({.side = side});
+        std::ranges::stable_sort(out_.ranking, std::ranges::greater{}, [&](const Ranked& entry) {
+            return out_.overall[entry.side].ratio.value_or(0);
+        });
+        std::size_t first = 0; // of those with the same rank
+        for (std::size_t i = 1; i < sides_; ++i) {
+            auto& entry = out_.ranking[i];
+            const auto over = [&](std::size_t ahead) {
+                return against(rows, common, out_.ranking[ahead].side, entry.side);
+            };
+            out_.ranking[i - 1].over_next = over(i - 1);
+            if (over(first).outcome == Outcome::better) first = i;
+            entry.rank = first + 1;
+        }
+    }
+    MeanRatio against(const std::vector<MeasuredRow>& rows, const std::vector<WeightedRow>& common,
+                      std::size_t side, std::size_t other) const {
+        if (other == 0) return out_.overall[side];
+        if (side == 0) return mirrored(out_.overall[other]);
+        const auto both = [&](const auto& list) { return std::vector{list[other], list[side]}; };
+        std::vector<MeasuredRow> two;
+        for (const auto& row : rows)
+            two.push_back({.higher_is_better = row.higher_is_better,
+                           .sides = both(row.sides),
+                           .useless = both(row.useless),
+                           .times = both(row.times)});
+        const auto with_first = [&](bool (Units::*are)(std::size_t) const) {
+            return std::vector{false, (units_.*are)(side) && (units_.*are)(other)};
+        };
+        return Tests{two, how_to_test(with_first(&Units::paired), with_first(&Units::interleaved))}
+            .mean(common, 1);
     }
 
     /// Rows of each table. Metrics never share one: as in benchstat, a mean is of one unit.
@@ -184,11 +230,11 @@ private:
             table.name = fmt::format("{}.{}", table.name, plain(title.metric));
             table.title = say<text::compare::table_metric>(table.title, metric_title(title.metric));
         }
-        std::vector<std::size_t> common;
+        std::vector<WeightedRow> common;
         table.tallies.assign(sides_, {});
         for (const auto index : rows) {
             table.rows.push_back(row_of(drafts[index], tests, index, by_question));
-            if (is_common(drafts[index])) common.push_back(index);
+            if (is_common(drafts[index])) common.push_back({.row = index});
             count(table.tallies, table.rows.back());
         }
         table.means = means_of(tests, common);
@@ -259,7 +305,7 @@ private:
                 if (const auto& by = collection_.observations[index].cause; by && cause.empty())
                     cause = cause_in_words(*by);
             const auto& label = out_.sides[one].label;
-            parts.push_back(cause.empty() ? label : say<text::compare::of_side>(label, cause));
+            parts.push_back(cause.empty() ? label : say<text::words::labelled>(label, cause));
         }
         return join(parts);
     }
@@ -281,7 +327,7 @@ private:
                                    [](auto reason) { return reason == NoVerdict::none; });
     }
     std::vector<MeanRatio> means_of(const Tests& tests,
-                                    const std::vector<std::size_t>& common) const {
+                                    const std::vector<WeightedRow>& common) const {
         std::vector<MeanRatio> means(sides_);
         for (std::size_t side = 1; side < sides_; ++side) means[side] = tests.mean(common, side);
         means.front().count = common.size();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // "Is B really faster than A, and by how much?", answered for every series that both sides have: a model
-// that terminal, Markdown, CSV, JSON, workbook and page are drawn from.
+// that the document, CSV and JSON are made from.
 
 #pragma once
 
@@ -83,12 +83,23 @@ struct ComparedRow {
     std::vector<Cell> cells; ///< one for each side
 };
 
-/// Geometric mean of the ratios of the rows that every side has.
-struct MeanRatio {
-    std::optional<double> ratio;
-    std::optional<double> low;
-    std::optional<double> high;
-    std::size_t count = 0; ///< rows behind it
+/// How many more values would show a change of `shows` (0.05 is 5%).
+struct MoreValues {
+    std::size_t count = 0; ///< a side; of pairs: pairs
+    double shows = 0;
+};
+
+/// Geometric mean of the ratios of rows that every side has, under the test of a row. Of one row it is that row's.
+struct MeanRatio : Contrast {
+    std::size_t count = 0;            ///< rows behind it
+    std::optional<MoreValues> more{}; ///< where it cannot be told
+};
+
+/// A side in the order of the overall ratio.
+struct Ranked {
+    std::size_t side = 0;
+    std::size_t rank = 1;                 ///< that of the one before where neither is faster
+    std::optional<MeanRatio> over_next{}; ///< against the one behind
 };
 
 struct Tally {
@@ -112,6 +123,9 @@ struct ComparedSide {
     std::string label;
     std::string
         what; ///< "AMD EPYC 9R14, c7a.large: 12 runs on 4 machines, 2026-01-03 to 2026-02-11"
+    std::optional<double> threads{}; ///< of each machine, where all have as many: vCPU
+    std::optional<double> cores{};
+    std::optional<double> memory{}; ///< bytes
     std::size_t runs = 0;
     std::size_t machines = 0;
     std::size_t measured = 0; ///< series with a figure: coverage is this of all series
@@ -135,7 +149,10 @@ struct Comparison {
     std::vector<ComparedSide> sides;      ///< the first is what the others are held against
     std::vector<ComparedTable> tables;    ///< library by library
     std::vector<ComparedTable> questions; ///< the best library of each side
-    std::vector<MeanRatio> means;         ///< over all tables, one for each side
+    std::vector<MeanRatio>
+        overall;                  ///< over all tables, one for each side: every family counts alike
+    std::vector<MeanRatio> means; ///< the same: every row counts alike
+    std::vector<Ranked> ranking;  ///< the fastest first; empty without rows that all have
     std::vector<Tally> tallies;
     std::vector<MeanRatio> question_means; ///< the same over `questions`
     std::vector<Tally> question_tallies;

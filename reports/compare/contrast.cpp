@@ -128,8 +128,8 @@ std::vector<UnitValue> deviations(const std::vector<std::uint64_t>& ids,
 /// Errors of units, each summed over rows.
 class Clusters {
 public:
-    void add(const std::vector<UnitValue>& deviations) {
-        for (const auto& unit : deviations) sums_[unit.id] += unit.value;
+    void add(const std::vector<UnitValue>& deviations, double weight) {
+        for (const auto& unit : deviations) sums_[unit.id] += weight * unit.value;
     }
     std::size_t size() const { return sums_.size(); }
     /// Variance of the sum of all, as if drawn anew: sum of squares, n / (n - 1) of it.
@@ -144,17 +144,14 @@ private:
     std::map<std::uint64_t, double> sums_;
 };
 
-struct MeanError {
-    double variance = unknown;
-    double degrees = 0;
-};
 /// Of two sides (or of pairs, when `first` is empty). One unit alone does not show how units differ;
 /// those of the other side do.
-MeanError error_of(const Clusters& first, const Clusters& second) {
+stats::VarianceEstimate error_of(const Clusters& first, const Clusters& second) {
     const auto a = static_cast<double>(first.size());
     const auto b = static_cast<double>(second.size());
-    if (a == 0) return b > 1 ? MeanError{second.variance(), b - 1} : MeanError{};
-    if (a < 2 && b < 2) return {};
+    constexpr stats::VarianceEstimate none{.variance = unknown, .degrees = 0};
+    if (a == 0) return b > 1 ? stats::VarianceEstimate{second.variance(), b - 1} : none;
+    if (a < 2 && b < 2) return none;
     if (a < 2) return {second.variance() * (1 + b / a), b - 1};
     if (b < 2) return {first.variance() * (1 + a / b), a - 1};
     return {first.variance() + second.variance(), a + b - 2};
@@ -190,7 +187,7 @@ std::optional<BetweenRuns> widen(const MeasuredRow& row, std::size_t side,
     const auto times = between(a, b);
     if (!(times.variance > 0)) return {};
     tested.between_times = std::sqrt(times.variance);
-    tested.degrees = times.degrees;
+    tested.times_degrees = times.degrees;
     const double own = difference.standard_error;
     if (std::isfinite(own)) {
         const auto all = together({.variance = own * own, .degrees = difference.degrees}, times);
@@ -216,7 +213,22 @@ bool needs_times(const MeasuredRow& row, std::size_t side, const TestOptions& op
 
 double geometric_mean(const Sample& sample) { return std::exp(mean_of(logs_of(sample))); }
 
-Tests::Tests(const std::vector<MeasuredRow>& rows, const TestOptions& options) {
+MeanRatio mirrored(MeanRatio mean) {
+    const auto inverse = [](const std::optional<double>& value) {
+        return value ? std::optional{1 / *value} : std::nullopt;
+    };
+    mean.ratio = inverse(mean.ratio);
+    const auto low = inverse(mean.high);
+    mean.high = inverse(mean.low);
+    mean.low = low;
+    if (mean.outcome == Outcome::better)
+        mean.outcome = Outcome::worse;
+    else if (mean.outcome == Outcome::worse)
+        mean.outcome = Outcome::better;
+    return mean;
+}
+
+Tests::Tests(const std::vector<MeasuredRow>& rows, const TestOptions& options) : options_{options} {
     std::vector<stats::VarianceEstimate> within;
     for (const auto& row : rows) {
         rows_.emplace_back(row.sides.size());
@@ -228,12 +240,12 @@ Tests::Tests(const std::vector<MeasuredRow>& rows, const TestOptions& options) {
     }
     within_ = stats::fit_prior(within);
     const std::size_t sides = rows.empty() ? 0 : rows.front().sides.size();
-    for (std::size_t side = 1; side < sides; ++side) test(rows, side, options);
-    judge(options);
+    for (std::size_t side = 1; side < sides; ++side) test(rows, side);
+    judge();
 }
 
-void Tests::test(const std::vector<MeasuredRow>& rows, std::size_t side,
-                 const TestOptions& options) {
+void Tests::test(const std::vector<MeasuredRow>& rows, std::size_t side) {
+    const auto& options = options_;
     std::vector<Own> all;
     std::vector<stats::VarianceEstimate> variances;
     for (const auto& row : rows) {
@@ -259,6 +271,7 @@ void Tests::test(const std::vector<MeasuredRow>& rows, std::size_t side,
                                 : stats::difference(own.first, own.second, variance, confidence);
         tested.log_ratio = difference.log_ratio;
         tested.standard_error = difference.standard_error;
+        tested.degrees = difference.degrees;
         const auto between_runs = widen(rows[i], side, options, tested, difference);
         tested.contrast = {.outcome = Outcome::cannot_tell,
                            .ratio = known(std::exp(difference.log_ratio)),
@@ -271,7 +284,15 @@ void Tests::test(const std::vector<MeasuredRow>& rows, std::size_t side,
     }
 }
 
-void Tests::judge(const TestOptions& options) {
+void Tests::judge(Contrast& contrast, const stats::Difference& difference, double p) const {
+    contrast.p = known(p);
+    contrast.detectable =
+        known(stats::detectable_change(difference, level_, options_.minimum_effect));
+    contrast.outcome = outcome_of(stats::classify(
+        difference, p, {.alpha = options_.alpha, .minimum_effect = options_.minimum_effect}));
+}
+
+void Tests::judge() {
     std::vector<double> p;
     std::vector<std::pair<std::size_t, std::size_t>> where;
     for (std::size_t row = 0; row < rows_.size(); ++row)
@@ -283,23 +304,16 @@ void Tests::judge(const TestOptions& options) {
         }
     count_ = p.size() - static_cast<std::size_t>(std::ranges::count_if(
                             p, [](double value) { return std::isnan(value); }));
-    const bool discovery = options.correction == Correction::false_discovery;
+    const bool discovery = options_.correction == Correction::false_discovery;
     const auto adjusted = discovery ? stats::benjamini_hochberg(p) : stats::holm(p);
-    const double level = discovery ? stats::level_of_next_discovery(p, options.alpha)
-                                   : stats::level_of_next_holm(p, options.alpha);
+    level_ = discovery ? stats::level_of_next_discovery(p, options_.alpha)
+                       : stats::level_of_next_holm(p, options_.alpha);
     for (std::size_t i = 0; i < where.size(); ++i) {
-        const auto& difference = differences_[where[i].first][where[i].second];
-        auto& contrast = rows_[where[i].first][where[i].second].contrast;
-        contrast.p = known(adjusted[i]);
-        contrast.detectable =
-            known(stats::detectable_change(difference, level, options.minimum_effect));
-        contrast.outcome = outcome_of(
-            stats::classify(difference, adjusted[i],
-                            {.alpha = options.alpha, .minimum_effect = options.minimum_effect}));
-        const auto& tested = rows_[where[i].first][where[i].second];
-        if (contrast.outcome == Outcome::cannot_tell &&
+        auto& tested = rows_[where[i].first][where[i].second];
+        judge(tested.contrast, differences_[where[i].first][where[i].second], adjusted[i]);
+        if (tested.contrast.outcome == Outcome::cannot_tell &&
             tested.between_times > tested.standard_error)
-            contrast.no_verdict = NoVerdict::between_times;
+            tested.contrast.no_verdict = NoVerdict::between_times;
     }
 }
 
@@ -311,48 +325,97 @@ std::optional<std::pair<double, double>> Tests::interval(const Sample& sample) c
     return std::pair{std::exp(mean.low), std::exp(mean.high)};
 }
 
-// Rows measured by the same processes, in the same runs, on the same machines err together. So the
-// errors of each unit are summed over rows first, and the interval is made of what units differ by (a
-// cluster-robust variance); never narrower than it would be were all rows independent.
-MeanRatio Tests::mean(const std::vector<std::size_t>& rows, std::size_t side) const {
+// A pair of replicas that take turns has the variance of one replica a side, and no difference between times: those at
+// hand say how many pairs are needed. Of runs and machines, and of pairs, as many more as at hand are too few.
+std::optional<MoreValues> Tests::more(const stats::VarianceEstimate& own,
+                                      const stats::VarianceEstimate& times, std::size_t first,
+                                      std::size_t second, const Contrast& contrast) const {
+    if (contrast.outcome != Outcome::cannot_tell || !contrast.detectable || second == 0) return {};
+    constexpr std::array targets{0.05, 0.02}; // what people ask for
+    constexpr std::size_t most = 1000;        // nobody measures more
+    const auto target =
+        std::ranges::find_if(targets, [&](double share) { return share < *contrast.detectable; });
+    if (target == targets.end()) return {};
+    const bool anew = first > 0 && options_.unit == Unit::replica;
+    const auto now = anew || first == 0 ? own : together(own, times);
+    const auto count = first == 0
+                           ? static_cast<double>(second)
+                           : 2 / (1 / static_cast<double>(first) + 1 / static_cast<double>(second));
+    for (std::size_t more = 1; more <= most; ++more) {
+        const double all = static_cast<double>(more) + (anew ? 0 : count);
+        const std::array ratio{0.0};
+        const auto then = stats::paired_difference(
+            ratio,
+            {.variance = now.variance * count / all,
+             .degrees = anew ? all - 1 : now.degrees + static_cast<double>(more)},
+            confidence);
+        if (stats::detectable_change(then, level_, options_.minimum_effect) <= *target)
+            return MoreValues{.count = more, .shows = *target};
+    }
+    return {};
+}
+
+// Rows measured by the same processes, in the same runs, on the same machines err together. So the errors of each
+// unit are summed over rows first, and the interval is made of what units differ by (a cluster-robust variance). It is
+// never narrower than it would be were all rows independent, and never wider than if they erred wholly together, which
+// is known better from the moderated variances of the rows where units are few: what all rows show, their mean shows.
+MeanRatio Tests::mean(const std::vector<WeightedRow>& rows, std::size_t side) const {
+    constexpr double many = std::numeric_limits<double>::infinity();
     MeanRatio mean;
+    double weights = 0;
     double log_sum = 0;
-    double squares = 0;
+    stats::VarianceEstimate own{.variance = 0, .degrees = many};
     double errors = 0;
-    double times = 0; // a run's hour is that of all its rows
-    double times_degrees = std::numeric_limits<double>::infinity();
+    stats::VarianceEstimate times{.variance = 0,
+                                  .degrees = many}; // a run's hour is that of all its rows
     Clusters first;
     Clusters second;
-    for (const auto row : rows) {
+    const TestedSide* only = nullptr;
+    for (const auto& [row, weight] : rows) {
         const auto& tested = rows_[row][side];
         if (!is_tested(tested.contrast)) continue;
-        ++mean.count;
-        times += tested.between_times;
-        if (tested.between_times > 0) times_degrees = std::min(times_degrees, tested.degrees);
-        log_sum += tested.log_ratio;
-        squares += tested.standard_error * tested.standard_error;
-        errors += tested.standard_error;
-        first.add(tested.first);
-        second.add(tested.second);
+        only = mean.count++ == 0 ? &tested : nullptr;
+        weights += weight;
+        log_sum += weight * tested.log_ratio;
+        own.variance += std::pow(weight * tested.standard_error, 2);
+        own.degrees = std::min(own.degrees, tested.degrees);
+        errors += weight * tested.standard_error;
+        times.variance += weight * tested.between_times;
+        if (tested.between_times > 0) times.degrees = std::min(times.degrees, tested.times_degrees);
+        first.add(tested.first, weight);
+        second.add(tested.second, weight);
     }
     if (mean.count == 0) return mean;
-    const auto count = static_cast<double>(mean.count);
-    mean.ratio = std::exp(log_sum / count);
-    const auto half_width = [](double variance, double degrees) {
-        const boost::math::students_t distribution{degrees};
-        return quantile(distribution, 0.5 + confidence / 2) * std::sqrt(variance);
+    // As wide as the difference must be to be called.
+    const auto width = [&](const stats::VarianceEstimate& error) {
+        const std::array middle{0.0};
+        return stats::paired_difference(middle, error, 1 - level_).high;
     };
-    constexpr double many = std::numeric_limits<double>::infinity();
-    double half = half_width(squares / (count * count), many);
-    if (const auto error = error_of(first, second); error.degrees > 0)
-        half = std::max(half, half_width(error.variance / (count * count), error.degrees));
-    else // nothing says how far rows err together: as if they did wholly
-        half = half_width(errors * errors / (count * count), many);
-    if (times > 0)
-        half = std::hypot(half, half_width(times * times / (count * count), times_degrees));
-    if (!std::isfinite(half)) return mean;
-    mean.low = std::exp(log_sum / count - half);
-    mean.high = std::exp(log_sum / count + half);
+    if (only == nullptr) {
+        const stats::VarianceEstimate wholly{.variance = errors * errors, .degrees = own.degrees};
+        const auto error = error_of(first, second);
+        if (!(error.degrees > 0) || width(error) > width(wholly))
+            own = wholly;
+        else if (width(error) > width(own))
+            own = error;
+    }
+    times.variance *= times.variance;
+    for (auto* part : {&own, &times}) part->variance /= weights * weights;
+    if (only != nullptr) {
+        static_cast<Contrast&>(mean) = only->contrast;
+    } else {
+        const std::array ratio{log_sum / weights};
+        const auto difference = stats::paired_difference(
+            ratio, times.variance > 0 ? together(own, times) : own, confidence);
+        mean.ratio = known(std::exp(difference.log_ratio));
+        mean.low = known(std::exp(difference.low));
+        mean.high = known(std::exp(difference.high));
+        mean.paired = first.size() == 0;
+        judge(mean, difference, std::min(difference.p * options_.alpha / level_, 1.0)); // or NaN
+        if (mean.outcome == Outcome::cannot_tell && times.variance > own.variance)
+            mean.no_verdict = NoVerdict::between_times;
+    }
+    mean.more = more(own, times, first.size(), second.size(), mean);
     return mean;
 }
 

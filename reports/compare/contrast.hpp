@@ -39,13 +39,23 @@ struct TestedSide {
     Contrast contrast;
     double log_ratio = 0;
     double standard_error = 0; ///< not finite where it is not known
-    double between_times = 0;  ///< the same of what lies between times; not in standard_error
-    double degrees = 0;        ///< of between_times
+    double degrees = 0;
+    double between_times = 0; ///< the same of what lies between times; not in standard_error
+    double times_degrees = 0;
     /// How far each unit of the first side, and of this one (or each pair), lies from the mean of this
     /// row: oriented logarithms over their number, so that their sum over units is the error of the mean.
     std::vector<UnitValue> first;
     std::vector<UnitValue> second;
 };
+
+/// A row of a mean, and how much it counts.
+struct WeightedRow {
+    std::size_t row = 0;
+    double weight = 1;
+};
+
+/// The first against the other: A is half as fast as B where B is twice as fast as A.
+MeanRatio mirrored(MeanRatio mean);
 
 class Tests {
 public:
@@ -57,13 +67,19 @@ public:
     std::size_t count() const { return count_; }
     /// 95% interval of the geometric mean of a sample.
     std::optional<std::pair<double, double>> interval(const Sample& sample) const;
-    /// Geometric mean of the ratios of these rows, which both sides must have.
-    MeanRatio mean(const std::vector<std::size_t>& rows, std::size_t side) const;
+    /// Geometric mean of the ratios of these rows, which both sides must have, judged as one more row would be.
+    MeanRatio mean(const std::vector<WeightedRow>& rows, std::size_t side) const;
 
 private:
-    void test(const std::vector<MeasuredRow>& rows, std::size_t side, const TestOptions& options);
-    void judge(const TestOptions& options);
+    void test(const std::vector<MeasuredRow>& rows, std::size_t side);
+    void judge();
+    void judge(Contrast& contrast, const stats::Difference& difference, double p) const;
+    std::optional<MoreValues> more(const stats::VarianceEstimate& own,
+                                   const stats::VarianceEstimate& times, std::size_t first,
+                                   std::size_t second, const Contrast& contrast) const;
 
+    TestOptions options_;
+    double level_ = 0; ///< of one more test
     std::vector<std::vector<TestedSide>> rows_;
     std::vector<std::vector<stats::Difference>> differences_; ///< by row and side
     std::size_t count_ = 0;

@@ -6,7 +6,10 @@
 #include "language/language.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
+#include "record/format.hpp"
 #include "store/alike.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -47,6 +50,32 @@ std::string dates_in_words(const Collection& collection, const Participants& sid
     return first == last ? first : say<text::compare::from_to>(first, last);
 }
 
+/// What all machines of a side have alike: memory to 2%, because kernels keep some of it (decisions/comparison.md 0144).
+template <class Of>
+std::optional<double> of_all(const Collection& collection, const Participants& side, Of of) {
+    std::optional<double> common;
+    for (const auto run : side.runs) {
+        const auto value = of(collection.machines[collection.runs[run].machine]);
+        if (!value) return {};
+        const auto number = static_cast<double>(*value);
+        if (common && std::abs(number - *common) > 0.02 * *common) return {};
+        if (!common) common = number;
+    }
+    return common;
+}
+
+/// "2 vCPU, 1 core, 16 GiB": as far as it is recorded.
+std::string size_in_words(const ComparedSide& side) {
+    std::vector<std::string> parts;
+    if (side.threads)
+        parts.push_back(say<text::compare::some_vcpu>(fmt::format("{:g}", *side.threads)));
+    if (side.cores)
+        parts.push_back(
+            say_count<text::compare::some_cores>(static_cast<std::size_t>(*side.cores)));
+    if (side.memory) parts.push_back(record::human_bytes(*side.memory));
+    return join(parts);
+}
+
 } // namespace
 
 std::vector<ComparedSide> describe_sides(const Collection& collection,
@@ -57,8 +86,21 @@ std::vector<ComparedSide> describe_sides(const Collection& collection,
         ComparedSide side{.label = arrangement.sides[i],
                           .runs = who.runs.size(),
                           .machines = who.machines.size()};
+        side.threads = of_all(collection, who, [](const record::Machine& machine) {
+            return machine.usable_threads ? machine.usable_threads : machine.threads;
+        });
+        side.cores = of_all(collection, who, [](const record::Machine& machine) {
+            return machine.usable_cores ? machine.usable_cores : machine.cores;
+        });
+        side.memory = of_all(collection, who, [](const record::Machine& machine) {
+            return machine.memory_limit_bytes
+                       ? std::min(machine.memory_limit_bytes, machine.memory_bytes)
+                       : machine.memory_bytes;
+        });
+        const auto kind = kind_in_words(kinds_of(collection, who));
+        const auto size = size_in_words(side);
         side.what =
-            say<text::compare::side_what>(kind_in_words(kinds_of(collection, who)),
+            say<text::compare::side_what>(size.empty() ? kind : join({kind, size}),
                                           say_count<text::compare::side_runs>(side.runs),
                                           say_count<text::compare::side_machines>(side.machines),
                                           dates_in_words(collection, who));
@@ -121,10 +163,14 @@ std::vector<std::string> notes_of_cell(const Collection& collection,
             ++not_recorded[name];
     }
     std::vector<std::string> notes;
-    if (unstable > 0) notes.push_back(say<text::compare::unstable>(unstable, measured));
+    if (unstable > 0)
+        notes.push_back(measured == 1 ? say<text::status::unstable>()
+                                      : say<text::compare::unstable>(unstable, measured));
     if (left_out > 0 && left_out < measured)
         notes.push_back(say<text::compare::left_out>(left_out, measured));
-    if (disturbed > 0) notes.push_back(say<text::compare::disturbed>(disturbed, measured));
+    if (disturbed > 0)
+        notes.push_back(measured == 1 ? say<text::status::disturbed>()
+                                      : say<text::compare::disturbed>(disturbed, measured));
     for (const auto& [name, count] : not_recorded)
         notes.push_back(say<text::compare::assumed>(with_blanks(name), count, measured,
                                                     record::text(conditions, name)));

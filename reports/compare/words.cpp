@@ -54,27 +54,14 @@ Extreme extreme_of(const Comparison& comparison, Outcome outcome) {
     return extreme;
 }
 
-/// Why there is no verdict, and below what there could be none.
-std::string why_not(const Contrast& contrast) {
-    if (contrast.no_verdict == NoVerdict::disturbed)
-        return say<text::words::in_brackets>(say<text::status::disturbed>(), contrast.about);
-    if (contrast.no_verdict == NoVerdict::two_levels)
-        return say<text::words::in_brackets>(say<text::compare::two_levels>(), contrast.about);
-    if (!contrast.detectable) return say<text::compare::cannot_tell_at_all>();
-    const auto below = record::human_percent(*contrast.detectable);
-    return contrast.no_verdict == NoVerdict::between_times
-               ? say<text::compare::between_times>(below)
-               : say<text::outcome::cannot_tell>(below);
-}
-
 void add_extreme(std::vector<Fact>& facts, const Comparison& comparison, Outcome outcome,
                  std::string name) {
     const auto extreme = extreme_of(comparison, outcome);
     if (extreme.row == nullptr) return;
-    std::string text = say<text::compare::of_side>(
+    std::string text = say<text::words::labelled>(
         extreme.row->identity, contrast_in_words(*extreme.row->cells[extreme.side].contrast));
     if (comparison.sides.size() > 2)
-        text = say<text::compare::of_side>(comparison.sides[extreme.side].label, text);
+        text = say<text::words::labelled>(comparison.sides[extreme.side].label, text);
     facts.push_back({std::move(name), std::move(text)});
 }
 
@@ -102,26 +89,66 @@ std::string outcome_in_words(Outcome outcome) {
     case Outcome::same:
         return say<text::outcome::same>();
     case Outcome::cannot_tell:
-        return say<text::outcome::cannot_tell_short>();
+        return say<text::outcome::cannot_tell>();
     case Outcome::missing:
         break;
     }
     return say<text::outcome::missing>();
 }
 
+std::string within_in_words(const Contrast& contrast) {
+    if (!contrast.low || !contrast.high || !(*contrast.low > 0)) return "";
+    return record::human_percent(std::max(*contrast.high, 1 / *contrast.low) - 1);
+}
+
+std::string ratio_in_words(const Contrast& contrast) {
+    return with_interval(contrast.ratio, contrast.low, contrast.high);
+}
+
 std::string contrast_in_words(const Contrast& contrast) {
+    const auto ratio = ratio_in_words(contrast);
+    if (contrast.no_verdict == NoVerdict::disturbed)
+        return say<text::words::in_brackets>(say<text::status::disturbed>(), contrast.about);
+    if (contrast.no_verdict == NoVerdict::two_levels)
+        return say<text::words::in_brackets>(say<text::compare::two_levels>(), contrast.about);
     switch (contrast.outcome) {
     case Outcome::better:
     case Outcome::worse:
-        return with_interval(contrast.ratio, contrast.low, contrast.high);
+        return ratio;
     case Outcome::same:
-        return say<text::compare::not_significant>(say<text::outcome::same>());
-    case Outcome::cannot_tell:
-        return say<text::compare::not_significant>(why_not(contrast));
+        return say<text::compare::same_within>(within_in_words(contrast), ratio);
+    case Outcome::cannot_tell: {
+        if (!contrast.detectable) return say<text::compare::one_value>(ratio);
+        const auto below = record::human_percent(*contrast.detectable);
+        return contrast.no_verdict == NoVerdict::between_times
+                   ? say<text::compare::between_times>(below, ratio)
+                   : say<text::compare::unresolved_below>(below, ratio);
+    }
     case Outcome::missing:
         break;
     }
     return say<text::outcome::missing>();
+}
+
+std::string sign_of(Outcome outcome) {
+    if (outcome == Outcome::cannot_tell) return "~ ";
+    return outcome == Outcome::same ? "= " : "";
+}
+
+std::string contrast_in_short(const Contrast& contrast) {
+    if (contrast.no_verdict == NoVerdict::disturbed) return say<text::status::disturbed>();
+    if (contrast.no_verdict == NoVerdict::two_levels) return say<text::compare::two_levels>();
+    if (!contrast.ratio) return "";
+    record::Metric ratio;
+    ratio.value = contrast.ratio;
+    ratio.low = contrast.low;
+    ratio.high = contrast.high;
+    const auto interval = interval_in_words(ratio);
+    const bool narrow = std::abs(*contrast.ratio - 1) < 0.095 ||
+                        (contrast.low && contrast.high && *contrast.high - *contrast.low < 0.03);
+    auto text = say<text::compare::ratio>(ratio_text(*contrast.ratio, narrow));
+    if (!interval.empty()) text = fmt::format("{} {}", text, interval);
+    return sign_of(contrast.outcome) + text;
 }
 
 std::string value_in_words(const Cell& cell, const std::string& unit) {
@@ -138,16 +165,12 @@ std::string interval_in_words(const Cell& cell) {
     return interval_in_words(metric);
 }
 
-std::string mean_in_words(const MeanRatio& mean) {
-    return with_interval(mean.ratio, mean.low, mean.high);
-}
-
 std::string tally_in_words(const Tally& tally) {
     std::vector<std::string> parts;
-    if (tally.better > 0) parts.push_back(say<text::compare::better>(tally.better));
-    if (tally.worse > 0) parts.push_back(say<text::compare::worse>(tally.worse));
+    if (tally.better > 0) parts.push_back(say<text::compare::faster>(tally.better));
+    if (tally.worse > 0) parts.push_back(say<text::compare::slower>(tally.worse));
     if (tally.same > 0) parts.push_back(say<text::compare::same>(tally.same));
-    if (tally.cannot_tell > 0) parts.push_back(say<text::compare::cannot_tell>(tally.cannot_tell));
+    if (tally.cannot_tell > 0) parts.push_back(say<text::compare::unresolved>(tally.cannot_tell));
     if (tally.missing > 0) parts.push_back(say<text::compare::missing>(tally.missing));
     return join(parts);
 }
@@ -192,21 +215,16 @@ std::vector<Fact> summary_of(const Comparison& comparison) {
             {say<text::compare::disturbed_first>(),
              say_count<text::compare::disturbed_rows>(
                  names.size(), list_of(names, 3))}); // three names; the rest is a number
-    for (std::size_t i = 1; i < comparison.sides.size(); ++i) {
-        std::vector<std::string> parts{tally_in_words(comparison.tallies[i])};
-        const auto& mean = comparison.means[i];
-        parts.push_back(mean.count == 0
-                            ? say<text::compare::no_mean>()
-                            : say<text::compare::mean_of>(mean_in_words(mean), mean.count));
-        facts.push_back({comparison.sides[i].label, join(parts)});
-    }
     add_extreme(facts, comparison, Outcome::better, say<text::compare::largest_gain>());
     add_extreme(facts, comparison, Outcome::worse, say<text::compare::largest_loss>());
     std::vector<std::string> coverage;
     for (const auto& side : comparison.sides)
-        coverage.push_back(
-            say<text::compare::covered>(side.label, side.measured, comparison.series));
-    facts.push_back({say<text::compare::coverage>(), join(coverage)});
+        if (side.measured < comparison.series)
+            coverage.push_back(
+                say<text::compare::covered>(side.label, side.measured, comparison.series));
+    facts.push_back({say<text::compare::coverage>(),
+                     coverage.empty() ? say_count<text::compare::covered_all>(comparison.series)
+                                      : join(coverage)});
     const auto left_out = comparison.not_compared.size();
     facts.push_back({say<text::compare::not_compared_short>(),
                      left_out == 0 ? say<text::compare::all_compared>()

@@ -12,24 +12,30 @@
 
 namespace assay::report {
 
-/// "1.08x [1.05, 1.11]" where a change is called, "~ the same", "~ cannot tell below 4%".
+/// "1.08x [1.05, 1.11]"; empty without a ratio.
+std::string ratio_in_words(const Contrast& contrast);
+/// What the interval of the same lies within: "0.6%".
+std::string within_in_words(const Contrast& contrast);
+/// "1.08x [1.05, 1.11]", "same within 0.6%: 1.002x [0.998, 1.006]", "not resolved below 4%: ...", "disturbed (A: ...)".
 std::string contrast_in_words(const Contrast& contrast);
-/// "better", "cannot tell"
+/// The same for a column of a table: "1.08x ±3%", "= 1.002x ±0.4%" of the same, "~ 1.02x ±4%" of what is not resolved.
+std::string contrast_in_short(const Contrast& contrast);
+/// In front of ratios: "~ " of what is not resolved, "= " of the same.
+std::string sign_of(Outcome outcome);
+/// "faster", "not resolved"
 std::string outcome_in_words(Outcome outcome);
 /// "505 GFLOP/s", "505 GFLOP/s (onednn)" in tables by question; "not measured".
 std::string value_in_words(const Cell& cell, const std::string& unit);
 /// "±0.4%"; empty without one.
 std::string interval_in_words(const Cell& cell);
-/// "1.08x [1.05, 1.11]"; empty without a row.
-std::string mean_in_words(const MeanRatio& mean);
-/// "12 better, 1 worse, 4 the same"
+/// "12 faster, 1 slower, 4 the same"
 std::string tally_in_words(const Tally& tally);
 /// "floating point rate; more is better"
 std::string metric_in_words(const ComparedTable& table);
 /// How verdicts come about.
 std::string method_in_words(const Comparison& comparison);
 std::string title_of(const Comparison& comparison);
-/// A line for each side, coverage, the extremes, what is left out: for whoever reads no further.
+/// What was disturbed, the extremes, coverage, what is left out.
 std::vector<Fact> summary_of(const Comparison& comparison);
 
 /// Is there any series that two sides have?

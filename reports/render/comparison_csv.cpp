@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "render/comparison.hpp"
+#include "render/comparison_data.hpp"
 #include "render/csv_line.hpp"
 
 #include <fmt/format.h>

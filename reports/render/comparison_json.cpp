@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "compare/verdict.hpp"
 #include "compare/words.hpp"
 #include "json/json.hpp"
 #include "json/members.hpp"
-#include "render/comparison.hpp"
+#include "render/comparison_data.hpp"
 
 #include <fmt/format.h>
 
@@ -87,12 +88,16 @@ Value row(const ComparedRow& row) {
 
 Value means(const std::vector<MeanRatio>& means) {
     Value list = Value::array();
-    for (const auto& mean : means)
-        list.push_back({{"ratio", number(mean.ratio)},
-                        {"low", number(mean.low)},
-                        {"high", number(mean.high)},
-                        {"count", mean.count},
-                        {"text", mean_in_words(mean)}});
+    for (const auto& mean : means) // the first side is held against nothing
+        list.push_back(
+            {{"ratio", number(mean.ratio)},
+             {"low", number(mean.low)},
+             {"high", number(mean.high)},
+             {"count", mean.count},
+             {"outcome", &mean == &means.front() ? Value(nullptr) : Value(to_string(mean.outcome))},
+             {"p", number(mean.p)},
+             {"detectable", number(mean.detectable)},
+             {"text", ratio_in_words(mean)}});
     return list;
 }
 
@@ -132,10 +137,16 @@ std::string to_json(const Comparison& comparison) {
                          {"runs", side.runs},
                          {"machines", side.machines},
                          {"measured", side.measured},
+                         {"threads", number(side.threads)},
+                         {"cores", number(side.cores)},
+                         {"memory", number(side.memory)},
                          {"files", some_of(side.files)}});
     Value summary = Value::array();
     for (const auto& fact : summary_of(comparison))
         summary.push_back({{"name", fact.name}, {"text", fact.text}});
+    Value ranking = Value::array();
+    for (const auto& entry : comparison.ranking)
+        ranking.push_back({{"side", entry.side}, {"rank", entry.rank}});
     Value not_compared = Value::array();
     for (const auto& entry : comparison.not_compared)
         not_compared.push_back(
@@ -147,10 +158,13 @@ std::string to_json(const Comparison& comparison) {
         {"text", method_in_words(comparison)}};
     return json::to_text({{"schema", "assay.comparison/1"},
                           {"title", title_of(comparison)},
+                          {"verdict", verdict_of(comparison).text},
                           {"sides", std::move(sides)},
                           {"summary", std::move(summary)},
                           {"tables", tables(comparison.tables)},
                           {"questions", tables(comparison.questions)},
+                          {"overall", means(comparison.overall)},
+                          {"ranking", std::move(ranking)},
                           {"means", means(comparison.means)},
                           {"tallies", tallies(comparison.tallies)},
                           {"question_means", means(comparison.question_means)},

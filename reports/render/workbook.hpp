@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A report or a comparison as a workbook (xlsx), for people who go on calculating. Every number
+// A report as a workbook (xlsx), for people who go on calculating. Every number
 // is one, in SI base units; formats show prefixes. Equal data make equal files.
 
 #pragma once
 
 #include "base/result.hpp"
-#include "compare/comparison.hpp"
 #include "model/view.hpp"
 
 #include <span>
@@ -16,6 +15,5 @@ namespace assay::report {
 
 /// The bytes of the file. Fails where a temporary file cannot be written.
 Result<std::string> to_workbook(std::span<const Report> reports);
-Result<std::string> to_workbook(const Comparison& comparison);
 
 } // namespace assay::report

@@ -189,7 +189,7 @@ private:
             if (table_.columns[i].side == side) {
                 columns.push_back(i);
                 taken += 2 + widths_[i].all;
-                said = said || row.cells[i].number.has_value();
+                said = said || !row.cells[i].text.empty();
             }
         if (columns.empty() || (!said && sides_.size() > 2)) return;
         // Labels are cut before what is last has to move to a line of its own.

@@ -137,7 +137,11 @@ private:
             if (parts.text) sheet.text(cell.number ? "" : cell.text, cell.tone);
             if (parts.detail) sheet.text(cell.detail, cell.tone);
             if (cell.number && unit.empty() && is_of_physics(cell.unit)) unit = cell.unit;
-            notes.insert(notes.end(), cell.notes.begin(), cell.notes.end());
+            const auto side = tables_.front().table->columns[i].side;
+            for (const auto& note : cell.notes)
+                notes.push_back(
+                    side == 0 ? note
+                              : say<report::text::words::labelled>(document.sides[side - 1], note));
         }
         if (units_) sheet.text(unit);
         if (noted_) sheet.text(fmt::format("{}", fmt::join(notes, "; ")));

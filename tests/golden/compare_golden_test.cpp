@@ -2,12 +2,18 @@
 //
 // What a comparison of fixed figures looks like: two sides with one of everything, and three sides.
 
+#include "compare/document.hpp"
 #include "expect_golden.hpp"
 #include "language/language.hpp"
-#include "render/comparison.hpp"
+#include "render/comparison_data.hpp"
 #include "support/collection_maker.hpp"
+#include "write/markdown.hpp"
+#include "write/terminal.hpp"
 
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
 
 namespace assay::report {
 namespace {
@@ -62,27 +68,33 @@ Collection collection() {
 
 Comparison comparison() { return *compare(collection()); }
 
-TEST(CompareGolden, Terminal) { expect_golden("compare.txt", to_terminal(comparison())); }
+std::string in_terminal(const Comparison& comparison, const Terminal& style = {}) {
+    return write::to_terminal(std::vector{make_document(comparison)}, style);
+}
+
+TEST(CompareGolden, Terminal) { expect_golden("compare.txt", in_terminal(comparison())); }
 
 TEST(CompareGolden, ChineseTerminal) {
     use_language(Language::zh);
-    const auto text = to_terminal(comparison(), {.width = 92});
+    const auto text = in_terminal(comparison(), {.width = 92});
     use_language(Language::en);
     expect_golden("compare.zh.txt", text);
 }
 
 TEST(CompareGolden, NarrowTerminalInColour) {
-    expect_golden("compare-narrow.txt", to_terminal(comparison(), {.width = 64, .colour = true}));
+    expect_golden("compare-narrow.txt", in_terminal(comparison(), {.width = 64, .colour = true}));
 }
 
 TEST(CompareGolden, ColumnsByLibrary) {
     expect_golden(
         "compare-library.txt",
-        to_terminal(*compare(collection(), {.column = {"library"},
+        in_terminal(*compare(collection(), {.column = {"library"},
                                             .filter = {"instance=c7a.large", "family=gemm"}})));
 }
 
-TEST(CompareGolden, Markdown) { expect_golden("compare.md", to_markdown(comparison())); }
+TEST(CompareGolden, Markdown) {
+    expect_golden("compare.md", write::to_markdown(std::vector{make_document(comparison())}));
+}
 TEST(CompareGolden, Csv) { expect_golden("compare.csv", to_csv(comparison())); }
 TEST(CompareGolden, Json) { test::expect_golden_json("compare.json", to_json(comparison())); }
 

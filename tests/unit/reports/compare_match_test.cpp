@@ -324,7 +324,7 @@ TEST(CompareMatch, ParametersCanBeColumnsAndMetricsCannot) {
     EXPECT_THAT(labels(*comparison), ElementsAre("512", "1024", "2048"));
     ASSERT_THAT(comparison->tables, SizeIs(1));
     EXPECT_EQ(comparison->tables[0].rows[0].what, "fp64");
-    EXPECT_THAT(comparison->not_compared, reason_for("1 figure", "no parameter \"size\""));
+    EXPECT_THAT(comparison->not_compared, reason_for("1 value", "no parameter \"size\""));
     EXPECT_FALSE(compare(maker.collection(), {.column = {"metric"}}).has_value());
 }
 

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Outputs of a comparison whose every text is hostile, and of thousands of series.
+// Outputs of a comparison whose every text is hostile.
 
+#include "compare/document.hpp"
 #include "compare/words.hpp"
 #include "json/json.hpp"
 #include "language/language.hpp"
 #include "markup.hpp"
 #include "model/text.hpp"
-#include "render/comparison.hpp"
+#include "render/comparison_data.hpp"
 #include "support/collection_maker.hpp"
+#include "write/html.hpp"
+#include "write/markdown.hpp"
+#include "write/terminal.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
+#include <vector>
 
 namespace assay::report {
 namespace {
@@ -46,11 +51,13 @@ TEST(CompareRender, HostileTextStaysText) {
           "\xE2\x80\xAE"
           "evil"}) {
         const auto comparison = hostile(text);
-        for (const auto& output : {to_html(comparison), to_markdown(comparison),
-                                   to_terminal(comparison), to_csv(comparison)})
+        const std::vector documents{make_document(comparison)};
+        const auto html = write::to_html(documents, {}).value();
+        for (const auto& output : {html, write::to_markdown(documents),
+                                   write::to_terminal(documents), to_csv(comparison)})
             EXPECT_THAT(output, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\xE2\x80\xAE"))))
                 << text;
-        EXPECT_EQ(test::MarkupReader{to_html(comparison)}.problem(), "") << text;
+        EXPECT_EQ(test::MarkupReader{html}.problem(), "") << text;
         EXPECT_TRUE(json::parse(to_json(comparison), "json").has_value()) << text;
     }
 }
@@ -65,7 +72,8 @@ TEST(CompareRender, LinesFitTheTerminalInBothLanguages) {
     for (const auto language : {Language::en, Language::zh})
         for (const std::size_t width : {60U, 80U, 100U}) {
             use_language(language);
-            std::istringstream lines{to_terminal(comparison, {.width = width})};
+            const std::vector documents{make_document(comparison)};
+            std::istringstream lines{write::to_terminal(documents, {.width = width})};
             for (std::string line; std::getline(lines, line);)
                 EXPECT_LE(display_width(line), width) << line;
         }
@@ -79,7 +87,7 @@ TEST(CompareRender, NothingIsShownOfWhatWasNotMeasured) {
                "off");
     const auto comparison = *compare(maker.collection());
     EXPECT_FALSE(has_common(comparison));
-    EXPECT_THAT(to_terminal(comparison), HasSubstr("nothing in common"));
+    EXPECT_THAT(make_document(comparison).verdict, HasSubstr("no test case in common"));
     const auto parsed = json::parse(to_json(comparison), "json");
     const auto& cell = (*parsed)["tables"][0]["rows"][0]["cells"][1];
     EXPECT_TRUE(cell["value"].is_null());

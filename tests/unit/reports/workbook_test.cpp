@@ -3,6 +3,7 @@
 // Workbooks, by the XML in them: numbers are numbers, text is text, equal data make equal files. The
 // library deflates, so what is looked at is inflated with zlib, which it links itself.
 
+#include "compare/document.hpp"
 #include "history/document.hpp"
 #include "language/language.hpp"
 #include "model/view.hpp"
@@ -11,6 +12,7 @@
 #include "render/workbook.hpp"
 #include "render/workbook_file.hpp"
 #include "sample.hpp"
+#include "support/collection_maker.hpp"
 #include "support/measured_collective.hpp"
 #include "write/workbook.hpp"
 
@@ -21,6 +23,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace assay::report {
 namespace {
@@ -125,40 +128,26 @@ TEST_F(Workbook, EqualDataMakeEqualFiles) {
     EXPECT_EQ(to_workbook({&report, 1}).value(), to_workbook({&report, 1}).value());
 }
 
-Comparison small_comparison() {
-    Comparison comparison;
-    comparison.sides = {{.label = "old"}, {.label = "new"}};
-    ComparedRow row{.identity = "gemm",
-                    .family = "gemm",
-                    .benchmark = "gemm.square",
-                    .what = "fp64",
-                    .library = "openblas",
-                    .metric = "floating point rate",
-                    .unit = "FLOP/s"};
-    row.cells = {{.value = 5e11, .count = 3}, {.value = 6e11, .count = 3}};
-    row.cells[1].contrast = Contrast{.outcome = Outcome::better,
-                                     .ratio = 1.2,
-                                     .low = 1.1,
-                                     .high = 1.3,
-                                     .p = 0.001,
-                                     .detectable = 0.02};
-    comparison.tables = {{.name = "gemm", .title = "Matrix multiplication", .rows = {row}}};
-    comparison.means = {{.ratio = 1}, {.ratio = 1.2, .count = 1}};
-    comparison.tallies = {{}, {.better = 1}};
-    comparison.question_means = comparison.means;
-    comparison.question_tallies = comparison.tallies;
-    comparison.not_compared = {{.what = "fft", .reason = "only on old", .where = {"new"}}};
-    return comparison;
+document::Document small_comparison() {
+    test::CollectionMaker maker;
+    maker.observe(maker.run({.label = "old"}), test::gemm("openblas", 1), {5e11, 5.01e11, 4.99e11});
+    const auto run = maker.run({.label = "new"});
+    maker.observe(run, test::gemm("openblas", 1), {6e11, 6.01e11, 5.99e11}).disturbed = true;
+    maker.observe(run, test::gemm("openblas", 2), {6e11});
+    return make_document(*compare(maker.collection()));
 }
 
-TEST_F(Workbook, AComparisonColoursItsVerdicts) {
-    const auto files = files_of(to_workbook(small_comparison()));
-    const auto& sheet = files.at("xl/worksheets/sheet2.xml");
-    EXPECT_THAT(sheet, HasSubstr("<v>600000000000</v>"));
-    EXPECT_THAT(sheet, HasSubstr("<conditionalFormatting sqref=\"S2\">"));
-    EXPECT_THAT(sheet, HasSubstr("<formula>\"better\"</formula>"));
-    for (const char* name : {"Series", "Best library", "Not compared", "Method"})
+TEST_F(Workbook, AComparisonHasItsVerdictsAsNumbersAndWordsAndFreezesWhatNamesTheRow) {
+    const auto files = files_of(write::to_workbook(std::vector{small_comparison()}));
+    for (const char* name : {"Summary", "Ranking", "Test cases", "Not compared"})
         EXPECT_THAT(files.at("xl/workbook.xml"), HasSubstr(std::string{"name=\""} + name + '"'));
+    const auto& sheet = files.at("xl/worksheets/sheet3.xml");
+    EXPECT_THAT(sheet, HasSubstr("<pane xSplit=\"3\" ySplit=\"1\""));
+    EXPECT_THAT(sheet, HasSubstr("<v>499999333332.44"));
+    const auto& strings = files.at("xl/sharedStrings.xml");
+    for (const char* text : {"faster", "new: verdict", "new: p", "new: smallest difference seen",
+                             "new: value", "old: values", "new: disturbed"})
+        EXPECT_THAT(strings, HasSubstr(std::string{">"} + text + '<'));
 }
 
 TEST_F(Workbook, AHistoryHasPointsWithDates) {
@@ -195,7 +184,7 @@ TEST_F(Workbook, APredictionHasATimeForEachSizeAndWhatItRestsOn) {
                                                                            .node_bandwidth = {},
                                                                            .filter = {}});
     ASSERT_TRUE(prediction);
-    const auto files = files_in(*write::to_workbook({{make_document(*prediction)}}));
+    const auto files = files_of(write::to_workbook(std::vector{make_document(*prediction)}));
     EXPECT_THAT(files.at("xl/worksheets/sheet2.xml"), HasSubstr("<v>1048576</v>"));
     EXPECT_THAT(
         files.at("xl/sharedStrings.xml"),
@@ -204,9 +193,9 @@ TEST_F(Workbook, APredictionHasATimeForEachSizeAndWhatItRestsOn) {
 
 TEST_F(Workbook, SpeaksChinese) {
     use_language(Language::zh);
-    const auto files = files_of(to_workbook(small_comparison()));
+    const auto files = files_of(write::to_workbook(std::vector{small_comparison()}));
     EXPECT_THAT(files.at("xl/workbook.xml"), HasSubstr("name=\"未对比\""));
-    EXPECT_THAT(files.at("xl/sharedStrings.xml"), HasSubstr("new：性能倍数"));
+    EXPECT_THAT(files.at("xl/sharedStrings.xml"), HasSubstr("new：结论"));
 }
 
 TEST(SheetName, IsOneThatASheetMayHave) {

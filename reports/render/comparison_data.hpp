@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A comparison as people and programs read it. All draw from the same model, and every verdict that is
-// shown follows from what the JSON holds.
+// A comparison as data: every verdict of its document follows from what the JSON holds.
 
 #pragma once
 
 #include "compare/comparison.hpp"
-#include "render/terminal.hpp"
 
 #include <string>
 
 namespace assay::report {
 
-std::string to_terminal(const Comparison& comparison, const Terminal& style = {});
-std::string to_markdown(const Comparison& comparison);
-/// Schema assay.comparison/1; its shape stands in page/src/data.ts.
+/// Schema assay.comparison/1.
 std::string to_json(const Comparison& comparison);
-/// One static, self-contained page without a script: tables, and ratios with intervals drawn.
-std::string to_html(const Comparison& comparison);
 /// One row for each series and side, in SI base units, one header row:
 ///   basis: library (library by library), question (best library of each side), not_compared
 ///   table family benchmark case library parameters metric unit higher_is_better

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compare/document.hpp"
+
+#include "compare/verdict.hpp"
+#include "compare/words.hpp"
+#include "language/language.hpp"
+#include "model/text.hpp"
+#include "record/format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+using namespace document;
+using Shown = document::Cell;
+using document::HeatMap;
+using document::Row;
+using document::Section;
+
+constexpr std::size_t listed = 6; // of what was left out for one reason; the rest is a number
+
+Shown number(const std::optional<double>& value, const char* unit, std::string text = "") {
+    if (!value) return {};
+    if (text.empty())
+        text = unit == std::string_view{unit_count} ? fmt::format("{:g}", *value)
+                                                    : record::human(*value, unit);
+    return {.text = std::move(text), .number = *value, .unit = unit};
+}
+
+/// A ratio with its interval: as text in full or in short, and as numbers.
+Shown ratio_cell(const Contrast& contrast, std::string text) {
+    return {.text = std::move(text),
+            .tone = tone_of(contrast),
+            .number = contrast.ratio,
+            .low = contrast.low,
+            .high = contrast.high,
+            .unit = unit_ratio};
+}
+
+std::vector<std::string> in_one_line(const std::vector<std::string>& notes) {
+    if (notes.empty()) return {};
+    return {fmt::format("{}", fmt::join(notes, "; "))};
+}
+
+/// "~ 1.02x [0.98, 1.06]"
+std::string in_full(const Contrast& contrast) {
+    return sign_of(contrast.outcome) + ratio_in_words(contrast);
+}
+
+std::uint8_t side_number(std::size_t side) { return static_cast<std::uint8_t>(side + 1); }
+
+class Builder {
+public:
+    explicit Builder(const Comparison& comparison)
+        : comparison_{comparison}, sides_{comparison.sides} {
+        for (const auto& table : comparison.tables)
+            for (const auto& row : table.rows) has_libraries_ |= !row.library.empty();
+        for (const auto& side : sides_)
+            cores_differ_ |=
+                side.cores && sides_.front().cores && *side.cores != *sides_.front().cores;
+    }
+
+    Document build() const {
+        auto verdict = verdict_of(comparison_);
+        Document document{.kind = "comparison",
+                          .kicker = say<text::compare::kicker>(),
+                          .title = title_of(comparison_),
+                          .verdict = std::move(verdict.text),
+                          .tone = verdict.tone};
+        for (const auto& side : sides_) document.sides.push_back(side.label);
+        if (!comparison_.ranking.empty()) document.sections.push_back(ranking());
+        document.sections.push_back(
+            {.title = say<text::compare::in_short>(),
+             .blocks = {Facts{.facts = summary_of(comparison_), .look = Facts::Look::summary}}});
+        document.sections.push_back(
+            {.title = say<text::compare::sides>(), .blocks = {what_is_compared()}});
+        if (comparison_.tables.size() > 1) document.sections.push_back(families());
+        for (const auto& table : comparison_.tables) add_family(document, table);
+        add_questions(document);
+        add_not_compared(document);
+        const auto foot = [&](std::string text, const char* mark) {
+            document.foot.push_back({.text = std::move(text), .tone = Tone::quiet, .mark = mark});
+        };
+        foot(method_in_words(comparison_), "");
+        if (cores_differ_) foot(say<text::compare::note_per_core>(), "-");
+        for (const auto& note : comparison_.notes) foot(note, "-");
+        return document;
+    }
+
+private:
+    bool many() const { return sides_.size() > 2; }
+    const std::string& baseline() const { return sides_.front().label; }
+
+    // -- Which side is faster? --
+
+    Section ranking() const {
+        Table table{
+            .columns = {{.title = say<text::compare::side>()},
+                        {.title = say<text::compare::rank>(), .numeric = true, .rank = 1},
+                        {.title = say<text::compare::ratio_title>(baseline()), .numeric = true},
+                        {.title = say<text::compare::over_next>(), .numeric = true, .rank = 2},
+                        {.title = say<text::compare::per_core>(), .numeric = true, .rank = 4},
+                        {.title = say<text::compare::tally_title>(), .numeric = true, .rank = 3},
+                        {.title = say<text::compare::vcpu>(), .numeric = true, .rank = 5},
+                        {.title = say<text::compare::cores>(), .numeric = true, .rank = 5},
+                        {.title = say<text::compare::memory>(), .data = true},
+                        {.title = say<text::compare::runs>(), .data = true},
+                        {.title = say<text::compare::machines>(), .data = true}},
+            .sheet = say<text::compare::ranking>()};
+        for (const auto& entry : comparison_.ranking) table.rows.push_back(ranked(entry));
+        return {.title = say<text::compare::ranking>(),
+                .question = many() ? say<text::compare::ranking_question>() : std::string{},
+                .blocks = {std::move(table),
+                           Paragraph{.text = say<text::compare::signs>(
+                                         fmt::format("{:.3g}%", 100 * comparison_.minimum_effect)),
+                                     .tone = Tone::quiet}}};
+    }
+    Facts what_is_compared() const {
+        Facts facts;
+        for (const auto& side : sides_) facts.facts.push_back({side.label, side.what, side.label});
+        return facts;
+    }
+
+    Row ranked(const Ranked& entry) const {
+        const auto& side = sides_[entry.side];
+        const auto& mean = comparison_.overall[entry.side];
+        const auto count = [](auto value) { return static_cast<double>(value); };
+        Row row{
+            .cells = {{.text = side.label},
+                      number(count(entry.rank), unit_count),
+                      entry.side == 0 ? number(1, unit_ratio, say<text::compare::baseline>())
+                                      : ratio_cell(mean, in_full(mean)),
+                      many() && entry.over_next
+                          ? ratio_cell(*entry.over_next, contrast_in_short(*entry.over_next))
+                          : Shown{},
+                      per_core(entry.side),
+                      {.text = entry.side == 0 ? std::string{}
+                                               : tally_in_words(comparison_.tallies[entry.side])},
+                      number(side.threads, unit_count),
+                      number(side.cores, unit_count),
+                      number(side.memory, "B"),
+                      number(count(side.runs), unit_count),
+                      number(count(side.machines), unit_count)}};
+        return row;
+    }
+
+    Shown per_core(std::size_t side) const {
+        if (!cores_differ_ || !sides_[side].cores || !sides_.front().cores) return {};
+        auto mean = comparison_.overall[side];
+        if (!mean.ratio) return {};
+        const double share = *sides_.front().cores / *sides_[side].cores;
+        for (auto* value : {&mean.ratio, &mean.low, &mean.high})
+            if (*value) **value *= share;
+        auto cell = ratio_cell(mean, ratio_in_words(mean));
+        cell.tone = Tone::plain; // nothing was tested
+        return cell;
+    }
+
+    // -- In which families? --
+
+    Section families() const {
+        Section section{.title = say<text::compare::families>(),
+                        .question = say<text::compare::families_question>()};
+        Table table{
+            .columns = {{.title = say<text::compare::family>()},
+                        {.title = say<text::compare::tally_title>(), .numeric = true, .rank = 1}},
+            .sheet = say<text::compare::families>()};
+        for (std::size_t side = 1; side < sides_.size(); ++side) {
+            const auto number = side_number(side);
+            table.columns.push_back(
+                {.title = sides_[side].label, .numeric = true, .side = number, .key = "ratio"});
+            table.columns.push_back(
+                {.title = say<text::compare::verdict>(), .data = true, .side = number});
+            table.columns.push_back(
+                {.title = say<text::compare::detectable>(), .data = true, .side = number});
+            table.columns.push_back({.title = say<text::compare::tally_title>(),
+                                     .numeric = true,
+                                     .data = many(),
+                                     .rank = 2,
+                                     .side = number});
+        }
+        for (const auto& family : comparison_.tables)
+            if (!compared_rows(family).empty()) table.rows.push_back(family_row(family));
+        section.blocks.emplace_back(families_chart());
+        section.blocks.emplace_back(std::move(table));
+        if (auto text = order(); !text.empty())
+            section.blocks.emplace_back(Paragraph{.text = text});
+        if (!comparison_.ranking.empty()) {
+            std::vector<std::string> alike;
+            for (std::size_t side = 1; side < sides_.size(); ++side)
+                alike.push_back(say<text::words::labelled>(sides_[side].label,
+                                                           in_full(comparison_.means[side])));
+            section.blocks.emplace_back(Paragraph{
+                .text = say<text::compare::weights>(fmt::format("{}", fmt::join(alike, "; "))),
+                .tone = Tone::quiet});
+        }
+        return section;
+    }
+
+    Row family_row(const ComparedTable& family) const {
+        Row row{.cells = {{.text = family.title},
+                          number(static_cast<double>(family.means.front().count), unit_count)},
+                .tags = {.family = family.rows.front().family}};
+        for (std::size_t side = 1; side < sides_.size(); ++side) {
+            const auto& mean = family.means[side];
+            row.cells.push_back(ratio_cell(mean, contrast_in_short(mean)));
+            row.cells.push_back({.text = outcome_in_words(mean.outcome), .tone = tone_of(mean)});
+            row.cells.push_back(number(mean.detectable, unit_share));
+            row.cells.push_back({.text = tally_in_words(family.tallies[side])});
+            row.tags.outcomes.emplace_back(to_string(mean.outcome));
+        }
+        return row;
+    }
+
+    Chart families_chart() const {
+        RatioChart ratios;
+        HeatMap map{.row_title = say<text::compare::family>(),
+                    .column_title = say<text::compare::side>(),
+                    .ratio = true};
+        for (std::size_t side = 1; side < sides_.size(); ++side)
+            map.columns.push_back(sides_[side].label);
+        for (const auto& family : comparison_.tables) {
+            if (family.means.front().count == 0) continue;
+            map.rows.push_back(family.title);
+            for (std::size_t side = 1; side < sides_.size(); ++side) {
+                map.values.push_back(family.means[side].ratio);
+                add_ratio(ratios, family.title, side, family.means[side]);
+            }
+        }
+        Chart chart{.title = say<text::compare::families>()};
+        if (many()) {
+            chart.caption = say<text::compare::map_caption>(baseline());
+            chart.data = std::move(map);
+        } else {
+            chart.caption = say<text::compare::chart>(baseline());
+            chart.data = std::move(ratios);
+        }
+        return chart;
+    }
+
+    static void add_ratio(RatioChart& chart, std::string label, std::size_t side,
+                          const Contrast& contrast) {
+        if (!contrast.ratio) return;
+        chart.ratios.push_back({.label = std::move(label),
+                                .side = side + 1,
+                                .ratio = *contrast.ratio,
+                                .low = contrast.low,
+                                .high = contrast.high,
+                                .outcome = std::string{to_string(contrast.outcome)},
+                                .text = contrast_in_words(contrast)});
+    }
+
+    /// Is `ahead` slower than `behind` in this family? Of two that are not the baseline: by intervals that are apart.
+    static bool is_turned(const ComparedTable& family, std::size_t ahead, std::size_t behind) {
+        const auto& a = family.means[ahead];
+        const auto& b = family.means[behind];
+        if (behind == 0) return a.outcome == Outcome::worse;
+        if (ahead == 0) return b.outcome == Outcome::better;
+        return a.high && b.low && *a.high < *b.low;
+    }
+
+    /// Where the order of two sides is another one than overall.
+    std::string order() const {
+        constexpr std::size_t most = 4; // pairs that one reads
+        std::vector<std::string> pairs;
+        for (const auto& ahead : comparison_.ranking)
+            for (const auto& behind : comparison_.ranking) {
+                if (ahead.rank >= behind.rank) continue;
+                std::vector<std::string> families;
+                for (const auto& family : comparison_.tables)
+                    if (is_turned(family, ahead.side, behind.side))
+                        families.push_back(family.title);
+                if (!families.empty())
+                    pairs.push_back(say<text::compare::order_pair>(sides_[ahead.side].label,
+                                                                   sides_[behind.side].label,
+                                                                   list_of(families, most)));
+            }
+        if (pairs.empty()) return "";
+        const auto left_out = pairs.size() - std::min(pairs.size(), most);
+        pairs.resize(pairs.size() - left_out);
+        if (left_out > 0) pairs.push_back(say<text::compare::more_order>(left_out));
+        return say<text::compare::order>(fmt::format("{}", fmt::join(pairs, "; ")));
+    }
+
+    // -- In which test cases? --
+
+    Table cases_table(bool by_question) const {
+        Table table{.columns = {{.title = say<text::compare::one_case>()}}};
+        const auto data = [&](std::string title, std::size_t side) {
+            table.columns.push_back({.title = std::move(title),
+                                     .data = true,
+                                     .side = side_number(side),
+                                     .key = "value"});
+        };
+        if (!by_question && has_libraries_)
+            table.columns.push_back({.title = say<text::compare::library>()});
+        table.columns.push_back({.title = say<text::compare::metric>(), .data = true});
+        for (std::size_t side = 0; side < sides_.size(); ++side) {
+            table.columns.push_back({.title = sides_[side].label,
+                                     .numeric = true,
+                                     .side = side_number(side),
+                                     .key = side == 0 ? "value" : "ratio"});
+            if (side > 0) {
+                data(say<text::compare::verdict>(), side);
+                data(say<text::compare::p>(), side);
+                data(say<text::compare::detectable>(), side);
+                data(say<text::compare::value>(), side);
+            }
+            data(say<text::compare::count>(), side);
+            data(say<text::compare::of_bound>(), side);
+            if (by_question) data(say<text::compare::library>(), side);
+        }
+        table.sheet =
+            by_question ? say<text::compare::best_library>() : say<text::compare::cases>();
+        return table;
+    }
+
+    Row case_row(const ComparedRow& row, bool by_question) const {
+        Row out{
+            .cells = {{.text = row.what}}, .group = row.benchmark, .tags = {.family = row.family}};
+        if (!row.library.empty()) out.tags.libraries.push_back(row.library);
+        if (!by_question && has_libraries_) out.cells.push_back({.text = row.library});
+        out.cells.push_back({.text = row.metric});
+        for (std::size_t side = 0; side < row.cells.size(); ++side) {
+            const auto& cell = row.cells[side];
+            if (by_question && !cell.library.empty()) out.tags.libraries.push_back(cell.library);
+            const Shown value{.text = cell.value ? value_in_words(cell, row.unit) : std::string{},
+                              .detail = interval_in_words(cell),
+                              .notes = in_one_line(cell.notes),
+                              .number = cell.value,
+                              .low = cell.low,
+                              .high = cell.high,
+                              .unit = row.unit};
+            if (cell.contrast)
+                add_contrast(out, *cell.contrast, value);
+            else
+                out.cells.push_back(value);
+            out.cells.push_back(number(static_cast<double>(cell.count), unit_count));
+            out.cells.push_back(number(cell.share_of_ceiling, unit_share));
+            if (by_question) out.cells.push_back({.text = cell.library});
+        }
+        return out;
+    }
+
+    static void add_contrast(Row& row, const Contrast& contrast, Shown value) {
+        auto cell = ratio_cell(contrast, contrast_in_short(contrast));
+        cell.detail = value.text;
+        cell.notes = std::exchange(value.notes, {});
+        if (auto& notes = row.cells.front().notes; !contrast.about.empty())
+            if (auto why = contrast_in_words(contrast);
+                std::ranges::find(notes, why) == notes.end())
+                notes.push_back(std::move(why));
+        row.cells.push_back(std::move(cell));
+        row.cells.push_back(
+            {.text = outcome_in_words(contrast.outcome), .tone = tone_of(contrast)});
+        row.cells.push_back(number(contrast.p, unit_p));
+        row.cells.push_back(number(contrast.detectable, unit_share));
+        value.detail.clear();
+        row.cells.push_back(std::move(value));
+        row.tags.outcomes.emplace_back(to_string(contrast.outcome));
+    }
+
+    void add_family(Document& document, const ComparedTable& family) const {
+        const auto rows = compared_rows(family);
+        if (rows.empty()) return;
+        Section section{.title = family.title, .question = family.question};
+        auto table = cases_table(false);
+        table.caption = metric_in_words(family);
+        RatioChart ratios;
+        for (const auto* row : rows) {
+            table.rows.push_back(case_row(*row, false));
+            const auto label = fmt::format("{} · {}{}{}", row->benchmark, row->what,
+                                           row->library.empty() ? "" : " · ", row->library);
+            for (std::size_t side = 1; side < row->cells.size(); ++side)
+                if (const auto& contrast = row->cells[side].contrast)
+                    add_ratio(ratios, label, side, *contrast);
+        }
+        if (!ratios.ratios.empty())
+            section.blocks.emplace_back(Chart{.title = family.title,
+                                              .caption = say<text::compare::chart>(baseline()),
+                                              .data = std::move(ratios),
+                                              .family = family.rows.front().family});
+        section.blocks.emplace_back(std::move(table));
+        if (const auto hidden = family.rows.size() - rows.size(); hidden > 0)
+            section.blocks.emplace_back(Paragraph{
+                .text = say_count<text::compare::hidden_rows>(hidden), .tone = Tone::quiet});
+        document.sections.push_back(std::move(section));
+    }
+
+    void add_questions(Document& document) const {
+        auto table = cases_table(true);
+        for (const auto& question : comparison_.questions)
+            for (const auto& row : question.rows)
+                if (has_choice(row)) table.rows.push_back(case_row(row, true));
+        if (table.rows.empty()) return;
+        document.sections.push_back({.title = say<text::compare::best_library>(),
+                                     .question = say<text::compare::best_library_question>(),
+                                     .blocks = {std::move(table)}});
+    }
+
+    void add_not_compared(Document& document) const {
+        if (comparison_.not_compared.empty()) return;
+        Section section{.title = say<text::compare::not_compared>()};
+        for (const auto& group : group_not_compared(comparison_)) {
+            const auto where = list_of(group.where, listed);
+            const auto reason =
+                where.empty() ? group.reason : say<text::words::labelled>(where, group.reason);
+            section.blocks.emplace_back(
+                Paragraph{.text = say<text::words::labelled>(reason, list_of(group.what, listed)),
+                          .mark = "-"});
+        }
+        Table table{.columns = {{.title = say<text::compare::what>()},
+                                {.title = say<text::compare::reason>()},
+                                {.title = say<text::compare::where>()}},
+                    .sheet = say<text::workbook::not_compared>(),
+                    .only_workbook = true};
+        for (const auto& entry : comparison_.not_compared)
+            table.rows.push_back(
+                {.cells = {{.text = entry.what},
+                           {.text = entry.reason},
+                           {.text = fmt::format("{}", fmt::join(entry.where, "; "))}}});
+        section.blocks.emplace_back(std::move(table));
+        document.sections.push_back(std::move(section));
+    }
+
+    const Comparison& comparison_;
+    const std::vector<ComparedSide>& sides_;
+    bool has_libraries_ = false;
+    bool cores_differ_ = false;
+};
+
+} // namespace
+
+Document make_document(const Comparison& comparison) { return Builder{comparison}.build(); }
+
+} // namespace assay::report

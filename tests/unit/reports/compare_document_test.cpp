@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The answer of a comparison: its first sentence, the ranking, families that agree with their rows, and tables of many
+// sides that fit.
+
+#include "base/terminal.hpp"
+#include "compare/document.hpp"
+#include "compare/verdict.hpp"
+#include "language/language.hpp"
+#include "support/collection_maker.hpp"
+#include "support/noise.hpp"
+#include "write/markdown.hpp"
+#include "write/terminal.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <variant>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+using test::CollectionMaker;
+using test::gemm;
+using test::Noise;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+using testing::StartsWith;
+
+std::string verdict(const Comparison& comparison) { return verdict_of(comparison).text; }
+
+/// `cases` sizes, three replicas each; `speeds` for sides A, B, ...
+Comparison made(const std::vector<double>& speeds, std::int64_t cases, double spread = 0.002,
+                const CompareOptions& options = {}) {
+    CollectionMaker maker;
+    Noise noise{11};
+    for (std::size_t side = 0; side < speeds.size(); ++side) {
+        const auto run = maker.run({.label = std::string(1, static_cast<char>('A' + side))});
+        for (std::int64_t size = 1; size <= cases; ++size)
+            maker.observe(run, gemm("openblas", size),
+                          noise.replicas(1e11 * speeds[side], spread, 3));
+    }
+    return *compare(maker.collection(), options);
+}
+
+TEST(CompareAnswer, SaysWhichIsFasterByHowMuchAndHowSure) {
+    EXPECT_THAT(
+        verdict(made({1, 1.25}, 5)),
+        testing::MatchesRegex(
+            R"(B is faster than A: 1\.25[0-9]?x \[1\.24[0-9]?, 1\.25[0-9]?\] over 5 test cases\.)"));
+    EXPECT_THAT(verdict(made({1, 0.8}, 5)),
+                AllOf(StartsWith("B is slower than A: 0.80"), HasSubstr("over 5 test cases.")));
+    EXPECT_EQ(verdict_of(made({1, 0.8}, 5)).tone, document::Tone::bad);
+    use_language(Language::zh);
+    EXPECT_THAT(verdict(made({1, 1.25}, 5)), StartsWith("B 快于 A：5 个测试项上为 1.25"));
+    use_language(Language::en);
+}
+
+TEST(CompareAnswer, SaysWithinWhatTheyAreTheSame) {
+    EXPECT_THAT(
+        verdict(made({1, 1}, 5, 0.001)),
+        testing::MatchesRegex(
+            R"(B is the same as A within 0\.[0-9]+%: [0-9.]+x \[.*\] over 5 test cases\.)"));
+}
+
+TEST(CompareAnswer, NamesTestCasesThatDifferOtherwise) {
+    CollectionMaker maker;
+    for (const char* label : {"A", "B"}) {
+        const auto run = maker.run({.label = label});
+        for (std::int64_t size = 1; size <= 8; ++size) {
+            const double rate = label[0] == 'A' ? 100 : size == 3 ? 90 : 120;
+            maker.observe(run, gemm("openblas", size), {rate, 1.001 * rate, 0.999 * rate});
+        }
+    }
+    EXPECT_THAT(verdict(*compare(maker.collection())),
+                AllOf(StartsWith("B is faster than A"), HasSubstr("Slower in 1 of 8 test cases.")));
+}
+
+TEST(CompareAnswer, SaysWhatWouldNotBeSeenAndHowManyPairsWouldShowIt) {
+    Noise noise{5};
+    const auto pairs = [&](int count, double change, bool in_turns) {
+        CollectionMaker maker;
+        for (const char* label : {"A", "B"}) {
+            const auto run = maker.run({.label = label});
+            maker.observe(run, gemm("openblas", 1),
+                          noise.replicas(label[0] == 'B' ? 100 * change : 100, 0.05, count));
+            if (in_turns)
+                maker.collection().runs[run].pairing =
+                    record::Pairing{.id = "p", .setting = label, .order = "ABBA"};
+        }
+        return *compare(maker.collection());
+    };
+    const auto unresolved = pairs(20, 1, false);
+    const auto& mean = unresolved.overall[1];
+    ASSERT_TRUE(mean.more && mean.detectable);
+    EXPECT_GT(*mean.detectable, 0.05);
+    EXPECT_EQ(mean.more->shows, 0.05);
+    EXPECT_THAT(
+        verdict(unresolved),
+        AllOf(StartsWith("Not resolved whether B or A is faster: "),
+              HasSubstr(fmt::format(" {} interleaved pairs would show 5.0%.", mean.more->count))));
+    // It is true: so many pairs find 5% in 95 of 100, give or take two standard errors.
+    int found = 0;
+    for (int i = 0; i < 100; ++i)
+        if (pairs(static_cast<int>(mean.more->count), 1.05, true).overall[1].outcome ==
+            Outcome::better)
+            ++found;
+    EXPECT_GE(found, 90);
+    // Pairs at hand count.
+    const auto some = pairs(20, 1, true);
+    ASSERT_TRUE(some.overall[1].more);
+    EXPECT_LT(some.overall[1].more->count, mean.more->count);
+    EXPECT_THAT(verdict(some), HasSubstr(" more interleaved pairs would show 5.0%."));
+}
+
+TEST(CompareAnswer, IsNotQuotedWhereMostValuesWereDisturbed) {
+    CollectionMaker maker;
+    for (const char* label : {"A", "B"}) {
+        const auto run = maker.run({.label = label});
+        for (std::int64_t size = 1; size <= 3; ++size) {
+            auto& seen = maker.observe(run, gemm("openblas", size), {100, 101, 99});
+            if (label[0] == 'B' && size == 1) seen.status = record::Status::disturbed;
+            if (label[0] == 'B' && size == 2) seen.two_levels = true;
+        }
+    }
+    const auto comparison = *compare(maker.collection());
+    EXPECT_THAT(verdict(comparison),
+                AllOf(StartsWith("Do not quote: 2 of 3 pairs of values have no verdict"),
+                      HasSubstr("1 disturbed by other programs"), HasSubstr("1 at two levels")));
+    EXPECT_EQ(verdict_of(comparison).tone, document::Tone::bad);
+}
+
+TEST(CompareAnswer, OfSeveralSidesNamesTheFastestAndHowFarItIsAhead) {
+    const auto clear = made({1, 1.2, 1.5, 0.9}, 5);
+    EXPECT_THAT(verdict(clear), AllOf(StartsWith("C is fastest, ahead of B by 1.25"),
+                                      HasSubstr("over 5 test cases."),
+                                      HasSubstr("Against the baseline A it is 1.499x [")));
+    std::vector<std::size_t> order;
+    for (const auto& entry : clear.ranking) order.push_back(entry.side);
+    EXPECT_THAT(order, ElementsAre(2, 1, 0, 3));
+    // Of two that cannot be told apart neither is the fastest, and they share a rank.
+    const auto close = made({1, 1.5, 1.505}, 5, 0.03);
+    EXPECT_THAT(verdict(close), StartsWith("Not resolved whether "));
+    EXPECT_EQ(close.ranking[0].rank, 1U);
+    EXPECT_EQ(close.ranking[1].rank, 1U);
+    EXPECT_EQ(close.ranking[2].rank, 3U);
+    // The baseline may be the fastest.
+    EXPECT_THAT(verdict(made({1.5, 1, 1.2}, 5)), StartsWith("A is fastest, ahead of C by 1.25"));
+}
+
+TEST(CompareAnswer, OneTestCaseHasNoMean) {
+    for (const double spread : {0.001, 0.05}) {
+        const auto comparison = made({1, 1.1}, 1, spread);
+        const auto& row = *comparison.tables[0].rows[0].cells[1].contrast;
+        for (const auto& mean :
+             {comparison.overall[1], comparison.means[1], comparison.tables[0].means[1]}) {
+            EXPECT_EQ(mean.count, 1U);
+            EXPECT_EQ(mean.outcome, row.outcome);
+            EXPECT_EQ(mean.low, row.low);
+            EXPECT_EQ(mean.high, row.high);
+            EXPECT_EQ(mean.p, row.p);
+            EXPECT_EQ(mean.detectable, row.detectable);
+        }
+        EXPECT_THAT(verdict(comparison), HasSubstr("over 1 test case."));
+    }
+}
+
+/// Families of one to three rows, on one run, several runs or several machines a side.
+Comparison families(std::uint64_t seed, int runs, bool machines, double change) {
+    CollectionMaker maker;
+    Noise noise{seed};
+    for (const char* label : {"A", "B"})
+        for (int i = 0; i < runs; ++i) {
+            const auto run = maker.run(
+                {.label = label, .machine = machines ? fmt::format("{}-{}", label, i) : "m-1"});
+            const double level = noise.about(label[0] == 'B' ? change : 1, runs > 1 ? 0.02 : 0.001);
+            maker.observe(run, test::triad(), noise.replicas(2e10 * level, 0.02, 3));
+            maker.observe(run, test::latency(64), noise.replicas(4e-9 / level, 0.01, 3));
+            for (std::int64_t size = 1; size <= 3; ++size)
+                maker.observe(run, gemm("openblas", size), noise.replicas(1e11 * level, 0.02, 3));
+        }
+    return *compare(maker.collection());
+}
+
+TEST(CompareAnswer, FamiliesAgreeWithTheirRows) {
+    std::size_t all_called = 0;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed)
+        for (const auto& [runs, machines] : {std::pair{1, false}, {3, false}, {2, true}, {4, true}})
+            for (const double change : {1.0, 1.05, 1.1, 1.2})
+                for (const auto& table : families(seed, runs, machines, change).tables) {
+                    const auto& mean = table.means[1];
+                    const auto& first = *table.rows.front().cells[1].contrast;
+                    const bool alike = std::ranges::all_of(table.rows, [&](const auto& row) {
+                        return row.cells[1].contrast->outcome == first.outcome;
+                    });
+                    const bool called =
+                        first.outcome == Outcome::better || first.outcome == Outcome::worse;
+                    if (table.rows.size() == 1) {
+                        EXPECT_EQ(mean.outcome, first.outcome) << table.name << ' ' << seed;
+                        EXPECT_EQ(mean.low, first.low);
+                    }
+                    if (alike && called) {
+                        EXPECT_EQ(mean.outcome, first.outcome) << table.name << ' ' << seed;
+                        all_called += table.rows.size() > 1 ? 1 : 0;
+                    }
+                }
+    EXPECT_GT(all_called, 100U);
+}
+
+TEST(CompareAnswer, EveryFamilyCountsAlike) {
+    CollectionMaker maker;
+    for (const char* label : {"A", "B"}) {
+        const auto run = maker.run({.label = label});
+        const bool other = label[0] == 'B';
+        for (std::int64_t size = 1; size <= 9; ++size)
+            maker.observe(run, gemm("openblas", size), {100, 100.1, 99.9});
+        const double latency = other ? 2e-9 : 4e-9;
+        maker.observe(run, test::latency(64), {latency, 1.001 * latency, 0.999 * latency});
+    }
+    const auto comparison = *compare(maker.collection());
+    EXPECT_NEAR(*comparison.overall[1].ratio, std::sqrt(2), 0.001);
+    EXPECT_NEAR(*comparison.means[1].ratio, std::pow(2, 0.1), 0.001);
+    const std::vector documents{make_document(comparison)};
+    EXPECT_THAT(write::to_terminal(documents),
+                HasSubstr("counts every family alike. With every test case alike: B: 1.07"));
+}
+
+TEST(CompareAnswer, SaysWhereTheOrderIsAnotherOne) {
+    CollectionMaker maker;
+    for (const char* label : {"A", "B"}) {
+        const auto run = maker.run({.label = label});
+        const double rate = label[0] == 'A' ? 100 : 200;
+        const double latency = label[0] == 'A' ? 4e-9 : 5e-9;
+        maker.observe(run, gemm("openblas", 1), {rate, 1.001 * rate, 0.999 * rate});
+        maker.observe(run, test::latency(64), {latency, 1.001 * latency, 0.999 * latency});
+    }
+    const std::vector documents{make_document(*compare(maker.collection()))};
+    EXPECT_THAT(write::to_terminal(documents, {.width = 200}),
+                HasSubstr("B is faster than A overall, but slower in Memory."));
+}
+
+TEST(CompareAnswer, CoresThatDifferGiveARatioPerCore) {
+    CollectionMaker maker;
+    for (const char* label : {"A", "B"}) {
+        const bool other = label[0] == 'B';
+        const auto run = maker.run({.label = label, .machine = label});
+        auto& machine = maker.collection().machines.back();
+        machine.cores = other ? 8 : 2;
+        machine.threads = 2 * *machine.cores;
+        const double rate = other ? 200 : 100;
+        maker.observe(run, gemm("openblas", 1), {rate, 1.001 * rate, 0.999 * rate});
+    }
+    const auto document = make_document(*compare(maker.collection()));
+    const auto& ranking = std::get<document::Table>(document.sections.front().blocks.front());
+    const auto column = [&](const std::string& title) {
+        return static_cast<std::size_t>(
+            std::ranges::find(ranking.columns, title, &document::Column::title) -
+            ranking.columns.begin());
+    };
+    const auto& best = ranking.rows.front().cells;
+    EXPECT_EQ(best.front().text, "B");
+    EXPECT_EQ(best[column("vCPU")].number, 16);
+    EXPECT_NEAR(*best[column("times per core")].number, 0.5, 0.001);
+}
+
+TEST(CompareAnswer, SixSidesFitATerminalAndAMatrix) {
+    const auto comparison = made({1, 1.1, 1.2, 1.3, 0.9, 0.8}, 3);
+    const auto document = make_document(comparison);
+    const std::vector documents{document};
+    const auto text = write::to_terminal(documents, {.width = 80});
+    std::istringstream lines{text};
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80U) << line;
+    for (const char* ratio : {"1.10", "1.20", "1.30", "0.90", "0.80"})
+        EXPECT_THAT(text, HasSubstr(std::string{ratio}));
+    const auto family =
+        std::ranges::find(document.sections, "Matrix multiplication", &document::Section::title);
+    ASSERT_NE(family, document.sections.end());
+    for (const auto& block : family->blocks) {
+        const auto* table = std::get_if<document::Table>(&block);
+        if (table == nullptr) continue;
+        std::vector<std::string> shown;
+        for (const auto& column : table->columns)
+            if (!column.data) shown.push_back(column.title);
+        EXPECT_THAT(shown, ElementsAre("case", "library", "A", "B", "C", "D", "E", "F"));
+        ASSERT_THAT(table->rows, SizeIs(3));
+        const auto& row = table->rows.front();
+        EXPECT_EQ(row.group, "gemm.square");
+        EXPECT_EQ(row.tags.family, "gemm");
+        EXPECT_THAT(row.tags.libraries, ElementsAre("openblas"));
+        EXPECT_THAT(row.tags.outcomes, ElementsAre("better", "better", "better", "worse", "worse"));
+        for (std::size_t i = 0; i < table->columns.size(); ++i) {
+            const auto& column = table->columns[i];
+            if (column.data || column.side < 2) continue;
+            EXPECT_EQ(column.key, "ratio");
+            EXPECT_THAT(row.cells[i].text, testing::ContainsRegex("^[01]\\.[0-9]+x ±"));
+            EXPECT_THAT(row.cells[i].detail, HasSubstr("GFLOP/s"));
+        }
+    }
+    EXPECT_THAT(write::to_markdown(documents),
+                HasSubstr("| benchmark | case | library | A | B | C | D | E | F |"));
+}
+
+TEST(CompareAnswer, AValueWithoutARatioIsStillShownOfManySides) {
+    CollectionMaker maker;
+    for (const char* label : {"A", "B", "C"}) {
+        auto& seen = maker.observe(maker.run({.label = label}), gemm("openblas", 1),
+                                   {1e11, 1.001e11, 0.999e11});
+        if (label[0] == 'C') seen.status = record::Status::disturbed;
+    }
+    const std::vector documents{make_document(*compare(maker.collection()))};
+    EXPECT_THAT(write::to_terminal(documents, {.width = 60}), HasSubstr("disturbed 100 GFLOP/s"));
+}
+
+} // namespace
+} // namespace assay::report
