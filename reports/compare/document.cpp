@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,6 +58,17 @@ std::string in_full(const Contrast& contrast) {
 
 std::uint8_t side_number(std::size_t side) { return static_cast<std::uint8_t>(side + 1); }
 
+void drop_empty_columns(Table& table) {
+    for (std::size_t i = table.columns.size(); i-- > 0;) {
+        if (std::ranges::any_of(table.rows,
+                                [&](const Row& row) { return !row.cells[i].text.empty(); }))
+            continue;
+        const auto at = static_cast<std::ptrdiff_t>(i);
+        table.columns.erase(table.columns.begin() + at);
+        for (auto& row : table.rows) row.cells.erase(row.cells.begin() + at);
+    }
+}
+
 class Builder {
 public:
     explicit Builder(const Comparison& comparison)
@@ -78,8 +90,7 @@ public:
         for (const auto& side : sides_) document.sides.push_back(side.label);
         if (!comparison_.ranking.empty()) document.sections.push_back(ranking());
         document.sections.push_back(
-            {.title = say<text::compare::in_short>(),
-             .blocks = {Facts{.facts = summary_of(comparison_), .look = Facts::Look::summary}}});
+            {.title = say<text::compare::in_short>(), .blocks = {in_short()}});
         document.sections.push_back(
             {.title = say<text::compare::sides>(), .blocks = {what_is_compared()}});
         if (comparison_.tables.size() > 1) document.sections.push_back(families());
@@ -105,17 +116,22 @@ private:
         Table table{
             .columns = {{.title = say<text::compare::side>()},
                         {.title = say<text::compare::rank>(), .numeric = true, .rank = 1},
-                        {.title = say<text::compare::ratio_title>(baseline()), .numeric = true},
-                        {.title = say<text::compare::over_next>(), .numeric = true, .rank = 2},
-                        {.title = say<text::compare::per_core>(), .numeric = true, .rank = 4},
-                        {.title = say<text::compare::tally_title>(), .numeric = true, .rank = 3},
-                        {.title = say<text::compare::vcpu>(), .numeric = true, .rank = 5},
-                        {.title = say<text::compare::cores>(), .numeric = true, .rank = 5},
-                        {.title = say<text::compare::memory>(), .data = true},
-                        {.title = say<text::compare::runs>(), .data = true},
-                        {.title = say<text::compare::machines>(), .data = true}},
+                        {.title = say<text::compare::ratio_title>(baseline()), .numeric = true}},
             .sheet = say<text::compare::ranking>()};
+        const auto add = [&](std::string title, std::uint8_t rank, bool data = false) {
+            table.columns.push_back(
+                {.title = std::move(title), .numeric = true, .data = data, .rank = rank});
+        };
+        if (many()) add(say<text::compare::over_next>(), 2);
+        if (cores_differ_) add(say<text::compare::per_core>(), 3);
+        add(say<text::compare::tally_title>(), 3, many());
+        add(say<text::compare::vcpu>(), 4);
+        add(say<text::compare::cores>(), 4);
+        add(say<text::compare::memory>(), 4);
+        add(say<text::compare::runs>(), 5);
+        add(say<text::compare::machines>(), 5, true);
         for (const auto& entry : comparison_.ranking) table.rows.push_back(ranked(entry));
+        drop_empty_columns(table); // older files do not know their machine
         return {.title = say<text::compare::ranking>(),
                 .question = many() ? say<text::compare::ranking_question>() : std::string{},
                 .blocks = {std::move(table),
@@ -123,33 +139,44 @@ private:
                                          fmt::format("{:.3g}%", 100 * comparison_.minimum_effect)),
                                      .tone = Tone::quiet}}};
     }
-    Facts what_is_compared() const {
-        Facts facts;
-        for (const auto& side : sides_) facts.facts.push_back({side.label, side.what, side.label});
-        return facts;
-    }
 
     Row ranked(const Ranked& entry) const {
         const auto& side = sides_[entry.side];
         const auto& mean = comparison_.overall[entry.side];
-        const auto count = [](auto value) { return static_cast<double>(value); };
-        Row row{
-            .cells = {{.text = side.label},
-                      number(count(entry.rank), unit_count),
-                      entry.side == 0 ? number(1, unit_ratio, say<text::compare::baseline>())
-                                      : ratio_cell(mean, in_full(mean)),
-                      many() && entry.over_next
-                          ? ratio_cell(*entry.over_next, contrast_in_short(*entry.over_next))
-                          : Shown{},
-                      per_core(entry.side),
-                      {.text = entry.side == 0 ? std::string{}
-                                               : tally_in_words(comparison_.tallies[entry.side])},
-                      number(side.threads, unit_count),
-                      number(side.cores, unit_count),
-                      number(side.memory, "B"),
-                      number(count(side.runs), unit_count),
-                      number(count(side.machines), unit_count)}};
+        const auto count = [](auto value) {
+            return number(static_cast<double>(value), unit_count);
+        };
+        Row row{.cells = {{.text = side.label}, count(entry.rank)}};
+        const auto add = [&](Shown cell) { row.cells.push_back(std::move(cell)); };
+        add(entry.side == 0 ? number(1, unit_ratio, say<text::compare::baseline>())
+                            : ratio_cell(mean, in_full(mean)));
+        if (many())
+            add(entry.over_next ? ratio_cell(*entry.over_next, contrast_in_short(*entry.over_next))
+                                : Shown{});
+        if (cores_differ_) add(per_core(entry.side));
+        add({.text = entry.side == 0 ? std::string{}
+                                     : tally_in_words(comparison_.tallies[entry.side])});
+        add(number(side.threads, unit_count));
+        add(number(side.cores, unit_count));
+        add(number(side.memory, "B"));
+        add(count(side.runs));
+        add(count(side.machines));
         return row;
+    }
+
+    Facts in_short() const {
+        Facts facts{.facts = summary_of(comparison_), .look = Facts::Look::summary};
+        std::vector<Fact> tallies; // of two sides the ranking has them
+        for (std::size_t side = 1; many() && side < sides_.size(); ++side)
+            tallies.push_back({sides_[side].label, tally_in_words(comparison_.tallies[side]),
+                               sides_[side].label});
+        facts.facts.insert(facts.facts.begin(), tallies.begin(), tallies.end());
+        return facts;
+    }
+    Facts what_is_compared() const {
+        Facts facts;
+        for (const auto& side : sides_) facts.facts.push_back({side.label, side.what, side.label});
+        return facts;
     }
 
     Shown per_core(std::size_t side) const {
@@ -159,8 +186,9 @@ private:
         const double share = *sides_.front().cores / *sides_[side].cores;
         for (auto* value : {&mean.ratio, &mean.low, &mean.high})
             if (*value) **value *= share;
-        auto cell = ratio_cell(mean, ratio_in_words(mean));
-        cell.tone = Tone::plain; // nothing was tested
+        mean.outcome = Outcome::better; // no test: neither sign nor tone
+        auto cell = ratio_cell(mean, contrast_in_short(mean));
+        cell.tone = Tone::plain;
         return cell;
     }
 

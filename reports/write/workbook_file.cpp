@@ -21,9 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t widest = 60;      // characters; longer texts run on behind the next cell
-constexpr std::size_t narrowest = 9;    // of a number with its unit
-constexpr std::size_t longest = 32'000; // characters; Excel takes 32,767 in a cell
+constexpr std::size_t widest = 60;        // characters; longer texts run on behind the next cell
+constexpr std::size_t widest_frozen = 36; // so that the others have room beside them
+constexpr std::size_t narrowest = 9;      // of a number with its unit
+constexpr std::size_t longest = 32'000;   // characters; Excel takes 32,767 in a cell
 constexpr std::size_t most_bytes = std::size_t{1} << 30U;
 constexpr double seconds_of_day = 86400;
 constexpr double day_of_1970 = 25569; // Excel counts days from the end of 1899
@@ -76,7 +77,7 @@ std::string number_format(double value, std::string_view unit) {
 
 Sheet::Sheet(WorkbookFile& file, lxw_worksheet* sheet, const std::vector<std::string>& titles,
              std::size_t frozen)
-    : file_{file}, sheet_{sheet}, widths_(titles.size(), narrowest) {
+    : file_{file}, sheet_{sheet}, widths_(titles.size(), narrowest), frozen_{frozen} {
     for (std::size_t i = 0; i < titles.size(); ++i) {
         column_ = static_cast<std::uint16_t>(i);
         const std::string title = plain(titles[i], longest);
@@ -88,7 +89,9 @@ Sheet::Sheet(WorkbookFile& file, lxw_worksheet* sheet, const std::vector<std::st
 }
 
 void Sheet::widen(std::size_t columns) {
-    if (column_ < widths_.size()) widths_[column_] = std::clamp(columns, widths_[column_], widest);
+    if (column_ < widths_.size())
+        widths_[column_] =
+            std::clamp(columns, widths_[column_], column_ < frozen_ ? widest_frozen : widest);
 }
 
 Sheet& Sheet::text(std::string_view text, document::Tone tone) {

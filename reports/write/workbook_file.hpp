@@ -53,6 +53,7 @@ private:
     WorkbookFile& file_;
     lxw_worksheet* sheet_;
     std::vector<std::size_t> widths_;
+    std::size_t frozen_; ///< columns
     std::uint32_t row_ = 1;
     std::uint16_t column_ = 0;
     std::size_t left_out_ = 0;

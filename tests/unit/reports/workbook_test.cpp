@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <map>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -148,6 +149,24 @@ TEST_F(Workbook, AComparisonHasItsVerdictsAsNumbersAndWordsAndFreezesWhatNamesTh
     for (const char* text : {"faster", "new: verdict", "new: p", "new: smallest difference seen",
                              "new: value", "old: values", "new: disturbed"})
         EXPECT_THAT(strings, HasSubstr(std::string{">"} + text + '<'));
+}
+
+TEST_F(Workbook, WhatIsFrozenLeavesRoomForTheRest) {
+    test::CollectionMaker maker;
+    auto series = test::gemm("openblas", 1);
+    series.what = std::string(150, 'w');
+    for (const char* label : {"old", "new"})
+        maker.observe(maker.run({.label = label}), series, {5e11, 5.01e11, 4.99e11});
+    const auto document = make_document(*compare(maker.collection()));
+    const auto files = files_of(write::to_workbook(std::vector{document}));
+    const auto& sheet = files.at("xl/worksheets/sheet3.xml");
+    ASSERT_THAT(sheet, HasSubstr("<pane xSplit=\"3\""));
+    static const std::regex column{R"re(<col min="([123])" max="\d+" width="([0-9.]+)")re"};
+    double frozen = 0;
+    for (std::sregex_iterator found{sheet.begin(), sheet.end(), column}, end; found != end; ++found)
+        frozen += std::stod((*found)[2].str());
+    EXPECT_GT(frozen, 36);
+    EXPECT_LT(frozen, 110); // characters
 }
 
 TEST_F(Workbook, AHistoryHasPointsWithDates) {
