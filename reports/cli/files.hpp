@@ -6,11 +6,11 @@
 
 #include "base/console.hpp"
 #include "base/result.hpp"
+#include "base/terminal.hpp"
 #include "document/document.hpp"
 #include "model/input.hpp"
 #include "options.hpp"
 #include "render/page.hpp"
-#include "render/terminal.hpp"
 
 #include <filesystem>
 #include <functional>

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "model/report.hpp"
+
 #include "base/console.hpp"
 #include "files.hpp"
+#include "model/document.hpp"
 #include "model/input.hpp"
-#include "model/view.hpp"
 #include "record/reader.hpp"
-#include "render/html.hpp"
 #include "render/json.hpp"
-#include "render/markdown.hpp"
-#include "render/terminal.hpp"
-#include "render/workbook.hpp"
 #include "store/find.hpp"
 #include "verbs.hpp"
 
@@ -65,13 +63,6 @@ Result<std::vector<Report>> make_reports(std::vector<Input>& inputs,
     return reports;
 }
 
-std::string in_terminal(const std::vector<Report>& reports) {
-    std::string text;
-    for (const auto& report : reports)
-        text += (text.empty() ? "" : "\n\n") + to_terminal(report, terminal_style());
-    return text;
-}
-
 } // namespace
 
 Result<ExitCode> report(const Options& options) {
@@ -79,20 +70,11 @@ Result<ExitCode> report(const Options& options) {
     if (!inputs) return tl::unexpected{inputs.error()};
     const auto reports = make_reports(*inputs, options.inputs);
     if (!reports) return tl::unexpected{reports.error()};
-    const auto title = reports->size() == 1 ? reports->front().title : "";
-    const Renderings renderings{.html =
-                                    [&] {
-                                        return make_page(
-                                            options, {.title = title, .report = to_json(*reports)},
-                                            [&] { return to_html(*reports); });
-                                    },
-                                .markdown = [&] { return to_markdown(*reports); },
-                                .workbook = [&] { return to_workbook(*reports); },
-                                .csv = {}, // one run's figures are `export --to csv`
-                                .json = [&] { return to_json(*reports); },
-                                .terminal = [&] { return in_terminal(*reports); }};
-    if (auto done = deliver(options, renderings, *inputs); !done)
-        return tl::unexpected{done.error()};
+    Outputs outputs{.documents = {},
+                    .json = [&] { return to_json(*reports); },
+                    .csv = {}}; // one run's values are `export --to csv`
+    for (const auto& report : *reports) outputs.documents.push_back(make_document(report));
+    if (auto done = deliver(options, outputs, *inputs); !done) return tl::unexpected{done.error()};
     return ExitCode::done;
 }
 

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -110,7 +111,7 @@ std::pair<std::size_t, Groups> choose_sweep(const record::Run& run,
 Point point_of(const Case& c, double x, std::string_view x_unit) {
     const auto& metric = *headline(c);
     return {.x = x,
-            .x_text = x_unit == "B" ? record::human_bytes(x) : fmt::format("{:.6g}", x),
+            .x_text = x_unit == "B" ? size_in_words(x) : fmt::format("{:.6g}", x),
             .y = *metric.value,
             .low = metric.low,
             .high = metric.high,
@@ -153,7 +154,7 @@ std::vector<Mark> cache_marks(const record::Machine& machine) {
 
 /// "1.09 ns up to 32 KiB": the plateaus of a curve over working sets. They stand beside the declared
 /// caches, so that one that is smaller than promised is seen.
-std::vector<std::string> levels_in_words(const Curve& curve, const CurveChart& chart) {
+std::vector<std::string> levels_in_words(const Curve& curve, const Sweep& chart) {
     std::vector<stats::CurvePoint> points;
     for (const auto& point : curve.points) points.push_back({.size = point.x, .value = point.y});
     const auto levels = stats::find_levels(points, chart.higher_is_better ? stats::Trend::falling
@@ -170,16 +171,17 @@ std::vector<std::string> levels_in_words(const Curve& curve, const CurveChart& c
     return words;
 }
 
-CurveChart chart_of(const record::Run& run, std::size_t swept, const Groups& groups) {
+Sweep chart_of(const record::Run& run, std::size_t swept, const Groups& groups) {
     const auto& first = run.cases[groups.begin()->second.begin()->second];
     const auto& metric = *headline(first);
     const std::string& parameter = first.parameters[swept].name;
-    CurveChart chart{.benchmark = first.benchmark,
-                     .title = metric_title(metric.name),
-                     .unit = metric.unit,
-                     .higher_is_better = metric.higher_is_better,
-                     .x_title = with_blanks(parameter),
-                     .x_unit = is_bytes(parameter) ? "B" : ""};
+    Sweep chart{{.unit = metric.unit,
+                 .y_title = metric_title(metric.name),
+                 .x_title = with_blanks(parameter),
+                 .x_unit = is_bytes(parameter) ? "B" : "",
+                 .higher_is_better = metric.higher_is_better},
+                first.benchmark,
+                ""};
     for (const auto& group : groups) {
         auto& curve = chart.curves.emplace_back();
         const std::size_t every = (group.second.size() + most_points - 1) / most_points;
@@ -205,6 +207,46 @@ std::vector<std::string> thinned(const std::vector<std::string>& labels, std::si
     return some;
 }
 
+/// Values of the table, each cell the median of `merged` x `merged`.
+std::vector<std::optional<double>> merged_values(const record::Table& table, std::size_t merged) {
+    std::vector<std::optional<double>> values;
+    const auto rows = table.rows.size();
+    const auto columns = table.columns.size();
+    for (std::size_t row = 0; row < rows; row += merged)
+        for (std::size_t column = 0; column < columns; column += merged) {
+            std::vector<double> block;
+            for (std::size_t i = row; i < std::min(row + merged, rows); ++i)
+                for (std::size_t j = column; j < std::min(column + merged, columns); ++j)
+                    if (const auto& value = table.values[i * columns + j]) block.push_back(*value);
+            values.push_back(block.empty() ? std::nullopt : std::optional{stats::median(block)});
+        }
+    return values;
+}
+
+/// Of all pairs, whatever is merged for drawing.
+void add_extremes(const record::Table& table, Matrix& map) {
+    std::vector<double> values;
+    for (const auto& value : table.values)
+        if (value && std::isfinite(*value)) values.push_back(*value);
+    if (values.empty()) {
+        map.extremes = say<text::chart::nothing_measured>();
+        return;
+    }
+    const auto pair_with = [&](double wanted) {
+        const auto at = static_cast<std::size_t>(
+            std::ranges::find(table.values, std::optional{wanted}) - table.values.begin());
+        return say<text::chart::pair>(table.rows[at / table.columns.size()],
+                                      table.columns[at % table.columns.size()],
+                                      record::human(wanted, table.unit));
+    };
+    const auto [least, most] = std::ranges::minmax(values);
+    map.differs = least < most;
+    map.extremes = say_count<text::chart::extremes>(
+        values.size(), pair_with(map.higher_is_better ? most : least),
+        pair_with(map.higher_is_better ? least : most),
+        record::human(stats::median(values), table.unit));
+}
+
 } // namespace
 
 FoundCurves find_curves(const record::Run& run) {
@@ -228,37 +270,46 @@ FoundCurves find_curves(const record::Run& run) {
     return found;
 }
 
-std::vector<HeatMap> heat_maps(const Case& c) {
-    std::vector<HeatMap> maps;
+std::vector<Matrix> heat_maps(const Case& c) {
+    std::vector<Matrix> maps;
     for (const auto& table : c.tables) {
         if (table.values.size() != table.rows.size() * table.columns.size()) continue;
         const auto* definition = record::find_metric(table.metric);
         const std::size_t longest = std::max(table.rows.size(), table.columns.size());
-        HeatMap map{.benchmark = c.benchmark,
-                    .what = parameters_in_words(c),
-                    .title = metric_title(table.metric),
-                    .unit = table.unit,
-                    .higher_is_better = definition == nullptr || definition->higher_is_better,
-                    .row_title = table.row_title,
-                    .column_title = table.column_title,
-                    .merged = (longest + most_lines - 1) / most_lines};
+        Matrix map;
+        map.benchmark = c.benchmark;
+        map.what = parameters_in_words(c);
+        map.title = metric_title(table.metric);
+        map.unit = table.unit;
+        map.higher_is_better = definition == nullptr || definition->higher_is_better;
+        map.row_title = table.row_title;
+        map.column_title = table.column_title;
+        map.merged = (longest + most_lines - 1) / most_lines;
         map.slow = slow_pairs(c, table);
         map.rows = thinned(table.rows, map.merged);
         map.columns = thinned(table.columns, map.merged);
-        for (std::size_t row = 0; row < table.rows.size(); row += map.merged)
-            for (std::size_t column = 0; column < table.columns.size(); column += map.merged) {
-                std::vector<double> block;
-                for (std::size_t i = row; i < std::min(row + map.merged, table.rows.size()); ++i)
-                    for (std::size_t j = column;
-                         j < std::min(column + map.merged, table.columns.size()); ++j)
-                        if (const auto& value = table.values[i * table.columns.size() + j])
-                            block.push_back(*value);
-                map.values.push_back(block.empty() ? std::nullopt
-                                                   : std::optional{stats::median(block)});
-            }
+        map.values = merged_values(table, map.merged);
+        add_extremes(table, map);
         maps.push_back(std::move(map));
     }
     return maps;
+}
+
+std::string sparkline(const Curve& curve) {
+    static constexpr std::array<std::string_view, 8> heights{"▁", "▂", "▃", "▄",
+                                                             "▅", "▆", "▇", "█"};
+    constexpr double decade = 10; // what spans more is drawn by its logarithm
+    const auto [least, most] = std::ranges::minmax(curve.points, {}, &Point::y);
+    const bool logarithmic = least.y > 0 && most.y > least.y * decade;
+    std::string out;
+    for (const auto& point : curve.points) {
+        const double share = logarithmic ? std::log(point.y / least.y) / std::log(most.y / least.y)
+                                         : (point.y - least.y) / (most.y - least.y);
+        const double height = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) : 0;
+        out += heights.at(static_cast<std::size_t>(
+            std::lround(height * static_cast<double>(heights.size() - 1))));
+    }
+    return out;
 }
 
 } // namespace assay::report

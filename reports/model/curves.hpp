@@ -5,10 +5,11 @@
 
 #pragma once
 
-#include "model/view.hpp"
+#include "model/types.hpp"
 #include "record/model.hpp"
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace assay::report {
@@ -21,13 +22,19 @@ inline constexpr std::size_t most_points = 200;
 inline constexpr std::size_t most_curves = 12;
 
 struct FoundCurves {
-    std::vector<CurveChart> charts;
+    std::vector<Sweep> charts;
     std::vector<bool> on_curve; ///< for each case of the run
 };
 /// Of the cases that have a figure. The run is plain (text.hpp).
 FoundCurves find_curves(const record::Run& run);
 
 /// The tables of a case, no larger than can be told apart on a page.
-std::vector<HeatMap> heat_maps(const record::Case& c);
+std::vector<Matrix> heat_maps(const record::Case& c);
+
+/// "▁▂▄█": a height for each point; logarithmic where the values span two decades.
+std::string sparkline(const Curve& curve);
+
+/// Drops and jumps of rates as messages grow.
+std::vector<Finding> find_shapes(const std::vector<Sweep>& charts);
 
 } // namespace assay::report

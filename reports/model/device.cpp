@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "model/device.hpp"
-
 #include "language/language.hpp"
 #include "model/text.hpp"
+#include "model/words.hpp"
 #include "record/format.hpp"
 
 #include <fmt/core.h>

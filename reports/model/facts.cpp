@@ -3,7 +3,6 @@
 #include "model/facts.hpp"
 
 #include "language/language.hpp"
-#include "model/device.hpp"
 #include "model/findings.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
@@ -22,6 +21,9 @@ namespace {
 using record::Machine;
 using record::Run;
 using record::Status;
+
+/// What the harness calls a plan that is no suite.
+constexpr std::string_view custom_suite = "custom";
 
 template <const Entry& Name>
 Fact fact(std::string text) {
@@ -199,75 +201,6 @@ std::string power_limits_in_words(const record::Platform& platform) {
     return list_of(parts, 4);
 }
 
-/// Of the rows that share the section's first unit, the best figure.
-const Row* best_row(const Section& section) {
-    const Row* best = nullptr;
-    for (const auto& row : section.rows) {
-        if (!row.number) continue;
-        if (best == nullptr) {
-            best = &row;
-        } else if (row.unit == best->unit) {
-            const bool better =
-                row.higher_is_better ? *row.number > *best->number : *row.number < *best->number;
-            if (better) best = &row;
-        }
-    }
-    return best;
-}
-
-std::string best_figures(const Report& report) {
-    std::vector<std::string> parts;
-    for (const auto& section : report.sections)
-        if (const Row* row = best_row(section); row != nullptr) {
-            std::vector<std::string> about{row->what};
-            if (!row->share.empty()) about.push_back(say<text::facts::of_ceiling>(row->share));
-            parts.push_back(say<text::facts::best_figure>(section.family, row->value, join(about)));
-        }
-    constexpr std::size_t shown = 4; // families in one line
-    return parts.empty() ? say<text::facts::no_figure>()
-                         : say<text::words::sentence>(list_of(parts, shown));
-}
-
-std::string case_counts(const Run& run) {
-    std::map<Status, std::size_t> counts;
-    std::size_t checked = 0;
-    std::size_t figures = 0;
-    for (const auto& c : run.cases) {
-        ++counts[c.status];
-        if (headline(c) == nullptr) continue;
-        ++figures;
-        if (c.verification && c.verification->passed) ++checked;
-    }
-    std::vector<std::string> parts;
-    for (const auto& [status, count] : counts)
-        parts.push_back(say<text::facts::in_state>(count, status_in_words(status)));
-    std::vector<std::string> said{say<text::words::sentence>(say<text::words::labelled>(
-        say_count<text::count::cases>(run.cases.size()),
-        parts.empty() ? say<text::facts::nothing_run>() : list_of(parts, parts.size())))};
-    if (figures > 0 && checked == figures) said.push_back(say<text::facts::all_verified>());
-    if (checked < figures) said.push_back(say_count<text::facts::unverified>(figures - checked));
-    return sentences(said);
-}
-
-std::string not_measured(const Run& run, const Report& report) {
-    std::vector<std::string> parts;
-    for (const auto& group : report.missing) {
-        const std::string status{status_in_words(group.status)};
-        parts.push_back(say<text::words::in_brackets>(
-            group.cases.size() == 1 ? group.cases.front()
-                                    : say_count<text::count::cases>(group.cases.size()),
-            group.reason.empty() ? status : say<text::words::labelled>(status, group.reason)));
-    }
-    constexpr std::size_t shown = 3; // reasons in one line; the section below has them all
-    std::vector<std::string> said;
-    if (!parts.empty()) said.push_back(say<text::words::sentence>(list_of(parts, shown)));
-    for (std::size_t i = 0; i < std::min(run.left_out.size(), shown); ++i)
-        said.push_back(as_sentence(run.left_out[i].note));
-    if (run.left_out.size() > shown)
-        said.push_back(say_count<text::facts::more_left_out>(run.left_out.size() - shown));
-    return said.empty() ? say<text::facts::nothing_left_out>() : sentences(said);
-}
-
 } // namespace
 
 std::string title_of(const Run& run) {
@@ -284,6 +217,11 @@ std::vector<Fact> run_facts(const Run& run, const std::string& source) {
     add<text::facts::suite>(facts, run.suite);
     add<text::facts::started>(facts, run.started);
     add<text::facts::ended>(facts, run.ended);
+    if (!run.imported && !run.suite.empty() && run.suite != custom_suite)
+        add<text::facts::repeat>(
+            facts, run.schedule && run.schedule->seed
+                       ? fmt::format("assay run {} --order {}", run.suite, *run.schedule->seed)
+                       : fmt::format("assay run {}", run.suite));
     add<text::facts::run>(facts, run.id);
     add<text::facts::status>(facts, run.status);
     add<text::facts::version>(facts, run.version);
@@ -349,18 +287,21 @@ std::vector<Fact> software_facts(const Machine& machine) {
     return facts;
 }
 
-std::vector<Fact> summarise(const Run& run, const Report& report) {
-    std::string worst = say<text::facts::nothing_to_do>();
-    if (!report.findings.empty()) {
-        worst = report.findings.front().what;
-        if (const std::size_t more = report.findings.size() - 1; more > 0)
-            worst = sentences({worst, say_count<text::facts::more_findings>(more)});
+std::vector<Fact> error_facts(const Run& run) {
+    std::vector<Fact> facts;
+    for (const auto& counter : run.error_counters) {
+        const auto name = join_words({counter.source, counter.device, counter.counter});
+        const auto number = [](const std::optional<std::int64_t>& count) {
+            return count ? std::to_string(*count) : std::string{"?"};
+        };
+        facts.push_back(
+            {.name = name,
+             .text = counter.before == counter.after
+                         ? number(counter.after)
+                         : fmt::format("{} → {}", number(counter.before), number(counter.after)),
+             .key = name});
     }
-    return {fact<text::facts::best_figures>(best_figures(report)),
-            fact<text::facts::worst_finding>(std::move(worst)),
-            fact<text::facts::cases>(case_counts(run)),
-            fact<text::facts::not_measured>(not_measured(run, report)),
-            fact<text::facts::quietness>(quietness(run))};
+    return facts;
 }
 
 } // namespace assay::report

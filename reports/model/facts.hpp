@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of a report that are names and texts: the run, the machine, the five lines on top.
+// The parts of a report that are names and texts: the run, the machine, its counters of errors.
 
 #pragma once
 
-#include "model/view.hpp"
+#include "model/types.hpp"
 
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ std::vector<Fact> run_facts(const record::Run& run, const std::string& source);
 std::vector<Fact> machine_facts(const record::Machine& machine);
 std::vector<Fact> software_facts(const record::Machine& machine);
 
-/// Five lines for whoever reads no further. Needs sections, findings and missing.
-std::vector<Fact> summarise(const record::Run& run, const Report& report);
+/// Counters of errors that are not zero, or changed.
+std::vector<Fact> error_facts(const record::Run& run);
 
 } // namespace assay::report

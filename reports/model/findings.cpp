@@ -3,9 +3,9 @@
 #include "model/findings.hpp"
 
 #include "language/language.hpp"
+#include "model/curves.hpp"
 #include "model/pairs.hpp"
 #include "model/roofline.hpp"
-#include "model/shapes.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "record/format.hpp"
@@ -161,7 +161,11 @@ void disturbed(const Run& run, Findings& out) {
                        say<text::finding::throttled_do>()});
 }
 
-/// What the errors say of the figures.
+bool rose(const record::ErrorCounter& counter) {
+    return counter.before && counter.after && *counter.after > *counter.before;
+}
+
+/// What the errors say of the values.
 Severity weight(const record::ErrorCounter& counter) {
     const bool is_lost = counter.counter == "ue_count" || counter.counter == "nonfatal" ||
                          counter.counter == "fatal" || counter.source == "driver";
@@ -172,13 +176,13 @@ Severity weight(const record::ErrorCounter& counter) {
 }
 
 void errors_counted(const Run& run, Findings& out) {
-    std::map<Severity, std::vector<std::string>> rose;
+    std::map<Severity, std::vector<std::string>> risen;
     for (const auto& counter : run.error_counters)
-        if (counter.before && counter.after && *counter.after > *counter.before)
-            rose[weight(counter)].push_back(fmt::format("{} {} {} +{}", counter.source,
-                                                        counter.device, counter.counter,
-                                                        *counter.after - *counter.before));
-    for (const auto& [severity, names] : rose)
+        if (rose(counter))
+            risen[weight(counter)].push_back(fmt::format("{} {} {} +{}", counter.source,
+                                                         counter.device, counter.counter,
+                                                         *counter.after - *counter.before));
+    for (const auto& [severity, names] : risen)
         out.push_back({severity, say<text::finding::errors_rose>(list_of(names, names_shown)),
                        severity == Severity::serious   ? say<text::finding::errors_serious_do>()
                        : severity == Severity::caution ? say<text::finding::errors_caution_do>()
@@ -234,7 +238,7 @@ void said_by_cases(const Run& run, Findings& out) {
     for (std::size_t i = 0; i < std::min(order.size(), sentences_shown); ++i) {
         const auto& names = by_text.at(order[i]);
         const bool all = names.size() == run.cases.size() && names.size() > 1;
-        out.push_back({Severity::caution, as_sentence(order[i]),
+        out.push_back({Severity::caution, capitalised(as_sentence(order[i])),
                        all ? say<text::finding::concerns_all>()
                            : say<text::finding::concerns>(list_of(names, names_shown))});
     }
@@ -252,14 +256,28 @@ std::string who_disturbed(record::DisturbanceCode code, const std::string& cause
     return say<text::finding::slowed>(cause);
 }
 
+/// The first cause of whatever else is found.
+void busy_machine(const Run& run, Findings& out) {
+    const auto busy = record::busy_of(run);
+    if (!busy.cause) return;
+    using Code = record::DisturbanceCode;
+    const bool shared = *busy.cause == Code::steal || *busy.cause == Code::neighbours;
+    const bool others = *busy.cause == Code::foreign_cpu || *busy.cause == Code::waiting ||
+                        *busy.cause == Code::device_shared;
+    out.push_back({busy.disturbed > 0 ? Severity::caution : Severity::note, busy_in_words(busy),
+                   shared   ? say<text::finding::steal_do>()
+                   : others ? say<text::finding::other_programs_do>()
+                            : say<text::finding::throttled_do>()});
+}
+
 } // namespace
 
-std::vector<Finding> find_findings(const Run& run, const std::vector<CurveChart>& charts) {
+std::vector<Finding> find_findings(const Run& run, const std::vector<Sweep>& charts) {
     Findings found = find_slow_pairs(run);
     std::ranges::move(find_shapes(charts), std::back_inserter(found));
     for (const auto& finder :
-         {wrong_results, broken_cases, not_finished, above_ceiling, said_by_cases, unstable_cases,
-          disturbed, errors_counted, memory_settings, few_cores, few_replicas})
+         {wrong_results, broken_cases, not_finished, busy_machine, above_ceiling, said_by_cases,
+          unstable_cases, disturbed, errors_counted, memory_settings, few_cores, few_replicas})
         finder(run, found);
     Findings out;
     for (const auto severity : {Severity::serious, Severity::caution, Severity::note})
@@ -268,14 +286,26 @@ std::vector<Finding> find_findings(const Run& run, const std::vector<CurveChart>
     return out;
 }
 
-std::string busy_in_words(const record::Busy& busy) {
-    if (!busy.cause) return "";
+namespace {
+
+std::string cause_of(const record::Busy& busy) {
     record::Disturbance cause{.code = *busy.cause, .values = {}};
     if (busy.share > 0 && *busy.cause == record::DisturbanceCode::foreign_cpu)
         cause.values.push_back(
             {"share", say<text::finding::up_to>(record::human_percent(busy.share))});
     if (!busy.programs.empty()) cause.values.push_back({"programs", join(busy.programs)});
-    std::string text = who_disturbed(*busy.cause, cause_in_words(cause));
+    return who_disturbed(*busy.cause, cause_in_words(cause));
+}
+
+} // namespace
+
+std::string busy_cause(const record::Busy& busy) {
+    return busy.cause ? say<text::words::sentence>(cause_of(busy)) : "";
+}
+
+std::string busy_in_words(const record::Busy& busy) {
+    if (!busy.cause) return "";
+    std::string text = cause_of(busy);
     const auto count = [](int number) { return static_cast<std::size_t>(std::max(number, 0)); };
     if (busy.measured_again > 0 && busy.disturbed > 0)
         text = say_count<text::finding::again_and_stay>(count(busy.disturbed), text,
@@ -287,6 +317,12 @@ std::string busy_in_words(const record::Busy& busy) {
     else
         text = say<text::finding::in_windows>(text, busy.disturbed_windows, busy.windows);
     return say<text::words::sentence>(text);
+}
+
+bool lost_data(const Run& run) {
+    return std::ranges::any_of(run.error_counters, [](const auto& counter) {
+        return rose(counter) && weight(counter) == Severity::serious;
+    });
 }
 
 std::string quietness(const Run& run) {

@@ -3,7 +3,6 @@
 #include "model/pairs.hpp"
 
 #include "language/language.hpp"
-#include "model/shapes.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "record/format.hpp"
@@ -61,6 +60,38 @@ std::string slower_by(double slowdown) {
                                  fmt::format("{:.{}f}", slowdown, slowdown < 10 ? 1 : 0));
 }
 
+/// Cores are near or far, and none is broken for that; a pair that is far beyond all others deserves a look.
+void add_outlier(const record::Case& c, const record::Table& table, std::vector<Finding>& found) {
+    constexpr std::size_t fewest = 20; // pairs: the 95th percentile of fewer is one of them
+    constexpr double far = 2; // times the 95th percentile; sockets differ by as much from dies
+    const auto* definition = record::find_metric(table.metric);
+    const bool higher = definition == nullptr || definition->higher_is_better;
+    std::vector<double> costs;
+    for (const auto& value : table.values)
+        if (value && *value > 0) costs.push_back(higher ? 1 / *value : *value);
+    if (costs.size() < fewest || table.values.size() != table.rows.size() * table.columns.size())
+        return;
+    const double usual = stats::quantile(costs, 0.95);
+    std::size_t at = 0;
+    double worst = 0;
+    for (std::size_t i = 0; i < table.values.size(); ++i) {
+        const double value = table.values[i].value_or(0);
+        const double cost = value > 0 ? (higher ? 1 / value : value) : 0;
+        if (cost > worst) {
+            worst = cost;
+            at = i;
+        }
+    }
+    if (!(worst > far * usual)) return;
+    found.push_back(
+        {Severity::caution,
+         say<text::pair::outlier>(
+             join({c.benchmark, metric_title(table.metric)}), table.rows[at / table.columns.size()],
+             table.columns[at % table.columns.size()], record::human(*table.values[at], table.unit),
+             record::human(higher ? 1 / usual : usual, table.unit)),
+         say<text::pair::outlier_do>()});
+}
+
 /// "core 3" of rows titled "from core"; hosts are titled "from" and have names of their own.
 std::string node_in_words(std::string_view row_title, const std::string& name) {
     constexpr std::string_view from = "from";
@@ -106,7 +137,11 @@ std::vector<std::string> slow_pairs(const record::Case& c, const record::Table& 
 std::vector<Finding> find_slow_pairs(const record::Run& run) {
     std::vector<Finding> found;
     for (const auto& c : run.cases) {
-        if (!is_about_links(c.benchmark)) continue;
+        if (!is_about_links(c.benchmark)) {
+            for (const auto& table : c.tables)
+                if (headline(c) != nullptr) add_outlier(c, table, found);
+            continue;
+        }
         for (const auto& table : c.tables)
             if (const auto slow = slow_pairs(c, table); !slow.empty())
                 found.push_back(

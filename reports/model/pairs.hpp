@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "model/view.hpp"
+#include "model/types.hpp"
 #include "record/model.hpp"
 
 #include <string>

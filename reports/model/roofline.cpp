@@ -10,6 +10,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,7 +26,19 @@ const record::Metric* find_metric(const record::Case& c, std::string_view name) 
 }
 
 std::string name_of(const record::Case& c) {
-    return fmt::format("{}: {}", c.benchmark, fmt::join(parameter_parts(c), ", "));
+    return case_name(c.benchmark, c.parameters, c.settings);
+}
+
+/// Counted by the benchmark, or of a product the least there is to move: each matrix once.
+std::optional<double> bytes_of(const record::Case& c, double flops) {
+    if (const auto bytes = record::number(c.work, "bytes")) return bytes;
+    static constexpr std::array<std::pair<std::string_view, double>, 4> sizes{
+        {{"fp64", 8}, {"fp32", 4}, {"bf16", 2}, {"fp16", 2}}};
+    const auto size = std::ranges::find(sizes, record::text(c.parameters, "precision"),
+                                        &std::pair<std::string_view, double>::first);
+    if (c.benchmark != "gemm.square" || size == sizes.end()) return std::nullopt;
+    const double lines = std::cbrt(flops / 2); // 2 n^3 operations
+    return 3 * lines * lines * size->second;
 }
 
 /// Identities of the cases that bound others.
@@ -50,16 +64,17 @@ void add(const record::Case& c, bool is_ceiling, Roofline& roofline) {
     if (is_ceiling && first->unit == "B/s")
         roofline.bandwidths.push_back({name_of(c), *first->value});
     const auto flops = record::number(c.work, "flops");
-    const auto bytes = record::number(c.work, "bytes");
+    if (!flops) return;
+    const auto bytes = bytes_of(c, *flops);
     const auto* rate = find_metric(c, "flop_rate");
-    if (!flops || !bytes || !(*flops > 0) || !(*bytes > 0) || rate == nullptr) return;
+    if (!bytes || !(*flops > 0) || !(*bytes > 0) || rate == nullptr) return;
     if (!(*rate->value > 0)) return;
-    roofline.cases.push_back({.identity = record::identity(c),
-                              .benchmark = c.benchmark,
-                              .what = fmt::format("{}", fmt::join(parameter_parts(c), ", ")),
-                              .library = c.library,
-                              .intensity = *flops / *bytes,
-                              .rate = *rate->value});
+    roofline.cases.push_back(
+        {{.label = name_of(c), .intensity = *flops / *bytes, .rate = *rate->value},
+         record::identity(c),
+         c.benchmark,
+         fmt::format("{}", fmt::join(parameter_parts(c), ", ")),
+         c.library});
 }
 
 } // namespace

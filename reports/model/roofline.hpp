@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "model/view.hpp"
+#include "model/types.hpp"
 #include "record/model.hpp"
 
 #include <map>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "model/shapes.hpp"
-
 #include "language/language.hpp"
+#include "model/curves.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "record/format.hpp"
@@ -17,7 +16,7 @@
 namespace assay::report {
 namespace {
 
-bool sends_messages(const CurveChart& chart) {
+bool sends_messages(const Sweep& chart) {
     return chart.x_title == "bytes" && chart.unit == "B/s" && chart.higher_is_better &&
            is_about_links(chart.benchmark);
 }
@@ -34,12 +33,7 @@ std::vector<stats::RatePoint> points_of(const Curve& curve) {
 
 } // namespace
 
-bool is_about_links(std::string_view benchmark) {
-    static constexpr std::array<std::string_view, 3> families{"collective", "network", "transfer"};
-    return std::ranges::find(families, family_of(benchmark)) != families.end();
-}
-
-std::vector<Finding> find_shapes(const std::vector<CurveChart>& charts) {
+std::vector<Finding> find_shapes(const std::vector<Sweep>& charts) {
     std::vector<Finding> found;
     for (const auto& chart : charts) {
         if (!sends_messages(chart)) continue;

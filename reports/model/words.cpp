@@ -35,7 +35,7 @@ bool contains(const List& list, std::string_view name) {
 }
 std::string number_in_words(std::string_view name, const record::Value& value) {
     if (const auto bytes = record::number(value); bytes && is_bytes(name))
-        return record::human_bytes(*bytes);
+        return size_in_words(*bytes);
     // Whole numbers that came through a double: 2, not 2.000000.
     if (const auto* real = std::get_if<double>(&value)) return fmt::format("{:.6g}", *real);
     return record::to_string(value);
@@ -69,7 +69,7 @@ std::string parameter_in_words(const record::Named& parameter, const record::Val
     return with_blanks(name) + " " + text;
 }
 
-/// "3.2 GHz" for to_hz, "12%" for share; a reason of the driver or a phase in the language, another text as it is.
+/// "3.2 GHz" for hz and to_hz, "12%" for share; a reason of the driver or a phase in the language, another text as it is.
 std::string value_in_words(const record::Named& value) {
     const auto number = record::number(value.value);
     auto text = record::to_string(value.value);
@@ -81,7 +81,7 @@ std::string value_in_words(const record::Named& value) {
         return text;
     }
     constexpr std::array<std::pair<std::string_view, const char*>, 3> units{
-        {{"seconds", "s"}, {"_hz", "Hz"}, {"watts", "W"}}};
+        {{"seconds", "s"}, {"hz", "Hz"}, {"watts", "W"}}};
     for (const auto& [end, unit] : units)
         if (value.name.ends_with(end)) return record::human(*number, unit);
     if (value.name.ends_with("share")) return record::human_percent(*number);
@@ -121,6 +121,21 @@ bool is_bytes(std::string_view name) {
            (name.size() > 6 && name.substr(name.size() - 6) == "_bytes");
 }
 
+std::string size_in_words(double bytes) {
+    constexpr double kilo = 1000;
+    auto text = record::human_bytes(bytes);
+    if (text.find('.') == std::string::npos || std::fmod(bytes, kilo) != 0) return text;
+    double scaled = bytes;
+    std::string_view prefixes = "kMGTP";
+    while ((scaled /= kilo) >= kilo && prefixes.size() > 1) prefixes.remove_prefix(1);
+    return fmt::format("{:.6g} {}B", scaled, prefixes.front());
+}
+
+bool is_about_links(std::string_view benchmark) {
+    static constexpr std::array<std::string_view, 3> families{"collective", "network", "transfer"};
+    return contains(families, family_of(benchmark));
+}
+
 std::string with_blanks(std::string_view name) {
     std::string out{name};
     std::ranges::replace(out, '_', ' ');
@@ -147,6 +162,47 @@ std::vector<std::string> parameter_parts(const record::Case& c) {
     for (const auto& parameter : c.parameters)
         parts.push_back(parameter_in_words(parameter, settings.find(parameter.name)));
     return parts;
+}
+
+std::string case_name(std::string_view benchmark, const record::NamedList& parameters,
+                      const record::NamedList& settings,
+                      const std::set<std::string, std::less<>>& said) {
+    std::string key{benchmark};
+    std::ranges::replace(key, '.', '_');
+    auto text = std::string{find_text("case_name", key).value_or("")};
+    if (parameters.empty()) { // what is left of the name without any
+        for (const auto& [open, close] : {std::pair{'[', ']'}, std::pair{'{', '}'}})
+            for (auto at = text.find(open); at != text.npos; at = text.find(open))
+                text.erase(at, text.find(close, at) - at + 1);
+        text.erase(text.find_last_not_of(", ") + 1);
+        if (text.ends_with("，")) text.erase(text.size() - std::string_view{"，"}.size());
+    }
+    const record::NameIndex known{settings};
+    record::Values values;
+    std::vector<std::string> rest;
+    for (const auto& parameter : parameters) {
+        const auto at = text.find(fmt::format("{{{}}}", parameter.name));
+        const auto bracket = at == text.npos ? text.npos : text.rfind('[', at);
+        const bool needed =
+            at != text.npos && (bracket == text.npos || text.find(']', bracket) < at);
+        if (!needed && said.contains(parameter.name)) continue;
+        if (at == text.npos)
+            rest.push_back(parameter_in_words(parameter, known.find(parameter.name)));
+        else
+            values.push_back(
+                {parameter.name, with_blanks(number_in_words(parameter.name, parameter.value))});
+    }
+    const auto name = filled(text, values).value_or("");
+    if (!name.empty()) {
+        rest.insert(rest.begin(), name);
+        return join(rest);
+    }
+    rest.assign(
+        1, std::string{benchmark}); // of other people, or without a parameter that it had later
+    for (const auto& parameter : parameters)
+        if (!said.contains(parameter.name))
+            rest.push_back(parameter_in_words(parameter, known.find(parameter.name)));
+    return join(rest);
 }
 
 std::string parameters_in_words(const record::Case& c) {
@@ -275,10 +331,31 @@ std::string reason_in_words(const record::Case& c) {
     if (c.reason_code == record::ReasonCode::two_levels && !levels_beside(c).empty()) return "";
     const auto code = record::to_string(c.reason_code);
     const auto meaning = find_text("reason", code);
-    if (!meaning || language_in_use() == Language::en) return c.reason;
+    // The sentence of the file is English; of these its numbers are better said here.
+    using Code = record::ReasonCode;
+    const bool numbers = c.reason_code == Code::drift || c.reason_code == Code::wide_interval ||
+                         c.reason_code == Code::disturbed;
+    if (!meaning || (language_in_use() == Language::en && !numbers)) return c.reason;
     if (const auto sentence = find_text("reason_values", code))
         if (auto whole = filled(*sentence, c.reason_values)) return *std::move(whole);
-    return say<text::words::labelled>(*meaning, c.reason);
+    return language_in_use() == Language::en ? c.reason
+                                             : say<text::words::labelled>(*meaning, c.reason);
+}
+
+std::string causes_in_words(const record::Telemetry& telemetry) {
+    if (telemetry.disturbed_by.empty()) return join(disturbances_in_words(telemetry));
+    std::vector<std::string> words;
+    std::set<record::DisturbanceCode> said;
+    for (const auto& cause : telemetry.disturbed_by) {
+        if (!said.insert(cause.code).second) continue;
+        auto text = cause_in_words(cause);
+        if (text.empty())
+            text = filled(find_text("disturbance", record::to_string(cause.code)).value_or(""),
+                          cause.values)
+                       .value_or("");
+        if (!text.empty()) words.push_back(std::move(text));
+    }
+    return join(words);
 }
 
 std::vector<std::string> disturbances_in_words(const record::Telemetry& telemetry) {

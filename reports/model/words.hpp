@@ -6,7 +6,9 @@
 
 #include "record/model.hpp"
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +29,16 @@ std::string family_of(std::string_view benchmark);
 std::string with_blanks(std::string_view name);
 /// Is this parameter a number of bytes?
 bool is_bytes(std::string_view name);
+/// "64 KiB", and "100 kB" where that is the round number.
+std::string size_in_words(double bytes);
+/// Does the family measure what passes between parts of a system?
+bool is_about_links(std::string_view benchmark);
+
+/// "STREAM triad, all threads (2)": a case as people call it, by its benchmark and parameters; what symbols stand for is
+/// in the settings. Parameters of `said` stand elsewhere, and are left out where the name does without them.
+std::string case_name(std::string_view benchmark, const record::NamedList& parameters,
+                      const record::NamedList& settings = {},
+                      const std::set<std::string, std::less<>>& said = {});
 
 /// "fp64, size 1024, all threads (2)": symbolic values with what they resolved to.
 std::string parameters_in_words(const record::Case& c);
@@ -66,5 +78,13 @@ std::optional<std::string> filled(std::string_view text, const record::Values& v
 std::string cause_in_words(const record::Disturbance& cause);
 /// What disturbed the case, one of each kind: replicas report the same with values of their own.
 std::vector<std::string> disturbances_in_words(const record::Telemetry& telemetry);
+/// The same in a few words: "chromium used 21% of the CPU, the hypervisor took 2% of the CPU time".
+std::string causes_in_words(const record::Telemetry& telemetry);
+
+/// "2 x NVIDIA H200 (140 GiB)": a text for each kind of device.
+std::vector<std::string> device_kinds(const record::Machine& machine);
+/// "device while measuring: 640 W (at most 690 W), 1.76 GHz, 61 °C, slowed by its power limit for 1.2 s";
+/// empty where nothing is known.
+std::string device_in_words(const record::Case& c);
 
 } // namespace assay::report

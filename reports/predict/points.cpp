@@ -3,7 +3,6 @@
 #include "predict/points.hpp"
 
 #include "language/language.hpp"
-#include "model/device.hpp"
 #include "model/text.hpp"
 #include "model/words.hpp"
 #include "store/alike.hpp"

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "base/terminal.hpp"
 #include "compare/comparison.hpp"
 
 #include <string>

@@ -34,6 +34,12 @@ Value others(const Row& row) {
     return list;
 }
 
+std::vector<std::string> notes_of(const Row& row) {
+    auto notes = row.notes;
+    notes.insert(notes.end(), row.disturbances.begin(), row.disturbances.end());
+    return notes;
+}
+
 Value row(const Row& row) {
     Value figures = Value::object();
     for (const auto& figure : row.figures) figures[figure.key] = figure.text;
@@ -58,13 +64,13 @@ Value row(const Row& row) {
             {"ceiling", optional(row.ceiling)},
             {"ceiling_note", row.ceiling_note ? Value(*row.ceiling_note + 1) : Value(nullptr)},
             {"other_ceilings", others(row)},
-            {"notes", row.notes},
+            {"notes", notes_of(row)},
             {"figures", std::move(figures)},
             {"settings", row.settings},
             {"strips", std::move(strips)}};
 }
 
-Value marks(const CurveChart& chart) {
+Value marks(const Sweep& chart) {
     Value marks = Value::array();
     for (const auto& mark : chart.marks) marks.push_back({{"x", mark.x}, {"text", mark.text}});
     return marks;
@@ -88,7 +94,7 @@ Value curves(const Section& section) {
                               {"common", chart.common},
                               {"x", chart.x_title},
                               {"x_unit", chart.x_unit},
-                              {"y", chart.title},
+                              {"y", chart.y_title},
                               {"unit", chart.unit},
                               {"higher_is_better", chart.higher_is_better},
                               {"points", std::move(points)},
@@ -203,6 +209,7 @@ Value report_of(const Report& report) {
             {"run", facts(report.run)},
             {"machine", facts(report.machine)},
             {"libraries", facts(report.software)},
+            {"verdict", report.verdict},
             {"cause", report.cause},
             {"summary", facts(report.summary)},
             {"findings", std::move(findings)},

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "model/view.hpp"
+#include "model/types.hpp"
 
 #include <span>
 #include <string>

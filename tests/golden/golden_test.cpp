@@ -5,16 +5,18 @@
 
 #include "expect_golden.hpp"
 #include "language/language.hpp"
-#include "model/view.hpp"
+#include "model/document.hpp"
+#include "model/report.hpp"
 #include "render/csv.hpp"
 #include "render/gbench.hpp"
-#include "render/html.hpp"
 #include "render/json.hpp"
-#include "render/markdown.hpp"
-#include "render/terminal.hpp"
 #include "sample.hpp"
+#include "write/markdown.hpp"
+#include "write/terminal.hpp"
 
 #include <gtest/gtest.h>
+
+#include <vector>
 
 namespace assay::report {
 namespace {
@@ -25,21 +27,16 @@ Report report() {
     return make_report(test::golden_run(), {.label = "first look", .source = "run.json"});
 }
 
-TEST(Golden, Terminal) { expect_golden("report.txt", to_terminal(report())); }
+std::vector<document::Document> document_of_report() { return {make_document(report())}; }
+
+TEST(Golden, Terminal) { expect_golden("report.txt", write::to_terminal(document_of_report())); }
 
 TEST(Golden, NarrowTerminalInColour) {
-    expect_golden("report-narrow.txt", to_terminal(report(), {.width = 64, .colour = true}));
+    expect_golden("report-narrow.txt",
+                  write::to_terminal(document_of_report(), {.width = 64, .colour = true}));
 }
 
-TEST(Golden, Markdown) {
-    const Report one = report();
-    expect_golden("report.md", to_markdown({&one, 1}));
-}
-
-TEST(Golden, Html) {
-    const Report one = report();
-    expect_golden("report.html", to_html({&one, 1}));
-}
+TEST(Golden, Markdown) { expect_golden("report.md", write::to_markdown(document_of_report())); }
 
 TEST(Golden, Json) {
     const Report one = report();
@@ -53,11 +50,12 @@ protected:
     void TearDown() override { use_language(Language::en); }
 };
 
-TEST_F(GoldenInChinese, Terminal) { expect_golden("report.zh.txt", to_terminal(report())); }
+TEST_F(GoldenInChinese, Terminal) {
+    expect_golden("report.zh.txt", write::to_terminal(document_of_report()));
+}
 
 TEST_F(GoldenInChinese, Markdown) {
-    const Report one = report();
-    expect_golden("report.zh.md", to_markdown({&one, 1}));
+    expect_golden("report.zh.md", write::to_markdown(document_of_report()));
 }
 
 TEST(Golden, Csv) { expect_golden("export.csv", to_csv(test::golden_run())); }

@@ -139,17 +139,12 @@ TEST(Rooms, HaveAnOrder) {
 
 TEST(Rooms, AreHeldInOnesHead) {
     constexpr std::size_t most = 26; // sources
-    const std::map<std::string, std::size_t> larger{{"reports/render", 58}};
     for (const auto* const top : {"harness", "reports"})
         for (const auto& entry : fs::directory_iterator{root / top}) {
             if (!entry.is_directory()) continue;
             const auto room = fs::relative(entry.path(), root).string();
             const auto count = std::ranges::count_if(files_below(room), is_source);
-            const auto exception = larger.find(room);
-            const auto limit = exception == larger.end() ? most : exception->second;
-            EXPECT_LE(static_cast<std::size_t>(count), limit) << room;
-            EXPECT_TRUE(exception == larger.end() || static_cast<std::size_t>(count) > most)
-                << room << " need be no exception any more";
+            EXPECT_LE(static_cast<std::size_t>(count), most) << room;
             EXPECT_TRUE(count == 0 || allowed.contains(room)) << room << " is not in the table";
         }
 }
@@ -182,13 +177,11 @@ TEST(Units, NeedEachOtherInNoCircle) {
     // A circle comes of a header that holds both the types of a room and the way in: split it. Of these, units
     // only leave.
     const std::map<std::string, Names> known{
-        {"reports/model", {"curves", "facts", "findings", "pairs", "roofline", "shapes", "view"}},
         {"reports/store", {"collection", "digest", "find", "gather", "index", "load"}},
         {"reports/compare", {"arrange", "comparison", "contrast", "sides", "units", "unlike"}},
         {"reports/history",
          {"attribution", "change_points", "elsewhere", "facts", "history", "points", "tracks",
           "trends", "words"}},
-        {"reports/render", {"lines", "terminal"}},
         {"reports/import", {"draft", "import"}},
     };
     Needs needs;

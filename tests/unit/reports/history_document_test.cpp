@@ -59,17 +59,18 @@ std::vector<T> blocks_of(const Document& document) {
             if (const auto* one = std::get_if<T>(&block)) found.push_back(*one);
     return found;
 }
-Table table_with(const Document& document, const std::string& column) {
-    for (auto& table : blocks_of<Table>(document))
+document::Table table_with(const Document& document, const std::string& column) {
+    for (auto& table : blocks_of<document::Table>(document))
         if (std::ranges::find(table.columns, column, &Column::title) != table.columns.end())
             return table;
     ADD_FAILURE() << "no table has a column \"" << column << '"';
     return {};
 }
-Cell cell_of(const Table& table, const Row& row, const std::string& column) {
+document::Cell cell_of(const document::Table& table, const document::Row& row,
+                       const std::string& column) {
     const auto at = std::ranges::find(table.columns, column, &Column::title);
     return at == table.columns.end()
-               ? Cell{}
+               ? document::Cell{}
                : row.cells.at(static_cast<std::size_t>(at - table.columns.begin()));
 }
 
@@ -221,7 +222,7 @@ TEST_F(HistoryDocument, WhatChangedComesFirst) {
 TEST_F(HistoryDocument, EveryTableHasACellForEachColumn) {
     for (int m = 0; m < 6; ++m) measure("m-" + std::to_string(m), 0, 20);
     measure("m-0", 20, 26, 0.9);
-    const auto tables = blocks_of<Table>(written());
+    const auto tables = blocks_of<document::Table>(written());
     EXPECT_THAT(tables, SizeIs(5));
     for (const auto& table : tables) {
         EXPECT_THAT(table.rows, testing::Not(IsEmpty())) << table.sheet;

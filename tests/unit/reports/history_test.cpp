@@ -16,7 +16,6 @@ namespace assay::report {
 namespace {
 
 using test::day;
-using test::Fleet;
 using test::Gauss;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -41,7 +40,7 @@ protected:
                        {latency, 1e-7 / factor * std::exp(noise * gauss())}});
     }
 
-    Fleet fleet;
+    test::Fleet fleet;
     Gauss gauss{11};
     std::uint32_t gemm = fleet.series("gemm.square", "openblas", "flop_rate");
     std::uint32_t latency = fleet.series("memory.latency", "host", "latency");
@@ -338,7 +337,7 @@ TEST_F(HistoryTest, RunsOfADayAreOnePointUnlessDaysAreFew) {
     const auto few = made({.filter = {"version=0.1.0"}}); // all of them
     EXPECT_EQ(few.runs, 24U);
 
-    Fleet once;
+    test::Fleet once;
     const auto series = once.series("gemm.square", "openblas", "flop_rate");
     for (int k = 0; k < 8; ++k)
         once.run("m-1", day(0) + 600 * k, {{series, k < 4 ? 1e11 + k : 1.1e11 + k}});

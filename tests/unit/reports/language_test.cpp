@@ -2,13 +2,10 @@
 
 #include "language/language.hpp"
 #include "model/text.hpp"
-#include "model/view.hpp"
 #include "model/words.hpp"
 #include "record/metrics.hpp"
-#include "render/html.hpp"
 #include "render/json.hpp"
-#include "render/markdown.hpp"
-#include "render/terminal.hpp"
+#include "rendered.hpp"
 #include "sample.hpp"
 
 #include <gmock/gmock.h>
@@ -114,7 +111,7 @@ TEST_F(InALanguage, AReasonIsSaidFromItsCodeAndValues) {
                                      {"second_seconds", 2.0},
                                      {"replica", std::int64_t{2}},
                                      {"replicas", std::int64_t{3}}}};
-    EXPECT_EQ(reason_in_words(c), c.reason);
+    EXPECT_EQ(reason_in_words(c), "replica 2 of 3: drift: first half 1.00 s, second half 2.00 s");
     use_language(Language::zh);
     EXPECT_THAT(reason_in_words(c), HasSubstr("第 2 次重复（共 3 次）：漂移，前半 1"));
     EXPECT_THAT(reason_in_words(c), Not(HasSubstr("half")));
@@ -183,8 +180,7 @@ std::size_t words_in(const std::string& text) {
 TEST_F(InALanguage, NoEnglishTextOfTheCatalogueIsLeftInAChineseReport) {
     const auto run = test::golden_run();
     const auto everything = [&] {
-        const Report report = make_report(run);
-        return to_terminal(report) + to_markdown({&report, 1}) + to_html({&report, 1});
+        return test::terminal_of(run) + test::markdown_of(run) + test::html_of(run);
     };
     const std::string english = everything();
     use_language(Language::zh);
@@ -210,9 +206,9 @@ TEST_F(InALanguage, KeysOfJsonStayEnglish) {
 }
 
 TEST_F(InALanguage, PagesSayWhichOne) {
-    EXPECT_THAT(to_html({}), HasSubstr("<html lang=\"en\">"));
+    EXPECT_THAT(test::html_of({}), HasSubstr("<html lang=\"en\">"));
     use_language(Language::zh);
-    EXPECT_THAT(to_html({}),
+    EXPECT_THAT(test::html_of({}),
                 AllOf(HasSubstr("<html lang=\"zh-CN\">"), HasSubstr("Noto Sans CJK SC")));
 }
 

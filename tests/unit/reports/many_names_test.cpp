@@ -4,11 +4,9 @@
 
 #include "json/json.hpp"
 #include "model/curves.hpp"
-#include "model/view.hpp"
 #include "record/convert.hpp"
-#include "render/html.hpp"
 #include "render/json.hpp"
-#include "render/markdown.hpp"
+#include "rendered.hpp"
 #include "sample.hpp"
 
 #include <gtest/gtest.h>
@@ -46,8 +44,8 @@ TEST(ManyNames, FactsOfAMachineAreRendered) {
     const auto report = make_report(run);
     EXPECT_GE(report.software.size(), count);
     EXPECT_NE(to_json({&report, 1}).find("library199999"), std::string::npos);
-    EXPECT_NE(to_html({&report, 1}).find("library199999"), std::string::npos);
-    EXPECT_NE(to_markdown({&report, 1}).find("library199999"), std::string::npos);
+    EXPECT_NE(test::html_of(run).find("library199999"), std::string::npos);
+    EXPECT_NE(test::markdown_of(run).find("library199999"), std::string::npos);
 }
 
 /// Parameters that all vary, each of which a curve could sweep, and settings of the same names.
@@ -75,7 +73,7 @@ TEST(ManyNames, ParametersOfSeveralCasesAreRendered) {
     EXPECT_EQ(found.charts[0].curves.at(0).points.size(), static_cast<std::size_t>(cases));
     const auto report = make_report(run);
     EXPECT_NE(to_json({&report, 1}).find("p19998"), std::string::npos);
-    EXPECT_NE(to_html({&report, 1}).find("p19998"), std::string::npos);
+    EXPECT_NE(test::html_of(run).find("p19998"), std::string::npos);
 }
 
 } // namespace

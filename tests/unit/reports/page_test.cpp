@@ -2,6 +2,7 @@
 
 #include "base/version.hpp"
 #include "json/json.hpp"
+#include "model/report.hpp"
 #include "model/roofline.hpp"
 #include "render/json.hpp"
 #include "render/page.hpp"

@@ -5,11 +5,8 @@
 #include "markup.hpp"
 #include "model/curves.hpp"
 #include "model/text.hpp"
-#include "model/view.hpp"
-#include "render/html.hpp"
 #include "render/json.hpp"
-#include "render/markdown.hpp"
-#include "render/terminal.hpp"
+#include "rendered.hpp"
 #include "sample.hpp"
 
 #include <gmock/gmock.h>
@@ -24,17 +21,11 @@
 namespace assay::report {
 namespace {
 
+using test::html_of;
+using test::markdown_of;
+using test::terminal_of;
 using testing::HasSubstr;
 using testing::Not;
-
-std::string html_of(const record::Run& run) {
-    const Report report = make_report(run, {.label = "label"});
-    return to_html({&report, 1});
-}
-std::string markdown_of(const record::Run& run) {
-    const Report report = make_report(run);
-    return to_markdown({&report, 1});
-}
 
 constexpr std::string_view hostile = "</script><script>alert(1)</script><img src=x "
                                      "onerror=alert(1)> \" onload=\"x ' & | ` * _ [a](b) "
@@ -68,10 +59,8 @@ TEST(Html, ChartsAndTablesHaveTitles) {
             ++found;
         return found;
     };
-    EXPECT_GT(count("<svg"), 10U);
-    EXPECT_GE(count("<title"), count("<svg"));
+    EXPECT_EQ(count("<figure"), 3U); // two sweeps and a matrix
     EXPECT_EQ(count("<table>"), count("<caption>"));
-    EXPECT_EQ(count("class=\"bars"), count("<desc"));
 }
 
 TEST(Html, HostileTextInEveryFieldStaysText) {
@@ -86,30 +75,33 @@ TEST(Markdown, HostileTextInEveryFieldStaysInItsCell) {
     std::istringstream lines{text};
     std::string line;
     const std::regex bare{R"((^|[^\\])[<`\[])"};
+    std::size_t columns = 0; // of the table that is read
+    std::size_t rows = 0;
     while (std::getline(lines, line)) {
         EXPECT_FALSE(std::regex_search(line, bare)) << line;
         EXPECT_FALSE(line.starts_with("# heading"));
         EXPECT_THAT(line, Not(HasSubstr("\x1b")));
-        if (!line.starts_with("| ") || line.starts_with("| ---")) continue;
         std::size_t cells = 0;
-        for (std::size_t i = 0; i < line.size(); ++i)
+        for (std::size_t i = 0; line.starts_with("| ") && i < line.size(); ++i)
             if (line[i] == '|' && (i == 0 || line[i - 1] != '\\')) ++cells;
-        EXPECT_TRUE(cells == 3 || cells == 4 || cells == 9) << cells << ": " << line;
+        if (columns == 0) columns = cells;
+        EXPECT_TRUE(cells == 0 || cells == columns) << line;
+        rows += cells > 0 ? 1 : 0;
+        if (cells == 0) columns = 0;
     }
+    EXPECT_GT(rows, 20U);
 }
 
 TEST(Terminal, HostileTextCannotSteerIt) {
-    const auto report = make_report(test::filled_with(test::golden_run(), std::string{hostile}));
-    const auto text = to_terminal(report);
+    const auto text = terminal_of(test::filled_with(test::golden_run(), std::string{hostile}));
     for (const char c : text)
         EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\n') << static_cast<int>(c);
 }
 
 TEST(Terminal, KeepsItsWidthAndColoursOnlyWhenAsked) {
-    const auto report = make_report(test::golden_run());
     for (const std::size_t width : {60U, 80U, 100U})
         for (const bool colour : {false, true}) {
-            std::string text = to_terminal(report, {.width = width, .colour = colour});
+            std::string text = terminal_of(test::golden_run(), {.width = width, .colour = colour});
             EXPECT_EQ(text.find('\x1b') != std::string::npos, colour);
             text = std::regex_replace(text, std::regex{"\x1b\\[[0-9]+m"}, "");
             std::istringstream lines{text};
@@ -153,7 +145,7 @@ TEST(Render, ExtremeNumbersAreDrawnSomehow) {
     EXPECT_THAT(page, Not(HasSubstr("nan%")));
     EXPECT_THAT(page, Not(HasSubstr("inf%")));
     EXPECT_FALSE(std::regex_search(page, std::regex{R"(d="M[^"]*(nan|inf))"}));
-    EXPECT_FALSE(to_terminal(make_report(run)).empty());
+    EXPECT_FALSE(terminal_of(run).empty());
 }
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -168,15 +160,14 @@ TEST(Render, TenThousandCasesStayUsable) {
     if (sanitized) GTEST_SKIP() << "half a minute there, and it is about time";
     const auto run = test::large_run(10000);
     const auto begin = std::chrono::steady_clock::now();
-    const Report report = make_report(run);
-    const auto page = to_html({&report, 1});
-    const auto text = to_terminal(report);
-    const auto markdown = to_markdown({&report, 1});
+    const auto document = test::document_of(run);
+    const auto page = write::to_html(document, {.page = {}, .created = {}}).value();
+    const auto text = write::to_terminal(document);
+    const auto markdown = write::to_markdown(document);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     // A second on a quiet core; the bound leaves room for a busy machine.
     EXPECT_LT(took.count(), 15);
     EXPECT_LT(page.size(), std::size_t{12} << 20U);
-    EXPECT_THAT(page, HasSubstr("The first 40 of 10000 cases"));
     EXPECT_THAT(page, HasSubstr("Batch values are drawn for the first 100 of 10000 cases"));
     EXPECT_EQ(test::markup_problem(page), "");
 }
@@ -190,7 +181,9 @@ TEST(Render, ACurveOfThousandsOfPointsStaysADrawing) {
     ASSERT_EQ(report.sections[0].curves.size(), 1U);
     for (const auto& curve : report.sections[0].curves[0].curves)
         EXPECT_LE(curve.points.size(), most_points);
-    EXPECT_EQ(test::markup_problem(to_html({&report, 1})), "");
+    const auto page =
+        write::to_html(std::vector{make_document(report)}, {.page = {}, .created = {}});
+    EXPECT_EQ(test::markup_problem(page.value()), "");
 }
 
 TEST(Html, OfAQuickRunIsSmall) {

@@ -2,8 +2,8 @@
 
 #include "model/curves.hpp"
 #include "model/pairs.hpp"
-#include "model/shapes.hpp"
-#include "model/view.hpp"
+#include "model/report.hpp"
+#include "model/words.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include "language/language.hpp"
 #include "model/facts.hpp"
 #include "model/findings.hpp"
-#include "model/view.hpp"
+#include "model/report.hpp"
 #include "model/words.hpp"
 #include "sample.hpp"
 
@@ -225,7 +225,7 @@ TEST(Findings, SayWhatToDo) {
     for (const char* expected :
          {"SkylakeX is 1.91 times faster: set OPENBLAS_CORETYPE=SkylakeX", "wrong result",
           "used up to 14% of the CPU", "hypervisor took up to 8.0%", "throttled itself",
-          "kernel.numa_balancing=0", "transparent_hugepage", "above the ceiling", "--replicas 3",
+          "kernel.numa_balancing=0", "transparent_hugepage", "above the bound", "--replicas 3",
           "--resume", "too noisy or drifting", "Only 2 of 64 cores"})
         EXPECT_THAT(text, HasSubstr(expected));
     EXPECT_THAT(quietness(run), HasSubstr("Disturbed"));
@@ -276,7 +276,7 @@ TEST(Findings, AFewPercentAboveAPeakOrWithinItsIntervalAreNone) {
     const auto above = [&](double share, double half_width) {
         case_named(run, onednn).ceiling.value = value / share;
         peak.metrics.front().high = value / share * (1 + half_width);
-        return testing::Matches(HasSubstr("above the ceiling"))(findings_text(run));
+        return testing::Matches(HasSubstr("above the bound"))(findings_text(run));
     };
     EXPECT_FALSE(above(1.02, 0.001));
     EXPECT_TRUE(above(1.06, 0.001));
@@ -352,7 +352,7 @@ TEST(Cause, ComesFirstAndCasesToLookAtFollow) {
     const auto report = make_report(run);
     EXPECT_THAT(report.cause,
                 testing::StartsWith("The machine was busy: make used up to 60% of the CPU; 1 of"));
-    EXPECT_THAT(findings_text(run), HasSubstr(std::string{"1 figure stays disturbed"}));
+    EXPECT_THAT(findings_text(run), HasSubstr(std::string{"1 value stays disturbed"}));
     // Said by the first line.
     EXPECT_THAT(findings_text(run), Not(HasSubstr("Other programs used up to")));
 }
@@ -368,7 +368,7 @@ TEST(View, ARowNamesBothLevels) {
     EXPECT_THAT(notes, Contains("105 GFLOP/s in 80% of replicas, else 63.0 GFLOP/s"));
     EXPECT_THAT(notes, Contains("mean over all replicas, disturbed or not: 94.8 GFLOP/s"));
     EXPECT_THAT(notes, Not(Contains(c.reason)));
-    EXPECT_THAT(findings_text(run), HasSubstr("1 figure has two levels"));
+    EXPECT_THAT(findings_text(run), HasSubstr("1 value has two levels"));
     c.metrics.front().levels->mean = 1.03e11;
     EXPECT_THAT(row_of(make_report(run), fp64).notes, Not(Contains(HasSubstr("mean over all"))));
 }
@@ -403,14 +403,14 @@ TEST(Findings, ASentenceOfManyCasesIsSaidOnce) {
     for (auto& c : run.cases) c.warnings = {"the same"};
     EXPECT_EQ(
         std::ranges::count_if(find_findings(run),
-                              [](const auto& finding) { return finding.what == "the same."; }),
+                              [](const auto& finding) { return finding.what == "The same."; }),
         1);
 }
 
 TEST(Summary, HasFiveLines) {
     const auto report = make_report(test::golden_run());
     ASSERT_EQ(report.summary.size(), 5U);
-    EXPECT_THAT(report.summary[0].text, HasSubstr("memory 45.1 GB/s"));
+    EXPECT_THAT(report.summary[0].text, HasSubstr("Memory bandwidth 45.1 GB/s"));
     EXPECT_THAT(report.summary[1].text, HasSubstr("wrong result"));
     EXPECT_THAT(
         report.summary[2].text,
@@ -422,7 +422,7 @@ TEST(Summary, HasFiveLines) {
 TEST(Summary, OfAnEmptyRunSaysSo) {
     const auto report = make_report({});
     ASSERT_EQ(report.summary.size(), 5U);
-    EXPECT_THAT(report.summary[0].text, HasSubstr("no case gave a figure"));
+    EXPECT_THAT(report.summary[0].text, HasSubstr("no case gave a value"));
     EXPECT_THAT(report.summary[2].text, HasSubstr("nothing was run"));
     EXPECT_THAT(report.title, Not(IsEmpty()));
 }
@@ -430,7 +430,7 @@ TEST(Summary, OfAnEmptyRunSaysSo) {
 TEST(Summary, SaysWhenFiguresWereNotVerified) {
     auto run = test::golden_run();
     case_named(run, fp64).verification.reset();
-    EXPECT_THAT(make_report(run).summary[2].text, HasSubstr("1 figure was not verified"));
+    EXPECT_THAT(make_report(run).summary[2].text, HasSubstr("1 value was not verified"));
 }
 
 } // namespace

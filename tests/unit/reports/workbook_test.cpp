@@ -6,15 +6,14 @@
 #include "compare/document.hpp"
 #include "history/document.hpp"
 #include "language/language.hpp"
-#include "model/view.hpp"
 #include "predict/document.hpp"
 #include "predict/prediction.hpp"
-#include "render/workbook.hpp"
-#include "render/workbook_file.hpp"
+#include "rendered.hpp"
 #include "sample.hpp"
 #include "support/collection_maker.hpp"
 #include "support/measured_collective.hpp"
 #include "write/workbook.hpp"
+#include "write/workbook_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -82,39 +81,48 @@ protected:
     void TearDown() override { use_language(Language::en); }
 };
 
+std::map<std::string, std::string> files_of(const record::Run& run) {
+    return files_of(write::to_workbook(test::document_of(run, {.label = "first"})));
+}
+
 TEST_F(Workbook, AReportHasItsSheetsFrozenAndFiltered) {
-    const Report report = make_report(test::golden_run(), {.label = "first", .source = "run.json"});
-    const auto files = files_of(to_workbook({&report, 1}));
+    const auto files = files_of(test::golden_run());
     const auto& book = files.at("xl/workbook.xml");
-    for (const char* name : {"Summary", "Figures", "Findings", "Machine"})
+    for (const char* name : {"Summary", "Values"})
         EXPECT_THAT(book, HasSubstr(std::string{"name=\""} + name + '"'));
-    const auto& figures = files.at("xl/worksheets/sheet2.xml");
-    EXPECT_THAT(figures, HasSubstr("state=\"frozen\""));
-    EXPECT_THAT(figures, HasSubstr("<autoFilter"));
-    EXPECT_THAT(figures, Not(HasSubstr("<f>")));
+    const auto& values = files.at("xl/worksheets/sheet2.xml");
+    EXPECT_THAT(values, HasSubstr("state=\"frozen\""));
+    EXPECT_THAT(values, HasSubstr("<autoFilter"));
+    EXPECT_THAT(values, Not(HasSubstr("<f>")));
     // The golden run's start, not the moment of this test.
     EXPECT_THAT(files.at("docProps/core.xml"), HasSubstr("2026-01-31T00:00:00Z"));
     EXPECT_THAT(files.at("docProps/core.xml"), HasSubstr("<dc:creator></dc:creator>"));
 }
 
-TEST_F(Workbook, FiguresAreNumbersInBaseUnits) {
-    const Report report = make_report(test::golden_run(), {});
-    double first = 0;
-    for (const auto& row : report.sections.at(0).rows)
-        if (row.number && first == 0) first = *row.number;
-    ASSERT_GT(first, 0);
-    const auto files = files_of(to_workbook({&report, 1}));
-    // libxlsxwriter prints with 16 digits.
-    char digits[32];
-    std::snprintf(digits, sizeof digits, "<v>%.16G</v>", first);
-    EXPECT_THAT(files.at("xl/worksheets/sheet2.xml"), HasSubstr(digits));
+TEST_F(Workbook, ValuesAreNumbersInBaseUnits) {
+    const auto report = make_report(test::golden_run());
+    const auto& row = report.sections.at(0).rows.at(0);
+    ASSERT_GT(row.number.value_or(0), 0);
+    ASSERT_FALSE(row.figures.empty());
+    const auto files = files_of(test::golden_run());
+    for (const double number : {*row.number, *row.low, *row.ceiling, *row.figures[0].number}) {
+        // libxlsxwriter prints with 16 digits.
+        char digits[32];
+        std::snprintf(digits, sizeof digits, "<v>%.16G</v>", number);
+        EXPECT_THAT(files.at("xl/worksheets/sheet2.xml"), HasSubstr(digits));
+    }
     EXPECT_THAT(files.at("xl/styles.xml"), HasSubstr("FLOP/s"));
+    for (const char* text : {"floating point rate", "time per call", "between 3 processes",
+                             "core type SkylakeX", "metric", "interval covers", "settings"})
+        EXPECT_THAT(files.at("xl/sharedStrings.xml"), HasSubstr(text));
 }
 
 TEST_F(Workbook, TextIsTextWhateverItLooksLike) {
-    Report report{.label = "=HYPERLINK(\"http://x\")", .source = "http://example.com/"};
-    report.summary = {{.name = "+1", .text = "@SUM(A1)"}, {.name = "-2", .text = "<b>&\x1b[31m"}};
-    const auto files = files_of(to_workbook({&report, 1}));
+    auto run = test::golden_run();
+    run.machine.cpu_model = "=HYPERLINK(\"http://x\")";
+    run.note = "@SUM(A1)";
+    run.campaign = "<b>&\x1b[31m";
+    const auto files = files_of(run);
     const auto& sheet = files.at("xl/worksheets/sheet1.xml");
     EXPECT_THAT(sheet, Not(HasSubstr("<f>")));
     EXPECT_THAT(sheet, Not(HasSubstr("hyperlink")));
@@ -125,8 +133,8 @@ TEST_F(Workbook, TextIsTextWhateverItLooksLike) {
 }
 
 TEST_F(Workbook, EqualDataMakeEqualFiles) {
-    const Report report = make_report(test::golden_run(), {});
-    EXPECT_EQ(to_workbook({&report, 1}).value(), to_workbook({&report, 1}).value());
+    const auto document = test::document_of(test::golden_run());
+    EXPECT_EQ(write::to_workbook(document).value(), write::to_workbook(document).value());
 }
 
 document::Document small_comparison() {
@@ -218,19 +226,19 @@ TEST_F(Workbook, SpeaksChinese) {
 }
 
 TEST(SheetName, IsOneThatASheetMayHave) {
-    EXPECT_EQ(sheet_name("a/b[c]:d*?\\"), "a b c  d");
-    EXPECT_EQ(sheet_name("'quoted'"), "quoted");
-    EXPECT_EQ(sheet_name(""), "Sheet");
-    EXPECT_EQ(sheet_name(std::string(40, 'x')).substr(0, 30), std::string(30, 'x'));
+    EXPECT_EQ(write::sheet_name("a/b[c]:d*?\\"), "a b c  d");
+    EXPECT_EQ(write::sheet_name("'quoted'"), "quoted");
+    EXPECT_EQ(write::sheet_name(""), "Sheet");
+    EXPECT_EQ(write::sheet_name(std::string(40, 'x')).substr(0, 30), std::string(30, 'x'));
 }
 
 TEST(NumberFormat, ShowsPrefixesWhereAFormatCan) {
-    EXPECT_EQ(number_format(5.05e11, "FLOP/s"), "0,,,\" GFLOP/s\"");
-    EXPECT_EQ(number_format(1.5e9, "B/s"), "0.00,,,\" GB/s\"");
-    EXPECT_EQ(number_format(2e6, "1/s"), "0.00,,\" M/s\"");
-    EXPECT_EQ(number_format(3.9e-9, "s"), "##0.00E+0\" s\"");
-    EXPECT_EQ(number_format(1200, "s"), "0\" s\"");
-    EXPECT_EQ(number_format(0, ""), "0.00");
+    EXPECT_EQ(write::number_format(5.05e11, "FLOP/s"), "0,,,\" GFLOP/s\"");
+    EXPECT_EQ(write::number_format(1.5e9, "B/s"), "0.00,,,\" GB/s\"");
+    EXPECT_EQ(write::number_format(2e6, "1/s"), "0.00,,\" M/s\"");
+    EXPECT_EQ(write::number_format(3.9e-9, "s"), "##0.00E+0\" s\"");
+    EXPECT_EQ(write::number_format(1200, "s"), "0\" s\"");
+    EXPECT_EQ(write::number_format(0, ""), "0.00");
 }
 
 } // namespace

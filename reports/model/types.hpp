@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report says, in words and numbers for people, before anybody decides how it looks. Terminal,
-// Markdown, HTML and JSON are drawn from this alone, so they cannot disagree. Every text is plain
-// (text.hpp). A case whose result was wrong has no figure here: no renderer could show one.
+// What a run says, in words and numbers for people: document.cpp makes a document of it, and --json writes it. Every
+// text is plain (text.hpp). A case whose result was wrong has no value here: nothing could show one.
 
 #pragma once
 
@@ -21,6 +20,7 @@ using document::Fact;
 using document::Finding;
 using document::Mark;
 using document::Point;
+using document::Roof;
 using document::Severity;
 
 /// A further metric of a case, beside its headline.
@@ -30,6 +30,10 @@ struct Figure {
     std::string key;              ///< the title in English: for programs
     std::optional<double> number; ///< SI base unit
     std::string unit;
+    std::optional<double> low{}; ///< 95% interval
+    std::optional<double> high{};
+    std::string interval{}; ///< "±0.4%"
+    std::string name{};     ///< as result files have it: "time"
 };
 
 /// A further limit of a case's headline.
@@ -45,19 +49,28 @@ struct Strip {
 };
 
 struct Row {
-    std::string benchmark;          ///< gemm.square
-    std::string what;               ///< "fp64, size 1024, all threads (2)"
-    std::vector<std::string> parts; ///< of `what`, one per parameter
-    std::string identity;           ///< the whole of it, as two runs match by
+    std::string benchmark;               ///< gemm.square
+    std::string name;                    ///< "GEMM fp64, size 1024, all threads (2)"
+    std::string brief;                   ///< "GEMM fp64": what the name cannot do without
+    std::string short_name;              ///< the same without what all rows of its table share
+    std::string place;                   ///< "host", "cuda", "cuda:3"
+    std::optional<double> bytes;         ///< of the message or footprint
+    std::string what;                    ///< "fp64, size 1024, all threads (2)"
+    std::vector<std::string> parts;      ///< of `what`, one per parameter
+    std::vector<std::string> parameters; ///< their names
+    std::string identity;                ///< the whole of it, as two runs match by
     std::string library;
     record::Status status = record::Status::ok;
     std::string value;                       ///< "505 GFLOP/s"; empty where there is no figure
     std::string title;                       ///< "floating point rate"
     std::string interval;                    ///< "±0.4%"; empty where there is none
     std::string covers;                      ///< "between 3 processes"
+    bool between_processes = false;          ///< what it should cover
     std::string share;                       ///< "98%" of the ceiling; empty without one
     std::optional<std::size_t> ceiling_note; ///< index into Section::ceilings
     std::vector<std::string> notes;          ///< reasons, warnings of this case alone
+    std::vector<std::string> disturbances;   ///< what disturbed it, in sentences
+    std::string cause;                       ///< the same in a few words
     std::vector<Figure> figures;             ///< the other metrics
     std::string settings;                    ///< "core type SkylakeX; 134 MiB"
     std::optional<double> number;            ///< of the headline, SI base unit; for charts
@@ -68,34 +81,24 @@ struct Row {
     std::string unit;
     bool higher_is_better = true;
     std::vector<Strip> strips; ///< one per replica with values; only in the first rows of a report
+    bool has_matrix = false;   ///< which says what is best and worst
     bool on_curve = false;     ///< drawn as a point of one of the section's curves
 };
 
-/// Curves with the same axes.
-struct CurveChart {
+/// Cases of a benchmark that differ in a number: curves with the same axes.
+struct Sweep : document::CurveChart {
     std::string benchmark;
-    std::string title; ///< of the metric: "latency"
-    std::string unit;  ///< of y
-    bool higher_is_better = true;
-    std::string x_title; ///< "footprint"
-    std::string x_unit;  ///< "B" or ""
-    std::string common;  ///< parameters that all curves share
-    std::vector<Curve> curves;
-    std::vector<Mark> marks;
+    std::string common; ///< parameters that all curves share
 };
 
 /// A matrix that a case measured.
-struct HeatMap {
+struct Matrix : document::HeatMap {
     std::string benchmark;
     std::string what;  ///< the case
     std::string title; ///< of the metric
-    std::string unit;
     bool higher_is_better = true;
-    std::string row_title;
-    std::string column_title;
-    std::vector<std::string> rows;
-    std::vector<std::string> columns;
-    std::vector<std::optional<double>> values; ///< row by row
+    std::string extremes;          ///< best, worst and median of its pairs
+    bool differs = false;          ///< not all pairs have the same value
     std::size_t merged = 1;        ///< each cell is the median of merged x merged of the original
     std::vector<std::string> slow; ///< who slows pairs down, in sentences
 };
@@ -105,25 +108,19 @@ struct Section {
     std::string title;  ///< "Matrix multiplication"
     std::string question;
     std::vector<Row> rows;
-    std::vector<CurveChart> curves;
-    std::vector<HeatMap> maps;
+    std::string common; ///< parameters that all rows share, but for those on curves
+    std::vector<Sweep> curves;
+    std::vector<Matrix> maps;
     std::string covers;                ///< what every interval covers; empty where rows differ
     std::vector<std::string> ceilings; ///< where the limits come from, referred to by number
 };
 
-/// A limit that was measured, in FLOP/s or B/s.
-struct Roof {
-    std::string name;
-    double value = 0;
-};
 /// A case under the roofs.
-struct RoofCase {
+struct RoofCase : document::RoofPoint {
     std::string identity;
     std::string benchmark;
     std::string what;
     std::string library;
-    double intensity = 0; ///< FLOP per byte
-    double rate = 0;      ///< FLOP/s
 };
 /// Cases of one place by how much they compute for each byte they move; see roofline.hpp.
 struct Roofline {
@@ -159,29 +156,26 @@ struct CheckGroup {
 };
 
 struct Report {
-    std::string label;  ///< the user's name for the run, or the machine's
-    std::string source; ///< file name
-    std::string title;  ///< "AMD EPYC 9R14, 2 cores"
+    std::string label;          ///< the user's name for the run, or the machine's
+    std::string source;         ///< file name
+    std::string title;          ///< "AMD EPYC 9R14, 2 cores"
+    std::optional<double> date; ///< the day it was started, in seconds since 1970
     std::vector<Fact> run;
     std::vector<Fact> machine;
     std::vector<Fact> software;
-    std::string cause;         ///< "The machine was busy: ..."; empty where it was quiet
-    std::vector<Fact> summary; ///< five lines
+    std::vector<Fact> errors; ///< counters of errors
+    std::string cause;        ///< "The machine was busy: ..."; empty where it was quiet
+    std::string verdict;      ///< what to think of the values, in a sentence or two
+    document::Tone tone = document::Tone::plain; ///< of that
+    std::vector<Fact> tiles;                     ///< what the machine reached
+    std::vector<Fact> summary;                   ///< five lines
     std::vector<Finding> findings;
     std::vector<Section> sections;
     std::vector<Roofline> rooflines; ///< one for each place
     std::vector<Missing> missing;
+    std::vector<std::string> left_out; ///< what the plan does not contain, in sentences
     std::vector<CheckGroup> checks;
     std::vector<std::string> caps; ///< what was left out because the run is large
 };
-
-struct ReportOptions {
-    std::string label;
-    std::string source;
-    std::size_t strip_rows =
-        100; ///< rows that keep their batch values: 100 x 600 dots stay printable
-    std::size_t listed_checks = 200; ///< passed checks listed; those that failed always are
-};
-Report make_report(const record::Run& run, const ReportOptions& options = {});
 
 } // namespace assay::report

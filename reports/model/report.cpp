@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "model/view.hpp"
+#include "model/report.hpp"
 
 #include "language/language.hpp"
+#include "model/answer.hpp"
 #include "model/curves.hpp"
-#include "model/device.hpp"
 #include "model/facts.hpp"
 #include "model/findings.hpp"
 #include "model/roofline.hpp"
@@ -17,6 +17,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <iterator>
 #include <map>
 #include <set>
@@ -55,6 +57,7 @@ void add_figures(const Case& c, Row& row) {
     row.title = metric_title(first->name);
     row.interval = interval_in_words(*first);
     row.covers = covers_in_words(c, *first);
+    row.between_processes = first->interval_scope == record::IntervalScope::between_replicas;
     row.number = first->value;
     row.low = first->low;
     row.high = first->high;
@@ -70,7 +73,11 @@ void add_figures(const Case& c, Row& row) {
                                    .text = with_percentiles(metric),
                                    .key = english_title(metric.name),
                                    .number = metric.value,
-                                   .unit = metric.unit});
+                                   .unit = metric.unit,
+                                   .low = metric.low,
+                                   .high = metric.high,
+                                   .interval = interval_in_words(metric),
+                                   .name = metric.name});
 }
 
 void add_notes(const Case& c, Row& row) {
@@ -84,9 +91,20 @@ void add_notes(const Case& c, Row& row) {
     if (c.version > 1 && headline(c) != nullptr)
         row.notes.push_back(say<text::check::newer_version>(c.version));
     for (const auto& warning : c.warnings) row.notes.push_back(warning);
-    std::ranges::move(disturbances_in_words(c.telemetry), std::back_inserter(row.notes));
+    row.disturbances = disturbances_in_words(c.telemetry);
+    row.cause = causes_in_words(c.telemetry);
     if (std::string text = device_in_words(c); !text.empty() && headline(c) != nullptr)
         row.notes.push_back(std::move(text));
+}
+
+/// Of its message or footprint, where a symbol stands for the size the one that it had.
+std::optional<double> bytes_of(const Case& c) {
+    for (const auto& parameter : c.parameters) {
+        if (!is_bytes(parameter.name)) continue;
+        if (const auto bytes = record::number(parameter.value)) return bytes;
+        if (const auto bytes = record::number(c.settings, parameter.name)) return bytes;
+    }
+    return std::nullopt;
 }
 
 void add_strips(const Case& c, Row& row) {
@@ -99,14 +117,27 @@ void add_strips(const Case& c, Row& row) {
     }
 }
 
+std::string brief_name(const Case& c) {
+    std::set<std::string, std::less<>> all;
+    for (const auto& parameter : c.parameters) all.insert(parameter.name);
+    return case_name(c.benchmark, c.parameters, c.settings, all);
+}
+
 Row make_row(const Case& c) {
+    const auto name = case_name(c.benchmark, c.parameters, c.settings);
     Row row{.benchmark = c.benchmark,
+            .name = name,
+            .brief = brief_name(c),
+            .short_name = name,
+            .place = record::words_of(c.place),
+            .bytes = bytes_of(c),
             .what = parameters_in_words(c),
             .parts = parameter_parts(c),
             .identity = record::identity(c),
             .library = c.library,
             .status = c.status,
             .settings = settings_in_words(c)};
+    for (const auto& parameter : c.parameters) row.parameters.push_back(parameter.name);
     // A case that says ok beside a failed check is wrong all the same.
     if (c.verification && !c.verification->passed && (is_measured(c.status)))
         row.status = Status::incorrect;
@@ -126,9 +157,42 @@ public:
         row.on_curve = on_curve;
         if (with_strips) add_strips(c, row);
         if (row.number) add_ceilings(c, index, row);
+        const bool has_value = row.number.has_value();
+        row.has_matrix = has_value && !c.tables.empty();
+        if (!on_curve) cases_[index].push_back(&c);
         report_.sections[index].rows.push_back(std::move(row));
-        if (headline(c) != nullptr)
+        if (has_value)
             std::ranges::move(heat_maps(c), std::back_inserter(report_.sections[index].maps));
+    }
+
+    /// Says once, for the table, which parameters all its rows share; names say the others.
+    void share_parameters() {
+        for (const auto& [index, cases] : cases_) {
+            if (cases.size() < 2) continue;
+            std::map<std::pair<std::string_view, std::string>, std::size_t> cases_with;
+            for (const auto* c : cases) {
+                const auto parts = parameter_parts(*c);
+                for (std::size_t i = 0; i < parts.size(); ++i)
+                    ++cases_with[{c->parameters[i].name, parts[i]}];
+            }
+            std::set<std::string, std::less<>> said;
+            std::vector<std::string> common;
+            const auto parts = parameter_parts(*cases.front());
+            for (std::size_t i = 0; i < parts.size(); ++i) {
+                const auto& name = cases.front()->parameters[i].name;
+                if (cases_with[{name, parts[i]}] != cases.size()) continue;
+                said.insert(name);
+                common.push_back(parts[i]);
+            }
+            auto& section = report_.sections[index];
+            section.common = join(common);
+            auto next = cases.begin();
+            for (auto& row : section.rows)
+                if (!row.on_curve) {
+                    const auto& c = **next++;
+                    row.short_name = case_name(c.benchmark, c.parameters, c.settings, said);
+                }
+        }
     }
 
 private:
@@ -169,6 +233,7 @@ private:
 
     Report& report_;
     std::map<std::string, std::size_t> sections_;
+    std::map<std::size_t, std::vector<const Case*>> cases_; ///< of a section's table
     std::map<std::pair<std::size_t, std::string>, std::size_t> notes_;
 };
 
@@ -178,8 +243,9 @@ void drop_repeated_notes(Report& report) {
     for (const auto& finding : report.findings) said.insert(finding.what);
     for (auto& section : report.sections)
         for (auto& row : section.rows)
-            std::erase_if(row.notes,
-                          [&](const auto& note) { return said.contains(as_sentence(note)); });
+            std::erase_if(row.notes, [&](const auto& note) {
+                return said.contains(capitalised(as_sentence(note)));
+            });
 }
 
 /// Says once, for the section, what all intervals cover.
@@ -250,6 +316,19 @@ void add_checks(const Run& run, std::size_t listed, Report& report) {
     for (auto& group : report.checks) group.outcome = outcome_of(group);
 }
 
+/// "2026-01-31T12:00:00Z": its day.
+std::optional<double> day_of(const std::string& started) {
+    int year = 0;
+    int month = 0;
+    int day = 0;
+    if (std::sscanf(started.c_str(), "%4d-%2d-%2d", &year, &month, &day) != 3) return {};
+    const std::chrono::year_month_day date{std::chrono::year{year},
+                                           std::chrono::month(static_cast<unsigned>(month)),
+                                           std::chrono::day(static_cast<unsigned>(day))};
+    if (!date.ok()) return {};
+    return std::chrono::duration<double>(std::chrono::sys_days{date}.time_since_epoch()).count();
+}
+
 } // namespace
 
 Report make_report(const Run& original, const ReportOptions& options) {
@@ -257,10 +336,13 @@ Report make_report(const Run& original, const ReportOptions& options) {
     Report report{.label = plain(options.label),
                   .source = plain(options.source),
                   .title = title_of(run),
+                  .date = day_of(run.started),
                   .machine = machine_facts(run.machine),
                   .software = software_facts(run.machine),
+                  .errors = error_facts(run),
                   .cause = busy_in_words(record::busy_of(run))};
     report.rooflines = make_rooflines(run);
+    for (const auto& left : run.left_out) report.left_out.push_back(as_sentence(left.note));
     settle_ceilings(run);
     report.run = run_facts(run, report.source);
     SectionBuilder sections{report};
@@ -275,6 +357,7 @@ Report make_report(const Run& original, const ReportOptions& options) {
         const bool on_curve = curves.on_curve[i];
         sections.add(c, on_curve, !on_curve && rows++ < options.strip_rows);
     }
+    sections.share_parameters();
     for (auto& section : report.sections)
         for (const auto& chart : curves.charts)
             if (family_of(chart.benchmark) == section.family) section.curves.push_back(chart);
@@ -285,7 +368,9 @@ Report make_report(const Run& original, const ReportOptions& options) {
     add_checks(run, options.listed_checks, report);
     report.findings = find_findings(run, curves.charts);
     drop_repeated_notes(report);
+    report.tiles = tiles_of(report);
     report.summary = summarise(run, report);
+    judge(run, report);
     return report;
 }
 
