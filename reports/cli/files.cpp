@@ -26,14 +26,6 @@ Result<void> write(const std::filesystem::path& path, std::string_view content) 
     return path == "-" ? print_file(content) : write_atomically(path, content);
 }
 
-Result<std::string> make_page(const Options& options, PageContent content,
-                              const std::function<std::string()>& still) {
-    const auto page = options.static_page ? std::nullopt : find_page(layout().share);
-    if (!page) return still();
-    content.created = utc_now();
-    return fill_page(*page, content, language_in_use());
-}
-
 Result<void> deliver(const Options& options, const Renderings& renderings,
                      const std::vector<Input>& inputs) {
     const std::pair<const std::filesystem::path&, const std::function<Result<std::string>()>&>

@@ -10,7 +10,6 @@
 #include "document/document.hpp"
 #include "model/input.hpp"
 #include "options.hpp"
-#include "render/page.hpp"
 
 #include <filesystem>
 #include <functional>
@@ -22,11 +21,6 @@ namespace assay::report {
 
 /// To a file, or to stdout where the path is "-".
 Result<void> write(const std::filesystem::path& path, std::string_view content);
-
-/// What --html writes: the interactive page where the build made one and --static does not ask for the
-/// other; otherwise what `still` makes. `created` of the content is set here.
-Result<std::string> make_page(const Options& options, PageContent content,
-                              const std::function<std::string()>& still);
 
 /// What a verb can make of its result. Each is made when it is asked for.
 struct Renderings {

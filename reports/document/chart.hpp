@@ -12,22 +12,6 @@
 
 namespace assay::document {
 
-struct Bar {
-    std::string label{};
-    std::string text{}; ///< of the value: "505 GFLOP/s"
-    double value = 0;
-    std::optional<double> low{};
-    std::optional<double> high{};
-    std::optional<double> mark{}; ///< the limit it is held against
-    std::size_t colour = 0;       ///< bars of one library have one
-    bool weak = false;            ///< drawn faded
-    std::vector<std::string> notes{};
-};
-struct BarChart {
-    std::string unit{};
-    std::vector<Bar> bars{};
-};
-
 struct Point {
     double x = 0;
     std::string x_text{}; ///< "64 KiB"
@@ -126,7 +110,7 @@ struct Chart {
     std::vector<std::string> notes{}; ///< what it shows, in sentences: in every format
     /// What a terminal and Markdown show in its place; a page reads it to who cannot see.
     std::vector<std::string> lines{};
-    std::variant<BarChart, CurveChart, HeatMap, RooflineChart, RatioChart, TimeChart> data{};
+    std::variant<CurveChart, HeatMap, RooflineChart, RatioChart, TimeChart> data{};
     std::string family{}; ///< hidden with the rows of this family
 };
 

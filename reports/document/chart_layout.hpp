@@ -11,23 +11,6 @@
 namespace assay::document {
 
 template <class Visit>
-void each_field(Visit&& visit, Maybe<Bar> auto& bar) {
-    visit("label", bar.label);
-    visit("text", bar.text);
-    visit("value", bar.value);
-    visit("low", bar.low);
-    visit("high", bar.high);
-    visit("mark", bar.mark);
-    visit("colour", bar.colour);
-    visit("weak", bar.weak);
-    visit("notes", bar.notes);
-}
-template <class Visit>
-void each_field(Visit&& visit, Maybe<BarChart> auto& chart) {
-    visit("unit", chart.unit);
-    visit("bars", chart.bars);
-}
-template <class Visit>
 void each_field(Visit&& visit, Maybe<Point> auto& point) {
     visit("x", point.x);
     visit("y", point.y);

@@ -19,7 +19,6 @@ namespace assay::write {
 
 using namespace document;
 using report::say;
-namespace words = report::text::page;
 
 std::string escape_html(std::string_view text) {
     std::string out;
@@ -238,12 +237,13 @@ HtmlBody body_of(std::span<const Document> documents, const std::string& created
     for (std::size_t i = 0; i < documents.size(); ++i) add(body, documents[i], i, scripted);
     body.html += "</main>\n<footer>\n";
     if (!scripted && !body.charts.empty())
-        body.html += fmt::format("<p>{}</p>\n", say<words::no_script>());
+        body.html += fmt::format("<p>{}</p>\n", say<report::text::page::no_script>());
     auto day = created;
     std::ranges::replace(day, 'T', ' ');
     if (day.ends_with('Z')) day.replace(day.size() - 1, 1, " UTC");
-    body.html += fmt::format("<p>{}</p>\n</footer>\n",
-                             escape_html(say<words::made>(std::string{version()}, day)));
+    body.html +=
+        fmt::format("<p>{}</p>\n</footer>\n",
+                    escape_html(say<report::text::page::made>(std::string{version()}, day)));
     return body;
 }
 

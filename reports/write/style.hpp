@@ -19,109 +19,104 @@ inline constexpr std::string_view style_sheet = R"css(
 --c0:#6ea8e0;--c1:#6cc49a;--c2:#b894dc;--c3:#dda25c;--c4:#7fbecb;--c5:#d38aa5;--mark:#ff8a5c;--heat:#e0803c}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
-body{margin:0;background:var(--paper);color:var(--ink);
+body{margin:0;background:var(--paper);color:var(--ink);overflow-wrap:break-word;
 font:15px/1.55 system-ui,-apple-system,"Segoe UI","Helvetica Neue","Noto Sans","Liberation Sans",Arial,sans-serif}
-article{max-width:1040px;margin:0 auto;padding:40px 28px 24px}
-article+article{border-top:1px solid var(--line)}
+#page{max-width:1120px;margin:0 auto;padding:36px 28px 24px}
+article+article{border-top:1px solid var(--line);margin-top:48px;padding-top:32px}
 header p{margin:0}
 .kicker{font-size:12.5px;font-weight:600;letter-spacing:.08em;text-transform:uppercase;color:var(--soft)}
-h1{font-size:29px;line-height:1.2;font-weight:650;letter-spacing:-.012em;margin:6px 0 6px;overflow-wrap:anywhere}
-.sub{color:var(--soft)}
-h2{font-size:20px;line-height:1.3;font-weight:650;letter-spacing:-.005em;margin:44px 0 4px}
-h3{font-size:15px;font-weight:650;margin:22px 0 4px}
+h1{font-size:27px;line-height:1.25;font-weight:650;letter-spacing:-.012em;margin:6px 0 8px;overflow-wrap:anywhere}
+.sub{color:var(--soft);overflow-wrap:anywhere}
+h2{font-size:20px;line-height:1.3;font-weight:650;letter-spacing:-.005em;margin:40px 0 4px}
+h3{font-size:15px;font-weight:650;margin:20px 0 4px}
 .question{margin:0 0 14px;color:var(--soft)}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .facts{display:grid;grid-template-columns:max-content 1fr;gap:0 24px;margin:0}
-.facts dt{color:var(--soft);padding:5px 0}
+.facts dt{color:var(--soft);padding:5px 0;max-width:260px}
 .facts dd{margin:0;padding:5px 0;overflow-wrap:anywhere}
-.summary{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:14px 20px;margin:26px 0 0}
+.summary{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:14px 20px;margin:22px 0 0}
 .summary dt{font-weight:600;color:var(--ink)}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(190px,1fr));gap:12px;margin:22px 0 8px}
+.tiles div{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:12px 16px}
+.tiles dt{color:var(--soft);font-size:13px}
+.tiles dd{margin:2px 0 0;font-size:22px;line-height:1.3;font-weight:650;font-variant-numeric:tabular-nums}
+.tiles small{display:block;font-size:12.5px;font-weight:400;color:var(--soft);line-height:1.45}
 .findings{list-style:none;margin:12px 0 0;padding:0;display:grid;gap:8px}
 .findings li{border-left:4px solid var(--soft);background:var(--note-paper);border-radius:0 8px 8px 0;padding:9px 16px;overflow-wrap:anywhere}
 .findings .serious{border-color:var(--bad);background:var(--bad-paper)}
 .findings .caution{border-color:var(--warn);background:var(--warn-paper)}
 .findings p{margin:0}
 .findings .do{color:var(--soft)}
-.two{display:grid;grid-template-columns:3fr 2fr;gap:0 48px}
-figure{margin:0 0 18px}
-svg{display:block;overflow:visible}
-figcaption,.foot{font-size:13px;color:var(--soft)}
-.bars text{font-size:13px;fill:var(--ink);paint-order:stroke;stroke:var(--paper);stroke-width:3px}
-.bars .value{font-weight:600;font-variant-numeric:tabular-nums}
-.bars .tick{font-size:11.5px;fill:var(--soft)}
-.bars .grid{stroke:var(--line)}
-.bars .whisker{stroke:var(--ink);stroke-width:1.5}
-.bars .ceiling{stroke:var(--mark);stroke-width:2.5}
-.bars .stem{stroke:currentColor;stroke-width:2;opacity:.35}
-.bars rect,.bars circle{fill:currentColor}
-.bars rect{opacity:.82}
-.bars .unstable rect{opacity:.4}
-.wide td:first-child{min-width:170px}
-.ratios .whisker{stroke:currentColor;stroke-width:2}
-.ratios .unsure{opacity:.5}
-.ratios .unsure circle{fill:var(--paper);stroke:currentColor;stroke-width:2}
+figure{margin:14px 0 22px;min-width:0}
+figcaption,.foot,.lines{font-size:13px;color:var(--soft)}
+.foot{margin:6px 0 0}
 .c0{color:var(--c0)}.c1{color:var(--c1)}.c2{color:var(--c2)}.c3{color:var(--c3)}.c4{color:var(--c4)}.c5{color:var(--c5)}
-.lines{margin-top:18px}
-.lines .curve{stroke:currentColor;stroke-width:2;stroke-linecap:round}
-.lines .dashed{stroke-dasharray:5 4}
-.lines .whisker{stroke:currentColor;stroke-width:1;opacity:.6}
-.lines .mark{stroke:var(--mark);stroke-dasharray:3 3}
-.legend{list-style:none;margin:2px 0 6px;padding:0;display:flex;flex-wrap:wrap;gap:2px 22px;font-size:13px}
-.legend small{display:block;margin-left:16px;font-size:12.5px;color:var(--soft)}
-.wide{overflow-x:auto}
-.heat rect{opacity:1;fill:var(--heat)}
-.h0 rect{fill-opacity:.06}.h1 rect{fill-opacity:.13}.h2 rect{fill-opacity:.2}.h3 rect{fill-opacity:.28}.h4 rect{fill-opacity:.36}
-.h5 rect{fill-opacity:.45}.h6 rect{fill-opacity:.55}.h7 rect{fill-opacity:.66}.h8 rect{fill-opacity:.78}
-.heat g text{font-size:12px;stroke:none}
+.wide{overflow-x:auto;position:relative}
 details{margin:4px 0 18px}
 summary{cursor:pointer;font-size:13.5px;color:var(--soft)}
-.strip rect{fill:var(--faint)}
-.strip path{fill:none;stroke:currentColor;stroke-width:2;stroke-linecap:round;opacity:.6}
-table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;margin:6px 0 0}
 caption{text-align:left;font-size:13.5px;font-weight:600;padding:6px 0 4px}
+caption:empty{display:none}
 th{text-align:left;font-size:12.5px;font-weight:600;color:var(--soft);border-bottom:1px solid var(--line);padding:6px 14px 6px 0;vertical-align:bottom}
-td{border-bottom:1px solid var(--line);padding:8px 14px 8px 0;vertical-align:top;overflow-wrap:anywhere}
+td,th[scope=row]{border-bottom:1px solid var(--line);padding:8px 14px 8px 0;vertical-align:top;overflow-wrap:break-word}
+th[scope=row]{font-size:15px;font-weight:400;color:var(--ink);max-width:420px;min-width:200px}
+.wide th[scope=row]{position:sticky;left:0;background:var(--paper)}
 th:last-child,td:last-child{padding-right:0}
 .n{text-align:right;white-space:nowrap}
-td.n.v{font-weight:600}
-.n small{white-space:normal;max-width:170px;margin-left:auto}
-td small,.id{display:block;font-size:12.5px;line-height:1.45;color:var(--soft)}
-.dot{display:inline-block;width:9px;height:9px;border-radius:50%;background:currentColor;margin-right:7px}
-.w{white-space:nowrap}
-.soft{color:var(--soft)}.ok{color:var(--good)}.weak{color:var(--warn);font-weight:600}.wrong{color:var(--bad);font-weight:600}
-.foot{margin:10px 0 0;padding-left:22px}
-.foot li{overflow-wrap:anywhere}
-p.foot{padding:0}
+td small,th small{display:block;font-size:12.5px;font-weight:400;line-height:1.45;color:var(--soft)}
+.n small{white-space:normal}
+th .note,td .note{color:var(--warn)}
+.bar{display:block;margin:3px 0 0 auto}
+.bar path{stroke:var(--line);fill:none}
+.bar .i{stroke:var(--c0);stroke-width:3}
+.bar circle{fill:var(--c0)}
+svg.strip{display:inline-block;vertical-align:middle}
+.strip rect{fill:var(--faint)}
+.strip path{fill:none;stroke:currentColor;stroke-width:2;stroke-linecap:round;opacity:.6}
+.quiet{color:var(--soft)}.good{color:var(--good)}.weak{color:var(--warn)}.bad{color:var(--bad)}
+td .good,td .bad,td .weak{font-weight:600}
 sup{font-size:11px;line-height:0;color:var(--soft)}
-footer{border-top:1px solid var(--line);margin-top:44px;padding-top:14px;font-size:13px;color:var(--soft)}
+footer{border-top:1px solid var(--line);margin-top:40px;padding-top:14px;font-size:13px;color:var(--soft)}
 footer p{margin:0 0 6px}
 @media screen and (max-width:720px){
-article{padding:24px 16px}
-h1{font-size:23px}
-.two{grid-template-columns:1fr}
+#page{padding:20px 16px}
+h1{font-size:22px}
 .facts{grid-template-columns:1fr;gap:0}
 .facts dt{padding:8px 0 0;font-size:13px}
 .facts dd{padding:0}
+.tiles{grid-template-columns:1fr 1fr}
+.tiles dd{font-size:18px}
+.wide{overflow-x:visible}
 table,caption,tbody,tr,td{display:block}
 thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 tr{border-bottom:1px solid var(--line);padding:10px 0}
 td,td.n{border:0;padding:2px 0;text-align:left;white-space:normal}
 td:empty{display:none}
-.n small{max-width:none}
 td[data-l]::before{content:attr(data-l);display:inline-block;width:112px;font-size:12.5px;font-weight:400;color:var(--soft)}
-td .strip{margin-top:4px}
-.bars{overflow:hidden}
+td small,.bar{display:inline-block;margin:0 0 0 6px}
+td .note{display:block;margin:0}
+th[scope=row],.wide th[scope=row]{display:block;position:static;min-width:0;max-width:none;padding:2px 0;border:0}
+tr[hidden]{display:none}
 }
 @media print{
 :root{--paper:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#ccc;--faint:#f3f3f3;--good:#1a7f4b;--warn:#7a4e00;--bad:#a01c14;
 --warn-paper:#fff;--bad-paper:#fff;--note-paper:#fff;--c0:#2f6fb3;--c1:#3a8f6b;--c2:#8a5fb0;--c3:#b8742a;--c4:#4a8c9c;--c5:#a04f6d;--mark:#d1491f;--heat:#c2571a}
-body{font-size:10.5pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}
-article{max-width:none;padding:0}
+body{font-size:10pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}
+#page{max-width:none;padding:0}
 article+article{break-before:page}
-h2,h3,caption{break-after:avoid}
+h2,h3,caption,.question{break-after:avoid}
 details:not([open])>*:not(summary){display:none}
-tr,figure,.findings li,.summary{break-inside:avoid}
-h2{margin-top:24pt}
-@page{margin:16mm 15mm}
+tr,figure,.findings li,.summary,.tiles div{break-inside:avoid}
+h2{margin-top:20pt}
+.wide{overflow:visible}
+table{font-size:9pt}
+thead{display:table-header-group}
+th[scope=row],.wide th[scope=row]{font-size:9pt;min-width:110pt;position:static}
+td,th[scope=row]{padding:4pt 8pt 4pt 0}
+.n small,td small,th small{font-size:8pt}
+@page{margin:16mm 15mm 18mm;@top-right{content:"assay";font:8pt sans-serif;color:#666}@bottom-right{content:counter(page) " / " counter(pages);font:8pt sans-serif;color:#666}}
+@page across{size:A4 landscape}
+.across{page:across}
 }
 )css";
 

@@ -19,7 +19,6 @@ namespace {
 
 using namespace document;
 using report::say;
-namespace words = report::text::workbook;
 
 bool is_of_physics(const std::string& unit) {
     return unit != unit_count && unit != unit_ratio && unit != unit_share && unit != unit_p &&
@@ -96,9 +95,9 @@ private:
     std::size_t frozen() const { return (several_ ? 1 : 0) + (grouped_ ? 1 : 0) + 2U; }
     std::vector<std::string> titles_of() const {
         std::vector<std::string> titles;
-        if (several_) titles.push_back(say<words::run>());
-        titles.push_back(say<words::family>());
-        if (grouped_) titles.push_back(say<words::benchmark>());
+        if (several_) titles.push_back(say<report::text::workbook::run>());
+        titles.push_back(say<report::text::workbook::family>());
+        if (grouped_) titles.push_back(say<report::text::workbook::benchmark>());
         const auto& columns = tables_.front().table->columns;
         const auto& sides = tables_.front().document->sides;
         for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -110,14 +109,16 @@ private:
             };
             if (parts_[i].number || !parts_[i].text) titles.push_back(title);
             if (parts_[i].interval) {
-                titles.push_back(of(say<words::low>()));
-                titles.push_back(of(say<words::high>()));
+                titles.push_back(of(say<report::text::workbook::low>()));
+                titles.push_back(of(say<report::text::workbook::high>()));
             }
-            if (parts_[i].text) titles.push_back(parts_[i].number ? of(say<words::what>()) : title);
-            if (parts_[i].detail) titles.push_back(of(say<words::covers>()));
+            if (parts_[i].text)
+                titles.push_back(parts_[i].number ? of(say<report::text::workbook::what>())
+                                                  : title);
+            if (parts_[i].detail) titles.push_back(of(say<report::text::workbook::covers>()));
         }
-        if (units_) titles.push_back(say<words::unit>());
-        if (noted_) titles.push_back(say<words::notes>());
+        if (units_) titles.push_back(say<report::text::workbook::unit>());
+        if (noted_) titles.push_back(say<report::text::workbook::notes>());
         return titles;
     }
     void add(Sheet& sheet, const Document& document, const Section& section, const Row& row) const {
@@ -191,10 +192,11 @@ Result<std::string> to_workbook(std::span<const Document> documents) {
     for (const auto& document : documents)
         if (document.date) date = std::max(date.value_or(*document.date), *document.date);
     WorkbookFile file{documents.empty() ? "" : documents.front().title, date};
-    SummaryWriter summary{file.sheet(
-        say<words::summary>(),
-        {say<words::section>(), say<words::item>(), say<words::content>(), say<words::notes>()},
-        2)};
+    SummaryWriter summary{
+        file.sheet(say<report::text::workbook::summary>(),
+                   {say<report::text::workbook::section>(), say<report::text::workbook::item>(),
+                    say<report::text::workbook::content>(), say<report::text::workbook::notes>()},
+                   2)};
     std::vector<std::string> names; // in the order of the documents
     std::map<std::string, std::vector<Placed>> sheets;
     for (const auto& document : documents) {
@@ -211,13 +213,13 @@ Result<std::string> to_workbook(std::span<const Document> documents) {
                 placed.push_back({&section, &document, table});
             }
         }
-        summary(Section{.title = say<words::method>()});
+        summary(Section{.title = say<report::text::workbook::method>()});
         for (const auto& paragraph : document.foot) summary(paragraph);
     }
     for (const auto& name : names)
         if (const auto cut = SheetWriter{sheets[name], documents.size() > 1}.write(file, name);
             cut > 0)
-            summary.line(name, say<words::cut>(cut));
+            summary.line(name, say<report::text::workbook::cut>(cut));
     return file.finish();
 }
 

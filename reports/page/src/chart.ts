@@ -7,8 +7,7 @@ import { CustomChart, LineChart, ScatterChart } from "echarts/charts";
 import { GridComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
 import { init, use, type EChartsCoreOption, type EChartsType } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
-import { add, h, hidden, type Child } from "./dom";
-import { finishNow, later } from "./later";
+import { add, h, hidden } from "./dom";
 import { count, t } from "./text";
 import { theme, useTheme, type Theme } from "./theme";
 
@@ -24,36 +23,37 @@ export interface Figures {
   rows: string[][];
 }
 
-interface Spec {
-  label: () => string; // what there is to see, in a sentence
+export interface Spec {
   draw: (theme: Theme, width: number) => Drawing;
-  caption?: Child[];
-  figures?: () => Figures; // absent where a table with the same figures stands beside it
+  figures: () => Figures;
+  legend?: HTMLElement | null;
 }
 
 const all = new Set<Chart>();
 const printWidth = 660; // px of a portrait A4 page between the margins of the style sheet
 
 export class Chart {
-  readonly element: HTMLElement;
   private readonly box: HTMLElement;
   private chart: EChartsType | null = null;
   private visible = false;
   private stale = true;
   private width = 0;
 
-  constructor(private readonly spec: Spec) {
-    this.box = h("div", { class: "chart", role: "img" });
-    this.element = h("figure", {}, this.box);
-    if (spec.caption) this.element.append(h("figcaption", {}, ...spec.caption));
-    if (spec.figures) this.element.append(figuresOf(spec.figures));
+  constructor(private readonly element: HTMLElement, private readonly spec: Spec) {
+    this.box = element.querySelector(".chart") as HTMLElement;
+    if (spec.legend) this.box.before(spec.legend);
+    element.append(figuresOf(spec.figures));
     // Until it is drawn it takes the room it will need, so that nothing jumps.
     this.box.style.minHeight = "160px";
     watcher.observe(this.box);
     owners.set(this.box, this);
     // The first is drawn also where it lies below the screen: it is what one scrolls to.
-    if (all.size === 0) later(() => this.draw());
+    if (all.size === 0) requestAnimationFrame(() => this.draw());
     all.add(this);
+  }
+
+  isInPage(): boolean {
+    return this.element.closest<HTMLElement>(".part")?.hidden !== true;
   }
 
   /** What it shows has changed. */
@@ -67,7 +67,8 @@ export class Chart {
     if (visible && this.stale) this.draw();
   }
 
-  resize(width: number): void {
+  resize(): void {
+    const width = this.element.clientWidth;
     if (!this.chart || width === 0 || width === this.width) return;
     this.update();
   }
@@ -77,7 +78,6 @@ export class Chart {
     const { height, option } = this.spec.draw(theme(), width);
     this.box.style.minHeight = "";
     this.box.style.height = `${height}px`;
-    this.box.setAttribute("aria-label", this.spec.label());
     this.chart ??= init(this.box, null, { renderer: "svg", width, height });
     this.chart.resize({ width, height, silent: true });
     this.chart.setOption(withDefaults(option), { notMerge: true });
@@ -121,16 +121,15 @@ let resizing = 0;
 addEventListener("resize", () => {
   clearTimeout(resizing);
   resizing = setTimeout(() => {
-    for (const chart of all) chart.resize(chart.element.clientWidth);
+    for (const chart of all) chart.resize();
   }, 120);
 });
 
 /** On paper everything is drawn, in the colours of paper and as wide as it. */
 export function printAll(choice: () => string): void {
   addEventListener("beforeprint", () => {
-    finishNow();
     useTheme("light");
-    for (const chart of all) if (chart.element.offsetParent !== null || chart.element.closest("section")) chart.draw(printWidth);
+    for (const chart of all) if (chart.isInPage()) chart.draw(printWidth);
   });
   addEventListener("afterprint", () => {
     useTheme(choice());

@@ -85,7 +85,6 @@ export interface Bar {
   high: number | null;
   colour: string;
   faded: boolean;
-  mark: number | null; // an upright line: the ceiling
 }
 export interface BarRow {
   name: string;
@@ -129,10 +128,6 @@ export function barSeries(colours: Theme, rows: BarRow[], bars: Bar[], lanes: nu
       const high = api.coord([bar.high, top])[0];
       children.push(line(low, middle, high, middle, colours.ink, 1.5), line(low, y + 1, low, bottom - 1, colours.ink, 1.5),
         line(high, y + 1, high, bottom - 1, colours.ink, 1.5));
-    }
-    if (bar.mark !== null) {
-      const x = api.coord([bar.mark, top])[0];
-      children.push(line(x, y - 2, x, bottom + 2, colours.mark, 2.5));
     }
     return { type: "group", children };
   };

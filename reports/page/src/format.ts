@@ -42,30 +42,8 @@ export function ratio(value: number): string {
   return value >= 9.95 ? `${value.toFixed(1)}x` : `${value.toFixed(2)}x`;
 }
 
-/** +3.2%, with a sign: a change. */
-export function change(value: number): string {
-  const percent = value * 100;
-  const size = Math.abs(percent);
-  const digits = size >= 9.95 ? 0 : size >= 0.095 ? 1 : 2;
-  return `${percent < 0 ? "−" : "+"}${size.toFixed(digits)}%`;
-}
-
-export function percent(share: number): string {
-  const value = share * 100;
-  return `${Number(value.toPrecision(value >= 9.95 ? 2 : 1 + Number(value >= 0.995)))}%`;
-}
-
-/** The first letter large, where the script has such. */
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
 /** 2026-03-31; UTC, as everything that is recorded. */
 export const day = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);
-
-/** 2026 Q1 */
-export function quarter(seconds: number): string {
-  const date = new Date(seconds * 1000);
-  return `${date.getUTCFullYear()} Q${Math.floor(date.getUTCMonth() / 3) + 1}`;
-}
 
 /** "low to high" of a value, or nothing. */
 export function span(low: number | null, high: number | null, format: (value: number) => string): string {

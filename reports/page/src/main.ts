@@ -1,72 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page: reads the data that stand in it, builds its parts, and lets the filters act on them.
+// The page can be read without a script; this one draws its charts, sorts and filters its tables, and keeps what the
+// reader chose in the address.
 
 import { printAll, redrawAll } from "./chart";
-import { comparisonView } from "./comparison";
+import { chartOf } from "./charts";
 import type { Page } from "./data";
-import { add, h } from "./dom";
-import { historyView } from "./history";
-import { reportView } from "./report";
-import { matches, Store, type State } from "./state";
-import { speak, t } from "./text";
+import { h } from "./dom";
+import { matches, Store, type Item, type State } from "./state";
+import { drawStrips } from "./strips";
+import { sortable, type Sorting } from "./table";
+import { count, outcomeWord, speak, t } from "./text";
 import { useTheme } from "./theme";
-import { toolbar } from "./toolbar";
-import type { Part, View } from "./view";
+import { toolbar, type Choice, type Choices } from "./toolbar";
 
-function viewOf(page: Page, store: Store): View {
-  if (page.comparison) return comparisonView(page.comparison, store);
-  if (page.history) return historyView(page.history, store);
-  return reportView(page.report?.reports ?? [], store);
+interface Row extends Item {
+  element: HTMLTableRowElement;
+}
+interface Part {
+  element: HTMLElement;
+  title: string;
+  view: string;
+  rows: Row[]; // that can be filtered
+  link: HTMLElement;
+}
+
+const listOf = (text: string | undefined): string[] => (text ? text.split("|") : []);
+
+function rowsOf(part: HTMLElement): Row[] {
+  return [...part.querySelectorAll<HTMLTableRowElement>("tbody tr[data-outcome]")].map((element) => ({
+    element, family: element.dataset["family"] ?? "", libraries: listOf(element.dataset["library"]), outcomes: listOf(element.dataset["outcome"]),
+    text: `${element.textContent} ${element.dataset["family"]} ${element.dataset["library"]}`.toLowerCase(),
+  }));
+}
+
+function linkTo(element: HTMLElement, title: string): HTMLElement {
+  const link = h("a", { href: `#${element.id}` }, title);
+  link.addEventListener("click", (event) => {
+    event.preventDefault(); // the address keeps what was chosen
+    element.scrollIntoView();
+    element.querySelector("h2")?.focus({ preventScroll: true });
+  });
+  return h("li", {}, link);
+}
+
+function partsOf(main: HTMLElement): Part[] {
+  return [...main.querySelectorAll<HTMLElement>(".part")].map((element) => {
+    const title = element.querySelector("h2")?.textContent ?? "";
+    return { element, title, view: element.dataset["view"] ?? "", rows: rowsOf(element), link: linkTo(element, title) };
+  });
+}
+
+function distinct(choices: Choice[]): Choice[] {
+  return [...new Map(choices.map((choice) => [choice.value, choice])).values()].filter((choice) => choice.value);
+}
+
+function choicesOf(parts: Part[], page: Page, sorting: Sorting): Choices {
+  const rows = parts.flatMap((part) => part.rows.map((row) => ({ row, title: part.title })));
+  const names = (values: string[]): Choice[] => distinct(values.sort().map((value) => ({ value, title: value })));
+  return {
+    family: distinct(rows.map(({ row, title }) => ({ value: row.family, title }))),
+    library: names(rows.flatMap(({ row }) => row.libraries)),
+    outcome: distinct(rows.flatMap(({ row }) => row.outcomes).map((value) => ({ value, title: outcomeWord(value) }))),
+    sides: page.sides.length > 2 ? page.sides.slice(1).map((side) => ({ value: side, title: side })) : [],
+    columns: sorting.columns.filter((column) => column.value !== "name"),
+    sorts: sorting.columns,
+  };
 }
 
 /** Rules that hide a column or a side, each behind a class of the page. */
-function hidingRules(root: HTMLElement, view: View): (state: State) => void {
+function hidingRules(root: HTMLElement, page: Page, columns: Choice[]): (state: State) => void {
   const sheet = h("style");
   document.head.append(sheet);
   const rule = (name: string): void => {
     sheet.sheet?.insertRule(`.hide-${name} .${name}{display:none!important}`);
   };
-  const sides = view.choices.sides.map((side, index) => ({ side: side.value, name: `side-${index + 1}` }));
-  for (const { name } of sides) rule(name);
-  for (const column of view.choices.columns) rule(`col-${column.value}`);
+  page.sides.forEach((_, index) => rule(`side-${index + 1}`));
+  for (const column of columns) rule(`col-${column.value}`);
   return (state) => {
-    for (const { side, name } of sides) root.classList.toggle(`hide-${name}`, state.hiddenSides.has(side));
-    for (const column of view.choices.columns) root.classList.toggle(`hide-col-${column.value}`, state.hiddenColumns.has(column.value));
+    page.sides.forEach((side, index) => root.classList.toggle(`hide-side-${index + 1}`, state.hiddenSides.has(side)));
+    for (const column of columns) root.classList.toggle(`hide-col-${column.value}`, state.hiddenColumns.has(column.value));
   };
 }
 
-function contents(parts: Part[]): { element: HTMLElement; show: (part: Part, shown: boolean) => void } {
-  const links = new Map<Part, HTMLElement>();
-  parts.forEach((part, index) => {
-    part.element.id ||= `part-${index}`;
-    const link = h("a", { href: `#${part.element.id}` }, part.title);
-    link.addEventListener("click", (event) => {
-      event.preventDefault(); // the address keeps what was chosen
-      part.element.scrollIntoView();
-      part.element.querySelector("h2")?.focus({ preventScroll: true });
-    });
-    links.set(part, h("li", {}, link));
-  });
-  return {
-    element: h("nav", { class: "contents", "aria-label": t("contents") }, h("ul", {}, ...links.values())),
-    show: (part, shown) => {
-      const link = links.get(part);
-      if (link) link.hidden = !shown;
-    },
-  };
-}
-
-function viewSwitch(store: Store, view: View): HTMLElement | null {
-  if (view.views.length < 2) return null;
-  const buttons = view.views.map(({ value, title }) => {
+function viewSwitch(store: Store, page: Page): HTMLElement | null {
+  if (page.views.length < 2) return null;
+  const first = page.views[0]?.key ?? "";
+  const buttons = page.views.map(({ key, title }) => {
     const button = h("button", { type: "button", class: "chip" }, title);
-    button.addEventListener("click", () => store.change({ view: value === view.views[0]?.value ? "" : value }));
-    return { button, value };
+    button.addEventListener("click", () => store.change({ view: key === first ? "" : key }));
+    return { button, key };
   });
   const press = (): void => {
-    const now = store.state.view || view.views[0]?.value;
-    for (const { button, value } of buttons) button.setAttribute("aria-pressed", String(value === now));
+    for (const { button, key } of buttons) button.setAttribute("aria-pressed", String(key === (store.state.view || first)));
   };
   store.listen(press);
   press();
@@ -74,37 +100,49 @@ function viewSwitch(store: Store, view: View): HTMLElement | null {
 }
 
 function start(page: Page): void {
-  speak(page.language === "zh" ? "zh" : "en");
+  speak(page.language);
   const store = new Store();
   useTheme(store.state.theme);
   const root = document.getElementById("page") as HTMLElement;
-  const view = viewOf(page, store);
-  const tools = toolbar(store, view.choices);
-  const toc = contents(view.parts);
-  const hide = hidingRules(root, view);
+  const main = document.getElementById("main") as HTMLElement;
+  const parts = partsOf(main);
+  const sorting = sortable(main, store);
+  const choices = choicesOf(parts, page, sorting);
+  const tools = toolbar(store, choices);
+  const hide = hidingRules(root, page, choices.columns);
   const nothing = h("p", { class: "nothing", hidden: true }, t("nothing"));
+  const charts = [...main.querySelectorAll<HTMLElement>("figure[data-chart]")].flatMap((figure) => {
+    const data = page.charts[Number(figure.dataset["chart"])];
+    return data ? [chartOf(figure, data, page.sides, () => store.state.hiddenSides)] : [];
+  });
+  drawStrips(main);
 
   const apply = (what: Set<keyof State>): void => {
     const began = performance.now();
-    const now = store.state.view || view.views[0]?.value;
+    const view = store.state.view || (page.views[0]?.key ?? "");
     let shown = 0;
     let total = 0;
-    for (const part of view.parts) {
-      const inView = !part.view || !view.views.length || part.view === now;
-      const left = part.items.filter((item) => matches(store.state, item)).length;
+    for (const part of parts) {
+      const inView = !part.view || !page.views.length || part.view === view;
+      let left = 0;
+      for (const row of part.rows) {
+        const fits = matches(store.state, row);
+        row.element.hidden = !fits;
+        left += Number(fits);
+      }
       if (inView) {
         shown += left;
-        total += part.items.length;
+        total += part.rows.length;
       }
-      const visible = inView && (part.items.length === 0 || left > 0);
+      const visible = inView && (part.rows.length === 0 || left > 0);
       part.element.hidden = !visible;
-      toc.show(part, visible);
-      if (visible) part.update(what);
+      part.link.hidden = !visible;
     }
     nothing.hidden = shown > 0 || total === 0;
-    tools.say(view.counted(shown, total));
+    tools.say(t("counted", shown, count("cases", total)));
     hide(store.state);
-    root.dataset["view"] = now ?? "";
+    if (what.has("sort") || what.has("down")) sorting.apply();
+    if (what.has("hiddenSides")) for (const chart of charts) chart.update();
     performance.measure("assay:filter", { start: began });
   };
   store.listen((what) => {
@@ -121,17 +159,18 @@ function start(page: Page): void {
     event.preventDefault();
     main.focus();
   });
-  const main = h("main", { id: "main", tabindex: -1 }, nothing, ...view.parts.map((part) => part.element));
-  add(
-    root, skip,
-    h("header", { class: "top" }, h("p", { class: "kicker" }, view.kicker), h("h1", {}, page.title || view.title), h("p", { class: "sub" }, view.sub), viewSwitch(store, view), toc.element),
-    tools.element, main,
-    h("footer", {}, h("p", {}, t("made", page.version, page.created.replace("T", " ").replace("Z", " UTC"))), h("p", { class: "keys" }, t("keys"))),
-  );
-  document.title = page.title || view.title;
-  apply(new Set());
+  const contents = h("nav", { class: "contents", "aria-label": t("contents") }, h("ul", {}, ...parts.map((part) => part.link)));
+  // What can be chosen stands behind the answer: the first section, where that is what one reads first.
+  const lead = parts[0]?.rows.length ? null : parts[0]?.element;
+  const top = main.querySelector("header");
+  const controls = [viewSwitch(store, page), contents, tools.element, nothing].filter((element): element is HTMLElement => element !== null);
+  (lead ?? top)?.after(...controls);
+  root.prepend(skip);
+  root.querySelector(":scope > footer")?.append(h("p", { class: "keys" }, t("keys")));
+  root.classList.add("scripted");
+  apply(new Set(store.state.sort ? ["sort"] : []));
   printAll(() => store.state.theme);
-  performance.mark("assay:built");
+  performance.mark("assay:complete");
 }
 
 start(JSON.parse(document.getElementById("data")?.textContent ?? "{}") as Page);

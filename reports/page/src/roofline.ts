@@ -3,8 +3,8 @@
 // The roofline of Williams, Waterman and Patterson (2009): a case cannot compute faster than the peak, nor than
 // its intensity times the bandwidth. Both limits were measured in the same run.
 
-import { Chart, tooltip } from "./chart";
-import type { Roofline } from "./data";
+import { tooltip, type Spec } from "./chart";
+import type { RooflineChart } from "./data";
 import { axis } from "./draw";
 import { quantity } from "./format";
 import { t } from "./text";
@@ -16,17 +16,15 @@ function apart(roofs: { name: string; value: number }[]): { name: string; value:
   return named;
 }
 
-export function rooflineChart(data: Roofline): Chart {
+export function roofline(data: RooflineChart): Spec {
   const rate = (value: number): string => quantity(value, "FLOP/s");
   const intensity = (value: number): string => `${Number(value.toPrecision(3))} FLOP/B`;
   const peak = Math.max(...data.peaks.map((roof) => roof.value));
   const bandwidth = Math.max(...data.bandwidths.map((roof) => roof.value));
-  const least = Math.min(0.1, ...data.cases.map((one) => one.intensity / 2));
-  const most = Math.max((peak / bandwidth) * 8, ...data.cases.map((one) => one.intensity * 2));
-  const bottom = Math.min(...data.cases.map((one) => one.rate), ...data.bandwidths.map((roof) => roof.value * least)) / 2;
-  const libraries = [...new Set(data.cases.map((one) => one.library))];
-  return new Chart({
-    label: () => t("roofline_label", data.cases.length, rate(peak), quantity(bandwidth, "B/s")),
+  const least = Math.min(0.1, ...data.points.map((one) => one.intensity / 2));
+  const most = Math.max((peak / bandwidth) * 8, ...data.points.map((one) => one.intensity * 2));
+  const bottom = Math.min(...data.points.map((one) => one.rate), ...data.bandwidths.map((roof) => roof.value * least)) / 2;
+  return {
     draw: (colours, width) => {
       const roof = (id: string, points: [number, number][]): object => ({
         id, type: "line", data: points, symbol: "none", silent: true, color: colours.mark,
@@ -46,11 +44,14 @@ export function rooflineChart(data: Roofline): Chart {
             ...apart(data.bandwidths).map((one) => label([least, one.value * least], `${quantity(one.value, "B/s")} · ${one.name}`, "left")),
           ],
         },
-        ...libraries.map((library, index) => ({
-          id: `cases ${index}`, type: "scatter", color: colours.sides[index % 6], symbolSize: 11, z: 5,
-          itemStyle: { borderColor: colours.paper, borderWidth: 1.5 },
-          data: data.cases.filter((one) => one.library === library).map((one) => [one.intensity, one.rate]),
-        })),
+        {
+          id: "points", type: "scatter", color: colours.sides[0], symbolSize: 11, z: 5, itemStyle: { borderColor: colours.paper, borderWidth: 1.5 },
+          labelLayout: { hideOverlap: true, moveOverlap: "shiftY" },
+          data: data.points.map((one) => ({
+            value: [one.intensity, one.rate],
+            label: { show: true, formatter: one.label, position: one.intensity > peak / bandwidth ? "left" : "right", color: colours.ink, textBorderColor: colours.paper, textBorderWidth: 3, fontSize: 11.5, fontFamily: colours.font, width: width * 0.4, overflow: "truncate" },
+          })),
+        },
       ];
       return {
         height: Math.round(Math.min(400, Math.max(260, width * 0.45))),
@@ -59,22 +60,16 @@ export function rooflineChart(data: Roofline): Chart {
           xAxis: axis(colours, { name: t("intensity"), format: (value) => String(Number(value.toPrecision(3))), log: 10, min: least, max: most, grid: false }),
           yAxis: axis(colours, { format: (value) => quantity(value, "FLOP/s", true), log: 10, min: bottom, max: peak * 2.2 }),
           tooltip: tooltip(colours, (id, index) => {
-            const [kind, number] = id.split(" ");
-            if (kind !== "cases") return [];
-            const one = data.cases.filter((each) => each.library === libraries[Number(number)])[index];
-            return one ? [one.case, `${one.benchmark} · ${one.library}`, `${rate(one.rate)} · ${intensity(one.intensity)}`] : [];
+            const one = id === "points" ? data.points[index] : undefined;
+            return one ? [one.label, `${rate(one.rate)} · ${intensity(one.intensity)}`] : [];
           }),
           series,
         },
       };
     },
-    caption: [t("roofline_caption")],
     figures: () => ({
-      head: [t("case_title"), t("library"), t("intensity"), t("rate"), t("of_roof")],
-      rows: data.cases.map((one) => [
-        `${one.benchmark}: ${one.case}`, one.library, intensity(one.intensity), rate(one.rate),
-        `${((one.rate / Math.min(peak, one.intensity * bandwidth)) * 100).toFixed(0)}%`,
-      ]),
+      head: [t("case_title"), t("intensity"), t("rate"), t("of_roof")],
+      rows: data.points.map((one) => [one.label, intensity(one.intensity), rate(one.rate), `${((one.rate / Math.min(peak, one.intensity * bandwidth)) * 100).toFixed(0)}%`]),
     }),
-  });
+  };
 }

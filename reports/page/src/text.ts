@@ -4,7 +4,6 @@
 
 import outcome from "../../language/texts/outcome.json";
 import page from "../../language/texts/page.json";
-import report from "../../language/texts/report.json";
 import status from "../../language/texts/status.json";
 
 interface Entry {
@@ -12,13 +11,13 @@ interface Entry {
   one?: string; // English, of one
   zh: string;
 }
-/** A text of page.json, or of another area by its name: "report.findings". */
-export type Key = keyof typeof page | `report.${keyof typeof report}` | `status.${keyof typeof status}` | `outcome.${keyof typeof outcome}`;
-const areas: Record<string, Record<string, Entry>> = { page, report, status, outcome };
+/** A text of page.json, or of another area by its name: "status.ok". */
+export type Key = keyof typeof page | `status.${keyof typeof status}` | `outcome.${keyof typeof outcome}`;
+const areas: Record<string, Record<string, Entry>> = { page, status, outcome };
 
-function find(key: string): Entry {
+function find(key: string, without = key): Entry {
   const [area, name] = key.includes(".") ? key.split(".", 2) : ["page", key];
-  return areas[area as string]?.[name as string] ?? { en: key, zh: key };
+  return areas[area as string]?.[name as string] ?? { en: without, zh: without };
 }
 
 let language: "en" | "zh" = "en";
@@ -44,9 +43,6 @@ export function count(key: Key, number: number, ...values: (string | number)[]):
 /** 12345 is "12,345", which both languages read. */
 export const grouped = (number: number): string => String(Math.round(number)).replace(/\B(?=(\d{3})+$)/g, ",");
 
-export function outcomeWord(name: string): string {
-  return name === "cannot_tell" ? t("cannot_tell") : find(`outcome.${name}`)[language];
-}
+/** An outcome or a status as people say it; that of a later version stays as it is. */
+export const outcomeWord = (name: string): string => find(name in status ? `status.${name}` : `outcome.${name in outcome && name !== "cannot_tell" ? name : `${name}_short`}`, name)[language];
 
-/** How a case ended, as people say it; a status of a later version stays as it is. */
-export const statusWord = (name: string): string => (name in status ? find(`status.${name}`)[language] : name);

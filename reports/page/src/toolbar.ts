@@ -39,7 +39,7 @@ export function toolbar(store: Store, choices: Choices): Toolbar {
 
   const groups = [
     group(store, "family", t("families"), choices.family, false),
-    group(store, "library", t("report.libraries"), choices.library, false),
+    group(store, "library", t("libraries"), choices.library, false),
     group(store, "outcome", t("outcomes"), choices.outcome, false),
     group(store, "hiddenSides", t("sides"), choices.sides, true),
     group(store, "hiddenColumns", t("columns"), choices.columns, true),

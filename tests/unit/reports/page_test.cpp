@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "base/version.hpp"
 #include "json/json.hpp"
-#include "model/report.hpp"
+#include "language/language.hpp"
 #include "model/roofline.hpp"
-#include "render/json.hpp"
-#include "render/page.hpp"
 #include "sample.hpp"
+#include "write/html.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,12 +16,16 @@
 namespace assay::report {
 namespace {
 
+using write::find_page;
+using write::pack_json;
+
+using document::Document;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
 constexpr std::string_view skeleton =
-    "<html lang=\"@LANGUAGE@\"><title>@TITLE@</title><style>@BASE@</style>"
+    "<html lang=\"@LANGUAGE@\"><title>@TITLE@</title><style>@BASE@</style>@BODY@"
     "<script type=\"application/json\">@DATA@</script><script>let @TITLE@</script>";
 
 std::string between(const std::string& text, const std::string& from, const std::string& to) {
@@ -63,41 +65,73 @@ TEST(PackJson, SurvivesWhatIsNoJson) {
     EXPECT_EQ(pack_json("\"\xe2"), "\"\xe2");
 }
 
-TEST(Page, HoldsTheDataAndNeverMoreThanItsOwnMarkup) {
-    const Report report =
-        make_report(test::golden_run(), {.label = "</script><img onerror=alert(1)>"});
-    const auto page = fill_page(skeleton,
-                                {.title = "</title><script>alert(1)</script>",
-                                 .created = "2026-01-31T12:34:56Z",
-                                 .report = to_json({&report, 1})},
-                                Language::zh);
+Document document_of(const std::string& text) {
+    Document document{
+        .kicker = text, .title = text, .verdict = text, .sections = {{.title = text}}};
+    document.sections[0].blocks = {
+        document::Paragraph{.text = text},
+        document::Findings{.findings = {{.what = text, .action = text}}},
+        document::Table{.caption = text,
+                        .columns = {{.title = text}, {.title = text, .key = "value"}},
+                        .rows = {{.cells = {{.text = text, .notes = {text}}, {.text = text}},
+                                  .group = text,
+                                  .tags = {.family = text, .libraries = {text}}}}},
+        document::Chart{.title = text,
+                        .caption = text,
+                        .data = document::CurveChart{.curves = {{.label = text}}}}};
+    return document;
+}
+
+class Pages : public testing::Test {
+protected:
+    void TearDown() override { use_language(Language::en); }
+};
+
+TEST_F(Pages, HoldTheirDataAndNeverMoreThanTheirOwnMarkup) {
+    use_language(Language::zh);
+    const std::string hostile = "</script></title><img onerror=alert(1)>\"'&";
+    const Document document = document_of(hostile);
+    const auto page = write::to_html(
+        {&document, 1}, {.page = std::string{skeleton}, .created = "2026-01-31T12:34:56Z"});
     ASSERT_TRUE(page) << page.error().message;
     EXPECT_THAT(*page, AllOf(HasSubstr("lang=\"zh-CN\""), HasSubstr("--paper:"),
-                             HasSubstr("&lt;/title&gt;&lt;script&gt;"),
+                             HasSubstr("&lt;/script&gt;"), HasSubstr("2026-01-31 12:34:56 UTC"),
                              HasSubstr("let @TITLE@"))); // the script is left alone
+    EXPECT_THAT(*page, Not(HasSubstr("<img")));
     const auto data = json::parse(data_of(*page), "page");
     ASSERT_TRUE(data) << data.error().message;
-    EXPECT_EQ((*data)["schema"], "assay.page/1");
-    EXPECT_EQ((*data)["version"], std::string{version()});
-    EXPECT_EQ((*data)["report"]["reports"][0]["label"], "</script><img onerror=alert(1)>");
-    EXPECT_TRUE((*data)["comparison"].is_null());
+    EXPECT_EQ((*data)["charts"][0]["kind"], "curves");
+    EXPECT_EQ((*data)["charts"][0]["curves"][0]["label"], hostile);
 }
 
-TEST(Page, WhatIsPutInIsNeverTakenForAPlace) {
-    const auto page = fill_page(skeleton, {.title = "@DATA@ @BASE@"}, Language::en);
+TEST_F(Pages, WhatIsPutInIsNeverTakenForAPlace) {
+    const Document document = document_of("@DATA@ @BASE@ @BODY@");
+    const auto page =
+        write::to_html({&document, 1}, {.page = std::string{skeleton}, .created = ""});
     ASSERT_TRUE(page);
-    EXPECT_THAT(*page, HasSubstr("<title>@DATA@ @BASE@</title>"));
-    EXPECT_THAT(data_of(*page), HasSubstr("\"title\":\"@DATA@ @BASE@\""));
+    EXPECT_THAT(*page, HasSubstr("<title>@DATA@ @BASE@ @BODY@</title>"));
+    EXPECT_THAT(data_of(*page), HasSubstr("\"label\":\"@DATA@ @BASE@ @BODY@\""));
 }
 
-TEST(Page, OneOfAnotherVersionIsRefused) {
-    const auto page = fill_page("<html>@TITLE@</html>", {}, Language::en);
+TEST_F(Pages, WithoutTheScriptAPageSaysWhatItLacks) {
+    const Document document = document_of("x");
+    const auto page = write::to_html({&document, 1}, {.page = std::nullopt, .created = ""});
+    ASSERT_TRUE(page);
+    EXPECT_THAT(*page,
+                AllOf(HasSubstr("default-src 'none'"), HasSubstr("Charts and filters are missing"),
+                      Not(HasSubstr("<script"))));
+}
+
+TEST_F(Pages, OneOfAnotherVersionIsRefused) {
+    const Document document = document_of("x");
+    const auto page =
+        write::to_html({&document, 1}, {.page = "<html>@TITLE@</html>", .created = ""});
     ASSERT_FALSE(page);
     EXPECT_THAT(page.error().message, HasSubstr("@LANGUAGE@"));
     EXPECT_EQ(page.error().fault, Fault::environment);
 }
 
-TEST(Page, IsFoundWhereTheBuildPutsIt) {
+TEST_F(Pages, AreFoundWhereTheBuildPutsIt) {
     const auto share = std::filesystem::path{testing::TempDir()} / "page_test_share";
     std::filesystem::remove_all(share);
     EXPECT_FALSE(find_page(share));

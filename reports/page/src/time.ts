@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A value over time: its points with intervals, and the changes that a test found, by number.
+
+import { tooltip, type Spec } from "./chart";
+import type { TimeChart } from "./data";
+import { axis, bounds, whiskers } from "./draw";
+import { day, quantity, span } from "./format";
+import { t } from "./text";
+
+/** Ends of intervals count for the axis as far as they do not make the points a line. */
+function range(data: TimeChart): number[] {
+  const values = data.points.map((point) => point.value);
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  const room = Math.max(high - low, high * 0.02);
+  const ends = data.points.flatMap((point) => [point.low ?? point.value, point.high ?? point.value]);
+  return [...values, ...ends.filter((end) => end > low - room && end < high + room)];
+}
+
+export function time(data: TimeChart): Spec {
+  const value = (number: number): string => quantity(number, data.unit);
+  const from = Math.min(...data.points.map((point) => point.seconds));
+  const to = Math.max(...data.points.map((point) => point.seconds));
+  const machines = new Set(data.points.map((point) => point.label)).size;
+  return {
+    draw: (colours) => {
+      const ys = bounds(range(data));
+      const room = Math.max((ys.max - ys.min) * 0.12, ys.max * 0.01);
+      const margin = Math.max((to - from) * 0.02, 43200); // half a day, where there is one day only
+      let number = 0;
+      const marks = data.marks.map((mark) => {
+        const found = mark.outcome !== "";
+        const hue = !found ? colours.soft : mark.outcome === "better" ? colours.good : colours.bad;
+        return { xAxis: mark.seconds * 1000, name: found ? String(++number) : "", lineStyle: { color: hue, type: found ? "solid" : [4, 4], width: found ? 1.5 : 1 }, label: { color: hue } };
+      });
+      return {
+        height: 190,
+        option: {
+          grid: { left: 76, right: 14, top: 20, bottom: 26 },
+          xAxis: {
+            ...axis(colours, { format: (x) => new Date(x).toISOString().slice(0, 7), grid: false, min: (from - margin) * 1000, max: (to + margin) * 1000 }),
+            type: "time", minInterval: 28 * 86400e3,
+          },
+          yAxis: axis(colours, { format: (y) => quantity(y, data.unit, true), log: ys.log ? 10 : undefined, min: ys.log ? ys.min / 1.2 : Math.max(0, ys.min - room), max: ys.log ? ys.max * 1.2 : ys.max + room }),
+          tooltip: tooltip(colours, (id, index) => {
+            const point = id === "points" ? data.points[index] : undefined;
+            return point ? [`${value(point.value)} ${span(point.low, point.high, value)}`, day(point.seconds), point.label] : [];
+          }),
+          series: [
+            whiskers("intervals", colours.sides[0] as string, data.points.map((point) => ({ x: point.seconds * 1000, low: point.low, high: point.high }))),
+            {
+              id: "points", type: machines > 1 ? "scatter" : "line", color: colours.sides[0], symbol: "circle", showSymbol: true, lineStyle: { width: 1.2, opacity: 0.5 },
+              symbolSize: data.points.length > 80 ? 4 : 6, itemStyle: { opacity: 0.85 }, z: 3,
+              data: data.points.map((point) => [point.seconds * 1000, point.value]),
+              markLine: { silent: true, symbol: "none", animation: false, label: { fontSize: 12, fontWeight: 600, fontFamily: colours.font, position: "end", formatter: (mark: { name: string }) => mark.name }, data: marks },
+            },
+          ],
+        },
+      };
+    },
+    figures: () => ({
+      head: [t("date"), t("value"), t("interval"), t("about")],
+      rows: data.points.map((point) => [day(point.seconds), value(point.value), span(point.low, point.high, value), point.label]),
+    }),
+  };
+}
