@@ -50,6 +50,8 @@ h3{font-size:15px;font-weight:650;margin:20px 0 4px}
 figure{margin:14px 0 22px;min-width:0}
 figcaption,.foot,.lines{font-size:13px;color:var(--soft)}
 .foot{margin:6px 0 0}
+section>p{margin:6px 0}
+section>.quiet{font-size:13px;overflow-wrap:anywhere}
 .c0{color:var(--c0)}.c1{color:var(--c1)}.c2{color:var(--c2)}.c3{color:var(--c3)}.c4{color:var(--c4)}.c5{color:var(--c5)}
 .wide{overflow-x:auto;position:relative}
 details{margin:4px 0 18px}
@@ -59,7 +61,7 @@ caption{text-align:left;font-size:13.5px;font-weight:600;padding:6px 0 4px}
 caption:empty{display:none}
 th{text-align:left;font-size:12.5px;font-weight:600;color:var(--soft);border-bottom:1px solid var(--line);padding:6px 14px 6px 0;vertical-align:bottom}
 td,th[scope=row]{border-bottom:1px solid var(--line);padding:8px 14px 8px 0;vertical-align:top;overflow-wrap:break-word}
-th[scope=row]{font-size:15px;font-weight:400;color:var(--ink);max-width:420px;min-width:200px}
+th[scope=row]{font-size:15px;font-weight:400;color:var(--ink);width:44%;min-width:200px}
 .wide th[scope=row]{position:sticky;left:0;background:var(--paper)}
 th:last-child,td:last-child{padding-right:0}
 .n{text-align:right;white-space:nowrap}
@@ -70,7 +72,8 @@ th .note,td .note{color:var(--warn)}
 .bar path{stroke:var(--line);fill:none}
 .bar .i{stroke:var(--c0);stroke-width:3}
 .bar circle{fill:var(--c0)}
-svg.strip{display:inline-block;vertical-align:middle}
+.strips{display:block;margin-top:3px}
+svg.strip{display:block}
 .strip rect{fill:var(--faint)}
 .strip path{fill:none;stroke:currentColor;stroke-width:2;stroke-linecap:round;opacity:.6}
 .quiet{color:var(--soft)}.good{color:var(--good)}.weak{color:var(--warn)}.bad{color:var(--bad)}

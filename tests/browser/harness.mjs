@@ -4,7 +4,7 @@
 // messages of the console, requests for anything but the file itself.
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -23,15 +23,6 @@ export function written(name, ...args) {
   const file = path.join(folder, name);
   execFileSync(ASSAY_REPORT, [...args, "--html", file], { stdio: "pipe" });
   return file;
-}
-
-/** The page of `file` with other data in it. */
-export function withData(file, name, data) {
-  const json = JSON.stringify(data).replaceAll("<", "\\u003c");
-  const page = readFileSync(file, "utf8").replace(/(<script type="application\/json" id="data">)[^<]*/, (_, tag) => tag + json);
-  const out = path.join(folder, name);
-  writeFileSync(out, page);
-  return out;
 }
 
 export const launch = () => chromium.launch({ executablePath: ASSAY_BROWSER, args: ["--no-sandbox", "--disable-gpu"] });

@@ -16,6 +16,7 @@ import { toolbar, type Choice, type Choices } from "./toolbar";
 
 interface Row extends Item {
   element: HTMLTableRowElement;
+  folded: boolean; // out of the way: not counted
 }
 interface Part {
   element: HTMLElement;
@@ -29,7 +30,7 @@ const listOf = (text: string | undefined): string[] => (text ? text.split("|") :
 
 function rowsOf(part: HTMLElement): Row[] {
   return [...part.querySelectorAll<HTMLTableRowElement>("tbody tr[data-outcome]")].map((element) => ({
-    element, family: element.dataset["family"] ?? "", libraries: listOf(element.dataset["library"]), outcomes: listOf(element.dataset["outcome"]),
+    element, folded: element.closest("details") !== null, family: element.dataset["family"] ?? "", libraries: listOf(element.dataset["library"]), outcomes: listOf(element.dataset["outcome"]),
     text: `${element.textContent} ${element.dataset["family"]} ${element.dataset["library"]}`.toLowerCase(),
   }));
 }
@@ -129,10 +130,9 @@ function start(page: Page): void {
         const fits = matches(store.state, row);
         row.element.hidden = !fits;
         left += Number(fits);
-      }
-      if (inView) {
-        shown += left;
-        total += part.rows.length;
+        if (!inView || row.folded) continue;
+        shown += Number(fits);
+        ++total;
       }
       const visible = inView && (part.rows.length === 0 || left > 0);
       part.element.hidden = !visible;
