@@ -78,8 +78,10 @@ std::string strips(const Cell& cell) {
     return fmt::format("<span class=\"strips\" data-strips=\"{}\"></span>", data);
 }
 
-std::string classes_of(const Column& column) {
-    std::string out = column.numeric ? "n" : "";
+/// Short texts stay on one line.
+std::string classes_of(const Column& column, std::string_view text = "") {
+    constexpr std::size_t longest = 30;
+    std::string out = column.numeric ? "n" : !text.empty() && text.size() <= longest ? "w" : "";
     const auto add = [&](const std::string& name) { out += (out.empty() ? "" : " ") + name; };
     if (!column.key.empty()) add("col-" + column.key);
     if (column.side > 0) add(fmt::format("side-{}", column.side));
@@ -127,12 +129,12 @@ public:
         out_ += fmt::format("<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\">"
                             "<table>\n<caption>{0}</caption>\n<thead><tr>",
                             escape_html(table.caption));
-        for (const auto& column : table.columns)
-            if (!column.data)
-                out_ += fmt::format("<th scope=\"col\"{}>{}</th>", classes_of(column),
-                                    escape_html(column.title));
+        const auto shown = shown_columns(table);
+        for (const auto i : shown)
+            out_ += fmt::format("<th scope=\"col\"{}>{}</th>", classes_of(table.columns[i]),
+                                escape_html(table.columns[i].title));
         out_ += "</tr></thead>\n<tbody>\n";
-        for (const auto& row : table.rows) add(table, row);
+        for (const auto& row : table.rows) add(table, shown, row);
         out_ += "</tbody></table></div>\n";
         if (!table.folded.empty()) out_ += "</details>\n";
     }
@@ -157,7 +159,7 @@ public:
     }
 
 private:
-    void add(const Table& table, const Row& row) {
+    void add(const Table& table, const std::vector<std::size_t>& shown, const Row& row) {
         const auto& tags = row.tags;
         out_ += "<tr";
         const auto attribute = [&](std::string_view name, const std::string& value) {
@@ -167,9 +169,8 @@ private:
         attribute("library", fmt::format("{}", fmt::join(tags.libraries, "|")));
         attribute("outcome", fmt::format("{}", fmt::join(tags.outcomes, "|")));
         out_ += '>';
-        for (std::size_t i = 0; i < row.cells.size(); ++i) {
+        for (const auto i : shown) {
             const auto& column = table.columns[i];
-            if (column.data) continue;
             const auto& cell = row.cells[i];
             std::string content = toned(cell.tone, cell.text);
             if (column.bar) content += bar(cell);
@@ -184,9 +185,9 @@ private:
             const auto sorted =
                 cell.number ? fmt::format(" data-v=\"{:.7g}\"", *cell.number) : std::string{};
             out_ += content.empty()
-                        ? fmt::format("<td{}></td>", classes_of(column))
+                        ? fmt::format("<td{}></td>", classes_of(column, cell.text))
                         : fmt::format("<td data-l=\"{}\"{}{}>{}</td>", escape_html(column.title),
-                                      classes_of(column), sorted, content);
+                                      classes_of(column, cell.text), sorted, content);
         }
         out_ += "</tr>\n";
     }

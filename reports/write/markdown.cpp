@@ -86,9 +86,7 @@ public:
         if (!is_shown(table)) return;
         if (!table.caption.empty()) out_ += fmt::format("\n{}\n", quote(table.caption));
         const bool grouped = !table.rows.front().group.empty();
-        std::vector<std::size_t> shown;
-        for (std::size_t i = 0; i < table.columns.size(); ++i)
-            if (!table.columns[i].data) shown.push_back(i);
+        const auto shown = shown_columns(table);
         std::vector<std::string> heads;
         std::vector<std::string> rules;
         if (grouped) {

@@ -61,7 +61,7 @@ caption{text-align:left;font-size:13.5px;font-weight:600;padding:6px 0 4px}
 caption:empty{display:none}
 th{text-align:left;font-size:12.5px;font-weight:600;color:var(--soft);border-bottom:1px solid var(--line);padding:6px 14px 6px 0;vertical-align:bottom}
 td,th[scope=row]{border-bottom:1px solid var(--line);padding:8px 14px 8px 0;vertical-align:top;overflow-wrap:break-word}
-th[scope=row]{font-size:15px;font-weight:400;color:var(--ink);width:44%;min-width:200px}
+th[scope=row]{font-size:15px;font-weight:400;color:var(--ink);width:40%;min-width:200px}
 .wide th[scope=row]{position:sticky;left:0;background:var(--paper)}
 th:last-child,td:last-child{padding-right:0}
 .n{text-align:right;white-space:nowrap}
@@ -77,6 +77,8 @@ svg.strip{display:block}
 .strip rect{fill:var(--faint)}
 .strip path{fill:none;stroke:currentColor;stroke-width:2;stroke-linecap:round;opacity:.6}
 .quiet{color:var(--soft)}.good{color:var(--good)}.weak{color:var(--warn)}.bad{color:var(--bad)}
+.w,.w small{white-space:nowrap}
+.w .note{white-space:normal}
 td .good,td .bad,td .weak{font-weight:600}
 sup{font-size:11px;line-height:0;color:var(--soft)}
 footer{border-top:1px solid var(--line);margin-top:40px;padding-top:14px;font-size:13px;color:var(--soft)}

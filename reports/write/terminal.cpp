@@ -65,17 +65,10 @@ struct Width {
 class Layout {
 public:
     Layout(const Table& table, const std::vector<std::string>& sides, std::size_t width)
-        : table_{table}, sides_{sides}, width_{width}, widths_(table.columns.size()) {
-        for (std::size_t i = 0; i < widths_.size(); ++i) {
-            if (table.columns[i].data) continue;
-            bool said = i == 0;
-            for (const auto& row : table.rows) {
-                widths_[i].add(row.cells[i]);
-                said = said || !row.cells[i].text.empty();
-            }
-            if (!said) continue; // nothing to say, nothing shown
-            shown_.push_back(i);
-        }
+        : table_{table}, sides_{sides}, width_{width}, widths_(table.columns.size()),
+          shown_{shown_columns(table)} {
+        for (const auto i : shown_)
+            for (const auto& row : table.rows) widths_[i].add(row.cells[i]);
         for (const auto i : shown_)
             widths_[i].all = std::max(widths_[i].all, display_width(table.columns[i].title));
         drop_what_does_not_fit();
