@@ -2,6 +2,7 @@
 
 #include "compare/document.hpp"
 
+#include "compare/curves.hpp"
 #include "compare/verdict.hpp"
 #include "compare/words.hpp"
 #include "language/language.hpp"
@@ -416,6 +417,8 @@ private:
                                               .caption = say<text::compare::chart>(baseline()),
                                               .data = std::move(ratios),
                                               .family = family.rows.front().family});
+        for (auto& chart : curves_of(comparison_, family))
+            section.blocks.emplace_back(std::move(chart));
         section.blocks.emplace_back(std::move(table));
         if (const auto hidden = family.rows.size() - rows.size(); hidden > 0)
             section.blocks.emplace_back(Paragraph{

@@ -2,11 +2,6 @@
 
 #include "document/document.hpp"
 
-#include "document/words.hpp"
-#include "language/language.hpp"
-
-#include <algorithm>
-
 namespace assay::document {
 
 const char* to_string(Tone tone) {
@@ -35,35 +30,6 @@ const char* to_string(Severity severity) {
         break;
     }
     return "serious";
-}
-
-std::string severity_in_words(Severity severity) {
-    switch (severity) {
-    case Severity::note:
-        return report::say<report::text::finding::note>();
-    case Severity::caution:
-        return report::say<report::text::finding::caution>();
-    case Severity::serious:
-        break;
-    }
-    return report::say<report::text::finding::serious>();
-}
-
-bool is_shown(const Table& table) {
-    return !table.rows.empty() && !table.only_workbook && table.folded.empty();
-}
-
-std::vector<std::size_t> shown_columns(const Table& table) {
-    std::vector<std::size_t> shown;
-    for (std::size_t i = 0; i < table.columns.size(); ++i) {
-        const auto says = [&](const Row& row) {
-            const auto& cell = row.cells[i];
-            return !cell.text.empty() || !cell.strips.empty() || !cell.notes.empty();
-        };
-        if (!table.columns[i].data && (i == 0 || std::ranges::any_of(table.rows, says)))
-            shown.push_back(i);
-    }
-    return shown;
 }
 
 } // namespace assay::document
