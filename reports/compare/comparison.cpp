@@ -418,8 +418,9 @@ private:
             out_.not_compared.push_back(std::move(entry));
         for (auto& entry : arrangement_.left_out) out_.not_compared.push_back(entry);
         for (const auto& problem : collection_.problems)
-            out_.not_compared.push_back(
-                {.what = plain(problem.where), .reason = plain(problem.reason), .where = {}});
+            out_.not_compared.push_back({.what = plain(problem.where),
+                                         .reason = translated(plain(problem.reason)),
+                                         .where = {}});
     }
 
     const Collection& collection_;

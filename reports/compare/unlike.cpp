@@ -154,12 +154,13 @@ std::vector<std::string> reasons_of(const Collection& collection,
     std::map<std::pair<record::Status, std::string>, std::size_t> counts;
     for (const auto index : observations) {
         const auto& observation = collection.observations[index];
-        if (!observation.value) ++counts[{observation.status, plain(observation.reason)}];
+        if (!observation.value)
+            ++counts[{observation.status, translated(plain(observation.reason))}];
     }
     std::vector<std::pair<std::size_t, std::string>> sorted;
     for (const auto& [what, count] : counts) {
         std::string text{status_in_words(what.first)};
-        if (!what.second.empty()) text += fmt::format(": {}", what.second);
+        if (!what.second.empty()) text = say<text::words::labelled>(text, what.second);
         sorted.emplace_back(count, say<text::compare::in_runs>(text, count, observations.size()));
     }
     std::ranges::stable_sort(sorted, std::greater{}, [](const auto& entry) { return entry.first; });

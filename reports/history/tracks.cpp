@@ -349,7 +349,7 @@ Result<Tracks> make_tracks(const Collection& collection, const HistoryOptions& o
     if (!filters) return tl::unexpected{filters.error()};
     Tracks tracks;
     for (const auto& problem : collection.problems)
-        tracks.not_used.push_back({plain(problem.where), plain(problem.reason)});
+        tracks.not_used.push_back({plain(problem.where), translated(plain(problem.reason))});
     Sorting{collection, *key, *filters, tracks}.make_series();
     return tracks;
 }

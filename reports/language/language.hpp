@@ -45,4 +45,8 @@ std::string say_count(const std::size_t count, const Args&... args) {
 /// catalogue has none; people outside have metrics and families of their own.
 std::optional<std::string_view> find_text(std::string_view area, std::string_view name);
 
+/// A sentence of the harness or a benchmark, which result files hold in English: in the language in use where the area
+/// "said" has it, otherwise as it is. Sentences that "; " joins are looked up one by one.
+std::string translated(std::string_view sentence);
+
 } // namespace assay::report

@@ -344,6 +344,7 @@ Report make_report(const Run& original, const ReportOptions& options) {
     report.rooflines = make_rooflines(run);
     for (const auto& left : run.left_out) report.left_out.push_back(as_sentence(left.note));
     settle_ceilings(run);
+    translate(run);
     report.run = run_facts(run, report.source);
     SectionBuilder sections{report};
     const auto curves = find_curves(run);

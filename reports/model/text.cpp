@@ -72,6 +72,21 @@ record::Run plain(record::Run run) {
     return run;
 }
 
+void translate(record::Run& run) {
+    const auto say_it = [](std::string& text) { text = translated(text); };
+    for (auto& left_out : run.left_out) say_it(left_out.note);
+    for (auto& c : run.cases) {
+        say_it(c.reason);
+        std::ranges::for_each(c.warnings, say_it);
+        say_it(c.ceiling.source);
+        for (auto& other : c.other_ceilings) say_it(other.source);
+        if (c.verification) {
+            say_it(c.verification->method);
+            say_it(c.verification->detail);
+        }
+    }
+}
+
 std::string list_of(const std::vector<std::string>& items, std::size_t shown) {
     const std::size_t count = std::min(items.size(), shown);
     const std::size_t left = items.size() - count;

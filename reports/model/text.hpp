@@ -21,6 +21,9 @@ using assay::plain;
 /// The run with every text in it made plain, and numbers that are none (not finite) taken out.
 record::Run plain(record::Run run);
 
+/// What the harness and benchmarks said in English sentences, in the language in use where the catalogue has them.
+void translate(record::Run& run);
+
 /// "a", "a and b", "a, b and 3 more", in the language in use.
 std::string list_of(const std::vector<std::string>& items, std::size_t shown);
 

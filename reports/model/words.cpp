@@ -111,7 +111,7 @@ std::string not_applicable(const record::Case& c) {
     std::string text = message.empty() ? c.reason : message;
     const std::string said = fmt::format("{}: ", text::status::skipped.en);
     if (text.starts_with(said)) text.erase(0, said.size());
-    return text;
+    return translated(text);
 }
 
 } // namespace
@@ -367,11 +367,11 @@ std::vector<std::string> disturbances_in_words(const record::Telemetry& telemetr
         const auto* cause = has_codes ? &telemetry.disturbed_by[i] : nullptr;
         if (!said.insert(cause != nullptr ? kind_of(*cause) : kind_by_text(sentence)).second)
             continue;
-        std::optional<std::string> translated;
+        std::optional<std::string> by_code;
         if (cause != nullptr && language_in_use() != Language::en)
             if (const auto text = find_text("disturbance", record::to_string(cause->code)))
-                translated = filled(*text, cause->values);
-        words.push_back(translated.value_or(sentence));
+                by_code = filled(*text, cause->values);
+        words.push_back(by_code.value_or(translated(sentence)));
     }
     return words;
 }

@@ -237,7 +237,7 @@ Section not_used_of(const Prediction& prediction) {
     Facts facts;
     for (const auto& problem : prediction.not_used) {
         if (facts.facts.size() == not_used_shown) break;
-        facts.facts.push_back({plain(problem.where), plain(problem.reason), ""});
+        facts.facts.push_back({plain(problem.where), translated(plain(problem.reason)), ""});
     }
     section.blocks.emplace_back(std::move(facts));
     if (prediction.not_used.size() > not_used_shown)

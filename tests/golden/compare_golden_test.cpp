@@ -5,11 +5,13 @@
 #include "compare/document.hpp"
 #include "expect_golden.hpp"
 #include "language/language.hpp"
+#include "latin.hpp"
 #include "render/comparison_data.hpp"
 #include "support/collection_maker.hpp"
 #include "write/markdown.hpp"
 #include "write/terminal.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -62,7 +64,7 @@ Collection collection() {
                    record::Status::incorrect, "error 3.1 is above the bound 0.5");
     }
     maker.collection().problems.push_back(
-        {"results/9/run.json", "not a result file: the text ends at byte 17"});
+        {"results/9/run.json", "not JSON (A string is opened, but never closed.)"});
     return maker.collection();
 }
 
@@ -77,6 +79,8 @@ TEST(CompareGolden, Terminal) { expect_golden("compare.txt", in_terminal(compari
 TEST(CompareGolden, ChineseTerminal) {
     use_language(Language::zh);
     const auto text = in_terminal(comparison(), {.width = 92});
+    EXPECT_THAT(test::latin_sentences(std::vector{make_document(comparison())}),
+                testing::IsEmpty());
     use_language(Language::en);
     expect_golden("compare.zh.txt", text);
 }

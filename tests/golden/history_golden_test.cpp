@@ -6,11 +6,13 @@
 #include "expect_golden.hpp"
 #include "history/document.hpp"
 #include "language/language.hpp"
+#include "latin.hpp"
 #include "render/history_data.hpp"
 #include "support/fleet.hpp"
 #include "write/markdown.hpp"
 #include "write/terminal.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -51,7 +53,8 @@ Collection collection() {
         if (m == 8) fleet.machine.cpu_model = "Example Xeon 6985P";
         measure("m-1" + std::to_string(100 + m), 45.0 * m, m < 8 ? 0.9 : 1.15, 1, 1);
     }
-    fleet.collection.problems.push_back({"results/old/run.json", "it ends in the middle"});
+    fleet.collection.problems.push_back(
+        {"results/old/run.json", "not JSON (A string is opened, but never closed.)"});
     return std::move(fleet.collection);
 }
 
@@ -66,7 +69,9 @@ TEST(GoldenHistory, Terminal) {
 TEST(GoldenHistory, Chinese) {
     use_language(Language::zh);
     const auto text = write::to_terminal(documents());
+    EXPECT_THAT(test::latin_sentences(documents()), testing::IsEmpty());
     use_language(Language::en);
+    EXPECT_THAT(test::latin_sentences(documents()), testing::Not(testing::IsEmpty()));
     test::expect_golden("history-zh.txt", text);
 }
 

@@ -4,6 +4,7 @@
 
 #include "expect_golden.hpp"
 #include "language/language.hpp"
+#include "latin.hpp"
 #include "predict/document.hpp"
 #include "render/prediction_data.hpp"
 #include "support/measured_collective.hpp"
@@ -11,6 +12,7 @@
 #include "write/terminal.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -61,7 +63,9 @@ TEST(PredictionGolden, Json) {
 TEST(PredictionGolden, Chinese) {
     use_language(Language::zh);
     const auto text = write::to_terminal(sample_document());
+    EXPECT_THAT(test::latin_sentences(sample_document()), testing::IsEmpty());
     use_language(Language::en);
+    EXPECT_THAT(test::latin_sentences(sample_document()), testing::Not(testing::IsEmpty()));
     test::expect_golden("predict.zh.txt", text);
 }
 

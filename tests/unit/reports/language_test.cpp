@@ -196,6 +196,21 @@ TEST_F(InALanguage, NoEnglishTextOfTheCatalogueIsLeftInAChineseReport) {
     EXPECT_GT(said, 30U) << "the English report says many of them";
 }
 
+TEST_F(InALanguage, SentencesOfTheHarnessAreTranslatedByTheirEnglish) {
+    const char* known = "measured in this run: peak.fma[host] threads=all";
+    EXPECT_EQ(translated(known), known) << "in English";
+    use_language(Language::zh);
+    EXPECT_EQ(translated(known), "本次运行实测：peak.fma[host] threads=all");
+    EXPECT_EQ(translated("none is known; its PCIe link is unknown"), "未知；未知其 PCIe 链路");
+    EXPECT_EQ(translated("peak.fma or peak.dot was disturbed in this run"),
+              "本次运行中 peak.fma 或 peak.dot 受到干扰")
+        << "of several that fit, the one that says most";
+    EXPECT_EQ(translated("not JSON (A string is opened, but never closed.)"),
+              "不是 JSON（字符串没有结束）");
+    for (const char* other : {"", "measured in this run: ", "said by somebody else; and this"})
+        EXPECT_EQ(translated(other), other);
+}
+
 TEST_F(InALanguage, KeysOfJsonStayEnglish) {
     use_language(Language::zh);
     const Report report = make_report(test::golden_run());

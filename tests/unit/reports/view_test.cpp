@@ -383,7 +383,7 @@ TEST(View, WhatDoesNotApplySaysSoOnce) {
     c.reason = "replica 1 of 3: " + c.reason;
     EXPECT_EQ(reason_in_words(c), "needs avx512_bf16");
     use_language(Language::zh);
-    EXPECT_EQ(reason_in_words(c), "needs avx512_bf16");
+    EXPECT_EQ(reason_in_words(c), "需要 avx512_bf16");
     use_language(Language::en);
     c.reason_code = record::ReasonCode::none; // an older file: the sentence is all there is
     EXPECT_EQ(reason_in_words(c), c.reason);
