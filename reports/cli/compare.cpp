@@ -2,9 +2,9 @@
 
 #include "compare/document.hpp"
 #include "compare/words.hpp"
+#include "export/comparison_data.hpp"
 #include "files.hpp"
-#include "model/input.hpp"
-#include "render/comparison_data.hpp"
+#include "report/input.hpp"
 #include "store/collection.hpp"
 #include "verbs.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "export/csv.hpp"
+#include "export/gbench.hpp"
 #include "files.hpp"
 #include "json/json.hpp"
-#include "model/input.hpp"
-#include "model/text.hpp"
 #include "record/reader.hpp"
-#include "render/csv.hpp"
-#include "render/gbench.hpp"
+#include "report/input.hpp"
+#include "report/text.hpp"
 #include "verbs.hpp"
 
 #include <string>

@@ -8,8 +8,8 @@
 #include "base/result.hpp"
 #include "base/terminal.hpp"
 #include "document/document.hpp"
-#include "model/input.hpp"
 #include "options.hpp"
+#include "report/input.hpp"
 
 #include <filesystem>
 #include <functional>

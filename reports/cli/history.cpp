@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "export/history_data.hpp"
 #include "files.hpp"
 #include "history/dates.hpp"
 #include "history/document.hpp"
-#include "model/input.hpp"
-#include "model/text.hpp"
-#include "render/history_data.hpp"
+#include "report/input.hpp"
+#include "report/text.hpp"
 #include "store/collection.hpp"
 #include "verbs.hpp"
 

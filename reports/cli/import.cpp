@@ -7,8 +7,8 @@
 #include "import/lines.hpp"
 #include "json/json.hpp"
 #include "language/language.hpp"
-#include "model/text.hpp"
 #include "record/convert.hpp"
+#include "report/text.hpp"
 #include "verbs.hpp"
 
 #include <fmt/format.h>

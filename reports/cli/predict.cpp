@@ -2,11 +2,11 @@
 
 #include "base/nearest.hpp"
 #include "base/quantity.hpp"
+#include "export/prediction_data.hpp"
 #include "files.hpp"
-#include "model/text.hpp"
 #include "predict/document.hpp"
 #include "predict/prediction.hpp"
-#include "render/prediction_data.hpp"
+#include "report/text.hpp"
 #include "store/collection.hpp"
 #include "verbs.hpp"
 

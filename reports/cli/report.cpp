@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "model/report.hpp"
+#include "report/report.hpp"
 
 #include "base/console.hpp"
+#include "export/json.hpp"
 #include "files.hpp"
-#include "model/document.hpp"
-#include "model/input.hpp"
 #include "record/reader.hpp"
-#include "render/json.hpp"
+#include "report/document.hpp"
+#include "report/input.hpp"
 #include "store/find.hpp"
 #include "verbs.hpp"
 

@@ -3,9 +3,9 @@
 #include "files.hpp"
 #include "json/json.hpp"
 #include "language/language.hpp"
-#include "model/input.hpp"
-#include "model/text.hpp"
 #include "record/check.hpp"
+#include "report/input.hpp"
+#include "report/text.hpp"
 #include "verbs.hpp"
 
 #include <fmt/core.h>

@@ -8,8 +8,8 @@
 #include "compare/units.hpp"
 #include "compare/unlike.hpp"
 #include "language/language.hpp"
-#include "model/text.hpp"
-#include "model/words.hpp"
+#include "report/text.hpp"
+#include "report/words.hpp"
 
 #include <fmt/format.h>
 

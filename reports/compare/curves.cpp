@@ -3,8 +3,8 @@
 #include "compare/curves.hpp"
 
 #include "language/language.hpp"
-#include "model/text.hpp"
-#include "model/words.hpp"
+#include "report/text.hpp"
+#include "report/words.hpp"
 
 #include <fmt/format.h>
 

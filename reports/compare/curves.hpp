@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sweeps side by side: rows that differ in one number alone are a curve for each side (model/curves.hpp does the same for
+// Sweeps side by side: rows that differ in one number alone are a curve for each side (report/curves.hpp does the same for
 // one run). Text formats have these rows in their tables.
 
 #pragma once

@@ -6,8 +6,8 @@
 #include "compare/verdict.hpp"
 #include "compare/words.hpp"
 #include "language/language.hpp"
-#include "model/text.hpp"
 #include "record/format.hpp"
+#include "report/text.hpp"
 
 #include <fmt/format.h>
 
@@ -415,8 +415,7 @@ private:
         if (!ratios.ratios.empty())
             section.blocks.emplace_back(Chart{.title = family.title,
                                               .caption = say<text::compare::chart>(baseline()),
-                                              .data = std::move(ratios),
-                                              .family = family.rows.front().family});
+                                              .data = std::move(ratios)});
         for (auto& chart : curves_of(comparison_, family))
             section.blocks.emplace_back(std::move(chart));
         section.blocks.emplace_back(std::move(table));

@@ -4,9 +4,9 @@
 
 #include "compare/unlike.hpp"
 #include "language/language.hpp"
-#include "model/text.hpp"
-#include "model/words.hpp"
 #include "record/format.hpp"
+#include "report/text.hpp"
+#include "report/words.hpp"
 #include "store/alike.hpp"
 
 #include <fmt/format.h>

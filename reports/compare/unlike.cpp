@@ -3,9 +3,9 @@
 #include "compare/unlike.hpp"
 
 #include "language/language.hpp"
-#include "model/text.hpp"
-#include "model/words.hpp"
 #include "record/model.hpp"
+#include "report/text.hpp"
+#include "report/words.hpp"
 #include "store/alike.hpp"
 
 #include <fmt/format.h>

@@ -4,8 +4,8 @@
 
 #include "compare/words.hpp"
 #include "language/language.hpp"
-#include "model/text.hpp"
 #include "record/format.hpp"
+#include "report/text.hpp"
 
 #include <vector>
 

@@ -3,9 +3,9 @@
 #include "compare/words.hpp"
 
 #include "language/language.hpp"
-#include "model/text.hpp"
-#include "model/words.hpp"
 #include "record/format.hpp"
+#include "report/text.hpp"
+#include "report/words.hpp"
 
 #include <fmt/format.h>
 

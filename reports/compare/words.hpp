@@ -5,7 +5,7 @@
 #pragma once
 
 #include "compare/comparison.hpp"
-#include "model/types.hpp"
+#include "report/types.hpp"
 
 #include <string>
 #include <vector>

@@ -111,7 +111,6 @@ struct Chart {
     /// What a terminal and Markdown show in its place; a page reads it to who cannot see.
     std::vector<std::string> lines{};
     std::variant<CurveChart, HeatMap, RooflineChart, RatioChart, TimeChart> data{};
-    std::string family{}; ///< hidden with the rows of this family
 };
 
 } // namespace assay::document

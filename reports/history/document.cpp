@@ -5,8 +5,8 @@
 #include "history/tables.hpp"
 #include "history/words.hpp"
 #include "language/language.hpp"
-#include "model/text.hpp"
 #include "record/format.hpp"
+#include "report/text.hpp"
 
 #include <fmt/format.h>
 
@@ -47,8 +47,7 @@ Chart chart_of(const HistorySeries& series) {
             .caption = say<text::history::chart>(
                 series.metric, series.higher_is_better ? say<text::history::more_is_better>()
                                                        : say<text::history::less_is_better>()),
-            .data = std::move(chart),
-            .family = series.family};
+            .data = std::move(chart)};
 }
 
 std::string group_in_words(const HistoryGroup& group) {

@@ -10,9 +10,9 @@
 #include "history/trends.hpp"
 #include "history/words.hpp"
 #include "language/language.hpp"
-#include "model/findings.hpp"
-#include "model/text.hpp"
-#include "model/words.hpp"
+#include "report/findings.hpp"
+#include "report/text.hpp"
+#include "report/words.hpp"
 #include "store/alike.hpp"
 
 #include <fmt/core.h>

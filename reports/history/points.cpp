@@ -4,7 +4,7 @@
 
 #include "history/dates.hpp"
 #include "language/language.hpp"
-#include "model/text.hpp"
+#include "report/text.hpp"
 #include "stats/interval.hpp"
 
 #include <algorithm>

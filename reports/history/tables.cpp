@@ -5,8 +5,8 @@
 #include "history/dates.hpp"
 #include "history/words.hpp"
 #include "language/language.hpp"
-#include "model/text.hpp"
 #include "record/format.hpp"
+#include "report/text.hpp"
 
 #include <fmt/format.h>
 

@@ -5,8 +5,8 @@
 #include "history/tracks.hpp"
 #include "history/words.hpp"
 #include "language/language.hpp"
-#include "model/text.hpp"
 #include "record/format.hpp"
+#include "report/text.hpp"
 #include "stats/summary.hpp"
 
 #include <algorithm>

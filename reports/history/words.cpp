@@ -4,8 +4,8 @@
 
 #include "history/dates.hpp"
 #include "language/language.hpp"
-#include "model/text.hpp"
 #include "record/format.hpp"
+#include "report/text.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // node build.mjs SOURCE OUT: bundles SOURCE/src/main.ts with what it uses, and writes OUT/page.html: the page
-// with everything but its language, title, colours and data, which assay-report puts in (render/page.cpp).
+// with everything but its language, title, colours and data, which assay-report puts in (write/page.cpp).
 // Lies in the folder of node_modules when it runs. Needs Node 18.
 
 import { createHash } from "node:crypto";

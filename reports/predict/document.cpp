@@ -3,8 +3,8 @@
 #include "predict/document.hpp"
 
 #include "language/language.hpp"
-#include "model/text.hpp"
 #include "record/format.hpp"
+#include "report/text.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 #include "predict/points.hpp"
 
 #include "language/language.hpp"
-#include "model/text.hpp"
-#include "model/words.hpp"
+#include "report/text.hpp"
+#include "report/words.hpp"
 #include "store/alike.hpp"
 
 #include <boost/math/distributions/students_t.hpp>

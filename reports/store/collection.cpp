@@ -2,8 +2,8 @@
 
 #include "store/collection.hpp"
 
-#include "model/input.hpp"
-#include "model/text.hpp"
+#include "report/input.hpp"
+#include "report/text.hpp"
 #include "store/find.hpp"
 #include "store/gather.hpp"
 #include "store/index.hpp"

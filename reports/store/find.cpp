@@ -3,8 +3,8 @@
 #include "store/find.hpp"
 
 #include "language/language.hpp"
-#include "model/input.hpp"
-#include "model/text.hpp"
+#include "report/input.hpp"
+#include "report/text.hpp"
 
 #include <fmt/format.h>
 #include <glob.h>

@@ -4,9 +4,9 @@
 
 #include "base/utc.hpp"
 #include "language/language.hpp"
-#include "model/text.hpp"
-#include "model/words.hpp"
 #include "record/same_machine.hpp"
+#include "report/text.hpp"
+#include "report/words.hpp"
 
 #include <fmt/format.h>
 

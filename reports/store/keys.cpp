@@ -3,9 +3,9 @@
 #include "store/keys.hpp"
 
 #include "base/nearest.hpp"
-#include "model/text.hpp"
-#include "model/words.hpp"
 #include "record/conditions.hpp"
+#include "report/text.hpp"
+#include "report/words.hpp"
 
 #include <fmt/format.h>
 #include <fnmatch.h>

@@ -2,8 +2,8 @@
 
 #include "store/load.hpp"
 
-#include "model/text.hpp"
 #include "record/reader.hpp"
+#include "report/text.hpp"
 
 #include <algorithm>
 #include <atomic>

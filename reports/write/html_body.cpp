@@ -139,6 +139,7 @@ public:
         if (!table.folded.empty()) out_ += "</details>\n";
     }
     void operator()(const Chart& chart) {
+        if (!scripted_ && chart.lines.empty() && chart.notes.empty()) return;
         out_ += fmt::format(
             "<figure data-chart=\"{}\"><h3>{}</h3>\n<div class=\"chart\" role=\"img\" aria-label=\""
             "{}\"></div>\n",

@@ -4,6 +4,7 @@
 
 #include "document/words.hpp"
 #include "language/language.hpp"
+#include "write/html.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -83,7 +84,9 @@ public:
                                                        : fmt::format(" {}", quote(finding.action)));
     }
     void operator()(const Table& table) {
-        if (!is_shown(table)) return;
+        if (table.rows.empty() || table.only_workbook) return;
+        if (!table.folded.empty())
+            out_ += fmt::format("\n<details><summary>{}</summary>\n", escape_html(table.folded));
         if (!table.caption.empty()) out_ += fmt::format("\n{}\n", quote(table.caption));
         const bool grouped = !table.rows.front().group.empty();
         const auto shown = shown_columns(table);
@@ -106,6 +109,7 @@ public:
             for (const auto i : shown) cells.push_back(text_of(entry.cells[i]));
             row(out_, cells);
         }
+        if (!table.folded.empty()) out_ += "\n</details>\n";
     }
     void operator()(const Chart& chart) {
         if (chart.lines.empty() && chart.notes.empty()) return;

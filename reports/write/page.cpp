@@ -74,7 +74,6 @@ Value chart_data(const Chart& chart) {
     static constexpr std::array kinds{"curves", "heat", "roofline", "ratios", "time"};
     Value data = std::visit([](const auto& held) { return json::encode(held); }, chart.data);
     data["kind"] = kinds.at(chart.data.index());
-    data["family"] = chart.family;
     return data;
 }
 

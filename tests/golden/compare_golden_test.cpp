@@ -4,9 +4,9 @@
 
 #include "compare/document.hpp"
 #include "expect_golden.hpp"
+#include "export/comparison_data.hpp"
 #include "language/language.hpp"
 #include "latin.hpp"
-#include "render/comparison_data.hpp"
 #include "support/collection_maker.hpp"
 #include "write/markdown.hpp"
 #include "write/terminal.hpp"

@@ -4,12 +4,12 @@
 // running this test with ASSAY_GOLDEN=write, and read in the diff.
 
 #include "expect_golden.hpp"
+#include "export/csv.hpp"
+#include "export/gbench.hpp"
+#include "export/json.hpp"
 #include "language/language.hpp"
-#include "model/document.hpp"
-#include "model/report.hpp"
-#include "render/csv.hpp"
-#include "render/gbench.hpp"
-#include "render/json.hpp"
+#include "report/document.hpp"
+#include "report/report.hpp"
 #include "sample.hpp"
 #include "write/markdown.hpp"
 #include "write/terminal.hpp"

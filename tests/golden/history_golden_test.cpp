@@ -4,10 +4,10 @@
 // new processor and something nobody wrote down.
 
 #include "expect_golden.hpp"
+#include "export/history_data.hpp"
 #include "history/document.hpp"
 #include "language/language.hpp"
 #include "latin.hpp"
-#include "render/history_data.hpp"
 #include "support/fleet.hpp"
 #include "write/markdown.hpp"
 #include "write/terminal.hpp"

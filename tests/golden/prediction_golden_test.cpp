@@ -3,10 +3,10 @@
 // A prediction of a known network, whole.
 
 #include "expect_golden.hpp"
+#include "export/prediction_data.hpp"
 #include "language/language.hpp"
 #include "latin.hpp"
 #include "predict/document.hpp"
-#include "render/prediction_data.hpp"
 #include "support/measured_collective.hpp"
 #include "write/markdown.hpp"
 #include "write/terminal.hpp"

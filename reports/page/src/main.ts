@@ -16,7 +16,7 @@ import { toolbar, type Choice, type Choices } from "./toolbar";
 
 interface Row extends Item {
   element: HTMLTableRowElement;
-  folded: boolean; // out of the way: not counted
+  counted: boolean; // one case: not a family, not out of the way
 }
 interface Part {
   element: HTMLElement;
@@ -30,7 +30,7 @@ const listOf = (text: string | undefined): string[] => (text ? text.split("|") :
 
 function rowsOf(part: HTMLElement): Row[] {
   return [...part.querySelectorAll<HTMLTableRowElement>("tbody tr[data-outcome]")].map((element) => ({
-    element, folded: element.closest("details") !== null, family: element.dataset["family"] ?? "", libraries: listOf(element.dataset["library"]), outcomes: listOf(element.dataset["outcome"]),
+    element, counted: Boolean(element.dataset["library"]) && element.closest("details") === null, family: element.dataset["family"] ?? "", libraries: listOf(element.dataset["library"]), outcomes: listOf(element.dataset["outcome"]),
     text: `${element.textContent} ${element.dataset["family"]} ${element.dataset["library"]}`.toLowerCase(),
   }));
 }
@@ -130,7 +130,7 @@ function start(page: Page): void {
         const fits = matches(store.state, row);
         row.element.hidden = !fits;
         left += Number(fits);
-        if (!inView || row.folded) continue;
+        if (!inView || !row.counted) continue;
         shown += Number(fits);
         ++total;
       }

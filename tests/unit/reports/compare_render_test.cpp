@@ -4,11 +4,11 @@
 
 #include "compare/document.hpp"
 #include "compare/words.hpp"
+#include "export/comparison_data.hpp"
 #include "json/json.hpp"
 #include "language/language.hpp"
 #include "markup.hpp"
-#include "model/text.hpp"
-#include "render/comparison_data.hpp"
+#include "report/text.hpp"
 #include "support/collection_maker.hpp"
 #include "write/html.hpp"
 #include "write/markdown.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "model/curves.hpp"
+#include "report/curves.hpp"
 #include "sample.hpp"
 
 #include <gmock/gmock.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "export/csv.hpp"
+#include "export/gbench.hpp"
 #include "hostile.hpp"
 #include "json/json.hpp"
-#include "render/csv.hpp"
-#include "render/gbench.hpp"
 #include "sample.hpp"
 
 #include <gmock/gmock.h>

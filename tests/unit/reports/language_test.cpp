@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "export/json.hpp"
 #include "language/language.hpp"
-#include "model/text.hpp"
-#include "model/words.hpp"
 #include "record/metrics.hpp"
-#include "render/json.hpp"
 #include "rendered.hpp"
+#include "report/text.hpp"
+#include "report/words.hpp"
 #include "sample.hpp"
 
 #include <gmock/gmock.h>

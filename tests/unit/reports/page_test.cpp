@@ -2,7 +2,7 @@
 
 #include "json/json.hpp"
 #include "language/language.hpp"
-#include "model/roofline.hpp"
+#include "report/roofline.hpp"
 #include "sample.hpp"
 #include "write/html.hpp"
 

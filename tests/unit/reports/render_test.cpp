@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "export/json.hpp"
 #include "hostile.hpp"
 #include "json/json.hpp"
 #include "markup.hpp"
-#include "model/curves.hpp"
-#include "model/text.hpp"
-#include "render/json.hpp"
 #include "rendered.hpp"
+#include "report/curves.hpp"
+#include "report/text.hpp"
 #include "sample.hpp"
 
 #include <gmock/gmock.h>

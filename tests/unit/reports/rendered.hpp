@@ -4,8 +4,8 @@
 
 #pragma once
 
-#include "model/document.hpp"
-#include "model/report.hpp"
+#include "report/document.hpp"
+#include "report/report.hpp"
 #include "write/html.hpp"
 #include "write/markdown.hpp"
 #include "write/terminal.hpp"

@@ -3,11 +3,11 @@
 // What the report of a run answers first, and how it names and shows values.
 
 #include "language/language.hpp"
-#include "model/answer.hpp"
-#include "model/curves.hpp"
-#include "model/pairs.hpp"
-#include "model/words.hpp"
 #include "rendered.hpp"
+#include "report/answer.hpp"
+#include "report/curves.hpp"
+#include "report/pairs.hpp"
+#include "report/words.hpp"
 #include "sample.hpp"
 
 #include <gmock/gmock.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "model/curves.hpp"
-#include "model/pairs.hpp"
-#include "model/report.hpp"
-#include "model/words.hpp"
+#include "report/curves.hpp"
+#include "report/pairs.hpp"
+#include "report/report.hpp"
+#include "report/words.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

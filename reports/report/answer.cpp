@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/answer.hpp"
+
+#include "language/language.hpp"
+#include "record/format.hpp"
+#include "record/summary.hpp"
+#include "report/findings.hpp"
+#include "report/text.hpp"
+#include "report/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+using document::Tone;
+using record::Run;
+using record::Status;
+
+// A message of fewer bytes takes as long as an empty one; latency is what it shows.
+constexpr double small_message = 1024;
+// An interval of more than this, either way, leaves the order of machines open.
+constexpr double widest = 0.3;
+constexpr std::size_t most_tiles = 12; // two rows of six
+constexpr std::size_t names_shown = 3;
+
+bool is_small(const Row& row) {
+    return row.bytes && *row.bytes <= small_message && is_about_links(row.benchmark);
+}
+
+std::string name_with_library(const Row& row) {
+    return say<text::words::in_brackets>(row.name, row.library);
+}
+
+/// Where a row stands among those of its tile: a better one is greater.
+using Rank = std::tuple<bool, double, double>;
+Rank rank_of(const Row& row, const Shown& shown) {
+    const double value = shown.higher_is_better ? *shown.number : -*shown.number;
+    // Of latencies by footprint that of the memory itself; of messages the smallest, as long as it has a size.
+    double size = 0;
+    if (row.benchmark == "memory.latency")
+        size = row.bytes.value_or(0);
+    else if (row.bytes && !shown.higher_is_better)
+        size = *row.bytes > 0 ? -*row.bytes : -std::numeric_limits<double>::infinity();
+    return {is_reliable(row), size, value};
+}
+
+/// Empty where no tile shows it. Small and large messages answer two questions.
+std::string tile_of(const Row& row, const Shown& shown) {
+    const auto family = family_of(row.benchmark);
+    if (family == "collective" || family == "network") {
+        if (!is_small(row) && !shown.higher_is_better) return ""; // times grow with the size
+        return fmt::format("{} {}", family, is_small(row) ? "latency" : "rate");
+    }
+    auto key = row.benchmark;
+    std::ranges::replace(key, '.', '_');
+    const auto text = find_text("tile", key);
+    if (!text) return "";
+    record::Values values;
+    for (std::size_t i = 0; i < row.parameters.size() && i < row.parts.size(); ++i)
+        values.push_back({row.parameters[i], row.parts[i]});
+    return filled(*text, values).value_or("");
+}
+
+struct Best {
+    const Row* row = nullptr;
+    Shown shown;
+    Rank rank;
+    std::string name;
+};
+
+/// The best row of each tile, by family and in the order of the run.
+std::vector<Best> best_rows(const Report& report, bool any_benchmark) {
+    std::vector<Best> best;
+    std::map<std::string, std::size_t> known;
+    for (const auto& section : report.sections)
+        for (const auto& row : section.rows) {
+            auto shown = shown_of(row);
+            if (!shown.number) continue;
+            auto name = any_benchmark ? row.benchmark : tile_of(row, shown);
+            if (name.empty()) continue;
+            const auto rank = rank_of(row, shown);
+            const auto [entry, is_new] =
+                known.try_emplace(fmt::format("{} {}", row.place, name), best.size());
+            if (is_new)
+                best.push_back({&row, std::move(shown), rank, std::move(name)});
+            else if (rank > best[entry->second].rank)
+                best[entry->second] = {&row, std::move(shown), rank, std::move(name)};
+        }
+    return best;
+}
+
+/// What people ask for first.
+std::size_t place_of_family(const Row& row) {
+    static constexpr std::array<std::string_view, 9> order{
+        "gemm", "peak", "memory", "latency", "fft", "stencil", "md", "collective", "network"};
+    return static_cast<std::size_t>(std::ranges::find(order, family_of(row.benchmark)) -
+                                    order.begin());
+}
+
+Fact tile(const Best& best, bool several_places) {
+    const auto& row = *best.row;
+    const bool message = is_about_links(row.benchmark);
+    auto name = message ? row.brief : best.name == row.benchmark ? row.short_name : best.name;
+    if (several_places) name = say<text::words::in_brackets>(name, row.place);
+    std::vector<std::string> detail;
+    if (!best.shown.interval.empty()) detail.push_back(best.shown.interval);
+    if (!row.share.empty() && best.shown.is_primary)
+        detail.push_back(say<text::facts::of_ceiling>(row.share));
+    if (row.library != "host") detail.push_back(row.library);
+    return {.name = name,
+            .text = best.shown.wide ? say<text::facts::about>(best.shown.text) : best.shown.text,
+            .key = name,
+            .detail = join(detail),
+            .tone = best.shown.wide    ? Tone::quiet
+                    : is_reliable(row) ? Tone::plain
+                                       : Tone::weak};
+}
+
+std::string case_counts(const Run& run) {
+    std::map<Status, std::size_t> counts;
+    std::size_t checked = 0;
+    std::size_t figures = 0;
+    for (const auto& c : run.cases) {
+        ++counts[c.status];
+        if (headline(c) == nullptr) continue;
+        ++figures;
+        if (c.verification && c.verification->passed) ++checked;
+    }
+    std::vector<std::string> parts;
+    for (const auto& [status, count] : counts)
+        parts.push_back(say<text::facts::in_state>(count, status_in_words(status)));
+    std::vector<std::string> said{say<text::words::sentence>(say<text::words::labelled>(
+        say_count<text::count::cases>(run.cases.size()),
+        parts.empty() ? say<text::facts::nothing_run>() : list_of(parts, parts.size())))};
+    if (figures > 0 && checked == figures) said.push_back(say<text::facts::all_verified>());
+    if (checked < figures) said.push_back(say_count<text::facts::unverified>(figures - checked));
+    return sentences(said);
+}
+
+std::string not_measured(const Run& run, const Report& report) {
+    std::vector<std::string> parts;
+    for (const auto& group : report.missing) {
+        const std::string status{status_in_words(group.status)};
+        parts.push_back(say<text::words::in_brackets>(
+            group.cases.size() == 1 ? group.cases.front()
+                                    : say_count<text::count::cases>(group.cases.size()),
+            group.reason.empty() ? status : say<text::words::labelled>(status, group.reason)));
+    }
+    constexpr std::size_t shown = 3; // reasons in one line; the section below has them all
+    std::vector<std::string> said;
+    if (!parts.empty()) said.push_back(say<text::words::sentence>(list_of(parts, shown)));
+    for (std::size_t i = 0; i < std::min(run.left_out.size(), shown); ++i)
+        said.push_back(as_sentence(run.left_out[i].note));
+    if (run.left_out.size() > shown)
+        said.push_back(say_count<text::facts::more_left_out>(run.left_out.size() - shown));
+    return said.empty() ? say<text::facts::nothing_left_out>() : sentences(said);
+}
+
+/// Of the rows: those with a value, those to be careful with, ...
+struct Counts {
+    std::size_t values = 0;
+    std::size_t unreliable = 0;
+    std::size_t disturbed = 0;
+    std::size_t unverified = 0;
+    std::size_t broken = 0;
+    std::vector<std::string> wrong; ///< names
+};
+
+Counts count(const Run& run, const Report& report) {
+    Counts counts;
+    for (const auto& section : report.sections)
+        for (const auto& row : section.rows) {
+            if (row.status == Status::incorrect) counts.wrong.push_back(name_with_library(row));
+            if (!row.number) continue;
+            ++counts.values;
+            if (!is_reliable(row)) ++counts.unreliable;
+            if (row.status == Status::disturbed) ++counts.disturbed;
+        }
+    for (const auto& group : report.missing)
+        if (group.status != Status::skipped && group.status != Status::interrupted)
+            counts.broken += group.cases.size();
+    for (const auto& c : run.cases)
+        if (headline(c) != nullptr && !c.verification) ++counts.unverified;
+    return counts;
+}
+
+std::string verified_in_words(const Run& run, const Counts& counts) {
+    if (counts.unverified == counts.values && run.imported)
+        return say_count<text::verdict::imported>(counts.values, run.imported->tool);
+    if (counts.unverified > 0)
+        return say_count<text::verdict::unverified>(counts.values, counts.unverified);
+    if (counts.disturbed * 2 > counts.values)
+        return say_count<text::verdict::do_not_quote>(counts.values, counts.disturbed);
+    if (counts.unreliable == 0) return say_count<text::verdict::reliable>(counts.values);
+    if (counts.values == 1) return say<text::verdict::one_unreliable>();
+    return say_count<text::verdict::some_unreliable>(counts.unreliable, counts.values);
+}
+
+} // namespace
+
+Shown shown_of(const Row& row) {
+    Shown shown{.text = row.value,
+                .interval = row.interval,
+                .title = row.title,
+                .number = row.number,
+                .low = row.low,
+                .high = row.high,
+                .unit = row.unit,
+                .higher_is_better = row.higher_is_better};
+    const auto time = std::ranges::find(row.figures, "time", &Figure::name);
+    if (is_small(row) && row.unit == "B/s" && row.share.empty() && time != row.figures.end())
+        shown = {.text = time->text,
+                 .interval = time->interval,
+                 .title = time->title,
+                 .number = time->number,
+                 .low = time->low,
+                 .high = time->high,
+                 .unit = time->unit,
+                 .higher_is_better = false,
+                 .is_primary = false};
+    if (shown.number && shown.low && shown.high)
+        shown.wide = *shown.high - *shown.number > widest * *shown.number ||
+                     *shown.number - *shown.low > widest * *shown.number;
+    return shown;
+}
+
+bool is_reliable(const Row& row) {
+    return row.number && row.status == Status::ok && !shown_of(row).wide;
+}
+
+Tone tone_of(const Row& row) {
+    if (!row.number) return Tone::bad;
+    return row.status == Status::ok ? Tone::good : Tone::weak;
+}
+
+std::vector<Fact> tiles_of(const Report& report) {
+    auto best = best_rows(report, false);
+    if (best.empty()) best = best_rows(report, true);
+    std::ranges::stable_sort(best, {}, [](const Best& b) { return place_of_family(*b.row); });
+    std::set<std::pair<std::string, std::string>>
+        products; // precisions that a library multiplies in
+    std::set<std::string> places;
+    const auto precision = [](const Best& b) {
+        return std::pair{b.row->place, b.name.substr(b.name.rfind(' ') + 1)};
+    };
+    for (const auto& b : best) {
+        places.insert(b.row->place);
+        if (family_of(b.row->benchmark) == "gemm") products.insert(precision(b));
+    }
+    // A product says more than the peak that it is held against.
+    std::erase_if(best, [&](const Best& b) {
+        return family_of(b.row->benchmark) == "peak" && products.contains(precision(b));
+    });
+    std::vector<Fact> tiles;
+    for (const auto& b : best)
+        if (tiles.size() < most_tiles) tiles.push_back(tile(b, places.size() > 1));
+    return tiles;
+}
+
+std::vector<Fact> summarise(const Run& run, const Report& report) {
+    std::string worst = say<text::facts::nothing_to_do>();
+    if (!report.findings.empty()) {
+        worst = report.findings.front().what;
+        if (const std::size_t more = report.findings.size() - 1; more > 0)
+            worst = sentences({worst, say_count<text::facts::more_findings>(more)});
+    }
+    std::vector<std::string> tiles;
+    for (const auto& tile : report.tiles)
+        tiles.push_back(tile.detail.empty()
+                            ? fmt::format("{} {}", tile.name, tile.text)
+                            : say<text::facts::best_figure>(tile.name, tile.text, tile.detail));
+    const auto fact = [](const Entry& name, std::string text) {
+        return Fact{.name = std::string{language_in_use() == Language::zh ? name.zh : name.en},
+                    .text = std::move(text),
+                    .key = name.en};
+    };
+    return {fact(text::facts::best_figures,
+                 tiles.empty() ? say<text::facts::no_figure>()
+                               : say<text::words::sentence>(list_of(tiles, tiles.size()))),
+            fact(text::facts::worst_finding, std::move(worst)),
+            fact(text::facts::cases, case_counts(run)),
+            fact(text::facts::not_measured, not_measured(run, report)),
+            fact(text::facts::quietness, quietness(run))};
+}
+
+void judge(const Run& run, Report& report) {
+    const auto counts = count(run, report);
+    std::vector<std::string> said;
+    const bool stopped = run.status == "interrupted";
+    const bool wrong = !counts.wrong.empty();
+    const bool lost = lost_data(run);
+    if (wrong)
+        said.push_back(say_count<text::verdict::wrong>(counts.wrong.size(),
+                                                       list_of(counts.wrong, names_shown)));
+    if (lost) said.push_back(say<text::verdict::lost>());
+    if (counts.broken > 0) said.push_back(say_count<text::verdict::broken>(counts.broken));
+    if (stopped) said.push_back(say<text::verdict::stopped>());
+    said.push_back(counts.values == 0 ? say<text::verdict::nothing>()
+                                      : verified_in_words(run, counts));
+    if (counts.unreliable > 0 && !wrong)
+        if (auto cause = busy_cause(record::busy_of(run)); !cause.empty())
+            said.push_back(std::move(cause));
+    report.verdict = sentences(said);
+    const bool disturbed = counts.disturbed * 2 > counts.values;
+    if (wrong || lost || counts.values == 0 || disturbed)
+        report.tone = Tone::bad;
+    else if (counts.broken > 0 || stopped || counts.unreliable > 0)
+        report.tone = Tone::weak;
+    else
+        report.tone = counts.unverified > 0 ? Tone::plain : Tone::good;
+}
+
+} // namespace assay::report

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which pairs of a matrix are slow, and whose fault is it? Sentences for below a heat map, and findings.
+
+#pragma once
+
+#include "record/model.hpp"
+#include "report/types.hpp"
+
+#include <string>
+#include <vector>
+
+namespace assay::report {
+
+/// Of a table whose rows and columns are the same nodes; none of any other, or where nothing is slow.
+std::vector<std::string> slow_pairs(const record::Case& c, const record::Table& table);
+
+/// The same of all tables that a slow cable would show in.
+std::vector<Finding> find_slow_pairs(const record::Run& run);
+
+} // namespace assay::report
