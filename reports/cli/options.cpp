@@ -36,7 +36,7 @@ void add_page(CLI::App& verb, Options& o) {
     verb.add_option("--html", o.html, "Write one self-contained page; - is stdout")
         ->type_name("FILE");
     verb.add_flag("--static", o.static_page,
-                  "Write the page without a script, also where the interactive one is there");
+                  "Leave the script out of the page: no charts, no filters");
 }
 /// Of every verb that takes many runs.
 void add_collecting(CLI::App& verb, Options& o) {

@@ -12,6 +12,8 @@
 namespace assay::report {
 namespace {
 
+using write::CsvLine;
+
 constexpr std::array columns{
     "basis",      "table",  "family",     "benchmark",        "case",  "library",
     "parameters", "metric", "unit",       "higher_is_better", "side",  "value",

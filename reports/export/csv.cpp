@@ -15,6 +15,8 @@
 namespace assay::report {
 namespace {
 
+using write::CsvLine;
+
 constexpr std::array columns{
     "run",      "suite",     "started", "machine",        "cpu_model",    "provider",
     "instance", "benchmark", "version", "place",          "library",      "parameters",

@@ -147,7 +147,7 @@ std::vector<document::Row> further_rows(const Section& section, const Row& row) 
     return rows;
 }
 
-Chart chart_of(const Section& section, const Sweep& sweep) {
+Chart chart_of(const Sweep& sweep) {
     Chart chart{.title =
                     say<text::words::labelled>(case_name(sweep.benchmark, {}),
                                                say<text::chart::by>(sweep.y_title, sweep.x_title)),
@@ -166,7 +166,7 @@ Chart chart_of(const Section& section, const Sweep& sweep) {
     return chart;
 }
 
-Chart chart_of(const Section& section, const Matrix& map) {
+Chart chart_of(const Matrix& map) {
     Chart chart{.title = say<text::words::labelled>(
                     case_name(map.benchmark, {}),
                     say<text::chart::map>(map.title, map.row_title, map.column_title)),
@@ -198,10 +198,10 @@ document::Section section_of(const Section& section) {
         if (!table.rows.empty()) out.blocks.emplace_back(std::move(table));
     };
     add(values);
-    for (const auto& sweep : section.curves) out.blocks.emplace_back(chart_of(section, sweep));
+    for (const auto& sweep : section.curves) out.blocks.emplace_back(chart_of(sweep));
     add(points);
     for (const auto& map : section.maps)
-        if (map.differs) out.blocks.emplace_back(chart_of(section, map));
+        if (map.differs) out.blocks.emplace_back(chart_of(map));
     add(others);
     const bool between = std::ranges::any_of(section.rows, &Row::between_processes);
     if (!section.covers.empty() || between)
