@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string_view>
 #include <variant>
 
@@ -126,9 +127,9 @@ public:
         if (table.rows.empty() || table.only_workbook) return;
         if (!table.folded.empty())
             out_ += fmt::format("<details><summary>{}</summary>\n", escape_html(table.folded));
-        out_ += fmt::format("<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\">"
-                            "<table>\n<caption>{0}</caption>\n<thead><tr>",
-                            escape_html(table.caption));
+        out_ += fmt::format("<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">"
+                            "<table>\n<caption>{}</caption>\n<thead><tr>",
+                            escape_html(name_of(table)), escape_html(table.caption));
         const auto shown = shown_columns(table);
         for (const auto i : shown)
             out_ += fmt::format("<th scope=\"col\"{}>{}</th>", classes_of(table.columns[i]),
@@ -159,7 +160,17 @@ public:
         out_ += "</figure>\n";
     }
 
+    void begin(const Section& section) { section_ = section.title; }
+
 private:
+    /// For people who listen: no two tables of a page have one name.
+    std::string name_of(const Table& table) {
+        auto name = table.caption.empty()
+                        ? section_
+                        : say<report::text::words::labelled>(section_, table.caption);
+        if (const auto seen = ++names_[name]; seen > 1) name += fmt::format(" {}", seen);
+        return name;
+    }
     void add(const Table& table, const std::vector<std::size_t>& shown, const Row& row) {
         const auto& tags = row.tags;
         out_ += "<tr";
@@ -196,9 +207,11 @@ private:
     std::string& out_;
     std::vector<const Chart*>& charts_;
     bool scripted_;
+    std::string section_;
+    std::map<std::string, std::size_t> names_;
 };
 
-void add(HtmlBody& body, const Document& document, std::size_t number, bool scripted) {
+void add(HtmlBody& body, Printer& printer, const Document& document, std::size_t number) {
     auto& out = body.html;
     const bool answered = !document.verdict.empty();
     out += fmt::format(
@@ -211,7 +224,6 @@ void add(HtmlBody& body, const Document& document, std::size_t number, bool scri
     if (!document.sub.empty())
         out += fmt::format("<p class=\"sub\">{}</p>\n", escape_html(document.sub));
     out += "</header>\n";
-    Printer printer{body, scripted};
     for (std::size_t i = 0; i < document.sections.size(); ++i) {
         const auto& section = document.sections[i];
         out += fmt::format("<section class=\"part\" id=\"part-{}-{}\"{}>\n<h2 tabindex=\"-1\"{}>{}"
@@ -223,6 +235,7 @@ void add(HtmlBody& body, const Document& document, std::size_t number, bool scri
                            section.heading ? "" : " class=\"unseen\"", escape_html(section.title));
         if (!section.question.empty())
             out += fmt::format("<p class=\"question\">{}</p>\n", escape_html(section.question));
+        printer.begin(section);
         for (const auto& block : section.blocks) std::visit(printer, block);
         out += "</section>\n";
     }
@@ -236,7 +249,8 @@ void add(HtmlBody& body, const Document& document, std::size_t number, bool scri
 HtmlBody body_of(std::span<const Document> documents, const std::string& created, bool scripted) {
     HtmlBody body;
     body.html = "<main id=\"main\" tabindex=\"-1\">\n";
-    for (std::size_t i = 0; i < documents.size(); ++i) add(body, documents[i], i, scripted);
+    Printer printer{body, scripted};
+    for (std::size_t i = 0; i < documents.size(); ++i) add(body, printer, documents[i], i);
     body.html += "</main>\n<footer>\n";
     if (!scripted && !body.charts.empty())
         body.html += fmt::format("<p>{}</p>\n", say<report::text::page::no_script>());
