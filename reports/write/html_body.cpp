@@ -95,11 +95,12 @@ public:
         : out_{body.html}, charts_{body.charts}, scripted_{scripted} {}
 
     void operator()(const Paragraph& paragraph) {
-        out_ += fmt::format("<p class=\"{}\">{}{}</p>\n", to_string(paragraph.tone),
-                            paragraph.mark.empty() || paragraph.mark == "-"
-                                ? ""
-                                : fmt::format("<sup>{}</sup> ", escape_html(paragraph.mark)),
-                            escape_html(paragraph.text));
+        out_ += paragraph.tone == Tone::plain
+                    ? "<p>"
+                    : fmt::format("<p class=\"{}\">", to_string(paragraph.tone));
+        if (!paragraph.mark.empty() && paragraph.mark != "-")
+            out_ += fmt::format("<sup>{}</sup> ", escape_html(paragraph.mark));
+        out_ += fmt::format("{}</p>\n", escape_html(paragraph.text));
     }
     void operator()(const Facts& facts) {
         static constexpr std::string_view looks[] = {"facts", "facts summary", "tiles"};
@@ -252,8 +253,7 @@ HtmlBody body_of(std::span<const Document> documents, const std::string& created
     Printer printer{body, scripted};
     for (std::size_t i = 0; i < documents.size(); ++i) add(body, printer, documents[i], i);
     body.html += "</main>\n<footer>\n";
-    if (!scripted && !body.charts.empty())
-        body.html += fmt::format("<p>{}</p>\n", say<report::text::page::no_script>());
+    if (!scripted) body.html += fmt::format("<p>{}</p>\n", say<report::text::page::no_script>());
     auto day = created;
     std::ranges::replace(day, 'T', ' ');
     if (day.ends_with('Z')) day.replace(day.size() - 1, 1, " UTC");

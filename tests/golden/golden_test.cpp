@@ -8,12 +8,13 @@
 #include "export/gbench.hpp"
 #include "export/json.hpp"
 #include "language/language.hpp"
+#include "latin.hpp"
 #include "report/document.hpp"
 #include "report/report.hpp"
 #include "sample.hpp"
-#include "write/markdown.hpp"
 #include "write/terminal.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -36,8 +37,6 @@ TEST(Golden, NarrowTerminalInColour) {
                   write::to_terminal(document_of_report(), {.width = 64, .colour = true}));
 }
 
-TEST(Golden, Markdown) { expect_golden("report.md", write::to_markdown(document_of_report())); }
-
 TEST(Golden, Json) {
     const Report one = report();
     test::expect_golden_json("report.json", to_json({&one, 1}));
@@ -52,10 +51,7 @@ protected:
 
 TEST_F(GoldenInChinese, Terminal) {
     expect_golden("report.zh.txt", write::to_terminal(document_of_report()));
-}
-
-TEST_F(GoldenInChinese, Markdown) {
-    expect_golden("report.zh.md", write::to_markdown(document_of_report()));
+    EXPECT_THAT(test::latin_sentences(document_of_report()), testing::IsEmpty());
 }
 
 TEST(Golden, Csv) { expect_golden("export.csv", to_csv(test::golden_run())); }

@@ -4,6 +4,7 @@
 
 import { tooltip, type Spec } from "./chart";
 import type { Maybe, Ratio, RatioChart } from "./data";
+import { h } from "./dom";
 import { axis, barGrid, barSeries, downwards, rowHeight, type Bar } from "./draw";
 import { ratio, span } from "./format";
 import { outcomeWord, t } from "./text";
@@ -18,7 +19,10 @@ function wide(end: Maybe, value: number): number {
 
 export function ratios(data: RatioChart, sides: string[], shown: (side: number) => boolean): Spec {
   const visible = (): Ratio[] => data.ratios.filter((one) => one.ratio > 0 && shown(one.side));
+  const shownSides = [...new Set(data.ratios.map((one) => one.side))].sort((a, b) => a - b);
+  const legend = h("ul", { class: "legend" }, ...shownSides.map((side) => h("li", { class: `side-${side}` }, h("span", { class: `key c${(side - 1) % 6}`, "aria-hidden": "true" }), sides[side - 1])));
   return {
+    legend: sides.length > 2 ? legend : null,
     draw: (colours) => {
       const all = visible();
       const names = [...new Set(all.map((one) => one.label))];

@@ -78,6 +78,11 @@ TEST(Markdown, HostileTextInEveryFieldStaysInItsCell) {
     std::size_t columns = 0; // of the table that is read
     std::size_t rows = 0;
     while (std::getline(lines, line)) {
+        constexpr std::string_view opening = "<details><summary>"; // the only markup of ours
+        constexpr std::string_view closing = "</summary>";
+        if (line == "</details>") continue;
+        if (line.starts_with(opening) && line.ends_with(closing))
+            line = line.substr(opening.size(), line.size() - opening.size() - closing.size());
         EXPECT_FALSE(std::regex_search(line, bare)) << line;
         EXPECT_FALSE(line.starts_with("# heading"));
         EXPECT_THAT(line, Not(HasSubstr("\x1b")));
