@@ -93,7 +93,7 @@ ExitCode code_of(const Comparison& comparison, const Options& options) {
 Result<ExitCode> compare_runs(const Options& options) {
     const auto comparison = make_comparison(options);
     if (!comparison) return tl::unexpected{comparison.error()};
-    const Outputs outputs{.documents = {make_document(*comparison)},
+    const Outputs outputs{.documents = [&] { return std::vector{make_document(*comparison)}; },
                           .json = [&] { return to_json(*comparison); },
                           .csv = [&] { return to_csv(*comparison); }};
     if (auto done = deliver(options, outputs, inputs_of(*comparison)); !done)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace assay::report {
@@ -26,13 +27,25 @@ Result<void> write(const std::filesystem::path& path, std::string_view content) 
     return path == "-" ? print_file(content) : write_atomically(path, content);
 }
 
-Result<void> deliver(const Options& options, const Renderings& renderings,
+Result<void> deliver(const Options& options, const Outputs& outputs,
                      const std::vector<Input>& inputs) {
-    const std::pair<const std::filesystem::path&, const std::function<Result<std::string>()>&>
-        files[] = {{options.html, renderings.html},
-                   {options.markdown, renderings.markdown},
-                   {options.workbook, renderings.workbook},
-                   {options.csv, renderings.csv}};
+    std::optional<std::vector<document::Document>> made;
+    const auto documents = [&]() -> const std::vector<document::Document>& {
+        if (!made) made = outputs.documents();
+        return *made;
+    };
+    using Render = std::function<Result<std::string>()>;
+    const std::pair<const std::filesystem::path&, Render> files[] = {
+        {options.html,
+         [&] {
+             return write::to_html(
+                 documents(),
+                 {.page = options.static_page ? std::nullopt : write::find_page(layout().share),
+                  .created = utc_now()});
+         }},
+        {options.markdown, [&] { return write::to_markdown(documents()); }},
+        {options.workbook, [&] { return write::to_workbook(documents()); }},
+        {options.csv, [&] { return outputs.csv(); }}};
     for (const auto& [path, render] : files)
         if (auto fine = check_output(path, inputs); !fine) return fine;
     bool any_file = false;
@@ -43,27 +56,8 @@ Result<void> deliver(const Options& options, const Renderings& renderings,
         if (auto done = write(path, *content); !done) return done;
         any_file = true;
     }
-    if (options.json) return print(renderings.json());
-    return any_file ? Result<void>{} : print(renderings.terminal());
-}
-
-Result<void> deliver(const Options& options, const Outputs& outputs,
-                     const std::vector<Input>& inputs) {
-    const auto& documents = outputs.documents;
-    const Renderings renderings{
-        .html =
-            [&] {
-                return write::to_html(
-                    documents,
-                    {.page = options.static_page ? std::nullopt : write::find_page(layout().share),
-                     .created = utc_now()});
-            },
-        .markdown = [&] { return write::to_markdown(documents); },
-        .workbook = [&] { return write::to_workbook(documents); },
-        .csv = [&] { return outputs.csv(); },
-        .json = outputs.json,
-        .terminal = [&] { return write::to_terminal(documents, terminal_style()); }};
-    return deliver(options, renderings, inputs);
+    if (options.json) return print(outputs.json());
+    return any_file ? Result<void>{} : print(write::to_terminal(documents(), terminal_style()));
 }
 
 Terminal terminal_style() {

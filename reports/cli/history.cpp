@@ -46,7 +46,7 @@ Result<ExitCode> history(const Options& options) {
     if (!collection) return tl::unexpected{collection.error()};
     const auto history = history_of(options, *collection);
     if (!history) return tl::unexpected{history.error()};
-    const Outputs outputs{.documents = {make_document(*history)},
+    const Outputs outputs{.documents = [&] { return std::vector{make_document(*history)}; },
                           .json = [&] { return to_json(*history); },
                           .csv = [&] { return to_csv(*history); }};
     if (auto done = deliver(options, outputs, inputs_of(*collection)); !done)

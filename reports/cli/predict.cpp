@@ -82,7 +82,7 @@ Result<ExitCode> predict(const Options& options) {
     if (!prediction) return tl::unexpected{prediction.error()};
     std::vector<Input> inputs;
     for (const auto& run : collection->runs) inputs.push_back({.label = "", .file = run.file});
-    const Outputs outputs{.documents = {make_document(*prediction)},
+    const Outputs outputs{.documents = [&] { return std::vector{make_document(*prediction)}; },
                           .json = [&] { return to_json(*prediction); },
                           .csv = [&] { return to_csv(*prediction); }};
     if (auto done = deliver(options, outputs, inputs); !done) return tl::unexpected{done.error()};

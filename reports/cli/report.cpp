@@ -70,10 +70,14 @@ Result<ExitCode> report(const Options& options) {
     if (!inputs) return tl::unexpected{inputs.error()};
     const auto reports = make_reports(*inputs, options.inputs);
     if (!reports) return tl::unexpected{reports.error()};
-    Outputs outputs{.documents = {},
-                    .json = [&] { return to_json(*reports); },
-                    .csv = {}}; // one run's values are `export --to csv`
-    for (const auto& report : *reports) outputs.documents.push_back(make_document(report));
+    const auto documents = [&] {
+        std::vector<document::Document> all;
+        for (const auto& report : *reports) all.push_back(make_document(report));
+        return all;
+    };
+    const Outputs outputs{.documents = documents,
+                          .json = [&] { return to_json(*reports); },
+                          .csv = {}}; // one run's values are `export --to csv`
     if (auto done = deliver(options, outputs, *inputs); !done) return tl::unexpected{done.error()};
     return ExitCode::done;
 }

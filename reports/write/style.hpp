@@ -120,8 +120,6 @@ th[scope=row],.wide th[scope=row]{font-size:9pt;min-width:110pt;position:static}
 td,th[scope=row]{padding:4pt 8pt 4pt 0}
 .n small,td small,th small{font-size:8pt}
 @page{margin:16mm 15mm 18mm;@top-right{content:"assay";font:8pt sans-serif;color:#666}@bottom-right{content:counter(page) " / " counter(pages);font:8pt sans-serif;color:#666}}
-@page across{size:A4 landscape}
-.across{page:across}
 }
 )css";
 

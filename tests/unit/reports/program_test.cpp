@@ -111,7 +111,7 @@ TEST_F(ProgramTest, ComparesWhatIsNamed) {
     EXPECT_EQ(call("compare a=results b=later --row size --filter benchmark=nothing").code, 2);
     EXPECT_EQ(call("compare results later --csv x.csv --md x.md --html x.html --static").output,
               "");
-    EXPECT_THAT(content(folder_ / "x.html"), HasSubstr("<figure data-chart="));
+    EXPECT_THAT(content(folder_ / "x.html"), AllOf(HasSubstr("<h1"), HasSubstr("<tbody>")));
     EXPECT_EQ(call("compare results later --md results/one/run.json").code, 2);
     EXPECT_EQ(call("compare results nowhere").code, 2);
 }
@@ -160,7 +160,8 @@ TEST_F(ProgramTest, WritesIntoWhatIsNoFile) {
 
 TEST_F(ProgramTest, ReportsSeveralRunsInOnePage) {
     EXPECT_EQ(call("report first=results second=results --html two.html --static").code, 0);
-    EXPECT_THAT(content(folder_ / "two.html"), AllOf(HasSubstr(">first<"), HasSubstr(">second<")));
+    EXPECT_THAT(content(folder_ / "two.html"),
+                AllOf(HasSubstr(">first: "), HasSubstr(">second: ")));
 }
 
 TEST_F(ProgramTest, WritesTheInteractivePageWhereTheBuildMadeOne) {
