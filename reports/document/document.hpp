@@ -137,7 +137,6 @@ struct Section {
     std::string title{};
     std::string question{}; ///< below it: what it answers
     std::vector<Block> blocks{};
-    std::string view{}; ///< shown by a page while this view is chosen; empty: always
     bool heading =
         true; ///< false: the section begins without its title, which a page's contents still show
 };
@@ -153,11 +152,6 @@ struct Document {
     std::vector<Paragraph> foot{};    ///< the method, at the end
     std::optional<double> date{};     ///< of the data: seconds since 1970
     std::vector<std::string> sides{}; ///< names of the columns' sides, the first is side 1
-    struct View {
-        std::string key;
-        std::string title;
-    };
-    std::vector<View> views{}; ///< a page shows the sections of one of them
 };
 
 } // namespace assay::document

@@ -227,13 +227,9 @@ void add(HtmlBody& body, Printer& printer, const Document& document, std::size_t
     out += "</header>\n";
     for (std::size_t i = 0; i < document.sections.size(); ++i) {
         const auto& section = document.sections[i];
-        out += fmt::format("<section class=\"part\" id=\"part-{}-{}\"{}>\n<h2 tabindex=\"-1\"{}>{}"
-                           "</h2>\n",
-                           number, i,
-                           section.view.empty()
-                               ? std::string{}
-                               : fmt::format(" data-view=\"{}\"", escape_html(section.view)),
-                           section.heading ? "" : " class=\"unseen\"", escape_html(section.title));
+        out += fmt::format(
+            "<section class=\"part\" id=\"part-{}-{}\">\n<h2 tabindex=\"-1\"{}>{}</h2>\n", number,
+            i, section.heading ? "" : " class=\"unseen\"", escape_html(section.title));
         if (!section.question.empty())
             out += fmt::format("<p class=\"question\">{}</p>\n", escape_html(section.question));
         printer.begin(section);

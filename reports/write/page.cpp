@@ -81,16 +81,11 @@ Value chart_data(const Chart& chart) {
 std::string data_of(std::span<const Document> documents, const std::vector<const Chart*>& charts) {
     Value list = Value::array();
     for (const auto* chart : charts) list.push_back(chart_data(*chart));
-    Value views = Value::array();
     Value sides = Value::array();
-    if (documents.size() == 1) {
-        for (const auto& view : documents.front().views)
-            views.push_back({{"key", view.key}, {"title", view.title}});
+    if (documents.size() == 1)
         for (const auto& side : documents.front().sides) sides.push_back(side);
-    }
     const auto language = to_string(report::language_in_use());
     return pack_json(json::to_line(Value{{"language", std::string{language}},
-                                         {"views", std::move(views)},
                                          {"sides", std::move(sides)},
                                          {"charts", std::move(list)}}));
 }

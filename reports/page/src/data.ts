@@ -7,7 +7,6 @@ export type Maybe = number | null;
 
 export interface Page {
   language: "en" | "zh";
-  views: { key: string; title: string }[];
   sides: string[]; // of a comparison, the first is side 1
   charts: ChartData[]; // of the figures, by their number
 }

@@ -21,7 +21,6 @@ interface Row extends Item {
 interface Part {
   element: HTMLElement;
   title: string;
-  view: string;
   rows: Row[]; // that can be filtered
   link: HTMLElement;
 }
@@ -48,7 +47,7 @@ function linkTo(element: HTMLElement, title: string): HTMLElement {
 function partsOf(main: HTMLElement): Part[] {
   return [...main.querySelectorAll<HTMLElement>(".part")].map((element) => {
     const title = element.querySelector("h2")?.textContent ?? "";
-    return { element, title, view: element.dataset["view"] ?? "", rows: rowsOf(element), link: linkTo(element, title) };
+    return { element, title, rows: rowsOf(element), link: linkTo(element, title) };
   });
 }
 
@@ -84,22 +83,6 @@ function hidingRules(root: HTMLElement, page: Page, columns: Choice[]): (state: 
   };
 }
 
-function viewSwitch(store: Store, page: Page): HTMLElement | null {
-  if (page.views.length < 2) return null;
-  const first = page.views[0]?.key ?? "";
-  const buttons = page.views.map(({ key, title }) => {
-    const button = h("button", { type: "button", class: "chip" }, title);
-    button.addEventListener("click", () => store.change({ view: key === first ? "" : key }));
-    return { button, key };
-  });
-  const press = (): void => {
-    for (const { button, key } of buttons) button.setAttribute("aria-pressed", String(key === (store.state.view || first)));
-  };
-  store.listen(press);
-  press();
-  return h("div", { class: "chips switch", role: "group", "aria-label": t("view") }, ...buttons.map(({ button }) => button));
-}
-
 function start(page: Page): void {
   speak(page.language);
   const store = new Store();
@@ -120,21 +103,19 @@ function start(page: Page): void {
 
   const apply = (what: Set<keyof State>): void => {
     const began = performance.now();
-    const view = store.state.view || (page.views[0]?.key ?? "");
     let shown = 0;
     let total = 0;
     for (const part of parts) {
-      const inView = !part.view || !page.views.length || part.view === view;
       let left = 0;
       for (const row of part.rows) {
         const fits = matches(store.state, row);
         row.element.hidden = !fits;
         left += Number(fits);
-        if (!inView || !row.counted) continue;
+        if (!row.counted) continue;
         shown += Number(fits);
         ++total;
       }
-      const visible = inView && (part.rows.length === 0 || left > 0);
+      const visible = part.rows.length === 0 || left > 0;
       part.element.hidden = !visible;
       part.link.hidden = !visible;
     }
@@ -163,8 +144,7 @@ function start(page: Page): void {
   // What can be chosen stands behind the answer: the first section, where that is what one reads first.
   const lead = parts[0]?.rows.length ? null : parts[0]?.element;
   const top = main.querySelector("header");
-  const controls = [viewSwitch(store, page), contents, tools.element, nothing].filter((element): element is HTMLElement => element !== null);
-  (lead ?? top)?.after(...controls);
+  (lead ?? top)?.after(contents, tools.element, nothing);
   root.prepend(skip);
   root.querySelector(":scope > footer")?.append(h("p", { class: "keys" }, t("keys")));
   root.classList.add("scripted");

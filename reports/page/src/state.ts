@@ -11,7 +11,6 @@ export interface State {
   hiddenColumns: Set<string>;
   sort: string; // column, "" is the order of the file
   down: boolean;
-  view: string;
   theme: string; // "", "light", "dark"
 }
 type SetName = "family" | "library" | "outcome" | "hiddenSides" | "hiddenColumns";
@@ -36,7 +35,6 @@ export function readState(hash: string): State {
     family: new Set(), library: new Set(), outcome: new Set(), hiddenSides: new Set(), hiddenColumns: new Set(),
     sort: sort.replace(/^-/, ""),
     down: sort.startsWith("-"),
-    view: given.get("view") ?? "",
     theme: given.get("theme") ?? "",
   };
   // One entry for each member: a label may hold any separator.
@@ -49,7 +47,6 @@ export function writeState(state: State): string {
   if (state.words) out.set("q", state.words);
   for (const [name, key] of sets) for (const member of state[name]) out.append(key, member);
   if (state.sort) out.set("sort", (state.down ? "-" : "") + state.sort);
-  if (state.view) out.set("view", state.view);
   if (state.theme) out.set("theme", state.theme);
   return out.toString();
 }
