@@ -175,7 +175,7 @@ void add_import(CLI::App& verb, Options& o) {
         ->type_name("DIR")
         ->required();
     verb.add_option("--from", o.from, "The tool, where it is not to be found out from the content")
-        ->type_name("gbench|nvbandwidth|nccl-tests|babelstream|osu");
+        ->type_name("gbench|nvbandwidth|nccl-tests|babelstream|stream|osu");
     auto& facts = o.importing;
     verb.add_option("--provider", facts.provider, "Who runs the machine: aws, gcp, azure, ...");
     verb.add_option("--instance", facts.instance, "Its type: c7a.large");
@@ -185,9 +185,9 @@ void add_import(CLI::App& verb, Options& o) {
     verb.add_option("--started", facts.started,
                     "When it was measured, where the file does not say: 2026-01-31T12:34:56Z");
     verb.add_option("--library", facts.library, "What did the work: openmpi, mvapich, ...");
-    verb.add_option("--place", facts.place, "Where it was done: host, cuda");
+    verb.add_option("--place", facts.place, "Where it was done: host, cuda, hip");
     verb.add_option("--name", facts.name,
-                    "Of old output of nccl-tests, which does not name it: all_reduce, ...");
+                    "The collective, where output of nccl-tests does not name it: all_reduce, ...");
     verb.add_option("--parameter", o.parameters,
                     "What else the figures depend on and the file does not say: ranks=4")
         ->type_name("NAME=VALUE")
@@ -236,7 +236,8 @@ constexpr std::array<VerbDefinition, 7> verbs{{
      "--json",
      &add_predict},
     {"import", &import_files,
-     "Make runs of other tools' results: Google Benchmark, nvbandwidth, nccl-tests, BabelStream, "
+     "Make runs of other tools' results: Google Benchmark, nvbandwidth, nccl-tests, rccl-tests, "
+     "BabelStream, STREAM, "
      "OSU",
      "assay-report import old.json --out results --provider aws --instance c7a.large\n"
      "  assay-report import osu_latency.txt --out results --started 2025-06-30 --parameter ranks=2",

@@ -12,6 +12,7 @@
 #include "stats/interval.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -42,6 +43,12 @@ void shorten(record::Replica& replica) {
     if (replica.calls) *replica.calls *= group;
 }
 
+bool is_control(char c) {
+    constexpr unsigned char first_printed = 0x20;
+    constexpr char deleted = 0x7f;
+    return static_cast<unsigned char>(c) < first_printed || c == deleted;
+}
+
 void conclude_replica(record::Replica& replica) {
     if (replica.values.empty()) return;
     replica.batches = replica.values.size();
@@ -66,7 +73,7 @@ Draft::Draft(Tool tool, const ImportOptions& options) : tool_{tool}, options_{op
     import_.run.imported = record::Imported{.tool = std::string{to_string(tool)}};
 }
 
-void Draft::begin_process() { ++process_; }
+void Draft::begin_process(std::string where) { processes_.push_back({std::move(where), {}}); }
 
 void Draft::skip(std::string where, std::string_view text, std::string reason) {
     constexpr std::size_t shown = 120; // bytes of a line: enough to find it by
@@ -80,7 +87,9 @@ void Draft::note(const std::string& text) {
 }
 
 void Draft::add_host(std::string_view name) {
-    if (!name.empty() && std::ranges::find(hosts_, name) == hosts_.end()) hosts_.emplace_back(name);
+    if (name.empty()) return;
+    processes_.back().hosts.emplace(name);
+    if (std::ranges::find(hosts_, name) == hosts_.end()) hosts_.emplace_back(name);
 }
 
 void Draft::set_tool_version(std::string_view version) {
@@ -107,6 +116,13 @@ void Draft::set_ended(std::string_view text) {
 }
 
 void Draft::add(Reading reading) {
+    const auto is_text = [](const record::Named& parameter) {
+        const auto* text = std::get_if<std::string>(&parameter.value);
+        return text == nullptr || std::ranges::none_of(*text, is_control);
+    };
+    if (!std::ranges::all_of(reading.parameters, is_text) ||
+        std::ranges::any_of(reading.name, is_control))
+        return skip(reading.where, reading.name, "it holds control characters");
     record::Case c;
     c.benchmark = fmt::format("external.{}.{}", to_string(tool_), reading.name);
     const auto first_of = [](const std::string& said, const std::string& found,
@@ -145,7 +161,8 @@ void Draft::add_to(Gathered& gathered, const Reading& reading) {
                  "the same case did not end well after it had given figures");
         return;
     }
-    const bool same_process = !gathered.processes.empty() && gathered.processes.back() == process_;
+    const std::size_t process = processes_.size() - 1;
+    const bool same_process = !gathered.processes.empty() && gathered.processes.back() == process;
     if (same_process) {
         auto& replica = c.replicas.back();
         if (!reading.seconds)
@@ -177,7 +194,21 @@ void Draft::add_to(Gathered& gathered, const Reading& reading) {
     c.status = record::Status::ok;
     c.reason.clear();
     c.replicas.push_back(std::move(replica));
-    gathered.processes.push_back(process_);
+    gathered.processes.push_back(process);
+    refuse_other_hosts(gathered);
+}
+
+void Draft::refuse_other_hosts(const Gathered& gathered) {
+    const auto& a = processes_[gathered.processes.front()];
+    const auto& b = processes_[gathered.processes.back()];
+    if (a.hosts.empty() || b.hosts.empty() || a.hosts == b.hosts || !refusal_.empty()) return;
+    const auto names = [](const Process& process) {
+        constexpr std::size_t shown = 60; // bytes
+        return json::show_text(fmt::format("{}", fmt::join(process.hosts, ", ")), shown);
+    };
+    refusal_ = fmt::format("the outputs that begin at {} and {} hold the same case, measured on "
+                           "different hosts ({} and {}): put each into a file of its own",
+                           a.where, b.where, names(a), names(b));
 }
 
 void Draft::finish_case(Gathered& gathered) const {
@@ -220,6 +251,7 @@ Result<Import> Draft::finish(std::string_view content, std::string_view source,
         return fail(fmt::format("{}: holds more than {} cases, the most that are imported at once; "
                                 "split the file",
                                 source, options_.cases));
+    if (!refusal_.empty()) return fail(fmt::format("{}: {}", source, refusal_));
     const bool any = std::ranges::any_of(
         cases_, [](const auto& gathered) { return !gathered.processes.empty(); });
     if (!any) {
@@ -240,6 +272,8 @@ Result<Import> Draft::finish(std::string_view content, std::string_view source,
                                     json::show_text(options_.started)));
         run.started = moment->utc;
     }
+    if (std::ranges::any_of(cases_, [](const auto& c) { return c.result.place.kind == "unknown"; }))
+        import_.unknown.emplace_back("--place");
     if (run.started.empty()) import_.unknown.emplace_back("--started");
     run.id = fmt::format("import-{}-{}", to_string(tool_), digest.substr(0, id_digits));
     run.suite = "imported";

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,8 +47,8 @@ public:
     record::Run& run() { return import_.run; }
     record::Machine& machine() { return import_.run.machine; }
 
-    /// The tool was started (again): what follows is another process.
-    void begin_process();
+    /// The tool was started (again): what follows is another process, which begins at line `where`.
+    void begin_process(std::string where = "");
     void add(Reading reading);
     void skip(std::string where, std::string_view text, std::string reason);
     /// Something about the whole file; the same sentence once.
@@ -71,6 +72,12 @@ private:
         record::Case result;
         std::vector<std::size_t> processes; ///< one for each replica
     };
+    struct Process {
+        std::string where;
+        std::set<std::string> hosts;
+    };
+    /// A case of two processes that ran on different hosts: no mean of it means anything.
+    void refuse_other_hosts(const Gathered& gathered);
     void add_to(Gathered& gathered, const Reading& reading);
     void finish_case(Gathered& gathered) const;
     void finish_machine(std::string_view digest);
@@ -81,15 +88,19 @@ private:
     std::vector<Gathered> cases_;
     std::map<std::string, std::size_t> by_identity_;
     std::vector<std::string> hosts_;
-    std::size_t process_ = 0;
+    std::vector<Process> processes_{1}; ///< the last is the present one
+    std::string refusal_;
 };
 
 // One for each format; a message where the whole cannot be read.
 Result<void> read_gbench(std::string_view text, std::string_view source, Draft& draft);
 Result<void> read_nvbandwidth(std::string_view text, std::string_view source, Draft& draft);
+Result<void> read_nvbandwidth_text(std::string_view text, std::string_view source, Draft& draft);
 Result<void> read_nccl_json(std::string_view text, std::string_view source, Draft& draft);
 Result<void> read_nccl_text(std::string_view text, std::string_view source, Draft& draft);
 Result<void> read_babelstream(std::string_view text, std::string_view source, Draft& draft);
+Result<void> read_babelstream_text(std::string_view text, std::string_view source, Draft& draft);
+Result<void> read_stream(std::string_view text, std::string_view source, Draft& draft);
 Result<void> read_osu(std::string_view text, std::string_view source, Draft& draft);
 
 } // namespace assay::report

@@ -15,11 +15,12 @@
 namespace assay::report {
 namespace {
 
-constexpr std::array<std::pair<Tool, std::string_view>, 5> tools{{
+constexpr std::array<std::pair<Tool, std::string_view>, 6> tools{{
     {Tool::gbench, "gbench"},
     {Tool::nvbandwidth, "nvbandwidth"},
     {Tool::nccl_tests, "nccl-tests"},
     {Tool::babelstream, "babelstream"},
+    {Tool::stream, "stream"},
     {Tool::osu, "osu"},
 }};
 
@@ -28,20 +29,30 @@ bool holds(std::string_view text, std::string_view part) {
 }
 
 bool is_json(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t\r\n");
-    return first != std::string_view::npos && text[first] == '{';
+    constexpr std::string_view blanks = " \t\r\n";
+    const auto first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos || text[first] != '[')
+        return first != std::string_view::npos && text[first] == '{';
+    const auto next = text.find_first_not_of(blanks, first + 1); // "[1,0]<stdout>:" is a label
+    return next != std::string_view::npos && text[next] == '{';
 }
 
 /// By the marks that each format has in every version of it.
 std::optional<Tool> tool_of(std::string_view text) {
     if (is_json(text)) {
         if (holds(text, "\"nvbandwidth\"")) return Tool::nvbandwidth;
-        if (holds(text, "\"alg_bw\"") || holds(text, "\"nccl_version\"")) return Tool::nccl_tests;
+        if (holds(text, "\"alg_bw\"") || holds(text, "\"nccl_version\"") ||
+            (holds(text, "\"algBw\"") && holds(text, "\"busBw\"")))
+            return Tool::nccl_tests;
         if (holds(text, "\"benchmarks\"") && holds(text, "\"context\"")) return Tool::gbench;
         return std::nullopt;
     }
     if (holds(text, "num_times") && holds(text, "n_elements") && holds(text, "sizeof"))
         return Tool::babelstream;
+    if (holds(text, "Function") && holds(text, "Avg time") && holds(text, "Min time"))
+        return Tool::stream;
+    if (holds(text, "Function") && holds(text, "Min (sec)")) return Tool::babelstream;
+    if (holds(text, "nvbandwidth Version:") || holds(text, "GPU(column)")) return Tool::nvbandwidth;
     if (holds(text, "algbw") && holds(text, "busbw")) return Tool::nccl_tests;
     if (holds(text, "# OSU ")) return Tool::osu;
     return std::nullopt;
@@ -56,9 +67,13 @@ Reader reader_of(Tool tool, std::string_view text) {
     case Tool::gbench:
         return {&read_gbench, "JSON"};
     case Tool::nvbandwidth:
-        return {&read_nvbandwidth, "JSON"};
+        return is_json(text) ? Reader{&read_nvbandwidth, "JSON"}
+                             : Reader{&read_nvbandwidth_text, "text"};
     case Tool::babelstream:
-        return {&read_babelstream, "CSV"};
+        return holds(text, "num_times") ? Reader{&read_babelstream, "CSV"}
+                                        : Reader{&read_babelstream_text, "text"};
+    case Tool::stream:
+        return {&read_stream, "text"};
     case Tool::osu:
         return {&read_osu, "text"};
     case Tool::nccl_tests:
@@ -87,7 +102,20 @@ std::vector<std::string> tool_names() {
 
 Result<Import> import_text(std::string_view text, std::string_view source,
                            const ImportOptions& options) {
-    if (trimmed(text).empty()) return fail(fmt::format("{}: is empty", source));
+    constexpr std::string_view utf8_mark = "\xef\xbb\xbf";
+    const auto content = text;
+    if (text.starts_with(utf8_mark)) text.remove_prefix(utf8_mark.size());
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+        return fail(
+            fmt::format("{}: is UTF-16, as PowerShell writes it; expected UTF-8: convert it "
+                        "with iconv -f UTF-16 -t UTF-8",
+                        source));
+    if (const auto zero = text.find('\0'); zero != std::string_view::npos)
+        return fail(
+            fmt::format("{}: line {}: a zero byte: this is no text, but a binary or a damaged file",
+                        source, 1 + std::ranges::count(text.substr(0, zero), '\n')));
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+        return fail(fmt::format("{}: is empty", source));
     const auto tool = options.from ? options.from : tool_of(text);
     if (!tool)
         return fail(fmt::format("{}: its format is not known; expected the output of one of {}: "
@@ -96,7 +124,7 @@ Result<Import> import_text(std::string_view text, std::string_view source,
     const Reader reader = reader_of(*tool, text);
     Draft draft{*tool, options};
     if (auto read = reader.read(text, source, draft); !read) return tl::unexpected{read.error()};
-    return draft.finish(text, source, reader.format);
+    return draft.finish(content, source, reader.format);
 }
 
 } // namespace assay::report

@@ -17,7 +17,7 @@
 
 namespace assay::report {
 
-enum class Tool : std::uint8_t { gbench, nvbandwidth, nccl_tests, babelstream, osu };
+enum class Tool : std::uint8_t { gbench, nvbandwidth, nccl_tests, babelstream, stream, osu };
 std::string_view to_string(Tool tool);
 std::optional<Tool> tool_from(std::string_view name);
 std::vector<std::string> tool_names();

@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <map>
 
 namespace assay::report {
 namespace {
@@ -64,9 +66,80 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
+Labelled take_label(std::string_view line) {
+    const auto at_digits = [](std::string_view text) {
+        return text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()));
+    };
+    // Open MPI: "[1,0]<stdout>:", "[prterun-node7-99@1,0]<stdout>: ", with a time in front on request.
+    constexpr std::size_t longest = 200; // bytes of a label
+    const auto head = line.substr(0, longest);
+    for (const std::string_view stream : {"<stdout>", "<stderr>"}) {
+        const auto end = head.find(stream);
+        const auto begin = head.substr(0, end).rfind('[');
+        if (end == std::string_view::npos || begin == std::string_view::npos) continue;
+        auto rest = line.substr(end + stream.size());
+        take(rest, ":");
+        return {.label = head.substr(begin, end - begin), .rest = rest, .certain = true};
+    }
+    const auto text = trimmed(line);
+    if (text.starts_with('[')) { // MPICH and Intel MPI: "[0] "
+        const auto digits = at_digits(text.substr(1));
+        const auto rest = text.substr(1 + digits.size());
+        if (!digits.empty() && rest.starts_with(']') && (rest.size() == 1 || rest[1] == ' '))
+            return {.label = text.substr(0, digits.size() + 2), .rest = rest.substr(1)};
+    } else if (const auto digits = at_digits(text); !digits.empty()) { // Slurm: "0: "
+        const auto rest = text.substr(digits.size());
+        if (rest.starts_with(':') && (rest.size() == 1 || rest[1] == ' '))
+            return {.label = digits, .rest = rest.substr(1)};
+    }
+    return {.rest = line};
+}
+
+InputLines::InputLines(std::string_view text) : rest_{text} {
+    std::size_t all = 0;
+    std::size_t certain = 0;
+    std::size_t likely = 0;
+    for (auto rest = text; !rest.empty();) {
+        const auto line = trimmed(take_line(rest));
+        if (line.empty()) continue;
+        const auto labelled = take_label(line);
+        ++all;
+        certain += labelled.certain ? 1 : 0;
+        likely += !labelled.certain && !labelled.label.empty() ? 1 : 0;
+    }
+    // A number in front is a label where most lines have one.
+    const bool most = likely * 2 > all;
+    if (certain > 0 || most) sort_by_label(text, !most);
+}
+
+void InputLines::sort_by_label(std::string_view text, bool only_certain) {
+    std::map<std::string_view, std::size_t> labels; // in the order in which they come
+    std::size_t number = 0;
+    for (auto rest = text; !rest.empty();) {
+        const auto line = take_line(rest);
+        ++number;
+        auto labelled = take_label(line);
+        if (only_certain && !labelled.certain) labelled = {.rest = line};
+        const auto content = trimmed(labelled.rest);
+        if (content.empty()) continue;
+        const auto label = labels.try_emplace(labelled.label, labels.size()).first->second;
+        sorted_.push_back({content, number, label});
+    }
+    std::ranges::stable_sort(sorted_, {}, &Line::label);
+    rest_ = {};
+}
+
 bool InputLines::next() {
+    // Longer than any result, and short enough to be taken apart.
+    constexpr std::size_t longest = std::size_t{64} << 10U; // bytes
+    if (at_ < sorted_.size()) {
+        content_ = sorted_[at_].content.substr(0, longest);
+        number_ = sorted_[at_].number;
+        ++at_;
+        return true;
+    }
     while (!rest_.empty()) {
-        content_ = trimmed(take_line(rest_));
+        content_ = trimmed(take_line(rest_)).substr(0, longest);
         ++number_;
         if (!content_.empty()) return true;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON of nccl-tests (-J FILE, versions 1 to 3 of the format). Times in us, bandwidths in GB/s of 1e9.
+// JSON of nccl-tests (-J FILE, versions 1 to 3 of the format) and of rccl-tests (-Z json -x FILE: a list of lines). Times
+// in us, bandwidths in GB/s of 1e9.
 
 #include "import/lines.hpp"
 #include "import/nccl.hpp"
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace assay::report {
 namespace {
@@ -54,21 +56,20 @@ void read_config(const Value& root, nccl::Table& table, Draft& draft) {
     if (const Value* devices = find(*config, "devices"); devices != nullptr && devices->is_array())
         for (const auto& device : *devices) {
             draft.add_host(text_at(device, "hostname"));
-            draft.add_software("device", text_at(device, "device_info"));
+            const auto name = text_at(device, "device_info");
+            draft.add_software("device", name);
+            table.rccl = table.rccl || nccl::is_amd(name);
         }
 }
 
-void read_half(const Value& result, bool in_place, const nccl::Table& table, const nccl::Line& line,
+void read_half(const Value& result, bool in_place, nccl::Table& table, const nccl::Line& line,
                Draft& draft) {
     const char* const key = in_place ? "in_place" : "out_of_place";
     const Value* half = find(result, key);
     if (half == nullptr) return; // null: this half was not run
-    nccl::Table timed = table;
     auto time = number_at(*half, "time");
-    if (!time) {
-        time = number_at(*half, "cpu_time");
-        timed.cpu_time = time.has_value();
-    }
+    table.cpu_time = !time.has_value();
+    if (!time) time = number_at(*half, "cpu_time");
     const auto algorithm = number_at(*half, "alg_bw");
     const auto bus = number_at(*half, "bus_bw");
     if (!time || !algorithm || !bus)
@@ -87,7 +88,55 @@ void read_half(const Value& result, bool in_place, const nccl::Table& table, con
         draft.note("shortest, longest and 99th percentile of a call are by GPU events; the time is "
                    "that of all iterations together");
     }
-    nccl::add(timed, line, figures, draft);
+    nccl::add(table, line, figures, draft);
+}
+
+/// {"name": "AllReduce", "ranks": 8, "gpusPerRank": 1, "size": 8, "inPlace": 0, "time": 1, "algBw": 1, ...}, each a line
+/// of any collective.
+Result<void> read_rccl_lines(const Value& lines, std::string_view source, Draft& draft) {
+    std::map<std::string, nccl::Table> tables;
+    for (std::size_t i = 0; i < lines.size() && !draft.is_full(); ++i) {
+        const Value& entry = lines[i];
+        const auto where = json::join("", i);
+        const auto bytes = integer_at(entry, "size");
+        const auto in_place = integer_at(entry, "inPlace");
+        const auto time = number_at(entry, "time");
+        const auto algorithm = number_at(entry, "algBw");
+        const auto bus = number_at(entry, "busBw");
+        if (!bytes || !in_place || !time || !algorithm || !bus) {
+            draft.skip(where, json::show(entry),
+                       "`size`, `inPlace`, `time`, `algBw` and `busBw` should be numbers");
+            continue;
+        }
+        const auto ranks = integer_at(entry, "ranks");
+        const auto devices = integer_at(entry, "gpusPerRank").value_or(1);
+        const auto name = text_at(entry, "name");
+        auto& table = tables[fmt::format("{} {} {}", name, ranks.value_or(0), devices)];
+        if (table.collective.empty()) {
+            table.rccl = true;
+            constexpr std::int64_t most = 10'000'000;
+            if (ranks && *ranks >= 1 && *ranks <= most && devices >= 1 && devices <= most)
+                table.ranks = *ranks * devices;
+            if (auto chosen = nccl::choose_collective(table, name, where, draft.options(), source);
+                !chosen)
+                return chosen;
+        }
+        const auto wrong = text_at(entry, "wrong");
+        nccl::add(table,
+                  {.bytes = *bytes,
+                   .type = text_at(entry, "type"),
+                   .operation = text_at(entry, "redop"),
+                   .where = where},
+                  {.in_place = *in_place != 0,
+                   .microseconds = *time,
+                   .algorithm_bandwidth = *algorithm,
+                   .bus_bandwidth = *bus,
+                   .wrong = wrong.empty() ? number_at(entry, "wrong") : number_of(wrong)},
+                  draft);
+    }
+    for (const auto& [name, table] : tables)
+        if (auto done = nccl::check_bandwidths(table, source); !done) return done;
+    return {};
 }
 
 } // namespace
@@ -95,27 +144,26 @@ void read_half(const Value& result, bool in_place, const nccl::Table& table, con
 Result<void> read_nccl_json(std::string_view text, std::string_view source, Draft& draft) {
     const auto value = json::parse(text, source, {.bytes = largest});
     if (!value) return tl::unexpected{value.error()};
+    if (value->is_array()) return read_rccl_lines(*value, source, draft);
     const auto list =
         array_at(*value, "results", source, "nccl-tests", ", or it ended before its first line");
     if (!list) return tl::unexpected{list.error()};
     const Value& results = **list;
     nccl::Table table;
+    std::string said = results.empty() ? "" : text_at(results.front(), "experiment_name");
     if (const Value* arguments = find(*value, "args");
         arguments != nullptr && arguments->is_array() && !arguments->empty() &&
         arguments->front().is_string())
-        table.collective = nccl::collective_of(arguments->front().get<std::string>());
-    if (table.collective.empty() && !results.empty())
-        table.collective = nccl::collective_of(text_at(results.front(), "experiment_name"));
-    if (table.collective.empty()) {
-        auto name = nccl::collective_from(draft.options(), source);
-        if (!name) return tl::unexpected{name.error()};
-        table.collective = *std::move(name);
-    }
+        said = arguments->front().get<std::string>();
+    if (auto chosen = nccl::choose_collective(table, said, "args[0]", draft.options(), source);
+        !chosen)
+        return chosen;
     draft.set_started(text_at(*value, "start_time"));
     draft.set_ended(text_at(*value, "end_time"));
     if (const auto version = integer_at(*value, "nccl_version"))
         draft.add_software("nccl.version", nccl::version_of(*version));
     read_config(*value, table, draft);
+    if (auto done = nccl::complete_ranks(table, draft.options(), source); !done) return done;
     for (std::size_t i = 0; i < results.size() && !draft.is_full(); ++i) {
         const Value& result = results[i];
         const auto bytes = integer_at(result, "size");
@@ -131,7 +179,7 @@ Result<void> read_nccl_json(std::string_view text, std::string_view source, Draf
         read_half(result, false, table, line, draft);
         read_half(result, true, table, line, draft);
     }
-    return {};
+    return nccl::check_bandwidths(table, source);
 }
 
 } // namespace assay::report

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What nccl-tests print. The line of titles says which columns there are: they changed over the years
-// (root, #wrong for error, figures of single iterations, time stamps). A file may hold several outputs.
+// What nccl-tests and rccl-tests print, from 2.0 to 2.19. The line of titles says which columns there are: they changed
+// over the years (res for error for #wrong, figures of single iterations, time stamps). A file may hold several outputs.
 
 #include "import/lines.hpp"
 #include "import/nccl.hpp"
@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace assay::report {
 namespace {
@@ -29,92 +31,205 @@ std::string_view after(const Words& words, std::string_view key, std::string_vie
     return {};
 }
 
+/// What stands behind the first colon: "2.27.7" of "RCCL version : 2.27.7".
+std::string_view value_of(std::string_view line) {
+    return trimmed(line.substr(std::min(line.find(':'), line.size() - 1) + 1));
+}
+
+/// The program in a line that starts it: "+ mpirun -np 8 ./all_reduce_perf -b 8".
+std::string_view program_in(const Words& words) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const auto name = words[i].substr(words[i].find_last_of('/') + 1);
+        if (name.find("_perf") == std::string_view::npos || nccl::collective_of(name).empty())
+            continue;
+        if (i + 1 == words.size() || words[i + 1].starts_with('-')) return words[i];
+    }
+    return {};
+}
+
+/// Parts of one output, in the order in which they are printed; one that comes again begins another output.
+enum class Part : std::uint8_t { nothing, version, name, settings, devices, titles };
+
+/// What one output says before its results.
+struct Output {
+    Part part = Part::nothing;
+    std::string where;     ///< its first line
+    std::string_view said; ///< its program
+    nccl::Table table;
+    std::int64_t ranks_each = 1;                ///< of one process
+    std::map<std::int64_t, std::size_t> listed; ///< rank to line
+    std::map<std::string_view, std::int64_t>
+        groups;   ///< communicators of NCCL_TESTS_SPLIT and their ranks
+    Words titles; ///< parts of a text that outlives this reader
+    bool has_wrong = true;
+    bool in_milliseconds = false;
+    std::size_t ended = 0; ///< line
+};
+
 class Reader {
 public:
     Reader(std::string_view source, Draft& draft) : source_{source}, draft_{draft} {}
 
     Result<void> read(std::string_view text) {
         for (InputLines lines{text}; !draft_.is_full() && lines.next();) {
-            const auto line = lines.content();
-            if (line.starts_with('#'))
-                comment(line);
-            else if (auto done = row(line, lines.number()); !done)
-                return done;
+            number_ = lines.number();
+            if (auto done = line(lines.content()); !done) return done;
         }
-        flush(std::nullopt);
-        return {};
+        return finish();
     }
 
 private:
-    void comment(std::string_view line) {
-        line = trimmed(line.substr(1));
-        const Words words = words_of(line);
-        if (words.empty()) return;
+    std::string where() const { return fmt::format("line {}", number_); }
+    tl::unexpected<Error> refused(const std::string& why) const {
+        return fail(fmt::format("{}: {}: {}", source_, where(), why));
+    }
+
+    Result<void> line(std::string_view text) {
+        const bool comment = text.starts_with('#');
+        if (comment) text = trimmed(text.substr(1));
+        const Words words = words_of(text);
+        if (words.empty()) return {};
         if (position_of(words, "algbw") < words.size() &&
-            position_of(words, "busbw") < words.size()) {
-            titles(words);
-        } else if (words[0] == "nThread") {
-            start();
-            settings(words);
-        } else if (line.starts_with("nccl-tests version")) {
-            start();
-            begun_by_version_ = true;
-            draft_.set_tool_version(after(words, "version"));
-            for (const auto word : words)
-                if (word.starts_with("nccl-library="))
-                    if (const auto code = integer_of(word.substr(word.find('=') + 1)))
-                        draft_.add_software("nccl.version", nccl::version_of(*code));
-        } else if (line.starts_with("Collective test starting:")) {
-            table_.collective = nccl::collective_of(words.back());
-        } else if (words[0] == "Rank") {
-            device(line, words);
-        } else if (line.starts_with("Out of bounds values") && words.size() > 5) {
+            position_of(words, "busbw") < words.size())
+            return titles(words);
+        if (words[0] == "nThread") return settings(words);
+        if (text.starts_with("nccl-tests version")) return version(words);
+        if (text.starts_with("rccl-tests:")) {
+            output_.table.rccl = true;
+            draft_.add_software("rccl-tests.version", after(words, "Version"));
+        } else if (text.starts_with("RCCL version")) {
+            output_.table.rccl = true;
+            draft_.add_software("rccl.version", value_of(text));
+        } else if (text.starts_with("HIP version")) {
+            draft_.add_software("hip.version", value_of(text));
+        } else if (text.starts_with("ROCm version")) {
+            draft_.add_software("rocm.version", value_of(text));
+        } else if (text.starts_with("Hostname ") || text.starts_with("Librccl path")) {
+            return {}; // rccl-tests: the list of devices names the host
+        } else if (text.starts_with("NCCL version ")) { // NCCL_DEBUG=VERSION: "2.27.3+cuda12.9"
+            draft_.add_software("nccl.version", words[2].substr(0, words[2].find('+')));
+        } else if (text.starts_with("Collective test starting:")) {
+            if (auto begun = begin(Part::name); !begun) return begun;
+            output_.said = words.back();
+        } else if (words[0] == "Rank" && comment) {
+            return device(text, words);
+        } else if (text.starts_with("Out of bounds values") && words.size() > 5) {
+            if (output_.ended > 0) return mixed("the end of an output");
+            output_.ended = number_;
             if (const auto wrong = number_of(words[5]); wrong && *wrong > 0) flush(wrong);
-        } else if (line.starts_with("error:")) {
-            draft_.note("nccl-tests says " + std::string{line});
+        } else if (text.starts_with("error:") && comment) {
+            draft_.note("nccl-tests says " + std::string{text});
+        } else if (const auto program = program_in(words); !program.empty()) {
+            program_ = program;
+        } else if (!comment && !text.starts_with("Avg bus bandwidth")) {
+            return row(text, words);
         }
+        return {};
     }
 
-    /// Another output begins; its first line is the version's or, before 2.17, that of the settings.
-    void start() {
-        if (begun_by_version_) {
-            begun_by_version_ = false; // the settings belong to it
-            return;
+    /// Lines of two outputs that were written at the same time cannot be told apart.
+    Result<void> mixed(const char* what) const {
+        return refused(fmt::format("{} stands behind the end of another at line {}: outputs of two "
+                                   "jobs are mixed; put each into a file of its own",
+                                   what, output_.ended));
+    }
+
+    /// A part of an output; the first of another one where it does not follow.
+    Result<void> begin(Part part) {
+        const bool follows = part > output_.part || (part == Part::devices && part == output_.part);
+        if (!follows || output_.part == Part::nothing) {
+            if (auto done = finish(); !done) return done;
+            output_ = {};
+            output_.where = where();
+            output_.said = std::exchange(program_, {});
+            draft_.begin_process(where());
         }
+        output_.part = part;
+        return {};
+    }
+
+    /// Of one output.
+    Result<void> finish() {
         flush(std::nullopt);
-        draft_.begin_process();
-        table_ = {};
-        titles_.clear();
-        ranks_ = 0;
+        return nccl::check_bandwidths(output_.table, source_);
     }
 
-    void settings(const Words& words) {
+    Result<void> version(const Words& words) {
+        if (auto begun = begin(Part::version); !begun) return begun;
+        draft_.set_tool_version(after(words, "version"));
+        for (const auto word : words)
+            if (word.starts_with("nccl-library="))
+                if (const auto code = integer_of(word.substr(word.find('=') + 1)))
+                    draft_.add_software("nccl.version", nccl::version_of(*code));
+        return {};
+    }
+
+    Result<void> settings(const Words& words) {
+        if (auto begun = begin(Part::settings); !begun) return begun;
+        auto& table = output_.table;
         if (const auto iterations = integer_of(after(words, "iters:", "warmup"));
             iterations && *iterations > 0)
-            table_.iterations = static_cast<std::uint64_t>(*iterations);
+            table.iterations = static_cast<std::uint64_t>(*iterations);
         for (const auto& [key, name] :
              {std::pair{"nThread", "nthreads"}, {"nGpus", "ngpus"}, {"graph:", "graph"}})
             if (const auto value = integer_of(after(words, key)))
-                table_.settings.push_back({name, *value});
+                table.settings.push_back({name, *value});
+        constexpr std::int64_t most = 4096; // threads, and devices of one process
+        for (const char* key : {"nThread", "nGpus"})
+            if (const auto value = integer_of(after(words, key)).value_or(1);
+                value >= 1 && value <= most)
+                output_.ranks_each *= value;
+        return {};
     }
 
-    void device(std::string_view line, const Words& words) {
-        ++ranks_;
-        table_.ranks = ranks_;
+    Result<void> device(std::string_view text, const Words& words) {
+        constexpr std::int64_t most = 10'000'000;
+        const auto rank = integer_of(words.size() > 1 ? words[1] : "");
+        if (!rank || *rank < 0 || *rank > most) {
+            draft_.skip(where(), text, "it names no rank");
+            return {};
+        }
+        if (auto begun = begin(Part::devices); !begun) return begun;
+        const auto [entry, is_new] = output_.listed.try_emplace(*rank, number_);
+        if (!is_new)
+            return refused(fmt::format("rank {} is listed again, first at line {}: the list of "
+                                       "ranks contradicts itself, as of two jobs that are mixed",
+                                       *rank, entry->second));
+        ++output_.groups[after(words, "Group")];
         draft_.add_host(after(words, "on"));
-        if (const auto bracket = line.find(']'); bracket != std::string_view::npos)
-            draft_.add_software("device", trimmed(line.substr(bracket + 1)));
+        if (const auto bracket = text.find(']'); bracket != std::string_view::npos) {
+            const auto name = trimmed(text.substr(bracket + 1));
+            draft_.add_software("device", name);
+            output_.table.rccl = output_.table.rccl || nccl::is_amd(name);
+        }
+        return {};
     }
 
-    void titles(const Words& words) {
-        titles_ = words;
-        // The words are parts of a text that outlives this reader.
-        has_wrong_ = position_of(words, "#wrong") < words.size();
-        if (!has_wrong_)
+    /// The list is cut where lines of a process are too long, so the largest rank counts, and whole processes.
+    std::optional<std::int64_t> ranks() const {
+        if (output_.listed.empty()) return std::nullopt;
+        const auto each = output_.ranks_each;
+        const auto all = (output_.listed.rbegin()->first + each) / each * each;
+        if (output_.groups.size() == 1) return all;
+        const auto first = output_.groups.begin()->second;
+        const bool complete = all == static_cast<std::int64_t>(output_.listed.size());
+        const bool equal = std::ranges::all_of(
+            output_.groups, [&](const auto& group) { return group.second == first; });
+        return complete && equal ? std::optional{first} : std::nullopt;
+    }
+
+    Result<void> titles(const Words& words) {
+        if (auto begun = begin(Part::titles); !begun) return begun;
+        output_.titles = words;
+        output_.in_milliseconds = position_of(words, "res") < words.size(); // before 2.4
+        output_.has_wrong = position_of(words, "#wrong") < words.size();
+        if (!output_.has_wrong)
             draft_.note(
                 "this version of nccl-tests prints a largest error for each line and no number "
                 "of wrong values: only its sum at the end was looked at");
-        table_.cpu_time = position_of(words, "cputime") < words.size();
+        output_.table.cpu_time = position_of(words, "cputime") < words.size();
+        output_.table.ranks = ranks();
+        return nccl::complete_ranks(output_.table, draft_.options(), source_);
     }
 
     /// Before #wrong there is only one number for the whole output: any line of it may be the wrong one.
@@ -122,44 +237,45 @@ private:
     void flush(std::optional<double> wrong) {
         for (auto& [line, figures] : unchecked_) {
             figures.wrong = wrong;
-            nccl::add(table_, line, figures, draft_);
+            nccl::add(output_.table, line, figures, draft_);
         }
         unchecked_.clear();
     }
 
-    Result<void> row(std::string_view line, std::size_t number) {
-        const std::string where = fmt::format("line {}", number);
-        Words words = words_of(line);
-        if (titles_.empty()) {
-            draft_.skip(where, line, "it stands before any line of titles");
+    Result<void> row(std::string_view line, Words words) {
+        if (output_.titles.empty()) {
+            draft_.skip(where(), line, "it stands before any line of titles");
             return {};
         }
-        Words titles = titles_;
+        Words titles = output_.titles;
         // A time stamp is two words.
         if (titles.back() == "timestamp" && words.size() == titles.size() + 1) words.pop_back();
         // Collectives without an operation or a root once left these columns empty.
         for (const std::string_view absent : {"redop", "root"})
             if (words.size() < titles.size()) std::erase(titles, absent);
-        if (words.size() != titles.size() || !integer_of(words[0])) {
-            draft_.skip(where, line,
-                        fmt::format("it is no line of {} values under the titles", titles_.size()));
+        if (words.size() != titles.size() || !integer_of(words[0]) || *integer_of(words[0]) < 0) {
+            draft_.skip(
+                where(), line,
+                fmt::format("it is no line of {} values under the titles", output_.titles.size()));
             return {};
         }
-        if (table_.collective.empty()) {
-            auto name = nccl::collective_from(draft_.options(), source_);
-            if (!name) return tl::unexpected{name.error()};
-            table_.collective = *std::move(name);
-        }
+        if (output_.ended > 0) return mixed("a line of results");
+        auto& table = output_.table;
+        if (table.collective.empty())
+            if (auto chosen = nccl::choose_collective(table, output_.said, output_.where,
+                                                      draft_.options(), source_);
+                !chosen)
+                return chosen;
         const auto text = [&](std::string_view title) {
             const auto i = position_of(titles, title);
             return i < words.size() ? std::string{words[i]} : std::string{};
         };
         const nccl::Line values{.bytes = *integer_of(words[0]),
                                 .type = text("type"),
-                                .operation = text("redop"),
+                                .operation = text(output_.in_milliseconds ? "op" : "redop"),
                                 .root = text("root"),
-                                .where = where};
-        const std::string_view time = table_.cpu_time ? "cputime" : "time";
+                                .where = where()};
+        const std::string_view time = table.cpu_time ? "cputime" : "time";
         const auto first = position_of(titles, time);
         const auto second = position_of(titles, time, first + 1);
         half(false, values, titles, words, first, second);
@@ -179,27 +295,26 @@ private:
         if (!time || !algorithm || !bus)
             return draft_.skip(line.where, in_place ? "in-place" : "out-of-place",
                                "time, algbw and busbw should be numbers");
+        const double unit = output_.in_milliseconds ? 1e3 : 1; // us
         const nccl::Figures figures{.in_place = in_place,
-                                    .microseconds = *time,
+                                    .microseconds = *time * unit,
                                     .algorithm_bandwidth = *algorithm,
                                     .bus_bandwidth = *bus,
                                     .wrong = value("#wrong"),
                                     .fastest = value("i_min"),
                                     .slowest = value("i_max"),
                                     .p99 = value("i_p99")};
-        if (has_wrong_)
-            nccl::add(table_, line, figures, draft_);
+        if (output_.has_wrong)
+            nccl::add(output_.table, line, figures, draft_);
         else
             unchecked_.emplace_back(line, figures);
     }
 
     std::string_view source_;
     Draft& draft_;
-    nccl::Table table_;
-    Words titles_;
-    std::int64_t ranks_ = 0;
-    bool has_wrong_ = true;
-    bool begun_by_version_ = false;
+    Output output_;
+    std::string_view program_; ///< of a line that starts it, for the next output
+    std::size_t number_ = 0;
     std::vector<std::pair<nccl::Line, nccl::Figures>> unchecked_;
 };
 

@@ -69,23 +69,26 @@ public:
         for (InputLines lines{text}; !draft_.is_full() && lines.next();) {
             const auto line = lines.content();
             if (line.starts_with('#'))
-                comment(trimmed(line.substr(1)));
+                comment(trimmed(line.substr(1)), lines.where());
             else
                 row(line, lines.where());
         }
     }
 
 private:
-    void comment(std::string_view line) {
-        if (line.starts_with("OSU ")) return title(line);
+    void comment(std::string_view line, const std::string& where) {
+        if (line.starts_with("OSU ")) return title(line, where);
         if (line.starts_with("Datatype:")) {
             // Bytes are what everybody measures, and what versions before 7 do not say.
             auto type = trimmed(line.substr(line.find(':') + 1));
             if (type.ends_with('.')) type.remove_suffix(1);
-            if (type != "MPI_CHAR") parameters_.push_back({"type", std::string{type}});
-        } else if (line.find("Buffer on DEVICE") != std::string_view::npos ||
-                   line.find("on DEVICE (D)") != std::string_view::npos) {
-            place_ = "cuda";
+            set("type", type == "MPI_CHAR" ? std::string_view{} : type);
+        } else if (line.starts_with("Send Buffer on") || line.starts_with("Rank 0 Memory on")) {
+            buffers(line);
+        } else if (line.starts_with("Window creation:")) {
+            set("window", trimmed(line.substr(line.find(':') + 1)));
+        } else if (line.starts_with("Synchronization:")) {
+            set("synchronization", trimmed(line.substr(line.find(':') + 1)));
         } else if (line.starts_with('[')) {
             pairs(line);
         } else if (std::ranges::any_of(columns_of(line), [](const auto column) {
@@ -95,15 +98,43 @@ private:
         }
     }
 
+    /// Of all following lines; empty: not said.
+    void set(const std::string& name, std::string_view value) {
+        std::erase_if(parameters_, [&](const auto& parameter) { return parameter.name == name; });
+        if (!value.empty()) parameters_.push_back({name, std::string{value}});
+    }
+
+    /// "Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)": a build for devices also measures hosts.
+    void buffers(std::string_view line) {
+        const auto parts = split(line, " and ");
+        const auto kind_of = [](std::string_view part) {
+            const auto on = part.find(" on ");
+            const auto words = words_of(on == std::string_view::npos ? part : part.substr(on + 4));
+            if (words.empty()) return std::string{};
+            return word_of(words[0] == "MANAGED" ? words.back() : words[0]); // "(MD)", "(MH)"
+        };
+        const auto first = kind_of(parts.front());
+        const auto second = kind_of(parts.back());
+        if (first == "host" && second == "host") place_ = "host";
+        if (first == second && (first == "host" || first == "device")) return;
+        set("buffers", fmt::format("{}_{}", first, second));
+    }
+
+    /// Where the buffers are of a build for `device`: "CUDA".
+    static std::string place_of(std::string_view device) {
+        if (device == "CUDA") return "cuda";
+        return device == "ROCM" ? "hip" : word_of(device);
+    }
+
     /// "OSU MPI-CUDA Bi-Directional Bandwidth Test v7.1"
-    void title(std::string_view line) {
+    void title(std::string_view line, const std::string& where) {
         Words words = words_of(line);
         name_.clear();
         columns_.clear();
         titles_.clear();
         parameters_.clear();
         place_ = "host";
-        draft_.begin_process();
+        draft_.begin_process(where);
         if (words.size() < 3) return;
         if (words.back().starts_with('v') && words.back().size() > 1) {
             draft_.set_tool_version(words.back());
@@ -121,7 +152,11 @@ private:
             library_ = word_of(interface.substr(0, dash));
             if (dash == std::string_view::npos || interface[dash] == '-') first = 2;
             if (dash != std::string_view::npos && interface[dash] == '-')
-                library_ = word_of(interface);
+                place_ = place_of(interface.substr(dash + 1));
+            if (first < words.size() && words[first] == "MANAGED") { // "MPI-CUDA MANAGED"
+                ++first;
+                set("buffers", "managed");
+            }
         }
         for (std::size_t i = first; i < words.size(); ++i) {
             name_ += words[i];

@@ -271,6 +271,33 @@ TEST_F(ProgramTest, OutputsThatCannotBeWrittenEndWithFour) {
     EXPECT_EQ(call("report results > /dev/full").code, 4);
 }
 
+TEST_F(ProgramTest, ImportsWhatItUnderstandsAndRefusesTheRestInOneMessage) {
+    const auto write = [&](const std::string& name, const std::string& text) {
+        std::ofstream{folder_ / name, std::ios::binary} << text;
+    };
+    const std::string head = "# Collective test starting: all_reduce_perf\n"
+                             "#  Rank  0 Group  0 Pid 1 on n device 0 [0x04] GPU\n"
+                             "#  Rank  7 Group  0 Pid 1 on n device 7 [0xe4] GPU\n"
+                             "# size count type redop root time algbw busbw #wrong\n";
+    write("good.log", head + "1048576 262144 float sum -1 100.0 10.49 18.35 0\n");
+    write("bad.log", head + "1048576 262144 float sum -1 100.0 10.49 10.49 0\n");
+    write("zero.log", std::string(3, '\0'));
+    for (const auto& [file, why] :
+         {std::pair{"bad.log",
+                    "bad.log: line 5: busbw 10.49 over algbw 10.49 is 1, but all_reduce"},
+          {"zero.log", "zero.log: line 1: a zero byte"}}) {
+        const auto ended = call(std::string{"import good.log "} + file + " --out runs");
+        EXPECT_EQ(ended.code, 2);
+        EXPECT_THAT(ended.output, HasSubstr(why));
+        EXPECT_EQ(std::ranges::count(ended.output, '\n'), 1);
+        EXPECT_FALSE(fs::exists(folder_ / "runs")) << "nothing of the good one, either";
+    }
+    EXPECT_EQ(call("import good.log --out runs").code, 0);
+    const auto report = call("report runs");
+    EXPECT_EQ(report.code, 0);
+    EXPECT_THAT(report.output, HasSubstr("18.4 GB/s")); // 1.75 * 2^20 B / 100 us
+}
+
 TEST_F(ProgramTest, HelpHasAnExampleForEveryVerb) {
     for (const char* verb : {"report", "verify", "export", "predict"}) {
         const auto ended = call(std::string{verb} + " --help");

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The default texts of nvbandwidth, BabelStream, STREAM and OSU, and files that are damaged.
+
+#include "imports.hpp"
+#include "record/check.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace assay::report {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+
+record::Run run_of(const std::string& text, const std::string& name,
+                   const ImportOptions& options = {}) {
+    const auto import = import_text(text, name, options);
+    EXPECT_TRUE(import) << (import ? "" : import.error().message);
+    return import ? import->run : record::Run{};
+}
+
+TEST(ImportTools, NvbandwidthTextSaysWhatItsJsonSays) {
+    const auto text = imported("written_nvbandwidth.txt");
+    const auto json = imported("written_nvbandwidth.json");
+    for (const char* name : {"host_to_device_memcpy_ce", "host_device_latency_sm",
+                             "device_to_device_bidirectional_memcpy_read_ce"}) {
+        const auto identity = fmt::format("external.nvbandwidth.{}[nvbandwidth]@cuda", name);
+        const auto& a = only(text.run, identity);
+        const auto& b = only(json.run, identity);
+        ASSERT_EQ(a.metrics.size(), b.metrics.size());
+        for (const auto& metric : a.metrics)
+            EXPECT_DOUBLE_EQ(*metric.value, value(b, metric.name)) << name;
+        EXPECT_EQ(a.tables.at(0).values, b.tables.at(0).values);
+        EXPECT_EQ(a.tables.at(0).row_title, b.tables.at(0).row_title);
+    }
+    // (202 + 204) / 2: of three matrices the total.
+    EXPECT_NEAR(value(only(text.run, "external.nvbandwidth.device_to_device_bidirectional_memcpy_"
+                                     "read_ce[nvbandwidth]@cuda"),
+                      "bandwidth"),
+                203e9, 1);
+    EXPECT_EQ(only(text.run, "external.nvbandwidth.all_to_one_write_ce[nvbandwidth]@cuda").reason,
+              "nvbandwidth says Error: out of memory");
+    EXPECT_THAT(text.not_understood, ElementsAre(Field(&NotUnderstood::reason,
+                                                       HasSubstr("not a value for each column"))));
+    EXPECT_THAT(text.run.imported->notes, Contains(HasSubstr("tests that were waived: 1")));
+    EXPECT_EQ(text.run.machine.id, json.run.machine.id) << "node7";
+    EXPECT_EQ(record::text(text.run.machine.software, "cuda.runtime"), "12.8");
+    EXPECT_EQ(text.run.imported->tool_version, "0.8");
+}
+
+TEST(ImportTools, NvbandwidthMatricesThatDoNotMakeTheirSumAreRefused) {
+    auto text = file("written_nvbandwidth.txt");
+    text.replace(text.find("54.50"), 5, "5.450");
+    const auto import = import_text(text, "it.txt");
+    ASSERT_TRUE(import) << import.error().message;
+    EXPECT_THAT(import->not_understood,
+                Contains(Field(&NotUnderstood::reason, HasSubstr("its cells make 60.95"))));
+    text = file("written_nvbandwidth.txt");
+    text.replace(text.find("54.50"), 5, "54.x0");
+    EXPECT_THAT(import_text(text, "it.txt")->not_understood.at(0).text,
+                HasSubstr("host_to_device_memcpy_ce"));
+}
+
+TEST(ImportTools, BabelStreamTextKeepsTheToolsOwnHeadlineBesideTheMean) {
+    const auto import = imported("written_babelstream.txt");
+    const auto& copy =
+        only(import.run,
+             "external.babelstream.copy[babelstream]@cuda elements=268435456 precision=fp64");
+    EXPECT_EQ(copy.headline, "bandwidth");
+    EXPECT_NEAR(value(copy, "bandwidth"), 2.0 * 8 * 268435456 / 0.00141, 1);
+    EXPECT_NEAR(value(copy, "best_bandwidth"), 3067833.783e6, 1) << "as BabelStream prints it";
+    EXPECT_NEAR(value(copy, "slowest_time"), 0.00142, 1e-12);
+    EXPECT_EQ(copy.replicas[0].calls, 99U) << "the first time is left out by BabelStream";
+    EXPECT_EQ(record::text(import.run.machine.software, "device"), "NVIDIA H100 80GB HBM3");
+    EXPECT_EQ(import.run.imported->tool_version, "5.0");
+}
+
+TEST(ImportTools, BabelStreamTimesOfOneDigitMakeNoMean) {
+    const auto import = imported("written_babelstream-small.txt");
+    const auto& copy = only(
+        import.run, "external.babelstream.copy[babelstream]@hip elements=33554432 precision=fp32");
+    EXPECT_EQ(copy.headline, "best_bandwidth");
+    EXPECT_NEAR(value(copy, "best_bandwidth"), 3355443.2e6, 1);
+    EXPECT_FALSE(has(copy, "bandwidth") || has(copy, "time"));
+    EXPECT_THAT(import.run.imported->notes, Contains(HasSubstr("too few digits")));
+}
+
+TEST(ImportTools, BabelStreamOnAnotherPlaceOrWrong) {
+    auto text = file("written_babelstream.txt");
+    text.replace(text.find("Implementation: CUDA"), 20, "Implementation: OpenMP");
+    const auto import = import_text(text, "it.txt");
+    ASSERT_TRUE(import);
+    EXPECT_THAT(import->unknown, Contains("--place")) << "of the host, or of a device";
+    EXPECT_EQ(run_of(text, "x", {.place = "host"}).cases[0].place.kind, "host");
+    const auto wrong = run_of("FAILED validation of a[3]: 0.1 (is) != 0.2 (should)\n" + text, "x");
+    EXPECT_EQ(wrong.cases[0].status, record::Status::ok) << "of no output that has begun";
+    text.insert(text.find("Function"), "FAILED validation of a[3]: 0.1 (is) != 0.2 (should)\n");
+    for (const auto& c : run_of(text, "x").cases) EXPECT_EQ(c.status, record::Status::incorrect);
+}
+
+TEST(ImportTools, StreamKeepsItsBestRateBesideTheMean) {
+    const auto import = imported("written_stream.txt");
+    ASSERT_EQ(import.run.cases.size(), 4U);
+    const auto& copy =
+        only(import.run, "external.stream.copy[stream] elements=80000000 precision=fp64 threads=8");
+    EXPECT_NEAR(value(copy, "best_bandwidth"), 40000e6, 1) << "2 * 8 B * 8e7 / 32 ms";
+    EXPECT_NEAR(value(copy, "bandwidth"), 2.0 * 8 * 8e7 / 0.033, 1);
+    const auto& triad = only(
+        import.run, "external.stream.triad[stream] elements=80000000 precision=fp64 threads=8");
+    EXPECT_NEAR(value(triad, "bandwidth"), 3.0 * 8 * 8e7 / 0.0461, 1);
+    EXPECT_NEAR(value(triad, "fastest_time"), 0.0452, 1e-12);
+    EXPECT_EQ(triad.replicas[0].calls, 9U);
+    EXPECT_TRUE(triad.verification && triad.verification->passed);
+    EXPECT_EQ(import.run.imported->tool_version, "5.10");
+    EXPECT_EQ(triad.place.kind, "host");
+}
+
+TEST(ImportTools, StreamThatIsWrongOrCutOrRunTwice) {
+    const auto text = file("written_stream.txt");
+    auto wrong = text;
+    wrong.replace(wrong.find("Solution Validates: avg error less than"), 39,
+                  "Failed Validation on array a[], AvgRelAbsErr > epsilon");
+    for (const auto& c : run_of(wrong, "x").cases) EXPECT_EQ(c.status, record::Status::incorrect);
+    EXPECT_EQ(run_of(text + text, "x").cases[0].replicas.size(), 2U);
+    // The table alone: no elements, so no mean bandwidth is made up.
+    const auto table = text.substr(text.find("Function"));
+    const auto run = run_of(table, "x");
+    ASSERT_EQ(run.cases.size(), 4U);
+    EXPECT_EQ(run.cases[0].headline, "best_bandwidth");
+    EXPECT_FALSE(has(run.cases[0], "bandwidth"));
+    EXPECT_NEAR(value(run.cases[0], "time"), 0.033, 1e-12);
+    auto odd = text;
+    odd.replace(odd.find("40000.0"), 7, "50000.0");
+    EXPECT_THAT(import_text(odd, "x")->not_understood,
+                ElementsAre(Field(&NotUnderstood::reason, HasSubstr("does not follow"))));
+}
+
+TEST(ImportTools, OsuSaysWhereItsBuffersAre) {
+    const auto run = imported("written_osu-cuda.txt").run;
+    EXPECT_NEAR(value(only(run, "external.osu.allreduce_latency[mpi]@cuda bytes=4 type=MPI_INT"),
+                      "latency"),
+                25.5e-6, 1e-12);
+    EXPECT_NEAR(value(only(run, "external.osu.allreduce_latency[mpi]@cuda bytes=4"), "latency"),
+                24.5e-6, 1e-12);
+    EXPECT_NEAR(
+        value(only(run, "external.osu.latency[mpi]@cuda bytes=8 buffers=device_host"), "latency"),
+        3.25e-6, 1e-12);
+    EXPECT_NEAR(value(only(run, "external.osu.bandwidth[mpi] bytes=1048576"), "bandwidth"),
+                12000.5e6, 1);
+    EXPECT_NEAR(value(only(run, "external.osu.put_bandwidth[mpi]@hip bytes=1048576 "
+                                "window=MPI_Win_allocate synchronization=MPI_Win_flush"),
+                      "bandwidth"),
+                21000.25e6, 1);
+    EXPECT_NEAR(value(only(run, "external.osu.non_blocking_allreduce_latency[mpi]@cuda bytes=1024"),
+                      "latency"),
+                60.5e-6, 1e-12);
+}
+
+TEST(ImportTools, WhatARealGoogleBenchmarkWrote) {
+    const auto import = imported("recorded_gbench.json");
+    ASSERT_EQ(import.run.cases.size(), 1U);
+    const auto& c = import.run.cases[0];
+    EXPECT_NEAR(value(c, "time"), 3474.5888900215505e-9, 1e-15);
+    EXPECT_NEAR(value(c, "bandwidth"), 9.1922389585354824e9, 1);
+    EXPECT_EQ(c.replicas[0].calls, 100000U);
+    EXPECT_TRUE(import.not_understood.empty());
+}
+
+TEST(ImportTools, WhatIsNoTextIsRefusedInOneMessage) {
+    const auto text = file("written_osu-cuda.txt");
+    auto damaged = text;
+    damaged[damaged.find("25.50")] = '\0';
+    EXPECT_THAT(refusal(damaged), HasSubstr("it.txt: line 5: a zero byte"));
+    EXPECT_THAT(refusal("\xff\xfe#"), HasSubstr("is UTF-16"));
+    EXPECT_THAT(refusal("\xef\xbb\xbf \n"), HasSubstr("is empty"));
+    EXPECT_EQ(run_of("\xef\xbb\xbf" + text, "x").cases.size(), 6U);
+    EXPECT_THAT(refusal("# OSU MPI Latency Test v7.4\n# Size Latency (us)\n"),
+                HasSubstr("no result line"));
+}
+
+TEST(ImportTools, ControlCharactersNameNothing) {
+    const auto text = "# OSU MPI Latency Test v7.4\n# Datatype: MPI_\x1b[31mINT.\n"
+                      "# Size       Avg Latency(us)\n8   1.5\n";
+    EXPECT_THAT(refusal(text), HasSubstr("line 4: it holds control characters"));
+}
+
+TEST(ImportTools, ALineOfMegabytesIsNoResult) {
+    const std::string_view title = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n";
+    std::string text{title};
+    for (int i = 0; i < 1'000'000; ++i) text += "8 ";
+    text += "\n8   1.5\n";
+    const auto import = import_text(text, "it.txt");
+    ASSERT_TRUE(import) << import.error().message;
+    EXPECT_EQ(import->run.cases.size(), 1U);
+    ASSERT_EQ(import->not_understood.size(), 1U);
+    EXPECT_EQ(import->not_understood[0].where, "line 3");
+    EXPECT_LT(import->not_understood[0].text.size(), 200U);
+}
+
+} // namespace
+} // namespace assay::report
