@@ -30,6 +30,21 @@ constexpr std::array sizes{Unit{"", 1},
                            Unit{"MB", 1e6},
                            Unit{"GB", 1e9},
                            Unit{"TB", 1e12}};
+/// Of whole numbers: "M" alone is never a power of two.
+constexpr std::array<std::pair<std::string_view, std::int64_t>, 13> multiples{
+    {{"", 1},
+     {"KiB", std::int64_t{1} << 10U},
+     {"MiB", std::int64_t{1} << 20U},
+     {"GiB", std::int64_t{1} << 30U},
+     {"TiB", std::int64_t{1} << 40U},
+     {"Ki", std::int64_t{1} << 10U},
+     {"Mi", std::int64_t{1} << 20U},
+     {"Gi", std::int64_t{1} << 30U},
+     {"Ti", std::int64_t{1} << 40U},
+     {"k", 1000},
+     {"M", 1'000'000},
+     {"G", 1'000'000'000},
+     {"T", 1'000'000'000'000}}};
 constexpr std::array rates{Unit{"B/s", 1},          Unit{"MB/s", 1e6},
                            Unit{"GB/s", 1e9},       Unit{"TB/s", 1e12},
                            Unit{"Mb/s", 1e6 / 8},   Unit{"Gb/s", 1e9 / 8},
@@ -44,6 +59,12 @@ std::optional<Number> take_number(std::string_view& text) {
     if (fault != std::errc{}) return std::nullopt;
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     return number;
+}
+
+std::optional<std::int64_t> product_of(std::int64_t number, std::int64_t factor) {
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(number, factor, &product)) return std::nullopt;
+    return product;
 }
 
 /// Above 0, and from `least` to `most`.
@@ -62,12 +83,16 @@ Result<double> parse(std::string_view text, std::span<const Unit> units, double 
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
     const auto number = take_number<std::int64_t>(text);
-    if (!number || text.empty()) return number;
-    for (const auto& [unit, factor] : std::span{sizes}.subspan(2, 3)) // KiB, MiB, GiB
-        if (std::int64_t bytes = 0; text == unit)
-            return __builtin_mul_overflow(*number, static_cast<std::int64_t>(factor), &bytes)
-                       ? std::nullopt
-                       : std::optional{bytes};
+    if (!number) return std::nullopt;
+    if (text.starts_with('e')) { // "1e6"
+        text.remove_prefix(1);
+        const auto power = take_number<std::uint8_t>(text);
+        auto product = power && text.empty() ? number : std::nullopt;
+        for (int i = 0; product && i < *power; ++i) product = product_of(*product, 10);
+        return product;
+    }
+    for (const auto& [suffix, factor] : multiples)
+        if (text == suffix) return product_of(*number, factor);
     return std::nullopt;
 }
 

@@ -12,7 +12,12 @@
 
 namespace assay {
 
-/// "64MiB" as 67108864; nothing if it is not a whole number with KiB, MiB, GiB or no unit, or does not fit.
+/// What may follow a whole number.
+inline constexpr std::string_view multiples_text =
+    "Ki, Mi, Gi, Ti, KiB, MiB, GiB, TiB, k, M, G or T";
+
+/// "64MiB" or "64Mi" as 67108864, "2M" or "2e6" as 2000000; nothing if it is not a whole number with one of
+/// `multiples_text`, or does not fit.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 /// "0.5"; nothing if anything follows the number.
 std::optional<double> parse_real(std::string_view text);

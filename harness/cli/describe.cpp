@@ -38,7 +38,9 @@ std::string paragraph(const Terminal& terminal, std::string_view name, std::stri
 std::string headline_text(const harness::Benchmark& benchmark) {
     const auto* metric = record::find_metric(benchmark.headline);
     if (metric == nullptr) return benchmark.headline;
-    return fmt::format("{} ({}), in {}; {} is better", metric->name, metric->title, metric->unit,
+    return fmt::format("{} ({}), in {}; {} is better", metric->name, metric->title,
+                       metric->work == "items" && benchmark.items ? *benchmark.items + "/s"
+                                                                  : std::string{metric->unit},
                        metric->higher_is_better ? "higher" : "lower");
 }
 
@@ -164,7 +166,7 @@ std::string describe_as_json(const std::vector<Entry>& entries) {
         item.update(harness::to_json(*entry.benchmark));
         list.push_back(std::move(item));
     }
-    return json::to_text({{"benchmarks", std::move(list)}});
+    return json::to_text({{"schema", "assay.describe/1"}, {"benchmarks", std::move(list)}});
 }
 
 Result<std::vector<Entry>> find_entries(const harness::Catalogue& catalogue,

@@ -191,7 +191,8 @@ std::string diagnosis_as_text(const Diagnosis& found) {
 }
 
 std::string diagnosis_as_json(const Diagnosis& found) {
-    json::Value document{{"machine", record::to_json(found.machine)},
+    json::Value document{{"schema", "assay.doctor/1"},
+                         {"machine", record::to_json(found.machine)},
                          {"devices", devices_json(found.devices)},
                          {"modules", json::Value::array()},
                          {"problems", json::Value::array()},

@@ -3,48 +3,106 @@
 #include "cli/verbs.hpp"
 #include "doctor/availability.hpp"
 #include "json/json.hpp"
+#include "machine/inventory.hpp"
+#include "plan/device_choice.hpp"
+#include "record/metrics.hpp"
 #include "registry/catalogue.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <map>
+#include <set>
 #include <string>
 
 namespace assay::cli {
 namespace {
 
+/// Why a benchmark cannot run here, as far as it shows without loading its module or asking a driver.
+class Availability {
+public:
+    std::string why_not(const harness::Manifest& module, const harness::Benchmark& benchmark) {
+        const auto known = modules_.find(module.module);
+        const auto& why =
+            known != modules_.end()
+                ? known->second
+                : modules_.emplace(module.module, harness::why_unavailable(module)).first->second;
+        if (!why.empty()) return why;
+        return harness::may_run_here(benchmark, machine_) ? "" : "this machine has no CUDA device";
+    }
+
+private:
+    record::Machine machine_ = machine::inspect({.core_clock = false, .devices = false});
+    std::map<std::string, std::string> modules_;
+};
+
 void list_as_json(const harness::Catalogue& catalogue) {
-    json::Value document{{"benchmarks", json::Value::array()}, {"problems", json::Value::array()}};
-    for (const auto& module : catalogue.modules) {
-        const auto why = harness::why_unavailable(module);
-        for (const auto& benchmark : module.benchmarks)
+    Availability here;
+    json::Value document{{"schema", "assay.list/1"},
+                         {"benchmarks", json::Value::array()},
+                         {"problems", json::Value::array()}};
+    for (const auto& module : catalogue.modules)
+        for (const auto& benchmark : module.benchmarks) {
+            const auto why = here.why_not(module, benchmark);
             document["benchmarks"].push_back({{"id", benchmark.id},
                                               {"library", module.module},
                                               {"place", benchmark.place},
                                               {"question", benchmark.question},
                                               {"available", why.empty()},
                                               {"reason", why}});
-    }
+        }
     for (const auto& problem : catalogue.problems) document["problems"].push_back(problem.message);
     print(json::to_text(document));
 }
 
 void list_as_table(const harness::Catalogue& catalogue) {
+    Availability here;
     const auto terminal = terminal_of(STDOUT_FILENO);
-    Table table{{"BENCHMARK", "LIBRARY", "RUNS ON", "QUESTION"}};
-    for (const auto& module : catalogue.modules) {
-        const auto why = harness::why_unavailable(module);
-        for (const auto& benchmark : module.benchmarks)
-            table.add({benchmark.id, module.module, benchmark.place,
-                       why.empty() ? benchmark.question : "unavailable: " + why});
-    }
+    Table table{{"BENCHMARK", "LIBRARY", "RUNS ON", "HERE", "QUESTION"}};
+    std::map<std::string, std::set<std::string>> reasons; // the modules of each
+    for (const auto& module : catalogue.modules)
+        for (const auto& benchmark : module.benchmarks) {
+            const auto why = here.why_not(module, benchmark);
+            if (!why.empty()) reasons[why].insert(module.module);
+            table.add({benchmark.id, module.module, benchmark.place, why.empty() ? "yes" : "no",
+                       benchmark.question});
+        }
     print(table.text(terminal));
+    if (!reasons.empty()) print("\n");
+    for (const auto& [why, modules] : reasons)
+        print(indented(fmt::format("Not here, {}: {}", why, fmt::join(modules, ", ")), 2,
+                       terminal.width) +
+              '\n');
+}
+
+ExitCode list_metrics(bool as_json) {
+    if (as_json) {
+        json::Value document{{"schema", "assay.metrics/1"}, {"metrics", json::Value::array()}};
+        for (const auto& metric : record::metric_table)
+            document["metrics"].push_back({{"name", metric.name},
+                                           {"unit", metric.unit},
+                                           {"higher_is_better", metric.higher_is_better},
+                                           {"work", metric.work},
+                                           {"title", metric.title}});
+        print(json::to_text(document));
+        return ExitCode::done;
+    }
+    Table table{{"METRIC", "UNIT", "BETTER", "OF", "TITLE"}};
+    for (const auto& metric : record::metric_table)
+        table.add({std::string{metric.name}, std::string{metric.unit},
+                   metric.higher_is_better ? "higher" : "lower", std::string{metric.work},
+                   std::string{metric.title}});
+    print(table.text(terminal_of(STDOUT_FILENO)));
+    return ExitCode::done;
 }
 
 } // namespace
 
 ExitCode list(const Options& options) {
+    if (options.metrics) return list_metrics(options.json);
     const auto catalogue = harness::read_catalogue();
+    if (options.suites) return list_suites(catalogue, options);
     if (options.json) {
         list_as_json(catalogue);
     } else {

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace assay::cli {
@@ -83,7 +84,14 @@ void add_request(CLI::App& verb, Options& o) {
                     "may be a pattern")
         ->type_name("ID.PARAM=VALUE")
         ->allow_extra_args(false);
-    verb.add_option("--only", o.only, "Only these benchmarks, families or libraries")
+    verb.add_option(
+            "--only", o.only,
+            "Only these benchmarks, families or libraries; conditions on parameters may follow: "
+            "'gemm.square size=512.. precision=fp64|fp32'")
+        ->type_name("NAME")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    verb.add_option("--exclude", o.exclude, "Not these, by the same patterns")
         ->type_name("NAME")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -134,8 +142,22 @@ constexpr std::size_t longest_tag_value = 200;
 constexpr std::size_t most_tags = 32;
 constexpr std::size_t longest_note = 1000;
 
+/// Nor the control characters behind ASCII (U+0080 to U+009F), which some terminals obey.
 bool is_printable(std::string_view text) {
-    return std::ranges::none_of(text, [](unsigned char c) { return c < ' ' || c == 0x7f; });
+    const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+    const auto is_late = [](unsigned char a, unsigned char b) {
+        return a == 0xc2 && b >= 0x80 && b < 0xa0;
+    };
+    return std::ranges::none_of(text, is_control) &&
+           std::ranges::adjacent_find(text, is_late) == text.end();
+}
+
+/// Of names that a record keeps; what CLI11 shows where it is not empty.
+std::string why_no_name(const std::string& text) {
+    return !text.empty() && text.size() <= longest_tag_value && is_printable(text)
+               ? ""
+               : fmt::format("expected 1 to {} bytes without control characters",
+                             longest_tag_value);
 }
 
 void add_tag(Options& o, const std::string& text) {
@@ -163,6 +185,7 @@ void add_tag(Options& o, const std::string& text) {
 void add_occasion(CLI::App& verb, Options& o) {
     verb.add_option("--campaign", o.campaign, "Name of the campaign this run belongs to")
         ->type_name("NAME")
+        ->check(why_no_name, "")
         ->capture_default_str();
     verb.add_option_function<std::string>(
             "--note",
@@ -243,14 +266,15 @@ void add_run(CLI::App& verb, Options& o) {
         ->delimiter(',')
         ->allow_extra_args(false);
     add_occasion(verb, o);
-    verb.add_option("--provider", o.provider, "Cloud provider or owner, if not detected")
-        ->type_name("NAME");
-    verb.add_option("--instance", o.instance, "Instance type, if not detected")->type_name("NAME");
-    verb.add_option("--region", o.region, "Region of the cloud, if not detected")
-        ->type_name("NAME");
-    verb.add_option("--zone", o.zone, "Zone of the region, if not detected")->type_name("NAME");
-    verb.add_option("--expect", o.expect,
-                    "Refuse to run unless the machine has this: cores=2, gpu=8, memory=64GiB")
+    for (const auto& [name, to, help] :
+         {std::tuple{"--provider", &o.provider, "Cloud provider or owner, if not detected"},
+          std::tuple{"--instance", &o.instance, "Instance type, if not detected"},
+          std::tuple{"--region", &o.region, "Region of the cloud, if not detected"},
+          std::tuple{"--zone", &o.zone, "Zone of the region, if not detected"}})
+        verb.add_option(name, *to, help)->type_name("NAME")->check(why_no_name, "");
+    verb.add_option(
+            "--expect", o.expect,
+            "Refuse to run unless the machine has this: cores=2, gpu=8, nics>=2, memory=1TiB")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
     verb.add_option("--keep-environment", o.keep_environment,
@@ -293,7 +317,17 @@ struct VerbDefinition {
     bool hidden = false;
 };
 
-void add_nothing(CLI::App& /*verb*/, Options& /*o*/) {}
+void add_list(CLI::App& verb, Options& o) {
+    auto* suites = verb.add_flag("--suites", o.suites,
+                                 "List the suites instead, with what of them can run here");
+    verb.add_flag("--metrics", o.metrics, "List the metrics instead, with their units")
+        ->excludes(suites);
+}
+void add_plan(CLI::App& verb, Options& o) {
+    add_request(verb, o);
+    verb.add_flag("--all", o.all,
+                  "List every case, and those that cannot run here with the reason");
+}
 void add_doctor(CLI::App& verb, Options& o) {
     auto* noise = verb.add_flag("--noise", o.noise,
                                 "Also measure the noise of this machine, and which intervals to "
@@ -320,14 +354,15 @@ void add_manifest(CLI::App& verb, Options& o) {
 constexpr std::array<VerbDefinition, 6> verbs{{
     {"doctor", Verb::doctor, "Show what this machine is, what can run on it, and what to improve",
      "assay doctor\n  assay doctor --noise", &add_doctor},
-    {"list", Verb::list, "List every benchmark and the question it answers", "assay list",
-     &add_nothing},
+    {"list", Verb::list, "List every benchmark and the question it answers",
+     "assay list\n  assay list --suites", &add_list},
     {"describe", Verb::describe, "Explain a benchmark: method, caveats, parameters",
      "assay describe memory.stream", &add_describe},
     {"plan", Verb::plan, "Show what a run would measure and how long it would take",
-     "assay plan quick --only gemm\n  assay plan gemm.square --interleave 'a:' --interleave 'b: "
+     "assay plan quick --only gemm\n  assay plan standard --exclude fft --only 'gemm.square "
+     "size=1Ki..,memory'\n  assay plan gemm.square --interleave 'a:' --interleave 'b: "
      "governor=powersave'",
-     &add_request},
+     &add_plan},
     {"run", Verb::run, "Measure, and write a result file and a report",
      "assay run quick --out results\n  assay run 'gemm.*' --set gemm.square.size=2048,4096 "
      "--budget 5m\n  assay run gemm.square --interleave 'old:' "

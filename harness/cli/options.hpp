@@ -24,6 +24,7 @@ struct Options {
     std::vector<std::string> what; ///< suites, ids, or the verb's file
     std::vector<std::string> set;
     std::vector<std::string> only;
+    std::vector<std::string> exclude;
     std::vector<std::string> devices; ///< "all", "0", "GPU-..."
     std::vector<std::string> expect;  ///< "cores=2"
     std::optional<double> budget_seconds;
@@ -56,6 +57,8 @@ struct Options {
     bool quiet = false;
     bool open = false;
     bool all = false;
+    bool suites = false;
+    bool metrics = false;
     bool noise = false;
     double noise_seconds = 10;
 };

@@ -14,8 +14,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace assay::cli {
 namespace {
@@ -34,6 +36,63 @@ std::string library_of(const harness::PlannedCase& planned) {
                             : fmt::format("{}@{}", planned.module->module, record::words_of(place));
 }
 
+/// Beyond so many, the sums say more than the cases.
+constexpr std::size_t most_listed = 40;
+
+struct Family {
+    std::string name;
+    std::size_t cases = 0;
+    double seconds = 0;
+};
+
+/// In the order of the plan.
+std::vector<Family> families_of(const harness::Plan& plan) {
+    std::vector<Family> families;
+    const auto steps = harness::expected_steps(plan);
+    for (std::size_t i = 0; i < plan.cases.size(); ++i) {
+        const auto& id = plan.cases[i].benchmark->id;
+        const auto name = id.substr(0, id.find('.'));
+        auto family = std::ranges::find(families, name, &Family::name);
+        if (family == families.end()) family = families.insert(family, Family{.name = name});
+        ++family->cases;
+        family->seconds += steps[i] * plan.replicas;
+    }
+    return families;
+}
+
+std::string families_as_table(const harness::Plan& plan, const Terminal& terminal) {
+    const auto families = families_of(plan);
+    if (families.size() < 2) return {};
+    Table table{{"FAMILY", "CASES", "MIN:S"}};
+    for (const std::size_t column : {1U, 2U}) table.align_right(column);
+    for (const auto& family : families)
+        table.add({family.name, std::to_string(family.cases), clock_text(family.seconds)});
+    return table.text(terminal);
+}
+
+std::string not_here_as_table(const harness::Plan& plan, const Terminal& terminal) {
+    if (plan.not_here.empty()) return {};
+    Table table{{"CANNOT RUN HERE", "LIBRARY", "NEEDS", "PARAMETERS"}};
+    for (const auto& planned : plan.not_here)
+        table.add({planned.benchmark->id, planned.module->module, planned.missing,
+                   words_of(planned.parameters)});
+    return table.text(terminal);
+}
+
+/// A line for each reason why modules cannot be used.
+std::string unavailable_text(const harness::Plan& plan, const Terminal& terminal) {
+    std::map<std::string, std::size_t> counts;
+    for (const auto& planned : plan.cases)
+        if (const auto why = harness::why_unavailable(*planned.module); !why.empty())
+            ++counts[fmt::format("module {}: {}", planned.module->module, why)];
+    std::string out;
+    for (const auto& [why, count] : counts)
+        out += "Note: " +
+               indented(fmt::format("{} of them cannot run, {}", count, why), 6, terminal.width) +
+               '\n';
+    return out;
+}
+
 json::Value protocol_as_json(const measure::Protocol& p) {
     return {{"target", p.target},
             {"min_seconds", p.min_seconds},
@@ -42,10 +101,17 @@ json::Value protocol_as_json(const measure::Protocol& p) {
             {"warmup_seconds", p.warmup_seconds}};
 }
 
-std::string plan_as_table(const harness::Plan& plan) {
+std::string plan_as_table(const harness::Plan& plan, bool all) {
     const auto terminal = terminal_of(STDOUT_FILENO);
-    std::string out = cases_as_table(plan);
-    out += fmt::format("\n{}: {} cases x {} replicas, about {} (min:s)\n", plan.suite,
+    std::string out;
+    const auto add = [&out](const std::string& table) {
+        if (!table.empty()) out += table + '\n';
+    };
+    const bool is_long = plan.cases.size() > most_listed;
+    if (all || !is_long) add(cases_as_table(plan));
+    if (all) add(not_here_as_table(plan, terminal));
+    add(families_as_table(plan, terminal));
+    out += fmt::format("{}: {} cases x {} replicas, about {} (min:s)\n", plan.suite,
                        plan.cases.size(), plan.replicas, clock_text(plan.expected_seconds));
     const auto& p = plan.protocol;
     out += fmt::format(
@@ -57,28 +123,48 @@ std::string plan_as_table(const harness::Plan& plan) {
         });
     if (shorter > 0)
         out += fmt::format("{} of them, points of curves, get less time; see --json.\n", shorter);
+    out += unavailable_text(plan, terminal);
     for (const auto& note : plan.notes) out += "Note: " + indented(note, 6, terminal.width) + '\n';
+    if (!all && (is_long || !plan.not_here.empty()))
+        out += "`assay plan` with --all lists every case, and what cannot run here.\n";
     return out;
 }
 
 } // namespace
 
 json::Value plan_as_json(const harness::Plan& plan) {
-    json::Value document{{"suite", plan.suite},
+    json::Value document{{"schema", "assay.plan/1"},
+                         {"suite", plan.suite},
                          {"digest", plan.digest},
                          {"replicas", plan.replicas},
                          {"protocol", protocol_as_json(plan.protocol)},
                          {"expected_seconds", plan.expected_seconds},
                          {"notes", plan.notes},
-                         {"cases", json::Value::array()}};
-    for (const auto& planned : plan.cases)
-        document["cases"].push_back({{"benchmark", planned.benchmark->id},
-                                     {"library", planned.module->module},
-                                     {"place", record::to_json(harness::place_of(planned))},
-                                     {"parameters", record::to_json(planned.parameters)},
-                                     {"protocol", protocol_as_json(planned.protocol)},
-                                     {"skipped", planned.skip_reason},
-                                     {"unavailable", harness::why_unavailable(*planned.module)}});
+                         {"families", json::Value::array()},
+                         {"cases", json::Value::array()},
+                         {"not_here", json::Value::array()}};
+    for (const auto& family : families_of(plan))
+        document["families"].push_back({{"family", family.name},
+                                        {"cases", family.cases},
+                                        {"expected_seconds", family.seconds}});
+    const auto case_as_json = [](const harness::PlannedCase& planned) {
+        return json::Value{{"benchmark", planned.benchmark->id},
+                           {"library", planned.module->module},
+                           {"place", record::to_json(harness::place_of(planned))},
+                           {"parameters", record::to_json(planned.parameters)}};
+    };
+    for (const auto& planned : plan.cases) {
+        auto item = case_as_json(planned);
+        item["protocol"] = protocol_as_json(planned.protocol);
+        item["skipped"] = planned.skip_reason;
+        item["unavailable"] = harness::why_unavailable(*planned.module);
+        document["cases"].push_back(std::move(item));
+    }
+    for (const auto& planned : plan.not_here) {
+        auto item = case_as_json(planned);
+        item["needs"] = planned.missing;
+        document["not_here"].push_back(std::move(item));
+    }
     return document;
 }
 
@@ -98,6 +184,7 @@ Result<harness::Interleaving> runs_of(const harness::Catalogue& catalogue, const
     const harness::PlanRequest request{.what = options.what,
                                        .set = options.set,
                                        .only = options.only,
+                                       .exclude = options.exclude,
                                        .budget_seconds = options.budget_seconds,
                                        .replicas = alone ? options.replicas : options.pairs,
                                        .devices = options.devices,
@@ -118,7 +205,7 @@ Result<harness::Interleaving> runs_of(const harness::Catalogue& catalogue, const
 void show_plan(const harness::Interleaving& turns, const Options& options) {
     if (turns.runs.size() > 1) return show_turns(turns, options);
     const auto& plan = turns.runs.front().plan;
-    print(options.json ? json::to_text(plan_as_json(plan)) : plan_as_table(plan));
+    print(options.json ? json::to_text(plan_as_json(plan)) : plan_as_table(plan, options.all));
 }
 
 ExitCode plan(const Options& options) {

@@ -142,7 +142,7 @@ SummaryRow summary_row(const record::Case& c) {
     SummaryRow row{.name = record::identity(c), .status = std::string{to_string(c.status)}};
     if (c.metrics.empty() || !c.metrics.front().value) return row;
     const auto& headline = c.metrics.front();
-    row.value = record::human(*headline.value, headline.unit);
+    row.value = record::human(*headline.value, record::shown_unit(c, headline));
     if (const auto half =
             half_width(headline)) // two replicas that differ give almost no information
         row.interval = *half > 1 ? ">±100%" : "±" + record::human_percent(*half);
@@ -170,7 +170,8 @@ std::size_t not_measured(const record::Run& run) {
 }
 
 json::Value summary_json(const harness::Outcome& outcome, const FailOn& fail_on) {
-    json::Value document{{"file", outcome.file.string()},
+    json::Value document{{"schema", "assay.outcome/1"},
+                         {"file", outcome.file.string()},
                          {"suite", outcome.run.suite},
                          {"status", outcome.run.status},
                          {"exit_code", static_cast<int>(exit_code(outcome, fail_on))},

@@ -42,7 +42,8 @@ std::string order_of(const harness::Interleaving& turns) {
 
 json::Value outcomes_json(const harness::Interleaving& turns,
                           const std::vector<harness::Outcome>& outcomes, const FailOn& fail_on) {
-    json::Value document{{"pairing", outcomes.front().run.pairing->id},
+    json::Value document{{"schema", "assay.outcomes/1"},
+                         {"pairing", outcomes.front().run.pairing->id},
                          {"order", outcomes.front().run.pairing->order},
                          {"settings", json::Value::array()}};
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -95,7 +96,8 @@ ExitCode show_outcomes(const harness::Interleaving& turns,
 
 void show_turns(const harness::Interleaving& turns, const Options& options) {
     if (options.json) {
-        json::Value document{{"pairs", turns.runs.front().plan.replicas},
+        json::Value document{{"schema", "assay.plans/1"},
+                             {"pairs", turns.runs.front().plan.replicas},
                              {"order", harness::order_word(turns.runs.size())},
                              {"expected_seconds", turns.expected_seconds},
                              {"notes", turns.notes},

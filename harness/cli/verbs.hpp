@@ -33,7 +33,8 @@ ExitCode write_manifest(const Options& options);
 void warn_of_problems(const harness::Catalogue& catalogue);
 /// The same; an error if the machine did not let a manifest be read: its benchmarks would be absent unnoticed.
 Result<void> check_problems(const harness::Catalogue& catalogue);
-harness::PlanRequest request_of(const Options& options);
+/// `assay list --suites`, in suites.cpp.
+ExitCode list_suites(const harness::Catalogue& catalogue, const Options& options);
 json::Value plan_as_json(const harness::Plan& plan);
 std::string cases_as_table(const harness::Plan& plan);
 /// One run, or those of --interleave.

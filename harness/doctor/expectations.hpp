@@ -13,8 +13,9 @@
 
 namespace assay::harness {
 
-/// Each "key=value": counts (cores, threads, sockets, numa, gpu) exactly, memory at least. A wrong key
-/// or value is a usage error; a machine that differs is an environment error, with the actual value.
+/// Each "key=value" or "key>=value": counts (cores, threads, sockets, numa, gpu, nics), exactly with "=", and memory,
+/// which with "=" is what a machine is sold with: up to a sixteenth less is found. A wrong key or value is a usage
+/// error; a machine that differs is an environment error, with the actual value.
 Result<void> check_expectations(const record::Machine& machine,
                                 const std::vector<std::string>& expectations);
 

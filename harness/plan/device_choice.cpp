@@ -65,6 +65,10 @@ bool may_have_devices(const record::Machine& machine) {
     return !machine.devices.empty() || std::ranges::any_of(machine.pci, is_nvidia);
 }
 
+bool may_run_here(const Benchmark& benchmark, const record::Machine& machine) {
+    return benchmark.place == "host" || may_have_devices(machine);
+}
+
 Result<ChosenDevices> choose_devices(const record::Machine& machine,
                                      const std::vector<std::string>& asked) {
     if (asked.empty()) {

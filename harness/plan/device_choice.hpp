@@ -30,6 +30,9 @@ Result<ChosenDevices> choose_devices(const record::Machine& machine,
 /// they cannot be measured.
 bool may_have_devices(const record::Machine& machine);
 
+/// Is there, or may there be, what the benchmark runs on?
+bool may_run_here(const Benchmark& benchmark, const record::Machine& machine);
+
 /// Repeats each case of a device benchmark for each device; cases on the host stay as they are.
 std::vector<PlannedCase> put_on_devices(std::vector<PlannedCase> cases,
                                         const ChosenDevices& chosen);

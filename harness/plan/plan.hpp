@@ -28,6 +28,7 @@ struct PlannedCase {
     /// known.
     std::vector<record::Device> devices{};
     std::string skip_reason; ///< not empty: not measured, but recorded as skipped
+    std::string missing;     ///< not empty: what it needs and this machine lacks; not in the run
     record::Values skip_values{};
     std::size_t block =
         0; ///< cases measured together whatever the order: peaks with what they bound
@@ -45,7 +46,8 @@ struct Plan {
     Job job;                    ///< the hosts of teams; none: all on this machine
     bool fresh_workers = false; ///< a new process for each case, as interleaving needs
     std::vector<PlannedCase> cases;
-    std::string digest; ///< of all the above and the modules' build ids
+    std::vector<PlannedCase> not_here; ///< what was asked for and cannot run on this machine
+    std::string digest;                ///< of all the above and the modules' build ids
     double expected_seconds = 0;
     /// For measuring disturbed replicas again; absent: as long as the plan itself takes. 0: they stay as they are.
     std::optional<double> patience_seconds;
@@ -56,7 +58,8 @@ struct Plan {
 struct PlanRequest {
     std::vector<std::string> what;        ///< a suite's name, a suite file's path, or benchmark ids
     std::vector<std::string> set;         ///< "id.param=value[,value...]"
-    std::vector<std::string> only;        ///< ids, families or libraries to keep
+    std::vector<std::string> only;        ///< what to keep, see filter.hpp
+    std::vector<std::string> exclude{};   ///< what to leave out, by the same patterns
     std::optional<double> budget_seconds; ///< for the whole run
     std::optional<int> replicas;
     std::vector<std::string> devices{}; ///< "all", indexes, UUIDs, PCI addresses; none: the first

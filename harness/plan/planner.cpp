@@ -206,9 +206,10 @@ void fit_budget(Plan& plan, double seconds) {
                     "of warming up for each case in each replica",
                     seconds, plan.protocol.budget_seconds, plan.protocol.warmup_seconds));
     if (const double needed = expected_seconds(plan); needed > seconds)
-        plan.notes.push_back(fmt::format("the budget of {:.0f} s is too small for these cases: "
-                                         "expect {:.0f} s; choose fewer with --only, or --replicas",
-                                         seconds, needed));
+        plan.notes.push_back(
+            fmt::format("the budget of {:.0f} s is too small for these cases: "
+                        "expect {:.0f} s; choose fewer with --only or --exclude, or --replicas",
+                        seconds, needed));
 }
 
 namespace {
@@ -298,6 +299,7 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
     plan.left_out = selection->notes;
     plan.notes = std::move(selection->notes);
     plan.cases = std::move(selection->cases);
+    plan.not_here = std::move(selection->not_here);
     order_cases(plan.cases);
     finish_plan(plan, request.budget_seconds);
     return plan;

@@ -4,6 +4,7 @@
 #include "base/nearest.hpp"
 #include "json/words.hpp"
 #include "plan/device_choice.hpp"
+#include "plan/filter.hpp"
 #include "plan/value_range.hpp"
 #include "registry/catalogue.hpp"
 #include "registry/parameter.hpp"
@@ -13,10 +14,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 
 namespace assay::harness {
@@ -28,6 +31,7 @@ struct Draft {
     const Benchmark* benchmark = nullptr;
     std::vector<std::vector<record::Value>> values; ///< in the order of benchmark->parameters
     measure::Protocol protocol;
+    std::string missing{}; ///< see PlannedCase
 };
 
 std::string name_of(const Draft& draft) {
@@ -178,8 +182,26 @@ void note_modules(const Catalogue& catalogue, const Suite& suite, std::vector<st
                                 fmt::join(words, ", ")));
 }
 
+/// What the entry needs and is not here; empty if all is.
+std::string missing_for(const SuiteCase& entry, const PlanRequest& request) {
+    const auto has = [&](Need need) {
+        const auto& machine = request.machine;
+        const auto hosts = std::max<std::size_t>(request.job.hosts.size(), 1);
+        if (need == Need::hosts) return hosts > 1;
+        if (need == Need::devices) return machine.devices.size() * hosts > 1;
+        // A port of an RDMA device has a number behind its name.
+        return std::ranges::any_of(machine.platform.network, [](const auto& card) {
+            return card.name.find(':') != std::string::npos;
+        });
+    };
+    const auto lacking = std::ranges::find_if_not(entry.needs, has);
+    if (lacking == entry.needs.end()) return {};
+    if (*lacking == Need::hosts) return "several hosts (--hosts)";
+    return *lacking == Need::devices ? "several devices" : "an RDMA device";
+}
+
 Result<std::vector<Draft>> drafts_of_case(const Catalogue& catalogue, const SuiteCase& entry,
-                                          const std::string& where, const record::Machine& machine,
+                                          const std::string& where, const PlanRequest& request,
                                           Room& room, std::vector<std::string>& notes) {
     if (is_of_no_module(catalogue, entry)) return std::vector<Draft>{};
     std::vector<Draft> drafts;
@@ -200,9 +222,10 @@ Result<std::vector<Draft>> drafts_of_case(const Catalogue& catalogue, const Suit
             if (auto fits = room.take(defaults.size(), where); !fits)
                 return tl::unexpected{fits.error()};
         draft.protocol = entry.protocol;
+        draft.missing = missing_for(entry, request);
     }
     for (const auto& parameter : entry.parameters) {
-        const Wanted wanted{.machine = machine,
+        const Wanted wanted{.machine = request.machine,
                             .where = fmt::format("{}.parameters", where),
                             .parameter = parameter.name,
                             .values = parameter.values};
@@ -213,21 +236,21 @@ Result<std::vector<Draft>> drafts_of_case(const Catalogue& catalogue, const Suit
 }
 
 Result<std::vector<Draft>> drafts_of_suite(const Catalogue& catalogue, const Suite& suite,
-                                           const record::Machine& machine,
+                                           const PlanRequest& request,
                                            std::vector<std::string>& notes) {
     std::vector<Draft> drafts;
     note_modules(catalogue, suite, notes);
     Room room;
     for (std::size_t i = 0; i < suite.cases.size(); ++i) {
         const auto where = fmt::format("{}: cases[{}]", suite.source, i);
-        auto some = drafts_of_case(catalogue, suite.cases[i], where, machine, room, notes);
+        auto some = drafts_of_case(catalogue, suite.cases[i], where, request, room, notes);
         if (!some) return tl::unexpected{some.error()};
         std::ranges::move(*some, std::back_inserter(drafts));
     }
     return drafts;
 }
 
-// --- --set and --only -----------------------------------------------------------------------------
+// --- --set, --only, --exclude -----------------------------------------------------------------------------
 
 std::vector<json::Value> words_of(std::string_view list) {
     std::vector<json::Value> words;
@@ -270,34 +293,39 @@ Result<void> apply_set(const Catalogue& catalogue, const std::string& text,
     return restrict_to(wanted, matched, room, notes);
 }
 
-/// One item of --only: a benchmark, a pattern, a family or a library.
-Result<Selector> parse_only(const Catalogue& catalogue, const std::string& text) {
-    const bool library = has_module(catalogue, text);
-    auto selector = Selector::parse(library ? fmt::format("*[{}]", text) : text);
-    if (!selector) return selector;
-    if (!matching(catalogue, *selector).empty()) return selector;
-    auto known = benchmark_ids(catalogue);
-    std::ranges::copy(module_names(catalogue), std::back_inserter(known));
-    return fail(fmt::format("--only {}: there is no such benchmark, family or library{}",
-                            json::show_text(text), suggestion(text, known)));
-}
+/// --only and --exclude.
+struct Filters {
+    std::vector<Filter> only;
+    std::vector<Filter> exclude;
 
-Result<void> keep_only(const Catalogue& catalogue, const std::vector<std::string>& only,
-                       std::vector<Draft>& drafts) {
-    if (only.empty()) return {};
-    std::vector<Selector> selectors;
-    for (const auto& text : only) {
-        auto selector = parse_only(catalogue, text);
-        if (!selector) return tl::unexpected{selector.error()};
-        selectors.push_back(std::move(*selector));
+    static Result<Filters> parse(const Catalogue& catalogue, const PlanRequest& request) {
+        Filters filters;
+        for (const auto& [texts, option, into] :
+             {std::tuple{&request.only, "--only", &filters.only},
+              std::tuple{&request.exclude, "--exclude", &filters.exclude}})
+            for (const auto& text : *texts) {
+                auto filter = Filter::parse(catalogue, option, text, request.machine);
+                if (!filter) return tl::unexpected{filter.error()};
+                into->push_back(std::move(*filter));
+            }
+        return filters;
     }
-    std::erase_if(drafts, [&](const Draft& draft) {
-        return std::ranges::none_of(selectors, [&](const Selector& selector) {
-            return selector.matches(*draft.module, *draft.benchmark);
-        });
-    });
-    return {};
-}
+    /// Benchmarks that are left with no case, before --set speaks of them.
+    bool drops(const Draft& draft) const {
+        const auto matches = [&](const Filter& filter) {
+            return filter.matches(*draft.module, *draft.benchmark);
+        };
+        return (!only.empty() && std::ranges::none_of(only, matches)) ||
+               std::ranges::any_of(exclude, [&](const Filter& filter) {
+                   return filter.is_whole() && matches(filter);
+               });
+    }
+    bool drops(const PlannedCase& planned) const {
+        const auto matches = [&](const Filter& filter) { return filter.matches(planned); };
+        return (!only.empty() && std::ranges::none_of(only, matches)) ||
+               std::ranges::any_of(exclude, matches);
+    }
+};
 
 // --- combinations ---------------------------------------------------------------------------------
 
@@ -313,8 +341,10 @@ void expand(const Draft& draft, std::vector<PlannedCase>& cases, std::set<std::s
     const auto& parameters = draft.benchmark->parameters;
     const std::size_t count = count_of(draft);
     for (std::size_t number = 0; number < count; ++number) {
-        PlannedCase planned{
-            .module = draft.module, .benchmark = draft.benchmark, .protocol = draft.protocol};
+        PlannedCase planned{.module = draft.module,
+                            .benchmark = draft.benchmark,
+                            .protocol = draft.protocol,
+                            .missing = draft.missing};
         planned.parameters.resize(parameters.size());
         std::size_t rest = number;
         for (std::size_t p = parameters.size(); p-- > 0;) {
@@ -327,6 +357,27 @@ void expand(const Draft& draft, std::vector<PlannedCase>& cases, std::set<std::s
     }
 }
 
+constexpr const char* no_device = "a CUDA device";
+
+/// A note for everything that is missing, in the order of its first case.
+void note_missing(Selection& selection) {
+    std::vector<std::pair<std::string, std::size_t>> counts;
+    for (const auto& planned : selection.not_here) {
+        const auto known =
+            std::ranges::find(counts, planned.missing, &std::pair<std::string, std::size_t>::first);
+        if (known == counts.end())
+            counts.emplace_back(planned.missing, 1);
+        else
+            ++known->second;
+    }
+    for (const auto& [missing, count] : counts)
+        selection.notes.push_back(
+            missing == no_device
+                ? fmt::format("{} case{} on CUDA devices left out: this machine has none", count,
+                              count == 1 ? "" : "s")
+                : fmt::format("cases of the suite left out that need {}: {}", missing, count));
+}
+
 /// Suites are for machines with and without devices: cases on devices are left out if there can be none.
 /// If nothing else was requested by name, or a device lacks its driver, a case is tried and
 /// reports why it cannot run.
@@ -336,15 +387,18 @@ Result<void> place_cases(Selection& selection, const PlanRequest& request, bool 
     const auto on_device = [](const PlannedCase& planned) {
         return planned.benchmark->place != "host";
     };
-    const bool others = by_suite || !std::ranges::all_of(selection.cases, on_device);
-    if (others && !may_have_devices(request.machine)) {
-        const auto gone = std::erase_if(selection.cases, on_device);
-        if (gone > 0)
-            selection.notes.push_back(
-                fmt::format("{} case{} on CUDA devices left out: this machine has none", gone,
-                            gone == 1 ? "" : "s"));
-    }
-    selection.cases = put_on_devices(std::move(selection.cases), *chosen);
+    auto& cases = selection.cases;
+    const bool others = by_suite || !std::ranges::all_of(cases, on_device);
+    for (auto& planned : cases)
+        if (others && !may_run_here(*planned.benchmark, request.machine))
+            planned.missing = no_device;
+    const auto here = std::ranges::stable_partition(
+        cases, [](const PlannedCase& planned) { return planned.missing.empty(); });
+    selection.not_here.assign(std::make_move_iterator(here.begin()),
+                              std::make_move_iterator(here.end()));
+    cases.erase(here.begin(), here.end());
+    note_missing(selection);
+    cases = put_on_devices(std::move(cases), *chosen);
     return {};
 }
 
@@ -353,12 +407,12 @@ Result<void> place_cases(Selection& selection, const PlanRequest& request, bool 
 Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& request,
                                const Suite* suite) {
     Selection selection;
-    auto drafts = suite != nullptr
-                      ? drafts_of_suite(catalogue, *suite, request.machine, selection.notes)
-                      : drafts_of_ids(catalogue, request.what);
+    auto drafts = suite != nullptr ? drafts_of_suite(catalogue, *suite, request, selection.notes)
+                                   : drafts_of_ids(catalogue, request.what);
     if (!drafts) return tl::unexpected{drafts.error()};
-    if (auto kept = keep_only(catalogue, request.only, *drafts); !kept)
-        return tl::unexpected{kept.error()};
+    const auto filters = Filters::parse(catalogue, request);
+    if (!filters) return tl::unexpected{filters.error()};
+    std::erase_if(*drafts, [&](const Draft& draft) { return filters->drops(draft); });
     Room room;
     for (const auto& text : request.set)
         if (auto done = apply_set(catalogue, text, request.machine, *drafts, room, selection.notes);
@@ -369,10 +423,15 @@ Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& re
     if (total > most_cases)
         return fail(
             fmt::format("this would be more than {} cases: give fewer values with --set, or "
-                        "fewer benchmarks with --only",
+                        "fewer benchmarks with --only or --exclude",
                         most_cases));
+    // What can run comes first: of two equal entries it is the one that is kept.
+    std::ranges::stable_partition(*drafts,
+                                  [](const Draft& draft) { return draft.missing.empty(); });
     std::set<std::string> seen;
     for (const auto& draft : *drafts) expand(draft, selection.cases, seen);
+    std::erase_if(selection.cases,
+                  [&](const PlannedCase& planned) { return filters->drops(planned); });
     if (auto placed = place_cases(selection, request, suite != nullptr); !placed)
         return tl::unexpected{placed.error()};
     return selection;

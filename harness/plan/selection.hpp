@@ -16,8 +16,9 @@
 namespace assay::harness {
 
 struct Selection {
-    std::vector<PlannedCase> cases; ///< each once
-    std::vector<std::string> notes; ///< what was left out and why
+    std::vector<PlannedCase> cases;    ///< each once
+    std::vector<PlannedCase> not_here; ///< those that cannot run on this machine
+    std::vector<std::string> notes;    ///< what was left out and why
 };
 
 /// More cases than this are refused: a typing error, and weeks of measuring.
@@ -25,7 +26,7 @@ inline constexpr std::size_t most_cases = 100'000;
 /// Of all parameters before they are combined, ranges written out.
 inline constexpr std::size_t most_values = 100'000;
 
-/// All cases of `suite`, or of the benchmarks in request.what if it is null, after --set and --only.
+/// All cases of `suite`, or of the benchmarks in request.what if it is null, after --set, --only and --exclude.
 Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& request,
                                const Suite* suite);
 

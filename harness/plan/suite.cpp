@@ -2,18 +2,27 @@
 #include "plan/suite.hpp"
 
 #include "base/file.hpp"
+#include "base/sha256.hpp"
+#include "json/canonical.hpp"
 #include "json/fields.hpp"
+#include "json/words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <system_error>
+#include <utility>
 
 namespace assay::harness {
 namespace {
 
 constexpr std::string_view schema_name = "assay.suite/1";
+constexpr std::string_view frozen_schema = "assay.frozen/1";
 constexpr std::string_view extension = ".json";
+constexpr std::string_view frozen_name = "frozen";
+constexpr std::size_t longest_file =
+    1U << 20U; // bytes: a thousand times the longest that somebody wrote
 
 /// A number of seconds, or a share; zero and less make no sense for any of them.
 void read_positive(const json::Object& object, std::string_view key, double& out, double most) {
@@ -56,25 +65,85 @@ void read_parameters(const json::Object& object, SuiteCase& entry) {
     }
 }
 
+constexpr std::array<std::pair<std::string_view, Need>, 3> need_names{
+    {{"hosts", Need::hosts}, {"devices", Need::devices}, {"rdma", Need::rdma}}};
+
+void read_needs(const json::Object& object, SuiteCase& entry) {
+    std::vector<std::string> words;
+    object.read_if("needs", words);
+    for (const auto& word : words) {
+        const auto* const known =
+            std::ranges::find(need_names, word, &decltype(need_names)::value_type::first);
+        if (known == need_names.end())
+            return object.expected("needs", "a list of hosts (several), devices (several), rdma");
+        entry.needs.push_back(known->second);
+    }
+}
+
 /// `entry` comes with the protocol of the suite.
 void read_case(const json::Object& object, SuiteCase& entry) {
     object.read("benchmark", entry.benchmark);
     object.read_if("library", entry.library);
     if (object.has("parameters")) read_parameters(object.object("parameters"), entry);
     if (object.has("protocol")) read_protocol(object.object("protocol"), entry.protocol);
-    object.only({"benchmark", "library", "parameters", "protocol"});
+    read_needs(object, entry);
+    object.only({"benchmark", "library", "needs", "parameters", "protocol"});
 }
 
 std::filesystem::path suite_folder() { return layout().share / "suites"; }
 
 } // namespace
 
-Result<Suite> parse_suite(std::string_view text, std::string_view source) {
+namespace {
+
+/// Results under the name of a frozen suite are of its cases, or the name would mean nothing.
+Result<void> check_frozen(Suite& suite, const FrozenSuites& frozen) {
+    const auto known = frozen.find(suite.name);
+    suite.is_frozen = known != frozen.end();
+    if (!suite.is_frozen || known->second == suite.digest) return {};
+    return fail(fmt::format(
+        "{}: {} differs from the frozen suite of that name (digest {}, frozen {}): give it "
+        "a new name",
+        suite.source, json::show_text(suite.name), suite.digest.substr(0, 12),
+        known->second.substr(0, 12)));
+}
+
+} // namespace
+
+Result<FrozenSuites> read_frozen(const std::filesystem::path& path) {
+    const auto text = read_whole(path, longest_file);
+    if (!text) return tl::unexpected{text.error()};
+    const auto value = json::parse(*text, path.string());
+    if (!value) return tl::unexpected{value.error()};
+    json::Document document{*value, path.string()};
+    const auto root = document.root();
+    FrozenSuites frozen;
+    std::string schema;
+    root.read("schema", schema);
+    if (schema != frozen_schema) root.expected("schema", fmt::format("\"{}\"", frozen_schema));
+    const auto suites = root.object("suites");
+    if (!suites.failed())
+        for (const auto& item : suites.value().items()) suites.read(item.key(), frozen[item.key()]);
+    root.only({"schema", "suites"});
+    if (auto read = document.result(); !read) return tl::unexpected{read.error()};
+    return frozen;
+}
+
+Result<FrozenSuites> frozen_suites() {
+    const auto path = suite_folder() / fmt::format("{}{}", frozen_name, extension);
+    std::error_code error;
+    if (!std::filesystem::exists(path, error) && !error) return FrozenSuites{};
+    return read_frozen(path);
+}
+
+Result<Suite> parse_suite(std::string_view text, std::string_view source,
+                          const FrozenSuites& frozen) {
     const auto value = json::parse(text, source);
     if (!value) return tl::unexpected{value.error()};
     json::Document document{*value, source};
     const auto root = document.root();
-    Suite suite{.source = std::string{source}};
+    Suite suite{.source = std::string{source},
+                .digest = to_hex(sha256(json::to_canonical(*value)))};
     std::string schema;
     root.read("schema", schema);
     if (schema != schema_name) root.expected("schema", fmt::format("\"{}\"", schema_name));
@@ -102,15 +171,16 @@ Result<Suite> parse_suite(std::string_view text, std::string_view source) {
     root.only(
         {"schema", "name", "description", "protocol", "replicas", "patience_seconds", "cases"});
     if (auto read = document.result(); !read) return tl::unexpected{read.error()};
+    if (auto kept = check_frozen(suite, frozen); !kept) return tl::unexpected{kept.error()};
     return suite;
 }
 
 Result<Suite> read_suite(const std::filesystem::path& path) {
-    constexpr std::size_t most = 1U
-                                 << 20U; // bytes: a thousand times the longest that somebody wrote
-    const auto text = read_whole(path, most);
+    const auto text = read_whole(path, longest_file);
     if (!text) return tl::unexpected{text.error()};
-    return parse_suite(*text, path.string());
+    const auto frozen = frozen_suites();
+    if (!frozen) return tl::unexpected{frozen.error()};
+    return parse_suite(*text, path.string(), *frozen);
 }
 
 std::vector<std::string> suite_names() {
@@ -118,7 +188,8 @@ std::vector<std::string> suite_names() {
     std::error_code error;
     for (std::filesystem::directory_iterator item{suite_folder(), error}, end;
          !error && item != end; item.increment(error))
-        if (item->path().extension() == extension) names.push_back(item->path().stem().string());
+        if (item->path().extension() == extension && item->path().stem() != frozen_name)
+            names.push_back(item->path().stem().string());
     std::ranges::sort(names);
     return names;
 }

@@ -10,7 +10,9 @@
 #include "json/json.hpp"
 #include "measure/protocol.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,15 +25,22 @@ struct SuiteParameter {
     std::vector<json::Value> values; ///< one or more; checked against the benchmark by the plan
 };
 
+/// What an entry may ask of a machine; without it, its cases are left out at no cost.
+enum class Need : std::uint8_t { hosts, devices, rdma };
+
 struct SuiteCase {
     std::string benchmark;
     std::string library;                    ///< empty: every module that has the benchmark
     std::vector<SuiteParameter> parameters; ///< those left out take all their defaults
     measure::Protocol protocol;             ///< the suite's, with the entry's changes
+    std::vector<Need> needs{};
 };
 
 struct Suite {
     std::string source; ///< names the file in messages
+    std::string
+        digest; ///< SHA-256 of its canonical JSON: blanks and the order of keys do not count
+    bool is_frozen = false;
     std::string name;
     std::string description;
     measure::Protocol protocol;
@@ -40,9 +49,18 @@ struct Suite {
     std::vector<SuiteCase> cases;
 };
 
+/// Names of suites that no longer change, so that results of years are of the same cases, with the digests of their
+/// content: share/assay/suites/frozen.json.
+using FrozenSuites = std::map<std::string, std::string>;
+Result<FrozenSuites> read_frozen(const std::filesystem::path& path);
+/// Those that come with the program; none where the file is missing.
+Result<FrozenSuites> frozen_suites();
+
+/// A suite with the name of a frozen one and another content is an error.
 Result<Suite> read_suite(const std::filesystem::path& path);
 /// The same from text; `source` names it in messages.
-Result<Suite> parse_suite(std::string_view text, std::string_view source);
+Result<Suite> parse_suite(std::string_view text, std::string_view source,
+                          const FrozenSuites& frozen = {});
 
 /// The suites that come with the program, by name, in order.
 std::vector<std::string> suite_names();

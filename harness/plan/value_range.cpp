@@ -18,7 +18,6 @@
 namespace assay::harness {
 namespace {
 
-constexpr std::string_view dots = "..";
 constexpr std::int64_t most_per_octave = 16;
 
 struct Ends {
@@ -37,8 +36,9 @@ tl::unexpected<Error> refuse(const Parameter& parameter, std::string_view text,
 Result<Ends> read_ends(const Parameter& parameter, std::string_view text) {
     if (parameter.kind != ParameterKind::integer)
         return refuse(parameter, text, "only whole numbers have ranges");
-    const auto at = text.find(dots);
-    auto high = text.substr(at + dots.size());
+    const auto at = text.find(range_dots);
+    auto high = text.substr(at + range_dots.size());
+    if (at == 0 || high.empty()) return refuse(parameter, text, "an end is missing");
     Ends ends;
     if (const auto colon = high.rfind(':'); colon != std::string_view::npos) {
         const auto count = high.substr(colon + 1);
@@ -59,21 +59,25 @@ Result<Ends> read_ends(const Parameter& parameter, std::string_view text) {
     return ends;
 }
 
-/// The value of a symbol; an unknown machine has one core and caches of unknown size.
 std::int64_t number_of(const record::Value& value, const record::Machine& machine) {
     if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
-    const auto& symbol = std::get<std::string>(value);
+    return number_of_symbol(std::get<std::string>(value), machine).value_or(1);
+}
+
+} // namespace
+
+std::optional<std::int64_t> number_of_symbol(std::string_view symbol,
+                                             const record::Machine& machine) {
     if (symbol == "beyond_cache") {
         const double last_level = machine::fact(machine, "cache.last_level");
         return beyond_cache_bytes(std::isnan(last_level) ? 0
                                                          : static_cast<std::int64_t>(last_level));
     }
-    return symbol == "all" ? std::max(machine.usable_cores.value_or(1), 1) : 1;
+    if (symbol == "all") return std::max(machine.usable_cores.value_or(1), 1);
+    return symbol == "one" ? std::optional<std::int64_t>{1} : std::nullopt;
 }
 
-} // namespace
-
-bool is_range(std::string_view text) { return text.find(dots) != std::string_view::npos; }
+bool is_range(std::string_view text) { return text.find(range_dots) != std::string_view::npos; }
 
 Result<std::vector<record::Value>>
 values_in_range(const Parameter& parameter, std::string_view text, const record::Machine& machine) {

@@ -11,11 +11,14 @@
 #include "record/model.hpp"
 #include "registry/manifest.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 namespace assay::harness {
 
+inline constexpr std::string_view range_dots = "..";
 /// Is the word written as a range?
 bool is_range(std::string_view text);
 
@@ -24,5 +27,9 @@ bool is_range(std::string_view text);
 /// octave.
 Result<std::vector<record::Value>>
 values_in_range(const Parameter& parameter, std::string_view text, const record::Machine& machine);
+
+/// What the symbol of an integer stands for; an unknown machine has one core and caches of unknown size.
+std::optional<std::int64_t> number_of_symbol(std::string_view symbol,
+                                             const record::Machine& machine);
 
 } // namespace assay::harness

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 namespace assay::record {
@@ -55,6 +56,15 @@ inline constexpr std::array metric_table{
     MetricDefinition{"slowest_time", "s", false, "", "longest time of a call"},
     MetricDefinition{"best_bandwidth", "B/s", true, "", "highest bandwidth"},
 };
+
+/// What a benchmark may call its items, for the unit of their rate: "keys".
+constexpr bool is_item_name(std::string_view name) {
+    constexpr std::size_t longest = 30;
+    for (const char c : name)
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '_' && c != '-')
+            return false;
+    return !name.empty() && name.size() <= longest;
+}
 
 constexpr const MetricDefinition* find_metric(std::string_view name) {
     for (const auto& metric : metric_table)

@@ -405,4 +405,13 @@ std::vector<std::string> above_ceiling(const Case& c) {
     return {begin + " is not the actual limit", begin + " is not the limit it was taken for"};
 }
 
+std::string shown_unit(const Case& c, const Metric& metric) {
+    const auto* definition = find_metric(metric.name);
+    const auto* items = find(c.settings, "items");
+    const auto* name = items == nullptr ? nullptr : std::get_if<std::string>(items);
+    const bool is_named = definition != nullptr && definition->work == "items" &&
+                          metric.unit == definition->unit && name != nullptr && is_item_name(*name);
+    return is_named ? *name + "/s" : metric.unit;
+}
+
 } // namespace assay::record

@@ -87,6 +87,10 @@ double cost_of(const Case& c, const Replica& replica);
 /// mean of these is the case's value.
 std::optional<double> headline_of(const Case& c, const Replica& replica);
 
+/// The unit that people read: a rate of items has the name that the benchmark gives them ("keys/s"), which the case
+/// has as its setting `items`.
+std::string shown_unit(const Case& c, const Metric& metric);
+
 /// The worst of each over the replicas: shortest window, lowest clock, narrowest link, otherwise the
 /// largest. Energy, ECC errors, PCIe replays and NVLink bytes are summed over those that have them.
 /// Disturbances of all, each once.

@@ -2,6 +2,7 @@
 #include "registry/manifest.hpp"
 
 #include "base/file.hpp"
+#include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "json/codec.hpp"
 #include "json/json.hpp"
@@ -59,6 +60,7 @@ void each_field(Visit&& visit, Maybe<Benchmark> auto& benchmark) {
     visit("ceiling", benchmark.ceiling);
     visit("bound", benchmark.bound);
     visit("noise", benchmark.noise);
+    visit("items", benchmark.items);
     visit("rewinds", benchmark.rewinds);
     visit("single_call", benchmark.single_call);
     visit("team", benchmark.team);
@@ -288,9 +290,16 @@ Result<void> check_benchmark(const Benchmark& b) {
         if (text.empty()) return fail(fmt::format("{}: its {} is empty", b.id, name));
     if (auto clean = check_clean({b.place, b.question, b.method, b.caveats}); !clean)
         return fail(fmt::format("{}: {}", b.id, clean.error().message));
-    if (record::find_metric(b.headline) == nullptr)
-        return fail(fmt::format("{}: its headline \"{}\" is not in the table of metrics", b.id,
-                                b.headline));
+    if (record::find_metric(b.headline) == nullptr) {
+        std::vector<std::string> known;
+        for (const auto& metric : record::metric_table) known.emplace_back(metric.name);
+        return fail(fmt::format("{}: its headline {} is not in the table of metrics{}; `assay list "
+                                "--metrics` and share/assay/metrics.json have all",
+                                b.id, json::show_text(b.headline), suggestion(b.headline, known)));
+    }
+    if (b.items && !record::is_item_name(*b.items))
+        return fail(fmt::format("{}: its items {} should be a word in lower case, as in keys", b.id,
+                                json::show_text(*b.items)));
     const auto& units = entry_of(b.bound).units;
     if (!units.empty() &&
         std::ranges::find(units, record::find_metric(b.headline)->unit) == units.end())

@@ -56,6 +56,7 @@ struct Benchmark {
     std::string ceiling; ///< ids of the benchmarks that measure its bound, blank-separated
     BoundBy bound = BoundBy::none;
     Noise noise = Noise::unknown;
+    std::optional<std::string> items; ///< what its work counts as items, in the plural: "keys"
     bool rewinds = false;
     bool single_call = false;
     bool team = false;

@@ -58,6 +58,15 @@ std::optional<record::Value> value_of(const Parameter& parameter, std::string_vi
     return std::string{text};
 }
 
+/// What would be right instead of the word.
+std::string correction(const Parameter& parameter, std::string_view text) {
+    if (const auto near = nearest(text, parameter.names); !near.empty())
+        return fmt::format(" (did you mean {}?)", near);
+    const bool is_number = !text.empty() && text.front() >= '0' && text.front() <= '9';
+    if (parameter.kind != ParameterKind::integer || !is_number || parse_integer(text)) return {};
+    return fmt::format(" (a whole number may end in {})", multiples_text);
+}
+
 bool fits(const Parameter& parameter, const record::Value& value) {
     switch (parameter.kind) {
     case ParameterKind::integer:
@@ -130,9 +139,7 @@ Result<void> check_value(const Parameter& parameter, const record::Value& value)
 Result<record::Value> parse_value(const Parameter& parameter, std::string_view text) {
     auto value = value_of(parameter, text);
     if (value && fits(parameter, *value)) return std::move(*value);
-    const auto near = nearest(text, parameter.names);
-    return refuse(parameter, json::show_text(text),
-                  near.empty() ? "" : fmt::format(" (did you mean {}?)", near));
+    return refuse(parameter, json::show_text(text), correction(parameter, text));
 }
 
 Result<record::Value> value_from_json(const Parameter& parameter, const json::Value& value) {

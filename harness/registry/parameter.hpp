@@ -48,7 +48,7 @@ std::string_view expected_text(ParameterKind kind);
 std::string range_of(const Parameter& parameter);
 
 Result<void> check_value(const Parameter& parameter, const record::Value& value);
-/// "64MiB", "0.5", "true", "fp64". Integers take the suffixes KiB, MiB and GiB.
+/// "64MiB", "0.5", "true", "fp64". Integers take the suffixes of base/quantity.hpp.
 Result<record::Value> parse_value(const Parameter& parameter, std::string_view text);
 /// As in suites and manifests; an integer may be written as a text with a suffix.
 Result<record::Value> value_from_json(const Parameter& parameter, const json::Value& value);

@@ -205,6 +205,8 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
     if (const auto joined = join(**module, *benchmark); !joined) return give_up(joined.error());
     if (!all_agree(std::move(fit), result)) return;
 
+    if (benchmark->items != nullptr && *benchmark->items != '\0')
+        services_.settings.push_back({"items", std::string{benchmark->items}});
     reports_.phase({.id = request.id, .phase = "setting up"});
     const auto start = std::chrono::steady_clock::now();
     const auto created = subject.create();

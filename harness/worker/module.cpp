@@ -231,6 +231,9 @@ Result<Benchmark> benchmark_of(const assay_benchmark& from) {
                  .bound = is_known ? static_cast<BoundBy>(from.bound) : BoundBy::none,
                  .noise = from.noise <= ASSAY_NOISE_LATENCY ? static_cast<Noise>(from.noise)
                                                             : Noise::unknown,
+                 .items = from.items == nullptr || *from.items == '\0'
+                              ? std::nullopt
+                              : std::optional<std::string>{from.items},
                  .rewinds = (from.flags & ASSAY_REWINDS) != 0,
                  .single_call = (from.flags & ASSAY_SINGLE_CALL) != 0,
                  .team = (from.flags & ASSAY_TEAM) != 0,

@@ -43,17 +43,18 @@ std::string english_title(std::string_view name) {
 }
 
 /// What people ask of a service: how long half of the calls take, and all but one in a hundred.
-std::string with_percentiles(const record::Metric& metric) {
-    const std::string value = record::human(*metric.value, metric.unit);
+std::string with_percentiles(const record::Metric& metric, std::string_view unit) {
+    const std::string value = record::human(*metric.value, unit);
     if (!metric.p99 || !metric.median) return value;
-    return say<text::words::percentiles>(value, record::human(*metric.median, metric.unit),
-                                         record::human(*metric.p99, metric.unit));
+    return say<text::words::percentiles>(value, record::human(*metric.median, unit),
+                                         record::human(*metric.p99, unit));
 }
 
 void add_figures(const Case& c, Row& row) {
     const record::Metric* first = headline(c);
     if (first == nullptr) return;
-    row.value = record::human(*first->value, first->unit);
+    row.unit = record::shown_unit(c, *first);
+    row.value = record::human(*first->value, row.unit);
     row.title = metric_title(first->name);
     row.interval = interval_in_words(*first);
     row.covers = covers_in_words(c, *first);
@@ -61,23 +62,24 @@ void add_figures(const Case& c, Row& row) {
     row.number = first->value;
     row.low = first->low;
     row.high = first->high;
-    row.unit = first->unit;
     row.higher_is_better = first->higher_is_better;
     if (const auto share = ceiling_share(c)) {
         row.share = record::human_percent(*share);
         row.ceiling = c.ceiling.value;
     }
     for (std::size_t i = 1; i < c.metrics.size(); ++i)
-        if (const auto& metric = c.metrics[i]; metric.value)
+        if (const auto& metric = c.metrics[i]; metric.value) {
+            const auto unit = record::shown_unit(c, metric);
             row.figures.push_back({.title = metric_title(metric.name),
-                                   .text = with_percentiles(metric),
+                                   .text = with_percentiles(metric, unit),
                                    .key = english_title(metric.name),
                                    .number = metric.value,
-                                   .unit = metric.unit,
+                                   .unit = unit,
                                    .low = metric.low,
                                    .high = metric.high,
                                    .interval = interval_in_words(metric),
                                    .name = metric.name});
+        }
 }
 
 void add_notes(const Case& c, Row& row) {

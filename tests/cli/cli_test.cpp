@@ -16,8 +16,9 @@
 namespace {
 
 using namespace assay;
+using cli_test::expect_refusal;
 using cli_test::Folder;
-using cli_test::Outcome;
+using cli_test::parsed;
 using cli_test::run;
 using ::testing::AllOf;
 using ::testing::AnyOf;
@@ -25,21 +26,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-/// One message on stderr that begins with the program's name; nothing on stdout.
-void expect_refusal(const Outcome& outcome, int code, const std::vector<std::string>& parts) {
-    EXPECT_EQ(outcome.code, code) << outcome.error;
-    EXPECT_THAT(outcome.output, IsEmpty());
-    EXPECT_THAT(outcome.error, StartsWith("assay: "));
-    EXPECT_LT(outcome.error.size(), 1000U) << "a message, not a dump";
-    for (const auto& part : parts) EXPECT_THAT(outcome.error, HasSubstr(part));
-}
-
-json::Value parsed(const Outcome& outcome) {
-    const auto value = json::parse(outcome.output, "stdout");
-    EXPECT_TRUE(value) << outcome.output;
-    return value ? *value : json::Value::object();
-}
 
 TEST(Cli, UnknownNamesGetTheNearestKnown) {
     expect_refusal(run({"lst"}), 2, {"lst", "list"});
@@ -127,7 +113,13 @@ TEST(Cli, TagsAndNotesAreChecked) {
     refused(std::string(41, 'a') + "=b7", "1 to 40");
     refused("rack=", "1 to 200");
     refused("rack=" + std::string(201, 'b'), "1 to 200");
-    refused("rack=b\n7", "control characters");
+    for (const char* value : {"b\n7", "b\x1b[31m7", "b\x7f",
+                              "b\xc2\x9b"
+                              "31m"})
+        refused(std::string{"rack="} + value, "control characters");
+    for (const char* option : {"--note", "--campaign", "--provider", "--instance", "--zone"})
+        expect_refusal(run({"run", "quick", "--dry-run", option, "a\x1b]0;owned\a"}), 2,
+                       {option, "control characters"});
     expect_refusal(run({"run", "quick", "--dry-run", "--tag", "a=1", "--tag", "a=2"}), 2,
                    {"twice"});
     expect_refusal(run({"run", "quick", "--dry-run", "--note", ""}), 2, {"--note"});

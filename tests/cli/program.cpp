@@ -2,6 +2,8 @@
 #include "program.hpp"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <spawn.h>
 #include <stdlib.h> // mkdtemp is POSIX, not std
 #include <sys/wait.h>
@@ -52,7 +54,7 @@ Outcome run(const std::vector<std::string>& arguments, const Options& options) {
     const std::string output = options.output.empty() ? folder.path() / "out" : options.output;
     const std::string error = options.error.empty() ? folder.path() / "err" : options.error;
     std::vector<std::string> texts = options.through;
-    texts.emplace_back(ASSAY_PROGRAM);
+    texts.push_back(options.program.empty() ? ASSAY_PROGRAM : options.program.string());
     texts.insert(texts.end(), arguments.begin(), arguments.end());
     auto environment = environment_with(options.environment);
     posix_spawn_file_actions_t actions{};
@@ -87,6 +89,20 @@ Outcome run(const std::vector<std::string>& arguments, const Options& options) {
     return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
             .output = options.output.empty() ? content_of(output) : "",
             .error = options.error.empty() ? content_of(error) : ""};
+}
+
+void expect_refusal(const Outcome& outcome, int code, const std::vector<std::string>& parts) {
+    EXPECT_EQ(outcome.code, code) << outcome.error;
+    EXPECT_THAT(outcome.output, ::testing::IsEmpty());
+    EXPECT_THAT(outcome.error, ::testing::StartsWith("assay: "));
+    EXPECT_LT(outcome.error.size(), 1000U) << "a message, not a dump";
+    for (const auto& part : parts) EXPECT_THAT(outcome.error, ::testing::HasSubstr(part));
+}
+
+json::Value parsed(const Outcome& outcome) {
+    const auto value = json::parse(outcome.output, "stdout");
+    EXPECT_TRUE(value) << outcome.output;
+    return value ? *value : json::Value::object();
 }
 
 Folder::Folder() {

@@ -4,6 +4,8 @@
 
 #pragma once
 
+#include "json/json.hpp"
+
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -22,6 +24,7 @@ struct Options {
     std::filesystem::path output;         ///< where stdout goes instead of into the outcome
     std::filesystem::path error;          ///< where stderr goes
     std::filesystem::path folder;         ///< that it is started in
+    std::filesystem::path program;        ///< instead of that of this build
     std::vector<std::string> through;     ///< a command that starts it: "/usr/bin/prlimit", ...
     bool closed = false;                  ///< descriptors 0 to 2 are closed
     bool no_reader = false;               ///< stdout and stderr are a pipe that nobody reads
@@ -30,6 +33,11 @@ struct Options {
 
 /// `assay` of this build, with these arguments.
 Outcome run(const std::vector<std::string>& arguments, const Options& options = {});
+
+/// One message on stderr that begins with the program's name; nothing on stdout.
+void expect_refusal(const Outcome& outcome, int code, const std::vector<std::string>& parts);
+/// stdout, which must be JSON.
+json::Value parsed(const Outcome& outcome);
 
 /// A folder for one test, gone afterwards.
 class Folder {

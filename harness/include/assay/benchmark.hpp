@@ -64,6 +64,8 @@ struct Info {
     std::int64_t trial_bytes = 0;
     Bound bound = Bound::none; ///< its inputs are passed to Context::tell
     Noise noise = Noise::unknown;
+    const char* items =
+        ""; ///< what Work::items counts, in the plural: "keys" makes its rate "keys/s"
 };
 
 enum class Links : std::uint32_t {

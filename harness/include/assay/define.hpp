@@ -407,6 +407,7 @@ consteval assay_benchmark define() {
     b.trial_bytes = B::info.trial_bytes;
     b.bound = static_cast<std::uint32_t>(B::info.bound);
     b.noise = static_cast<std::uint32_t>(B::info.noise);
+    b.items = B::info.items;
     return b;
 }
 

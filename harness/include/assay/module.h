@@ -251,6 +251,7 @@ typedef struct assay_benchmark {
                             milliseconds; 0: a few MiB */
     uint32_t bound;          /* enum assay_bound */
     uint32_t noise;          /* enum assay_noise; 0 in modules from before there was one */
+    const char* items; /* what assay_work.items counts, in the plural: "keys"; NULL or "": items */
 } assay_benchmark;
 
 /* An environment variable that a library reads when it is loaded and that changes its speed. The

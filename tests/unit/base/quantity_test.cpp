@@ -36,9 +36,17 @@ TEST(Quantity, SizesAndRatesTakeUnits) {
 TEST(Quantity, WholeNumbersTakeUnitsAndDoNotOverflow) {
     EXPECT_EQ(parse_integer("-3"), -3);
     EXPECT_EQ(parse_integer("64MiB"), 64 << 20);
+    EXPECT_EQ(parse_integer("64Ki"), 64 << 10);
+    EXPECT_EQ(parse_integer("4Mi"), 4 << 20);
+    EXPECT_EQ(parse_integer("2Ti"), parse_integer("2TiB"));
+    EXPECT_EQ(parse_integer("2TiB"), std::int64_t{2} << 40);
+    EXPECT_EQ(parse_integer("3k"), 3000);
+    EXPECT_EQ(parse_integer("4M"), 4'000'000);
+    EXPECT_EQ(parse_integer("2e9"), 2'000'000'000);
     EXPECT_EQ(parse_integer("9223372036854775807"), std::numeric_limits<std::int64_t>::max());
     for (const char* text :
-         {"", "MiB", "1.5", "1MB", "1 MiB", "9223372036854775807KiB", "8589934592GiB"})
+         {"", "MiB", "1.5", "1MB", "1 MiB", "9223372036854775807KiB", "8589934592GiB", "64Kx",
+          "64K", "64ki", "1e", "1e-3", "1e19", "1e6k", "1e999", "9e18Ti", "Ki"})
         EXPECT_FALSE(parse_integer(text)) << text;
     EXPECT_EQ(parse_real("0.5"), 0.5);
     EXPECT_FALSE(parse_real("0.5s"));

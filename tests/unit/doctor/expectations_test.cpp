@@ -32,7 +32,19 @@ TEST(Expectations, SayWhatWasFound) {
     const auto memory = check_expectations(machine, {"memory=8GiB"});
     ASSERT_FALSE(memory);
     EXPECT_THAT(memory.error().message, HasSubstr("4 GiB"));
-    for (const char* text : {"cors=2", "cores", "cores=", "cores=two", "cores=-1", "=2", ""}) {
+    machine.memory_limit_bytes.reset();
+    machine.memory_bytes = std::int64_t{1007} << 30; // of a machine with 1 TiB
+    EXPECT_TRUE(check_expectations(machine, {"memory=1TiB", "memory>=1000Gi", "cores>=1"}));
+    EXPECT_FALSE(check_expectations(machine, {"memory>=1TiB"}));
+    EXPECT_FALSE(check_expectations(machine, {"memory=1100GiB"}));
+    EXPECT_FALSE(check_expectations(machine, {"cores>=3"}));
+    machine.platform.network = {{.name = "eth0", .address = "0000:01:00.0"},
+                                {.name = "mlx5_0:1", .address = "0000:01:00.0"},
+                                {.name = "eth1", .address = "0000:02:00.0"}};
+    EXPECT_TRUE(check_expectations(machine, {"nics=2"}));
+    for (const char* text :
+         {"memory=1Tx", "memory>=", "memory>1TiB", "memory=>1TiB", ">=2", "nics=2.5", "cors=2",
+          "cores", "cores=", "cores=two", "cores=-1", "=2", ""}) {
         const auto wrong = check_expectations(machine, {text});
         ASSERT_FALSE(wrong) << text;
         EXPECT_EQ(wrong.error().fault, Fault::usage) << text;

@@ -25,7 +25,7 @@ json::Value schema() {
 }
 
 TEST(Suite, ShippedOnesAreReadAndFollowTheirSchema) {
-    for (const char* name : {"quick", "standard"}) {
+    for (const char* name : {"quick", "standard", "quarterly-draft"}) {
         const auto path = suites / (std::string{name} + ".json");
         const auto suite = harness::read_suite(path);
         ASSERT_TRUE(suite) << suite.error().message;
@@ -94,6 +94,9 @@ INSTANTIATE_TEST_SUITE_P(
             R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b","parameters":{"n":[[1]]}}]})",
             "parameters.n"},
         Mistake{
+            R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b","needs":["gpu"]}]})",
+            "needs"},
+        Mistake{
             R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b","paramters":{}}]})",
             "parameters"}));
 
@@ -107,6 +110,33 @@ TEST(Suite, BudgetsThatContradictEachOtherAreRefused) {
         harness::read_suite(folder.write("s.json", whole(R"(,"protocol":{"limit_seconds":5})")));
     ASSERT_FALSE(limit);
     EXPECT_THAT(limit.error().message, HasSubstr("limit_seconds"));
+}
+
+TEST(Suite, FrozenOnesAreAsTheyWereFrozen) {
+    const auto frozen = harness::read_frozen(suites / "frozen.json");
+    ASSERT_TRUE(frozen) << frozen.error().message;
+    for (const auto& [name, digest] : *frozen) {
+        const auto suite = harness::read_suite(suites / (name + ".json"));
+        ASSERT_TRUE(suite) << suite.error().message;
+        EXPECT_EQ(suite->digest, digest) << "a changed suite needs a new name: " << name;
+    }
+}
+
+TEST(Suite, ItsDigestIsOfItsContent) {
+    const auto digest = [](const std::string& text) {
+        const auto suite = harness::parse_suite(text, "s");
+        return suite ? suite->digest : suite.error().message;
+    };
+    const auto text = whole(R"(,"replicas":2)");
+    EXPECT_EQ(digest(text).size(), 64U);
+    EXPECT_EQ(digest(text), digest(" " + text + "\n"));
+    EXPECT_NE(digest(text), digest(whole(R"(,"replicas":3)")));
+    const harness::FrozenSuites frozen{{"x", digest(text)}, {"z", "other"}};
+    EXPECT_TRUE(harness::parse_suite(text, "s", frozen)->is_frozen);
+    const auto edited = harness::parse_suite(whole(R"(,"replicas":3)"), "s", frozen);
+    ASSERT_FALSE(edited);
+    EXPECT_EQ(edited.error().fault, Fault::usage);
+    EXPECT_THAT(edited.error().message, AllOf(HasSubstr("\"x\""), HasSubstr("new name")));
 }
 
 TEST(Suite, EveryTruncationIsAnErrorAndNoneACrash) {

@@ -93,6 +93,21 @@ TEST(Summarise, HeadlineThenTimeThenTheOtherRatesThenWhatWasReported) {
     EXPECT_DOUBLE_EQ(*c.metrics[4].value, 1e-6);
 }
 
+TEST(Summarise, ARateOfNamedItemsIsShownWithTheirName) {
+    Case c = measured({1.0, 1.0}, {{"items", 10.0}, {"bytes", 8.0}}, "item_rate");
+    conclude(c, 2);
+    EXPECT_EQ(shown_unit(c, c.metrics.front()), "1/s");
+    c.settings = {{"items", std::string{"keys"}}};
+    EXPECT_EQ(shown_unit(c, c.metrics.front()), "keys/s");
+    EXPECT_EQ(shown_unit(c, c.metrics.back()), "B/s") << c.metrics.back().name;
+    EXPECT_EQ(c.metrics.front().unit, "1/s") << "what is stored does not change";
+    for (const auto& odd : {record::Value{std::string{"<b>keys\x1b[0m"}}, record::Value{true},
+                            record::Value{std::string(31, 'k')}}) {
+        c.settings = {{"items", odd}};
+        EXPECT_EQ(shown_unit(c, c.metrics.front()), "1/s");
+    }
+}
+
 TEST(Summarise, AReportedFigureMayBeTheHeadline) {
     Case c = measured({1, 1}, {}, "latency");
     c.replicas[0].extra = {{"latency", 1e-6}};

@@ -37,6 +37,19 @@ TEST(Parameter, IntegersRoundTripToTheirEnds) {
     EXPECT_FALSE(value_from_json(p, json::Value(std::numeric_limits<std::uint64_t>::max())));
 }
 
+TEST(Parameter, AnUnknownSuffixIsToldWhichThereAre) {
+    const auto p = of(ParameterKind::integer);
+    EXPECT_EQ(parse_value(p, "64Ki"), record::Value{std::int64_t{65536}});
+    EXPECT_EQ(value_from_json(p, json::Value("1e6")), record::Value{std::int64_t{1'000'000}});
+    for (const char* text : {"64Kx", "64K", "1.5Mi"}) {
+        const auto refused = parse_value(p, text);
+        ASSERT_FALSE(refused) << text;
+        EXPECT_THAT(refused.error().message,
+                    ::testing::AllOf(::testing::HasSubstr(text), ::testing::HasSubstr("Ki, Mi")));
+    }
+    EXPECT_FALSE(parse_value(of(ParameterKind::real), "1Ki"));
+}
+
 TEST(Parameter, RealsAreFiniteAndInRange) {
     const auto p = of(ParameterKind::real);
     EXPECT_EQ(parse_value(p, "0.25"), record::Value{0.25});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/case_worker.hpp"
+#include "worker/module.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,6 +34,17 @@ private:
 std::string device_at_start(const message::Result& result) {
     const auto* value = record::find(result.result.settings, "device_at_start");
     return value == nullptr ? "" : record::to_string(*value);
+}
+
+TEST(CaseWorker, ItemsHaveTheNameThatTheBenchmarkGivesThem) {
+    auto result = Worker{}.measure(false, "host");
+    ASSERT_TRUE(result.replica().seconds) << result.replica().reason;
+    const auto* items = record::find(result.result.settings, "items");
+    ASSERT_NE(items, nullptr);
+    EXPECT_EQ(record::to_string(*items), "waits");
+    const auto module = Module::load(ASSAY_LASTING_MODULE);
+    ASSERT_TRUE(module);
+    EXPECT_EQ(describe(*module)->benchmarks.front().items, "waits");
 }
 
 TEST(CaseWorker, ACaseThatIsSustainedHasLongBatchesAfterALoad) {

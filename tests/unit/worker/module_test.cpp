@@ -36,6 +36,7 @@ TEST(Module, ASoundOneIsDescribed) {
     EXPECT_EQ(manifest->module, "odd");
     EXPECT_EQ(manifest->build_id.size(), 40U) << "a SHA-1 by the linker";
     EXPECT_EQ(manifest->benchmarks.at(0).parameters.at(0).integer_high, 9);
+    EXPECT_FALSE(manifest->benchmarks.at(0).items) << "it names none";
     EXPECT_NE(module->find("odd.one"), nullptr);
     EXPECT_EQ(module->find("odd.two"), nullptr);
 }

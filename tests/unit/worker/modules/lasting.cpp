@@ -27,6 +27,7 @@ public:
         .caveats = "None.",
         .headline = "time",
         .place = "pretended",
+        .items = "waits",
     };
     static constexpr std::tuple axes{
         boolean("sustained", "asks for it", &Params::sustained, {true}),

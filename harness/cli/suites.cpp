@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/console.hpp"
+#include "cli/verbs.hpp"
+#include "json/json.hpp"
+#include "machine/inventory.hpp"
+#include "plan/planner.hpp"
+#include "plan/suite.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::cli {
+namespace {
+
+struct Row {
+    harness::Suite suite;
+    harness::Plan plan; ///< of what can run here, which may be nothing
+};
+
+Result<Row> row_of(const harness::Catalogue& catalogue, const record::Machine& machine,
+                   const std::string& name) {
+    auto suite = harness::read_suite(harness::find_suite(name));
+    if (!suite) return tl::unexpected{suite.error()};
+    auto plan = harness::make_plan(catalogue, {.what = {name}, .machine = machine});
+    return Row{.suite = std::move(*suite),
+               .plan = plan ? std::move(*plan) : harness::Plan{.notes = {plan.error().message}}};
+}
+
+json::Value as_json(const Row& row) {
+    const auto& [suite, plan] = row;
+    return {{"name", suite.name},
+            {"description", suite.description},
+            {"file", suite.source},
+            {"frozen", suite.is_frozen},
+            {"digest", suite.digest},
+            {"replicas", suite.replicas},
+            {"cases", plan.cases.size()},
+            {"expected_seconds", plan.expected_seconds},
+            {"not_here", plan.not_here.size()},
+            {"notes", plan.notes}};
+}
+
+} // namespace
+
+ExitCode list_suites(const harness::Catalogue& catalogue, const Options& options) {
+    const auto machine = machine::inspect({.core_clock = false});
+    json::Value document{{"schema", "assay.suites/1"}, {"suites", json::Value::array()}};
+    Table table{{"SUITE", "CASES", "NOT HERE", "MIN:S", "FROZEN", "PURPOSE"}};
+    for (const std::size_t column : {1U, 2U, 3U}) table.align_right(column);
+    for (const auto& name : harness::suite_names()) {
+        const auto row = row_of(catalogue, machine, name);
+        if (!row) return report(row.error());
+        document["suites"].push_back(as_json(*row));
+        table.add({row->suite.name, std::to_string(row->plan.cases.size()),
+                   std::to_string(row->plan.not_here.size()),
+                   clock_text(row->plan.expected_seconds), row->suite.is_frozen ? "yes" : "no",
+                   row->suite.description});
+    }
+    print(options.json ? json::to_text(document) : table.text(terminal_of(STDOUT_FILENO)));
+    return ExitCode::done;
+}
+
+} // namespace assay::cli

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/filter.hpp"
+
+#include "base/nearest.hpp"
+#include "base/text.hpp"
+#include "json/words.hpp"
+#include "plan/value_range.hpp"
+#include "registry/parameter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+bool has_module(const Catalogue& catalogue, std::string_view name) {
+    return std::ranges::find(catalogue.modules, name, &Manifest::module) != catalogue.modules.end();
+}
+
+/// Calls `visit` with every benchmark that the selector matches.
+template <class Visit>
+void each_match(const Catalogue& catalogue, const Selector& selector, Visit&& visit) {
+    for (const auto& module : catalogue.modules)
+        for (const auto& benchmark : module.benchmarks)
+            if (selector.matches(module, benchmark)) visit(benchmark);
+}
+
+std::optional<double> number_of(const record::Value& value, const record::Machine& machine) {
+    if (const auto* number = std::get_if<double>(&value)) return *number;
+    if (const auto* number = std::get_if<std::int64_t>(&value)) return static_cast<double>(*number);
+    const auto* symbol = std::get_if<std::string>(&value);
+    const auto number = symbol == nullptr ? std::nullopt : number_of_symbol(*symbol, machine);
+    return number ? std::optional{static_cast<double>(*number)} : std::nullopt;
+}
+
+} // namespace
+
+/// One of the alternatives: a value, or a range whose ends may be left out.
+Result<void> Filter::take(const Parameter& parameter, std::string_view word,
+                          Condition& into) const {
+    const bool is_number =
+        parameter.kind == ParameterKind::integer || parameter.kind == ParameterKind::real;
+    if (!is_number || !is_range(word)) {
+        auto value = parse_value(parameter, word);
+        if (!value) return tl::unexpected{value.error()};
+        into.values.push_back(std::move(*value));
+        return {};
+    }
+    Range range;
+    const auto end_of = [&](std::string_view text, std::optional<double>& to) -> Result<void> {
+        if (text.empty()) return {};
+        // Cases may be asked for up to a size that no case can have.
+        auto wide = parameter;
+        wide.integer_low = 0;
+        wide.integer_high = std::numeric_limits<std::int64_t>::max();
+        wide.real_low = std::numeric_limits<double>::lowest();
+        wide.real_high = std::numeric_limits<double>::max();
+        const auto value = parse_value(wide, text);
+        if (!value) return tl::unexpected{value.error()};
+        to = number_of(*value, *machine_);
+        return {};
+    };
+    const auto at = word.find(range_dots);
+    if (auto read = end_of(word.substr(0, at), range.low); !read) return read;
+    if (auto read = end_of(word.substr(at + range_dots.size()), range.high); !read) return read;
+    if (range.low && range.high && *range.low > *range.high)
+        return fail(fmt::format("{} is empty: its lower end is above the upper", word));
+    into.ranges.push_back(range);
+    return {};
+}
+
+/// "size=512..|128"
+Result<Filter::Condition> Filter::condition(const Catalogue& catalogue,
+                                            std::string_view word) const {
+    const auto equals = std::min(word.find('='), word.size() - 1);
+    Condition found{.parameter = std::string{word.substr(0, equals)}};
+    const auto alternatives = word.substr(equals + 1);
+    if (alternatives.empty())
+        return fail(
+            fmt::format("{} should be PARAMETER=VALUES, as in size=512.. or precision=fp64|fp32",
+                        json::show_text(word)));
+    std::vector<std::string> known;
+    std::vector<const Parameter*> parameters;
+    each_match(catalogue, selector_, [&](const Benchmark& benchmark) {
+        for (const auto& parameter : benchmark.parameters) {
+            known.push_back(parameter.name);
+            if (parameter.name == found.parameter) parameters.push_back(&parameter);
+        }
+    });
+    if (parameters.empty())
+        return fail(fmt::format("{} has no parameter {}{}", selector_.id(),
+                                json::show_text(found.parameter),
+                                suggestion(found.parameter, known)));
+    for (const auto alternative : split(alternatives, '|')) {
+        // Libraries need not know the same values: one that knows it is enough.
+        std::optional<Error> refusal;
+        bool taken = false;
+        for (const auto* parameter : parameters) {
+            if (taken) break;
+            auto done = take(*parameter, alternative, found);
+            taken = done.has_value();
+            if (!done) refusal = done.error();
+        }
+        if (!taken) return tl::unexpected{*refusal};
+    }
+    return found;
+}
+
+bool Filter::meets(const Condition& condition, const record::Value& value) const {
+    if (std::ranges::find(condition.values, value) != condition.values.end()) return true;
+    const auto number = number_of(value, *machine_);
+    return number && std::ranges::any_of(condition.ranges, [&](const Range& range) {
+               return *number >= range.low.value_or(*number) &&
+                      *number <= range.high.value_or(*number);
+           });
+}
+
+bool Filter::matches(const PlannedCase& planned) const {
+    return matches(*planned.module, *planned.benchmark) &&
+           std::ranges::all_of(conditions_, [&](const Condition& condition) {
+               const auto* value = record::find(planned.parameters, condition.parameter);
+               return value != nullptr && meets(condition, *value);
+           });
+}
+
+Result<Filter> Filter::parse(const Catalogue& catalogue, std::string_view option,
+                             const std::string& text, const record::Machine& machine) {
+    const auto pieces = words(text);
+    const std::string name{pieces.empty() ? "" : pieces.front()};
+    auto selector =
+        Selector::parse(has_module(catalogue, name) ? fmt::format("*[{}]", name) : name);
+    if (!selector) return tl::unexpected{selector.error()};
+    bool any = false;
+    each_match(catalogue, *selector, [&](const Benchmark&) { any = true; });
+    if (!any) {
+        auto known = benchmark_ids(catalogue);
+        std::ranges::move(module_names(catalogue), std::back_inserter(known));
+        return fail(fmt::format("{} {}: there is no such benchmark, family or library{}", option,
+                                json::show_text(name), suggestion(name, known)));
+    }
+    Filter filter{std::move(*selector), machine};
+    for (std::size_t i = 1; i < pieces.size(); ++i) {
+        auto condition = filter.condition(catalogue, pieces[i]);
+        if (!condition)
+            return fail(
+                fmt::format("{} {}: {}", option, json::show_text(text), condition.error().message));
+        filter.conditions_.push_back(std::move(*condition));
+    }
+    return filter;
+}
+
+} // namespace assay::harness

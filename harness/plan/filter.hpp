@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An item of --only or --exclude: which benchmarks, and of them which cases by the values of their parameters:
+// "gemm.square size=512..4096 precision=fp64|fp32".
+
+#pragma once
+
+#include "base/result.hpp"
+#include "plan/plan.hpp"
+#include "registry/catalogue.hpp"
+#include "registry/selector.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::harness {
+
+class Filter {
+public:
+    /// A benchmark, a pattern, a family or a library, then conditions. `option` begins every message. What no
+    /// benchmark here can meet is a usage error.
+    static Result<Filter> parse(const Catalogue& catalogue, std::string_view option,
+                                const std::string& text, const record::Machine& machine);
+
+    bool matches(const Manifest& module, const Benchmark& benchmark) const {
+        return selector_.matches(module, benchmark);
+    }
+    /// Whether each matching benchmark is meant with all its cases.
+    bool is_whole() const { return conditions_.empty(); }
+    /// Does the case have these values? One without the parameter does not.
+    bool matches(const PlannedCase& planned) const;
+
+private:
+    /// Values between two ends; a symbol counts as what it stands for on this machine.
+    struct Range {
+        std::optional<double> low;
+        std::optional<double> high;
+    };
+    struct Condition {
+        std::string parameter;
+        std::vector<record::Value> values;
+        std::vector<Range> ranges;
+    };
+    explicit Filter(Selector selector, const record::Machine& machine)
+        : selector_{std::move(selector)}, machine_{&machine} {}
+    Result<Condition> condition(const Catalogue& catalogue, std::string_view word) const;
+    Result<void> take(const Parameter& parameter, std::string_view word, Condition& into) const;
+    bool meets(const Condition& condition, const record::Value& value) const;
+
+    Selector selector_;
+    const record::Machine* machine_;
+    std::vector<Condition> conditions_{};
+};
+
+} // namespace assay::harness
