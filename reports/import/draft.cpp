@@ -77,6 +77,9 @@ void Draft::begin_process(std::string where) { processes_.push_back({std::move(w
 
 void Draft::skip(std::string where, std::string_view text, std::string reason) {
     constexpr std::size_t shown = 120; // bytes of a line: enough to find it by
+    constexpr std::size_t most = 100'000;
+    if (import_.not_understood.size() >= most)
+        return note("more lines were not understood than are listed");
     import_.not_understood.push_back(
         {std::move(where), json::show_text(text, shown), std::move(reason)});
 }
@@ -201,6 +204,9 @@ void Draft::add_to(Gathered& gathered, const Reading& reading) {
 void Draft::refuse_other_hosts(const Gathered& gathered) {
     const auto& a = processes_[gathered.processes.front()];
     const auto& b = processes_[gathered.processes.back()];
+    if (&a != &b)
+        note("several outputs in the file hold the same cases: each is taken as a process of one "
+             "measurement");
     if (a.hosts.empty() || b.hosts.empty() || a.hosts == b.hosts || !refusal_.empty()) return;
     const auto names = [](const Process& process) {
         constexpr std::size_t shown = 60; // bytes

@@ -109,7 +109,9 @@ InputLines::InputLines(std::string_view text) : rest_{text} {
     }
     // A number in front is a label where most lines have one.
     const bool most = likely * 2 > all;
-    if (certain > 0 || most) sort_by_label(text, !most);
+    if (certain == 0 && !most) return;
+    sorted_.reserve(all);
+    sort_by_label(text, !most);
 }
 
 void InputLines::sort_by_label(std::string_view text, bool only_certain) {
@@ -125,7 +127,8 @@ void InputLines::sort_by_label(std::string_view text, bool only_certain) {
         const auto label = labels.try_emplace(labelled.label, labels.size()).first->second;
         sorted_.push_back({content, number, label});
     }
-    std::ranges::stable_sort(sorted_, {}, &Line::label);
+    if (!std::ranges::is_sorted(sorted_, {}, &Line::label))
+        std::ranges::stable_sort(sorted_, {}, &Line::label);
     rest_ = {};
 }
 

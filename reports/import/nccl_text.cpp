@@ -71,6 +71,7 @@ public:
     Reader(std::string_view source, Draft& draft) : source_{source}, draft_{draft} {}
 
     Result<void> read(std::string_view text) {
+        find_programs(text);
         for (InputLines lines{text}; !draft_.is_full() && lines.next();) {
             number_ = lines.number();
             if (auto done = line(lines.content()); !done) return done;
@@ -79,6 +80,27 @@ public:
     }
 
 private:
+    /// Lines that start a program, in the order of the file: a shell's have no label. One that an output has ended behind
+    /// names no further output.
+    void find_programs(std::string_view text) {
+        std::size_t number = 0;
+        while (!text.empty()) {
+            const auto content = trimmed(take_label(take_line(text)).rest);
+            ++number;
+            if (content.find("Out of bounds values") != std::string_view::npos) {
+                programs_[number] = {};
+            } else if (content.find("_perf") != std::string_view::npos &&
+                       !content.starts_with('#')) {
+                if (const auto program = program_in(words_of(content)); !program.empty())
+                    programs_[number] = program;
+            }
+        }
+    }
+    std::string_view program_before(std::size_t number) const {
+        const auto next = programs_.lower_bound(number);
+        return next == programs_.begin() ? std::string_view{} : std::prev(next)->second;
+    }
+
     std::string where() const { return fmt::format("line {}", number_); }
     tl::unexpected<Error> refused(const std::string& why) const {
         return fail(fmt::format("{}: {}: {}", source_, where(), why));
@@ -119,9 +141,8 @@ private:
             if (const auto wrong = number_of(words[5]); wrong && *wrong > 0) flush(wrong);
         } else if (text.starts_with("error:") && comment) {
             draft_.note("nccl-tests says " + std::string{text});
-        } else if (const auto program = program_in(words); !program.empty()) {
-            program_ = program;
-        } else if (!comment && !text.starts_with("Avg bus bandwidth")) {
+        } else if (!comment && !programs_.contains(number_) &&
+                   !text.starts_with("Avg bus bandwidth")) {
             return row(text, words);
         }
         return {};
@@ -141,7 +162,7 @@ private:
             if (auto done = finish(); !done) return done;
             output_ = {};
             output_.where = where();
-            output_.said = std::exchange(program_, {});
+            output_.said = program_before(number_);
             draft_.begin_process(where());
         }
         output_.part = part;
@@ -313,7 +334,7 @@ private:
     std::string_view source_;
     Draft& draft_;
     Output output_;
-    std::string_view program_; ///< of a line that starts it, for the next output
+    std::map<std::size_t, std::string_view> programs_; ///< by line; empty where an output ends
     std::size_t number_ = 0;
     std::vector<std::pair<nccl::Line, nccl::Figures>> unchecked_;
 };

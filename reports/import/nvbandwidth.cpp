@@ -203,6 +203,12 @@ private:
             draft_.add_software("cuda.runtime", cuda_version(std::string{behind_colon}));
         } else if (text.starts_with("Driver Version:")) {
             draft_.add_software("driver.version", behind_colon);
+        } else if (const auto device = text.find("): device ");
+                   text.starts_with("Process ") && device != std::string_view::npos) {
+            // On several hosts: "Process 0 (node7): device 0: NVIDIA H100 (00000000:04:00)".
+            const auto bracket = text.find('(');
+            draft_.add_host(text.substr(bracket + 1, device - bracket - 1));
+            read_device(text.substr(device + 3), draft_);
         } else if (text.starts_with("Device ")) {
             // From 0.8 on the host stands alone in the line before.
             if (words_of(before_).size() == 1) draft_.add_host(before_);

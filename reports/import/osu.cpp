@@ -89,6 +89,8 @@ private:
             set("window", trimmed(line.substr(line.find(':') + 1)));
         } else if (line.starts_with("Synchronization:")) {
             set("synchronization", trimmed(line.substr(line.find(':') + 1)));
+        } else if (line.starts_with("Number of ")) { // "Number of Sender threads: 2"
+            pairs(fmt::format("[{}]", line.substr(10)));
         } else if (line.starts_with('[')) {
             pairs(line);
         } else if (std::ranges::any_of(columns_of(line), [](const auto column) {
@@ -172,8 +174,11 @@ private:
             const auto end = part.find(']');
             if (colon == std::string_view::npos || end == std::string_view::npos || end < colon)
                 continue;
-            if (const auto value = integer_of(trimmed(part.substr(colon + 1, end - colon - 1))))
-                parameters_.push_back({word_of(part.substr(0, colon)), *value});
+            if (const auto value = integer_of(trimmed(part.substr(colon + 1, end - colon - 1)))) {
+                const auto name = word_of(part.substr(0, colon));
+                set(name, "");
+                parameters_.push_back({name, *value});
+            }
         }
     }
 

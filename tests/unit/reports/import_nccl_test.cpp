@@ -128,9 +128,31 @@ TEST(ImportNccl, TwoJobsInOneFileKeepTheirNames) {
     EXPECT_TRUE(import.not_understood.empty());
 }
 
+TEST(ImportNccl, TheLineThatStartedAProgramNamesTheOutputBehindIt) {
+    const auto labelled = [](const std::string& text) {
+        std::string all;
+        for (const auto line : split(text, "\n"))
+            all += "[1,0]<stdout>:" + std::string{line} + '\n';
+        return all;
+    };
+    // The shell's lines have no label; the two collectives have the same factor.
+    const auto run =
+        run_of("+ mpirun --tag-output -np 8 ./all_gather_perf -g 1\n" + labelled(output("234.88")) +
+                   "+ mpirun -np 8 ./alltoall_perf\n" + labelled(output("234.88")),
+               "x");
+    ASSERT_EQ(run.cases.size(), 4U);
+    EXPECT_EQ(run.cases[0].benchmark, "external.nccl-tests.all_gather");
+    EXPECT_EQ(run.cases[2].benchmark, "external.nccl-tests.alltoall");
+    EXPECT_THAT(refusal("./all_gather_perf -g 8\n" + output("234.88") +
+                        "/opt/all_gather_perf exited\n" + output("234.88")),
+                HasSubstr("line 9: does not say which collective"));
+}
+
 TEST(ImportNccl, TheSameJobTwiceIsTwoReplicasOnOneHostAndRefusedOnTwo) {
     const auto text = output("234.88") + output("234.88");
-    EXPECT_EQ(run_of(text, "all_gather.log").cases[0].replicas.size(), 2U);
+    const auto twice = run_of(text, "all_gather.log");
+    EXPECT_EQ(twice.cases[0].replicas.size(), 2U);
+    EXPECT_THAT(twice.imported->notes, ElementsAre(HasSubstr("several outputs in the file")));
     const auto why = refusal(output("234.88") + output("234.88", "node8"), {.name = "all_gather"});
     EXPECT_THAT(why, AllOf(HasSubstr("line 1 and line 7"), HasSubstr("node7"), HasSubstr("node8")));
     // Other cases, other hosts: one log of several sizes of a job.
@@ -203,6 +225,10 @@ TEST(ImportNccl, TheNameOfTheFileIsTheLastResortAndTheBandwidthsMustFitIt) {
                 HasSubstr("all_reduce (as the output says) on 4 ranks makes 1.5"));
     EXPECT_EQ(ranks(run_of(wrong_list, "x", {.parameters = {{"ranks", std::int64_t{8}}}}).cases[0]),
               8);
+    // The end of one output does not name the next.
+    EXPECT_THAT(refusal("# Collective test starting: broadcast_perf\n" + output("268.44") +
+                        "# Collective test concluded: broadcast_perf\n" + output("268.44")),
+                HasSubstr("line 9: does not say which collective"));
     // Nothing says it, or nothing that is known.
     EXPECT_THAT(
         refusal(output("469.77")),

@@ -164,6 +164,23 @@ TEST(ImportTools, OsuSaysWhereItsBuffersAre) {
                 60.5e-6, 1e-12);
 }
 
+TEST(ImportTools, HostsAndThreadsThatOnlySomeVariantsName) {
+    const auto threads = run_of("# OSU MPI Multi-threaded Latency Test v7.4\n"
+                                "# Number of Sender threads: 1\n# Number of Receiver threads: 2\n"
+                                "# Size          Latency (us)\n8   1.5\n",
+                                "x");
+    EXPECT_EQ(
+        record::identity(threads.cases.at(0)),
+        "external.osu.multi_threaded_latency[mpi] bytes=8 sender_threads=1 receiver_threads=2");
+    auto text = file("written_nvbandwidth.txt");
+    const std::string one = "node7\nDevice 0: NVIDIA H100";
+    text.replace(text.find(one), one.size(), "Process 0 (node7): device 0: NVIDIA H100");
+    text.replace(text.find("Device 1:"), 9, "Process 1 (node8): device 0:");
+    const auto two = run_of(text, "x");
+    EXPECT_NE(two.machine.id, imported("written_nvbandwidth.txt").run.machine.id);
+    EXPECT_EQ(record::text(two.machine.software, "device"), "NVIDIA H100 80GB HBM3");
+}
+
 TEST(ImportTools, WhatARealGoogleBenchmarkWrote) {
     const auto import = imported("recorded_gbench.json");
     ASSERT_EQ(import.run.cases.size(), 1U);
