@@ -20,6 +20,8 @@ namespace {
 
 /// Terminals wider than this are not filled: long lines are hard to read.
 constexpr std::size_t widest = 100;
+/// Of a table on a terminal: two or three screens. Files and pipes get all.
+constexpr std::size_t most_rows = 50;
 
 } // namespace
 
@@ -57,7 +59,10 @@ Result<void> deliver(const Options& options, const Outputs& outputs,
         any_file = true;
     }
     if (options.json) return print(outputs.json());
-    return any_file ? Result<void>{} : print(write::to_terminal(documents(), terminal_style()));
+    if (any_file) return {};
+    const auto terminal = terminal_style();
+    const bool all = options.all_rows || !terminal.present;
+    return print(write::to_terminal(documents(), terminal, all ? 0 : most_rows));
 }
 
 Terminal terminal_style() {

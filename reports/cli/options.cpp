@@ -46,6 +46,10 @@ void add_collecting(CLI::App& verb, Options& o) {
         "deleted");
 }
 void add_texts(CLI::App& verb, Options& o) {
+    verb.add_flag(
+        "--all-rows", o.all_rows,
+        "Show every row on a terminal, which otherwise has the 50 that matter most of each "
+        "table");
     verb.add_option("--md", o.markdown, "Write Markdown; - is stdout")->type_name("FILE");
     verb.add_option("--xlsx", o.workbook,
                     "Write a workbook: numbers to go on calculating with; - is stdout")
@@ -152,8 +156,7 @@ void add_predict(CLI::App& verb, Options& o) {
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
     add_collecting(verb, o);
-    verb.add_option("--html", o.html, "Write one self-contained page; - is stdout")
-        ->type_name("FILE");
+    add_page(verb, o);
     add_texts(verb, o);
     verb.add_option("--csv", o.csv, "Write a row for each size; - is stdout")->type_name("FILE");
 }

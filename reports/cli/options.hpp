@@ -33,6 +33,7 @@ struct Options {
     std::vector<std::string> inputs;
     std::filesystem::path html; ///< "-" is stdout
     bool static_page = false;   ///< of --html: the page without a script
+    bool all_rows = false;      ///< of long tables, on a terminal too
     std::filesystem::path markdown;
     std::filesystem::path out;
     std::filesystem::path workbook; ///< of report, compare, history and predict

@@ -9,8 +9,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -211,9 +213,38 @@ private:
     bool stacked_ = false;
 };
 
+/// What must not be overlooked first: what is bad, weak, good; of equal ones the ratio that is furthest from 1.
+std::pair<int, double> importance(const Row& row) {
+    std::pair<int, double> most{0, 0};
+    for (const auto& cell : row.cells) {
+        const int tone = cell.tone == Tone::bad    ? 3
+                         : cell.tone == Tone::weak ? 2
+                         : cell.tone == Tone::good ? 1
+                                                   : 0;
+        most.first = std::max(most.first, tone);
+        if (cell.unit == unit_ratio && cell.number && *cell.number > 0)
+            most.second = std::max(most.second, std::abs(std::log(*cell.number)));
+    }
+    return most;
+}
+
+/// The table with its `count` most important rows, in the order that they had.
+Table shortened(const Table& table, std::size_t count) {
+    std::vector<std::pair<std::pair<int, double>, const Row*>> rows;
+    for (const auto& row : table.rows) rows.emplace_back(importance(row), &row);
+    std::ranges::stable_sort(rows, std::ranges::greater{},
+                             [](const auto& entry) { return entry.first; });
+    rows.resize(count);
+    std::ranges::sort(rows, {}, [](const auto& entry) { return entry.second; }); // of one vector
+    Table out{.caption = table.caption, .columns = table.columns};
+    for (const auto& [important, row] : rows) out.rows.push_back(*row);
+    return out;
+}
+
 class Printer {
 public:
-    Printer(Lines& page, const Document& document) : page_{page}, document_{document} {}
+    Printer(Lines& page, const Document& document, std::size_t most_rows)
+        : page_{page}, document_{document}, most_rows_{most_rows} {}
 
     void operator()(const Paragraph& paragraph) {
         const auto mark = paragraph.mark.empty() ? "  " : fmt::format("  {}", paragraph.mark);
@@ -254,6 +285,14 @@ public:
     }
     void operator()(const Table& table) {
         if (!is_shown(table)) return;
+        if (most_rows_ > 0 && table.rows.size() > most_rows_) {
+            (*this)(shortened(table, most_rows_));
+            page_.paragraph(
+                "  ", 2,
+                report::say_count<report::text::words::more_rows>(table.rows.size() - most_rows_),
+                true);
+            return;
+        }
         if (!table.caption.empty()) page_.paragraph("  ", 2, table.caption, true);
         if (!fresh_ || !table.caption.empty()) page_.line();
         const Layout layout{table, document_.sides, page_.width()};
@@ -301,10 +340,11 @@ private:
 
     Lines& page_;
     const Document& document_;
+    std::size_t most_rows_;
     bool fresh_ = true; ///< nothing of the section below its title yet
 };
 
-void print(Lines& page, const Document& document) {
+void print(Lines& page, const Document& document, std::size_t most_rows) {
     if (!document.verdict.empty()) {
         for (const auto& line : wrap(document.verdict, page.width()))
             page.line(page.paint(Paint::bold, painted(page, document.tone, line)));
@@ -312,7 +352,7 @@ void print(Lines& page, const Document& document) {
     }
     page.paragraph("", 0, document.title);
     if (!document.sub.empty()) page.paragraph("", 0, document.sub, true);
-    Printer printer{page, document};
+    Printer printer{page, document, most_rows};
     for (const auto& section : document.sections) printer(section);
     if (!document.foot.empty()) page.line();
     for (const auto& paragraph : document.foot) printer(paragraph);
@@ -320,14 +360,15 @@ void print(Lines& page, const Document& document) {
 
 } // namespace
 
-std::string to_terminal(std::span<const Document> documents, const Terminal& style) {
+std::string to_terminal(std::span<const Document> documents, const Terminal& style,
+                        std::size_t most_rows) {
     Lines page{style};
     for (const auto& document : documents) {
         if (&document != &documents.front()) {
             page.line();
             page.line();
         }
-        print(page, document);
+        print(page, document, most_rows);
     }
     return page.take();
 }

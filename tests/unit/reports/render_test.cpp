@@ -8,7 +8,9 @@
 #include "report/curves.hpp"
 #include "report/text.hpp"
 #include "sample.hpp"
+#include "write/terminal.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,6 +26,7 @@ namespace {
 using test::html_of;
 using test::markdown_of;
 using test::terminal_of;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -151,6 +154,32 @@ TEST(Render, ExtremeNumbersAreDrawnSomehow) {
     EXPECT_THAT(page, Not(HasSubstr("inf%")));
     EXPECT_FALSE(std::regex_search(page, std::regex{R"(d="M[^"]*(nan|inf))"}));
     EXPECT_FALSE(terminal_of(run).empty());
+}
+
+TEST(Render, OfALongTableATerminalHasTheRowsThatMatterInTheirOrder) {
+    using document::Tone;
+    document::Table table{.columns = {{.title = "case"}, {.title = "ratio", .numeric = true}}};
+    for (int i = 0; i < 100; ++i) {
+        const double ratio = i == 70 ? 0.5 : 1 + i / 1000.0;
+        const auto tone = i == 20 ? Tone::weak : i == 90 ? Tone::bad : Tone::plain;
+        table.rows.push_back(
+            {.cells = {
+                 {.text = fmt::format("case {}.", i)},
+                 {.text = "x", .tone = tone, .number = ratio, .unit = document::unit_ratio}}});
+    }
+    const document::Document long_one{.title = "t",
+                                      .sections = {{.title = "s", .blocks = {table}}}};
+    const auto text = write::to_terminal({&long_one, 1}, {}, 4);
+    const auto place = [&](const char* what) { return text.find(what); };
+    EXPECT_LT(place("case 20."), place("case 70."));
+    EXPECT_LT(place("case 70."), place("case 90."));
+    EXPECT_LT(place("case 90."), place("case 99."));
+    EXPECT_LT(place("case 99."), place("96 more rows: --all-rows"));
+    EXPECT_NE(place("96 more rows: --all-rows"), std::string::npos);
+    EXPECT_THAT(text, Not(HasSubstr("case 98.")));
+    for (const std::size_t all : {0, 100})
+        EXPECT_THAT(write::to_terminal({&long_one, 1}, {}, all),
+                    AllOf(HasSubstr("case 0."), Not(HasSubstr("more rows"))));
 }
 
 #if defined(__SANITIZE_ADDRESS__)
