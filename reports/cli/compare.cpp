@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "compare/alternatives.hpp"
 #include "compare/document.hpp"
 #include "compare/words.hpp"
 #include "export/comparison_data.hpp"
@@ -73,14 +74,6 @@ std::vector<std::string> label_inputs(const std::vector<std::string>& inputs) {
     return labelled;
 }
 
-Result<Comparison> make_comparison(const Options& options) {
-    auto collection = collect(label_inputs(options.inputs), options.collecting);
-    if (!collection) return tl::unexpected{collection.error()};
-    auto how = options.comparing;
-    if (options.correction == "holm") how.correction = Correction::family_wise;
-    return compare(*collection, how);
-}
-
 ExitCode code_of(const Comparison& comparison, const Options& options) {
     if (!has_common(comparison)) return ExitCode::inconclusive;
     const bool worse =
@@ -91,9 +84,18 @@ ExitCode code_of(const Comparison& comparison, const Options& options) {
 } // namespace
 
 Result<ExitCode> compare_runs(const Options& options) {
-    const auto comparison = make_comparison(options);
+    const auto collection = collect(label_inputs(options.inputs), options.collecting);
+    if (!collection) return tl::unexpected{collection.error()};
+    auto how = options.comparing;
+    if (options.correction == "holm") how.correction = Correction::family_wise;
+    const auto comparison = compare(*collection, how);
     if (!comparison) return tl::unexpected{comparison.error()};
-    const Outputs outputs{.documents = [&] { return std::vector{make_document(*comparison)}; },
+    const auto document = [&] {
+        const bool switches = !options.html.empty() && !options.static_page;
+        return switches ? with_alternatives(*collection, how, *comparison)
+                        : make_document(*comparison);
+    };
+    const Outputs outputs{.documents = [&] { return std::vector{document()}; },
                           .json = [&] { return to_json(*comparison); },
                           .csv = [&] { return to_csv(*comparison); }};
     if (auto done = deliver(options, outputs, inputs_of(*comparison)); !done)

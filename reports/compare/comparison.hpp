@@ -133,10 +133,15 @@ struct ComparedSide {
 };
 
 /// What could not be compared, and why: unlike parameters, other versions, unreadable files, ...
+enum class NotComparedCode : std::uint8_t {
+    other,
+    unlike_parameters, // sides measured it, at sizes or with parameters of their own
+};
 struct NotCompared {
     std::string what;
     std::string reason;
     std::vector<std::string> where;
+    NotComparedCode code = NotComparedCode::other;
 };
 
 enum class Correction : std::uint8_t { false_discovery, family_wise };

@@ -72,13 +72,11 @@ void drop_empty_columns(Table& table) {
 
 class Builder {
 public:
-    explicit Builder(const Comparison& comparison)
-        : comparison_{comparison}, sides_{comparison.sides} {
+    Builder(const Comparison& comparison, Scale scale)
+        : comparison_{comparison}, sides_{comparison.sides}, scale_{scale},
+          cores_differ_{scale == Scale::machine && cores_differ(comparison)} {
         for (const auto& table : comparison.tables)
             for (const auto& row : table.rows) has_libraries_ |= !row.library.empty();
-        for (const auto& side : sides_)
-            cores_differ_ |=
-                side.cores && sides_.front().cores && *side.cores != *sides_.front().cores;
     }
 
     Document build() const {
@@ -88,10 +86,15 @@ public:
                           .title = title_of(comparison_),
                           .verdict = std::move(verdict.text),
                           .tone = verdict.tone};
+        if (scale_ == Scale::core) {
+            document.verdict = say<text::compare::per_core_verdict>(document.verdict);
+            document.sub = say<text::compare::per_core_sub>();
+            document.scale = "core";
+        }
         for (const auto& side : sides_) document.sides.push_back(side.label);
         if (!comparison_.ranking.empty()) document.sections.push_back(ranking());
         document.sections.push_back(
-            {.title = say<text::compare::in_short>(), .blocks = {in_short()}});
+            {.title = say<text::compare::in_short>(), .blocks = {unlike(), in_short()}});
         document.sections.push_back(
             {.title = say<text::compare::sides>(), .blocks = {what_is_compared()}});
         if (comparison_.tables.size() > 1) document.sections.push_back(families());
@@ -165,6 +168,22 @@ private:
         return row;
     }
 
+    /// Test cases that no side shares because their parameters differ: nobody looks for them at the end.
+    Findings unlike() const {
+        std::vector<std::string> what;
+        const NotCompared* first = nullptr;
+        for (const auto& entry : comparison_.not_compared) {
+            if (entry.code != NotComparedCode::unlike_parameters) continue;
+            if (first == nullptr) first = &entry;
+            what.push_back(entry.what);
+        }
+        if (first == nullptr) return {};
+        return {
+            .findings = {{.severity = Severity::caution,
+                          .what = say_count<text::compare::unlike_parameters>(
+                              what.size(), say<text::words::labelled>(first->what, first->reason)),
+                          .action = say<text::compare::unlike_action>()}}};
+    }
     Facts in_short() const {
         Facts facts{.facts = summary_of(comparison_), .look = Facts::Look::summary};
         std::vector<Fact> tallies; // of two sides the ranking has them
@@ -463,12 +482,22 @@ private:
 
     const Comparison& comparison_;
     const std::vector<ComparedSide>& sides_;
+    Scale scale_;
+    bool cores_differ_;
     bool has_libraries_ = false;
-    bool cores_differ_ = false;
 };
 
 } // namespace
 
-Document make_document(const Comparison& comparison) { return Builder{comparison}.build(); }
+Document make_document(const Comparison& comparison, Scale scale) {
+    return Builder{comparison, scale}.build();
+}
+
+bool cores_differ(const Comparison& comparison) {
+    const auto& first = comparison.sides.front().cores;
+    return std::ranges::any_of(comparison.sides, [&](const ComparedSide& side) {
+        return side.cores && first && *side.cores != *first;
+    });
+}
 
 } // namespace assay::report

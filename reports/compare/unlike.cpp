@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -25,6 +26,9 @@ struct Apart {
     std::vector<std::string> here;
     std::vector<std::string> there;
     bool only_library = false;
+    bool only_parameters = false;
+    double distance =
+        0; ///< of numbers, by their logarithms: size 1000 is nearer to 1024 than to 8192
 
     void add(std::string one, std::string other) {
         here.push_back(std::move(one));
@@ -45,6 +49,9 @@ void compare_parameters(Apart& apart, const record::NamedList& a, const record::
         const auto* other = of_b.find(name);
         if (one != nullptr && other != nullptr && *one == *other) return;
         apart.add(parameter_text(one, name), parameter_text(other, name));
+        const auto x = record::number(a, name);
+        const auto y = record::number(b, name);
+        if (x && y && *x > 0 && *y > 0) apart.distance += std::abs(std::log(*x / *y));
     };
     for (const auto& parameter : a) add(parameter.name);
     for (const auto& parameter : b)
@@ -63,8 +70,10 @@ Apart differences(const Collection& collection, const Arrangement& arrangement,
         apart.add(say<text::compare::version>(a.version), say<text::compare::version>(b.version));
     if (!arrangement.place_is_column && a.place != b.place)
         apart.add(plain(a.place), plain(b.place));
+    const std::size_t others = apart.here.size();
     compare_parameters(apart, parameters_of(collection, arrangement, one),
                        parameters_of(collection, arrangement, other));
+    const std::size_t parameters = apart.here.size() - others;
     if (a.metric != b.metric)
         apart.add(plain(metric_title(a.metric)), plain(metric_title(b.metric)));
     else if (a.unit != b.unit || a.higher_is_better != b.higher_is_better)
@@ -77,6 +86,7 @@ Apart differences(const Collection& collection, const Arrangement& arrangement,
                   condition_in_words(other.conditions, condition.name));
     }
     apart.only_library = apart.only_library && apart.here.size() == 1;
+    apart.only_parameters = parameters > 0 && apart.here.size() == parameters;
     return apart;
 }
 
@@ -116,7 +126,9 @@ private:
                 continue;
             auto apart =
                 differences(collection_, arrangement_, arranged, arrangement_.rows[candidate]);
-            if (nearest && nearest->here.size() <= apart.here.size()) continue;
+            if (nearest && std::pair{nearest->here.size(), nearest->distance} <=
+                               std::pair{apart.here.size(), apart.distance})
+                continue;
             nearest = std::move(apart);
             match = candidate;
         }
@@ -128,15 +140,18 @@ private:
             fmt::format("{}", fmt::join(nearest->there, ", ")), arrangement_.sides[side]);
         if (nearest->only_library)
             reason += fmt::format("; {}", say<text::compare::see_questions>());
-        add(row, side, std::move(reason));
+        add(row, side, std::move(reason),
+            nearest->only_parameters ? NotComparedCode::unlike_parameters : NotComparedCode::other);
     }
-    void add(std::size_t row, std::size_t side, std::string reason) {
+    void add(std::size_t row, std::size_t side, std::string reason,
+             NotComparedCode code = NotComparedCode::other) {
         auto what = identity_of(collection_, arrangement_, arrangement_.rows[row]);
         // Sides of one row come one after the other.
         if (!found_.empty() && found_.back().what == what && found_.back().reason == reason)
             found_.back().where.push_back(arrangement_.sides[side]);
         else
-            found_.push_back({std::move(what), std::move(reason), {arrangement_.sides[side]}});
+            found_.push_back(
+                {std::move(what), std::move(reason), {arrangement_.sides[side]}, code});
     }
 
     const Collection& collection_;

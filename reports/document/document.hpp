@@ -152,6 +152,10 @@ struct Document {
     std::vector<Paragraph> foot{};    ///< the method, at the end
     std::optional<double> date{};     ///< of the data: seconds since 1970
     std::vector<std::string> sides{}; ///< names of the columns' sides, the first is side 1
+    std::string scale{};              ///< for programs: "core" where rates are per core
+    /// The same data seen in other ways, each with other sides or another scale: a page with a script switches to them,
+    /// and nothing else shows them.
+    std::vector<Document> alternatives{};
 };
 
 } // namespace assay::document
