@@ -2,6 +2,7 @@
 
 #include "write/html_body.hpp"
 
+#include "base/terminal.hpp"
 #include "base/version.hpp"
 #include "document/words.hpp"
 #include "language/language.hpp"
@@ -19,6 +20,7 @@
 namespace assay::write {
 
 using namespace document;
+using document::Table;
 using report::say;
 
 std::string escape_html(std::string_view text) {
@@ -87,6 +89,25 @@ std::string classes_of(const Column& column, std::string_view text = "") {
     if (!column.key.empty()) add("col-" + column.key);
     if (column.side > 0) add(fmt::format("side-{}", column.side));
     return out.empty() ? "" : fmt::format(" class=\"{}\"", out);
+}
+
+/// Has it a table that is printed and, by its texts, wider than an upright page of paper?
+bool is_broad(const Section& section) {
+    constexpr std::size_t room = 100; // columns of 9 points between the margins of A4
+    constexpr std::size_t first = 24;
+    constexpr std::size_t longest = 30; // longer texts are wrapped
+    return std::ranges::any_of(section.blocks, [&](const Block& block) {
+        const auto* table = std::get_if<Table>(&block);
+        if (table == nullptr || table->only_workbook || !table->folded.empty()) return false;
+        std::size_t sum = first;
+        for (const auto i : shown_columns(*table)) {
+            std::size_t width = 0;
+            for (const auto& row : table->rows)
+                width = std::max(width, std::min(longest, display_width(row.cells[i].text)));
+            sum += i == 0 ? 0 : width + 2;
+        }
+        return sum > room;
+    });
 }
 
 class Printer {
@@ -243,18 +264,37 @@ void add(HtmlBody& body, Printer& printer, const Document& document, std::size_t
 
 } // namespace
 
+std::vector<const Document*> alternatives_of(std::span<const Document> documents) {
+    std::vector<const Document*> all;
+    if (documents.size() == 1)
+        for (const auto& alternative : documents.front().alternatives) all.push_back(&alternative);
+    return all;
+}
+
 HtmlBody body_of(std::span<const Document> documents, const std::string& created, bool scripted) {
     HtmlBody body;
-    body.html = "<main id=\"main\" tabindex=\"-1\">\n";
+    const bool broad = std::ranges::any_of(documents, [](const Document& document) {
+        return std::ranges::any_of(document.sections, is_broad);
+    });
+    body.html = fmt::format("<div{}>\n<main id=\"main\" tabindex=\"-1\">\n",
+                            broad ? " class=\"broad\"" : "");
     Printer printer{body, scripted};
     for (std::size_t i = 0; i < documents.size(); ++i) add(body, printer, documents[i], i);
+    for (const auto* alternative : alternatives_of(documents)) {
+        if (!scripted) break;
+        Printer of_its_own{body,
+                           scripted}; // its tables have the names of those that it stands in for
+        body.html += "<template>\n";
+        add(body, of_its_own, *alternative, 0);
+        body.html += "</template>\n";
+    }
     body.html += "</main>\n<footer>\n";
     if (!scripted) body.html += fmt::format("<p>{}</p>\n", say<report::text::page::no_script>());
     auto day = created;
     std::ranges::replace(day, 'T', ' ');
     if (day.ends_with('Z')) day.replace(day.size() - 1, 1, " UTC");
     body.html +=
-        fmt::format("<p>{}</p>\n</footer>\n",
+        fmt::format("<p>{}</p>\n</footer>\n</div>\n",
                     escape_html(say<report::text::page::made>(std::string{version()}, day)));
     return body;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "base/file.hpp"
+#include "base/terminal.hpp"
 #include "base/version.hpp"
 #include "document/chart_layout.hpp"
 #include "json/codec.hpp"
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -81,13 +83,28 @@ Value chart_data(const Chart& chart) {
 std::string data_of(std::span<const Document> documents, const std::vector<const Chart*>& charts) {
     Value list = Value::array();
     for (const auto* chart : charts) list.push_back(chart_data(*chart));
-    Value sides = Value::array();
-    if (documents.size() == 1)
-        for (const auto& side : documents.front().sides) sides.push_back(side);
+    Value views = Value::array();
+    const auto add = [&](const Document& document) {
+        views.push_back({{"sides", document.sides}, {"scale", document.scale}});
+    };
+    if (!documents.empty()) add(documents.front());
+    for (const auto* alternative : alternatives_of(documents)) add(*alternative);
     const auto language = to_string(report::language_in_use());
     return pack_json(json::to_line(Value{{"language", std::string{language}},
-                                         {"sides", std::move(sides)},
+                                         {"views", std::move(views)},
                                          {"charts", std::move(list)}}));
+}
+
+/// In the margin of each printed page, where browsers can.
+std::string running_title(std::string_view title) {
+    constexpr std::size_t longest = 90; // columns: one line of an upright page
+    std::string text;
+    for (const char c : cut(title, longest)) {
+        const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == ' ' || c < 0;
+        text += plain ? std::string{c} : fmt::format("\\{:x} ", c);
+    }
+    return fmt::format("@page{{@top-left{{content:\"{}\";font:8pt sans-serif;color:#666}}}}\n",
+                       text);
 }
 
 /// The frame of a page without a script.
@@ -135,6 +152,7 @@ Result<std::string> to_html(std::span<const Document> documents, const HtmlOptio
     const auto body = body_of(documents, options.created, options.page.has_value());
     std::string style{style_sheet};
     if (chinese) style += chinese_fonts;
+    if (!documents.empty()) style += running_title(documents.front().title);
     const std::pair<std::string_view, std::string> places[] = {
         {"@LANGUAGE@", chinese ? "zh-CN" : "en"},
         {"@TITLE@", escape_html(title)},

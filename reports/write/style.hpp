@@ -111,6 +111,7 @@ body{font-size:10pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}
 article+article{break-before:page}
 h2,h3,caption,.question{break-after:avoid}
 details:not([open])>*:not(summary){display:none}
+tbody tr:first-child{break-before:avoid}
 tr,figure,.findings li,.summary,.tiles div{break-inside:avoid}
 h2{margin-top:20pt}
 .wide{overflow:visible}
@@ -119,6 +120,9 @@ thead{display:table-header-group}
 th[scope=row],.wide th[scope=row]{font-size:9pt;min-width:110pt;position:static}
 td,th[scope=row]{padding:4pt 8pt 4pt 0}
 .n small,td small,th small{font-size:8pt}
+.broad{page:broad}
+.split>table{display:none}
+@page broad{size:A4 landscape}
 @page{margin:16mm 15mm 18mm;@top-right{content:"assay";font:8pt sans-serif;color:#666}@bottom-right{content:counter(page) " / " counter(pages);font:8pt sans-serif;color:#666}}
 }
 )css";

@@ -55,3 +55,32 @@ export function writeRuns(sample, folder, count, times, change = () => undefined
   }
   return folder;
 }
+
+/** Runs of an all-reduce on 1 to 8 nodes with two ranks each: a ring of 2 us and 5 GB/s a step. */
+export function writeNodes(sample, folder, change = () => undefined) {
+  const text = readFileSync(sample, "utf8");
+  for (const nodes of [1, 2, 4, 8]) {
+    const run = JSON.parse(text);
+    Object.assign(run.run, { id: `nodes-${nodes}`, started: `2026-0${nodes}-01T12:00:00Z`, ended: `2026-0${nodes}-01T13:00:00Z` });
+    const pattern = run.cases.find((one) => one.benchmark === "collective.allreduce");
+    const ranks = 2 * nodes;
+    const factor = (2 * (ranks - 1)) / ranks;
+    run.cases = [8, 1024, 65536, 1 << 20, 1 << 24].map((bytes) => {
+      const one = structuredClone(pattern);
+      const seconds = 2 * (ranks - 1) * 2e-6 + (factor * bytes) / 5e9;
+      scale(one, one.metrics.find(({ name }) => name === "time").value / seconds, () => 0.5);
+      Object.assign(one.parameters, { bytes });
+      Object.assign(one.settings, { ranks, machines: nodes });
+      for (const metric of one.metrics.filter(({ unit }) => unit === "B/s")) {
+        const value = (bytes * (metric.name === "bus_bandwidth" ? factor : 1)) / seconds;
+        Object.assign(metric, { value, low: value * 0.99, high: value * 1.01 });
+      }
+      return { ...one, work: { algorithm_bytes: bytes, bus_bytes: bytes * factor } };
+    });
+    change(run);
+    const place = path.join(folder, String(nodes));
+    mkdirSync(place, { recursive: true });
+    writeFileSync(path.join(place, "run.json"), JSON.stringify(run));
+  }
+  return folder;
+}

@@ -4,7 +4,7 @@
 
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { hostile, writeRuns } from "./data.mjs";
+import { hostile, writeNodes, writeRuns } from "./data.mjs";
 import { ASSAY_SOURCE, checkAccess, clean, drawAll, equal, expect, folder, launch, open, written } from "./harness.mjs";
 
 const sample = path.join(ASSAY_SOURCE, "reports/samples/zen4-2cores-quick.json");
@@ -17,12 +17,15 @@ const runs = {
     run.machine.id = "m-new";
   }),
   third: writeRuns(sample, at("third"), 3, level({ gemm: 0.8, peak: 1.2 }), (run) => {
-    Object.assign(run.machine, { id: "m-third", cpu_model: hostile });
+    Object.assign(run.machine, { id: "m-third", cpu_model: hostile, cores: 4, usable_cores: 4 });
+    for (const one of run.cases) if (one.settings.threads === 2) one.settings.threads = 8;
   }),
+  nodes: writeNodes(sample, at("nodes"), (run) => (run.machine.instance = hostile)),
   history: writeRuns(sample, at("history"), 36, (one, number) => (one.benchmark === "gemm.square" && number >= 20 ? 0.9 : 1), (run, number) => {
     run.machine.kernel = number >= 20 ? `6.8.0 ${hostile}` : "6.1.0";
   }),
 };
+const nine = Array.from({ length: 9 }, (_, index) => `side-number-${index + 1}=${writeRuns(sample, at(`nine-${index}`), 1, level({ gemm: 1 + index / 10 }))}`);
 const sides = (names) => names.map((name) => `${name}=${runs[name]}`);
 const chinese = ["--lang", "zh"];
 const files = {
@@ -31,6 +34,9 @@ const files = {
   comparison: written("comparison.html", "compare", ...sides(["old", "new"])),
   three: written("three.html", "compare", ...sides(["old", "new", "third"])),
   history: written("history.html", "history", runs.history),
+  nine: written("nine.html", "compare", ...nine),
+  prediction: written("prediction.html", "predict", "allreduce", runs.nodes, "--nodes", "64", "--gpus", "2"),
+  predictionZh: written("prediction-zh.html", "predict", "allreduce", runs.nodes, "--nodes", "64", "--gpus", "2", ...chinese),
   comparisonZh: written("comparison-zh.html", "compare", ...sides(["old", "new", "third"]), ...chinese),
   historyZh: written("history-zh.html", "history", runs.history, ...chinese),
 };
@@ -40,11 +46,11 @@ const fine = (page) => equal(page.faults, [], "what went wrong");
 
 const tests = {
   async "each page opens without an error or a request, draws its charts, and answers in its title"(browser) {
-    for (const name of ["report", "comparison", "three", "history"]) {
+    for (const name of ["report", "comparison", "three", "history", "prediction"]) {
       const page = await open(browser, files[name]);
       await drawAll(page);
       expect((await page.locator(".chart svg").count()) >= 1, `${name} has charts`);
-      expect((await page.locator("tbody tr").count()) > 5, `${name} has values`);
+      expect((await page.locator("tbody tr").count()) > (name === "prediction" ? 2 : 5), `${name} has values`);
       equal(await page.title(), await page.locator("h1").first().innerText(), `${name}: the title of the window`);
       fine(page);
       await page.context().close();
@@ -125,6 +131,85 @@ const tests = {
     fine(page);
   },
 
+  async "any side can be the baseline, and rates can be per core: ratios, colours and the answer follow"(browser) {
+    const page = await open(browser, files.three);
+    const gemm = (side) => page.locator(`tr[data-family="gemm"][data-library] td.side-${side} .good, tr[data-family="gemm"][data-library] td.side-${side} .bad`).first().textContent();
+    const answer = () => page.locator("h1").innerText();
+    const colour = async (side) => (await page.locator(".legend li", { hasText: side }).first().locator(".key").getAttribute("class")).match(/c\d/)[0];
+    const first = await answer();
+    expect((await gemm(2)).startsWith("1.3"), `new over old: ${await gemm(2)}`);
+    const hue = await colour("third");
+    await page.locator("#filter").fill("fp64");
+    const left = await count(page);
+    const baseline = page.getByLabel("Baseline");
+    await baseline.focus();
+    await baseline.selectOption("new");
+    expect((await gemm(2)).startsWith("0.7"), `old over new: ${await gemm(2)}`);
+    equal(await page.locator("header .sub").first().innerText(), "2 sides against new", "the title");
+    equal(await page.title(), await answer(), "the title of the window");
+    equal(await page.locator(".toolbar p.unseen").textContent(), await answer(), "what is read out");
+    equal(await page.evaluate(() => document.activeElement.id), "baseline", "the focus");
+    equal(await colour("third"), hue, "the colour of a side");
+    equal(await count(page), left, "what the filter leaves");
+    await page.locator(".more > summary").click();
+    const chips = page.getByRole("group", { name: "Sides" }).getByRole("button");
+    equal(await chips.allInnerTexts(), ["old", "third"], "sides that can be hidden");
+    await chips.first().click();
+    equal(await page.locator("td.side-2:visible").count(), 0, "cells of the side that was the baseline");
+    await chips.first().click();
+    await drawAll(page);
+    await page.getByLabel("Rates").selectOption("core");
+    expect((await answer()).startsWith("Per core: "), `per core: ${await answer()}`);
+    expect(page.url().includes("baseline=new") && page.url().includes("per=core"), page.url());
+    const both = await answer();
+    await page.reload();
+    equal(await answer(), both, "after a reload");
+    equal(await count(page), left, "the filter after a reload");
+    await checkAccess(page, "another baseline, per core");
+    await page.getByLabel("Rates").selectOption("");
+    await page.getByLabel("Baseline").selectOption("old");
+    equal(await answer(), first, "back at the first");
+    expect(!page.url().includes("baseline") && !page.url().includes("per="), page.url());
+    fine(page);
+    const other = await open(browser, files.comparisonZh, { hash: "#baseline=new&per=core" });
+    expect((await other.locator("h1").innerText()).startsWith("按每核计"), "in Chinese");
+    equal(await other.getByLabel("基准").inputValue(), "new", "its baseline");
+    const nobody = await open(browser, files.three, { hash: "#baseline=nobody" });
+    equal(await nobody.locator("h1").innerText(), first, "a baseline that is none");
+    const many = await open(browser, files.nine);
+    equal(await many.getByLabel("Baseline").count(), 0, "of many sides");
+    expect((await many.locator("main").innerText()).includes("compare --baseline"), "how to make another one");
+  },
+
+  async "each chart can be saved: picture with title and legend, values"(browser) {
+    for (const [name, rows] of [["three", 11 * 2], ["report", 0], ["history", 36], ["prediction", 3]]) {
+      const page = await open(browser, files[name]);
+      const figure = page.locator("figure").first();
+      const title = await figure.locator("h3").innerText();
+      const saved = async (kind) => {
+        const waiting = page.waitForEvent("download");
+        await figure.getByRole("button", { name: `Download as ${kind}: ${title}` }).click();
+        const file = await waiting;
+        expect(file.suggestedFilename().endsWith(`.${kind.toLowerCase()}`), file.suggestedFilename());
+        return readFileSync(await file.path());
+      };
+      const svg = (await saved("SVG")).toString();
+      const parsed = await page.evaluate((text) => {
+        const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+        return { tag: root.tagName, text: root.textContent, scripts: root.querySelectorAll("script,img,image,foreignObject").length, paths: root.querySelectorAll("path").length };
+      }, svg);
+      equal([parsed.tag, parsed.scripts], ["svg", 0], `${name}: the root of the picture, and what could run in it`);
+      expect(parsed.text.startsWith(title) && parsed.paths > 3, `${name}: ${parsed.text.slice(0, 80)}, ${parsed.paths} paths`);
+      const png = await saved("PNG");
+      equal(png.subarray(1, 4).toString(), "PNG", `${name}: the picture`);
+      expect(png.readUInt32BE(16) > 1500, `${name}: ${png.readUInt32BE(16)} pixels wide`);
+      const lines = (await saved("CSV")).toString().trim().split("\r\n");
+      expect(lines.length > 1 && (rows === 0 || lines.length - 1 === rows), `${name}: ${lines.length} lines, ${lines[0]}`);
+      equal(new Set(lines.map((line) => line.replace(/"[^"]*"/g, "").split(",").length)).size, 1, `${name}: columns of every line`);
+      fine(page);
+    }
+  },
+
   async "headings sort, the order is said, and what has no value comes last"(browser) {
     const page = await open(browser, files.report);
     const heading = page.locator("th.col-value").first();
@@ -197,7 +282,7 @@ const tests = {
   },
 
   async "labels that would be markup stay text, also in a tooltip"(browser) {
-    for (const name of ["three", "history"]) {
+    for (const name of ["three", "history", "prediction"]) {
       const page = await open(browser, files[name]);
       await drawAll(page);
       equal(await page.evaluate(() => [window.pwned ?? null, document.images.length, document.scripts.length]), [null, 0, 2], name); // data and script
@@ -216,7 +301,7 @@ const tests = {
   async "Chinese has no English of the catalogue left"(browser) {
     const texts = path.join(ASSAY_SOURCE, "reports/language/texts");
     const english = (file) => Object.values(JSON.parse(readFileSync(path.join(texts, file), "utf8"))).filter(({ en, zh }) => en !== zh && /[a-z]{3}/i.test(en)).map(({ en }) => en);
-    for (const name of ["reportZh", "comparisonZh", "historyZh"]) {
+    for (const name of ["reportZh", "comparisonZh", "historyZh", "predictionZh"]) {
       const page = await open(browser, files[name]);
       await drawAll(page);
       await page.locator("details").evaluateAll((all) => all.forEach((one) => (one.open = true)));
@@ -229,7 +314,7 @@ const tests = {
           for (const name of ["aria-label", "title", "placeholder", "data-l"]) found.push(element.getAttribute(name) ?? "");
         return [...new Set(found)];
       });
-      expect(said.length > 100, "texts were found");
+      expect(said.length > (name === "predictionZh" ? 30 : 100), `texts were found: ${said.length}`);
       const absent = new Set(readdirSync(texts).flatMap(english));
       equal(said.filter((text) => absent.has(text)), [], name);
       fine(page);
@@ -251,8 +336,25 @@ const tests = {
     }
   },
 
+  async "paper: broad tables lie on their side, broader ones are in slices, and every page has the title"(browser) {
+    const sizes = async (page) => [...new Set([...(await page.pdf({ format: "A4" })).toString("latin1").matchAll(/\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/g)].map(([, width, height]) => (Number(width) > Number(height) ? "broad" : "upright")))];
+    equal(await sizes(await open(browser, files.history)), ["upright"], "of a history");
+    const page = await open(browser, files.nine, { width: 1009 });
+    equal(await sizes(page), ["broad"], "of nine sides");
+    equal(await page.locator(".slices").count(), 0, "slices that are left afterwards");
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    await page.emulateMedia({ media: "print" });
+    const tables = await page.locator("table:visible").evaluateAll((all) => all.map((table) => ({ width: Math.round(table.getBoundingClientRect().right), sides: [...table.tHead.querySelectorAll("th")].map((head) => head.innerText).filter((text) => text.startsWith("side-number")) })));
+    equal(tables.filter(({ width }) => width > 1009), [], "tables that are cut off");
+    const seen = new Set(tables.flatMap(({ sides }) => sides));
+    equal(seen.size, 9, `sides in the slices: ${[...seen]}`);
+    const margin = await page.evaluate(() => [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText).find((text) => text.startsWith("@page") && text.includes("top-left")));
+    expect(margin?.includes("8 sides against side-number-1"), `the margin: ${margin}`);
+    fine(page);
+  },
+
   async "a narrow screen has nothing to scroll sideways"(browser) {
-    for (const name of ["report", "comparison", "three", "history"]) {
+    for (const name of ["report", "comparison", "three", "history", "prediction"]) {
       const page = await open(browser, files[name], { width: 390 });
       await drawAll(page);
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
@@ -262,7 +364,7 @@ const tests = {
   },
 
   async "readers who listen or need contrast: axe finds nothing"(browser) {
-    for (const [name, scheme] of [["report", "dark"], ["three", "light"], ["three", "dark"], ["history", "light"]]) {
+    for (const [name, scheme] of [["report", "dark"], ["three", "light"], ["three", "dark"], ["history", "light"], ["prediction", "light"]]) {
       const page = await open(browser, files[name], { scheme });
       await drawAll(page);
       await page.locator(".more > summary").click();

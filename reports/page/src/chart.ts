@@ -8,6 +8,8 @@ import { GridComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent }
 import { init, use, type EChartsCoreOption, type EChartsType } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 import { add, h, hidden } from "./dom";
+import { downloads, type Table } from "./download";
+import { joinTables, paperOf, splitTables } from "./paper";
 import { count, t } from "./text";
 import { theme, useTheme, type Theme } from "./theme";
 
@@ -30,7 +32,6 @@ export interface Spec {
 }
 
 const all = new Set<Chart>();
-const printWidth = 660; // px of a portrait A4 page between the margins of the style sheet
 
 export class Chart {
   private readonly box: HTMLElement;
@@ -39,10 +40,10 @@ export class Chart {
   private stale = true;
   private width = 0;
 
-  constructor(private readonly element: HTMLElement, private readonly spec: Spec) {
+  constructor(readonly element: HTMLElement, private readonly spec: Spec, rows: () => Table) {
     this.box = element.querySelector(".chart") as HTMLElement;
     if (spec.legend) this.box.before(spec.legend);
-    element.append(figuresOf(spec.figures));
+    element.append(h("div", { class: "under" }, figuresOf(spec.figures), downloads(element, rows, () => this.draw())));
     // Until it is drawn it takes the room it will need, so that nothing jumps.
     this.box.style.minHeight = "160px";
     watcher.observe(this.box);
@@ -53,7 +54,7 @@ export class Chart {
   }
 
   isInPage(): boolean {
-    return this.element.closest<HTMLElement>(".part")?.hidden !== true;
+    return this.element.isConnected && this.element.closest<HTMLElement>(".part")?.hidden !== true;
   }
 
   /** What it shows has changed. */
@@ -126,12 +127,14 @@ addEventListener("resize", () => {
 });
 
 /** On paper everything is drawn, in the colours of paper and as wide as it. */
-export function printAll(choice: () => string): void {
+export function printAll(choice: () => string, main: HTMLElement): void {
   addEventListener("beforeprint", () => {
     useTheme("light");
-    for (const chart of all) if (chart.isInPage()) chart.draw(printWidth);
+    for (const chart of all) if (chart.isInPage()) chart.draw(paperOf(chart.element));
+    splitTables(main);
   });
   addEventListener("afterprint", () => {
+    joinTables(main);
     useTheme(choice());
     redrawAll();
   });

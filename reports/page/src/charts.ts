@@ -5,24 +5,32 @@
 import { Chart } from "./chart";
 import { curves } from "./curves";
 import type { ChartData } from "./data";
+import { tableOf, type Table } from "./download";
 import { heat } from "./heat";
 import { ratios } from "./ratios";
 import { roofline } from "./roofline";
 import { time } from "./time";
 
-/** `hidden` are the sides of a comparison that the reader does not want to see. */
-export function chartOf(figure: HTMLElement, data: ChartData, sides: string[], hidden: () => Set<string>): Chart {
-  const isShown = (side: number): boolean => side === 0 || !hidden().has(sides[side - 1] ?? "");
+/** The sides of a comparison, as a chart has them. */
+export interface Sides {
+  names: string[]; // the first is the baseline, which is always shown
+  hue: (side: number) => number; // of its colour: a side keeps it whatever the baseline is
+}
+
+/** `hidden` are the sides that the reader does not want to see. */
+export function chartOf(figure: HTMLElement, data: ChartData, sides: Sides, hidden: () => Set<string>): Chart {
+  const isShown = (side: number): boolean => side <= 1 || !hidden().has(sides.names[side - 1] ?? "");
+  const rows = (): Table => tableOf(data, sides.names);
   switch (data.kind) {
     case "curves":
-      return new Chart(figure, curves(data, isShown));
+      return new Chart(figure, curves(data, sides.hue, isShown), rows);
     case "heat":
-      return new Chart(figure, heat(data));
+      return new Chart(figure, heat(data), rows);
     case "roofline":
-      return new Chart(figure, roofline(data));
+      return new Chart(figure, roofline(data), rows);
     case "ratios":
-      return new Chart(figure, ratios(data, sides, isShown));
+      return new Chart(figure, ratios(data, sides, isShown), rows);
     case "time":
-      return new Chart(figure, time(data));
+      return new Chart(figure, time(data), rows);
   }
 }

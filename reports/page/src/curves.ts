@@ -18,13 +18,13 @@ function doubling(lines: Curve[]): boolean {
 const dashes = ["solid", [6, 4], [2, 3], [8, 3, 2, 3]];
 const symbols = ["circle", "rect", "triangle", "diamond"];
 
-export function curves(data: CurveChart, shown: (side: number) => boolean): Spec {
+export function curves(data: CurveChart, hue: (side: number) => number, shown: (side: number) => boolean): Spec {
   const format = (x: number): string => (data.x_unit === "B" ? bytes(x) : String(Number(x.toPrecision(6))));
   const visible = (): [Curve, number][] => data.curves.map((line, index): [Curve, number] => [line, index]).filter(([line]) => shown(line.side));
   // Curves of one side have its colour and differ in their dashes; without sides each has its own colour.
   const look = (line: Curve, index: number): { colour: number; dash: number } =>
     line.side > 0
-      ? { colour: line.side - 1, dash: data.curves.slice(0, index).filter((other) => other.side === line.side).length }
+      ? { colour: hue(line.side), dash: data.curves.slice(0, index).filter((other) => other.side === line.side).length }
       : { colour: index % 6, dash: Math.floor(index / 6) };
   const legend = h("ul", { class: "legend" });
   data.curves.forEach((line, index) => {
@@ -39,10 +39,10 @@ export function curves(data: CurveChart, shown: (side: number) => boolean): Spec
       const ys = bounds(lines.flatMap(([line]) => line.points.flatMap((point) => [point.y, point.low ?? point.y, point.high ?? point.y])));
       const series = lines.flatMap(([line, place], index) => {
         const { colour, dash } = look(line, place);
-        const hue = colours.sides[colour % 6] as string;
+        const ink = colours.sides[colour % 6] as string;
         return [
           {
-            id: `line ${index}`, type: "line", name: line.label, color: hue, z: 2,
+            id: `line ${index}`, type: "line", name: line.label, color: ink, z: 2,
             lineStyle: { width: 2, type: dashes[dash % 4] }, symbol: symbols[dash % 4],
             symbolSize: line.points.length > 60 ? 3 : 6,
             data: line.points.map((point) => [point.x, point.y]),
@@ -56,7 +56,7 @@ export function curves(data: CurveChart, shown: (side: number) => boolean): Spec
                 }
               : {}),
           },
-          whiskers(`interval ${index}`, hue, line.points),
+          whiskers(`interval ${index}`, ink, line.points),
         ];
       });
       const factor = ys.log ? 1.15 : 1.06;

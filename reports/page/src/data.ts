@@ -5,9 +5,15 @@
 
 export type Maybe = number | null;
 
+/** A document: the page's own, then its alternatives, which are templates in this order. */
+export interface View {
+  sides: string[]; // of a comparison, the first is side 1
+  scale: string; // "core" where rates are per core
+}
+
 export interface Page {
   language: "en" | "zh";
-  sides: string[]; // of a comparison, the first is side 1
+  views: View[];
   charts: ChartData[]; // of the figures, by their number
 }
 

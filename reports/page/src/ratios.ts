@@ -3,6 +3,7 @@
 // Ratios as bars from 1.0, with their intervals and the band in which a change is too small to be called.
 
 import { tooltip, type Spec } from "./chart";
+import type { Sides } from "./charts";
 import type { Maybe, Ratio, RatioChart } from "./data";
 import { h } from "./dom";
 import { axis, barGrid, barSeries, downwards, rowHeight, type Bar } from "./draw";
@@ -17,10 +18,10 @@ function wide(end: Maybe, value: number): number {
   return Math.min(value * 4, Math.max(value / 4, end));
 }
 
-export function ratios(data: RatioChart, sides: string[], shown: (side: number) => boolean): Spec {
+export function ratios(data: RatioChart, { names: sides, hue }: Sides, shown: (side: number) => boolean): Spec {
   const visible = (): Ratio[] => data.ratios.filter((one) => one.ratio > 0 && shown(one.side));
   const shownSides = [...new Set(data.ratios.map((one) => one.side))].sort((a, b) => a - b);
-  const legend = h("ul", { class: "legend" }, ...shownSides.map((side) => h("li", { class: `side-${side}` }, h("span", { class: `key c${(side - 1) % 6}`, "aria-hidden": "true" }), sides[side - 1])));
+  const legend = h("ul", { class: "legend" }, ...shownSides.map((side) => h("li", { class: `side-${side}` }, h("span", { class: `key c${hue(side) % 6}`, "aria-hidden": "true" }), sides[side - 1])));
   return {
     legend: sides.length > 2 ? legend : null,
     draw: (colours) => {
@@ -31,8 +32,8 @@ export function ratios(data: RatioChart, sides: string[], shown: (side: number) 
         const row = names.indexOf(one.label);
         const at = lane.get(one.label) ?? 0;
         lane.set(one.label, at + 1);
-        const hue = sides.length > 2 ? colours.sides[(one.side - 1) % 6] : one.outcome === "better" ? colours.good : one.outcome === "worse" ? colours.bad : colours.soft;
-        return { row, lane: at, value: one.ratio, low: one.low, high: one.high, colour: hue as string, faded: one.outcome !== "better" && one.outcome !== "worse" };
+        const ink = sides.length > 2 ? colours.sides[hue(one.side) % 6] : one.outcome === "better" ? colours.good : one.outcome === "worse" ? colours.bad : colours.soft;
+        return { row, lane: at, value: one.ratio, low: one.low, high: one.high, colour: ink as string, faded: one.outcome !== "better" && one.outcome !== "worse" };
       });
       const lanes = Math.max(1, ...lane.values());
       const inside = (value: number): number => Math.min(widest, Math.max(1 / widest, value));

@@ -15,19 +15,26 @@ export interface Choices {
   family: Choice[];
   library: Choice[];
   outcome: Choice[];
-  sides: Choice[]; // that can be hidden
+  sides: Choice[]; // that can be hidden, while they are not the baseline
   columns: Choice[];
   sorts: Choice[];
+  baselines: Choice[];
+  scales: Choice[];
 }
 type SetName = "family" | "library" | "outcome" | "hiddenSides" | "hiddenColumns";
 
 export interface Toolbar {
   element: HTMLElement;
   say: (text: string) => void;
+  /** Of the view that is shown: the columns to sort by, and the baseline, which cannot be hidden. */
+  show: (sorts: Choice[], baseline: string) => void;
+  /** For people who listen, where another view has another answer. */
+  answer: (text: string) => void;
 }
 
 export function toolbar(store: Store, choices: Choices): Toolbar {
   const output = h("output", { class: "count", "aria-live": "polite" });
+  const answered = h("p", { class: "unseen", "aria-live": "polite" });
   const box = h("input", { type: "search", id: "filter", placeholder: t("filter_hint"), autocomplete: "off", spellcheck: "false" });
   box.value = store.state.words;
   box.addEventListener("input", () => store.change({ words: box.value }));
@@ -37,20 +44,22 @@ export function toolbar(store: Store, choices: Choices): Toolbar {
     box.focus();
   });
 
+  const sides = group(store, "hiddenSides", t("sides"), choices.sides, true);
+  const sorts = order(store, choices.sorts);
   const groups = [
-    group(store, "family", t("families"), choices.family, false),
-    group(store, "library", t("libraries"), choices.library, false),
-    group(store, "outcome", t("outcomes"), choices.outcome, false),
-    group(store, "hiddenSides", t("sides"), choices.sides, true),
-    group(store, "hiddenColumns", t("columns"), choices.columns, true),
-  ].filter((element): element is HTMLElement => element !== null);
+    group(store, "family", t("families"), choices.family, false)?.element,
+    group(store, "library", t("libraries"), choices.library, false)?.element,
+    group(store, "outcome", t("outcomes"), choices.outcome, false)?.element,
+    sides?.element,
+    group(store, "hiddenColumns", t("columns"), choices.columns, true)?.element,
+  ];
   const reset = h("button", { type: "button", class: "plain" }, t("reset"));
   reset.addEventListener("click", () => {
     const none = new Set<string>();
     store.change({ words: "", family: none, library: none, outcome: none, hiddenSides: none, hiddenColumns: none, sort: "", down: false });
     box.focus();
   });
-  const more = h("details", { class: "more" }, h("summary", {}, t("filter_more")), h("div", { class: "groups" }, ...groups, order(store, choices.sorts), h("div", { class: "group" }, reset)));
+  const more = h("details", { class: "more" }, h("summary", {}, t("filter_more")), h("div", { class: "groups" }, ...groups, sorts.element, h("div", { class: "group" }, reset)));
 
   store.listen(() => {
     if (box.value !== store.state.words) box.value = store.state.words;
@@ -61,17 +70,26 @@ export function toolbar(store: Store, choices: Choices): Toolbar {
 
   const element = h(
     "div", { class: "toolbar", role: "search", "aria-label": t("filter") },
-    h("div", { class: "line" }, h("label", { for: "filter" }, t("filter")), box, output, themeButton(store)),
+    h("div", { class: "line" }, h("label", { for: "filter" }, t("filter")), box, output, views(store, choices), themeButton(store)),
     more,
+    answered,
   );
-  return { element, say: (text) => (output.textContent = text) };
+  return {
+    element,
+    say: (text) => (output.textContent = text),
+    show: (columns, baseline) => {
+      sorts.offer(columns);
+      sides?.without(baseline);
+    },
+    answer: (text) => (answered.textContent = text),
+  };
 }
 
 const chosen = (state: State): boolean =>
   Boolean(state.words || state.sort || state.family.size || state.library.size || state.outcome.size || state.hiddenSides.size || state.hiddenColumns.size);
 
 /** Buttons that are pressed or not; arrow keys go from one to the next, so that Tab need not. */
-function group(store: Store, name: SetName, title: string, choices: Choice[], inverse: boolean): HTMLElement | null {
+function group(store: Store, name: SetName, title: string, choices: Choice[], inverse: boolean): { element: HTMLElement; without: (value: string) => void } | null {
   if (choices.length < (inverse ? 1 : 2)) return null;
   const id = unique("group");
   const buttons = choices.map((choice, index) => {
@@ -85,29 +103,60 @@ function group(store: Store, name: SetName, title: string, choices: Choice[], in
   press();
   const row = h("div", { class: "chips", role: "group", "aria-labelledby": id }, ...buttons);
   row.addEventListener("keydown", (event) => {
-    const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
-    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 }[event.key];
+    const offered = buttons.filter((button) => !button.hidden);
+    const at = offered.indexOf(document.activeElement as HTMLButtonElement);
+    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: offered.length - 1 }[event.key];
     if (to === undefined || at < 0) return;
     event.preventDefault();
-    const next = buttons[(to + buttons.length) % buttons.length];
+    const next = offered[(to + offered.length) % offered.length];
     for (const button of buttons) button.tabIndex = button === next ? 0 : -1;
     next?.focus();
   });
-  return h("div", { class: "group" }, h("span", { class: "name", id }, title), row);
+  return {
+    element: h("div", { class: "group" }, h("span", { class: "name", id }, title), row),
+    without: (value) => {
+      choices.forEach((choice, index) => ((buttons[index] as HTMLElement).hidden = choice.value === value));
+      const first = buttons.findIndex((button) => !button.hidden);
+      buttons.forEach((button, index) => (button.tabIndex = index === first ? 0 : -1));
+    },
+  };
 }
 
-function order(store: Store, sorts: Choice[]): HTMLElement {
-  const id = unique("order");
-  const select = h("select", { id }, h("option", { value: "" }, t("order_of_file")));
-  for (const { value, title } of sorts)
-    for (const down of [false, true]) select.append(h("option", { value: (down ? "-" : "") + value }, `${title} ${down ? "↓" : "↑"}`));
+/** A choice of one of several. */
+function select(id: string, title: string, choices: Choice[], changed: (value: string) => void): [HTMLSelectElement, HTMLElement[]] {
+  const element = h("select", { id }, ...choices.map(({ value, title: name }) => h("option", { value }, name)));
+  element.addEventListener("change", () => changed(element.value));
+  return [element, [h("label", { class: "name", for: id }, title), element]];
+}
+
+function order(store: Store, first: Choice[]): { element: HTMLElement; offer: (sorts: Choice[]) => void } {
+  const [element, labelled] = select(unique("order"), t("order"), [], (value) => store.change({ sort: value.replace(/^-/, ""), down: value.startsWith("-") }));
   const read = (): void => {
-    select.value = (store.state.down && store.state.sort ? "-" : "") + store.state.sort;
+    element.value = (store.state.down && store.state.sort ? "-" : "") + store.state.sort;
   };
-  select.addEventListener("change", () => store.change({ sort: select.value.replace(/^-/, ""), down: select.value.startsWith("-") }));
+  const offer = (sorts: Choice[]): void => {
+    element.replaceChildren(h("option", { value: "" }, t("order_of_file")));
+    for (const { value, title } of sorts)
+      for (const down of [false, true]) element.append(h("option", { value: (down ? "-" : "") + value }, `${title} ${down ? "↓" : "↑"}`));
+    read();
+  };
+  store.listen(read);
+  offer(first);
+  return { element: h("div", { class: "group" }, ...labelled), offer };
+}
+
+/** Which side the others are held against, and what rates stand for. */
+function views(store: Store, { baselines, scales }: Choices): HTMLElement | null {
+  if (baselines.length < 2) return null;
+  const [baseline, named] = select("baseline", t("baseline"), baselines, (value) => store.change({ baseline: value === baselines[0]?.value ? "" : value }));
+  const [scale, scaled] = select("scale", t("scale"), scales, (value) => store.change({ scale: value }));
+  const read = (): void => {
+    baseline.value = store.state.baseline || (baselines[0]?.value ?? "");
+    scale.value = store.state.scale;
+  };
   store.listen(read);
   read();
-  return h("div", { class: "group" }, h("label", { class: "name", for: id }, t("order")), select);
+  return h("div", { class: "views" }, ...named, ...(scales.length > 1 ? scaled : []));
 }
 
 function themeButton(store: Store): HTMLElement {
