@@ -262,11 +262,16 @@ Result<Import> Draft::finish(std::string_view content, std::string_view source,
         cases_, [](const auto& gathered) { return !gathered.processes.empty(); });
     if (!any) {
         std::string reason = "no result line in it";
-        if (!import_.not_understood.empty())
-            reason = fmt::format("{}: {}", import_.not_understood.front().where,
-                                 import_.not_understood.front().reason);
-        else if (!cases_.empty())
+        // What a launcher printed in front says least.
+        const auto& unread = import_.not_understood;
+        const auto told = std::ranges::find_if(
+            unread, [](const auto& line) { return !line.reason.starts_with("it stands before"); });
+        if (!unread.empty()) {
+            const auto& line = told == unread.end() ? unread.front() : *told;
+            reason = fmt::format("{}: {}", line.where, line.reason);
+        } else if (!cases_.empty()) {
             reason = "no case in it has a figure: " + cases_.front().result.reason;
+        }
         return fail(fmt::format("{}: read as {}, but {}", source, to_string(tool_), reason));
     }
     const std::string digest = to_hex(sha256(content));

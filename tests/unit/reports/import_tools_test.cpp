@@ -207,6 +207,8 @@ TEST(ImportTools, ControlCharactersNameNothing) {
     const auto text = "# OSU MPI Latency Test v7.4\n# Datatype: MPI_\x1b[31mINT.\n"
                       "# Size       Avg Latency(us)\n8   1.5\n";
     EXPECT_THAT(refusal(text), HasSubstr("line 4: it holds control characters"));
+    EXPECT_THAT(refusal(std::string{"mpirun: hello\n"} + text), HasSubstr("line 5: it holds"))
+        << "not what stands in front";
 }
 
 TEST(ImportTools, ALineOfMegabytesIsNoResult) {
