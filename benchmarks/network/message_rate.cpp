@@ -25,6 +25,7 @@ public:
         .headline = "item_rate",
         .place = place_of_data,
         .noise = Noise::messages,
+        .items = "messages",
     };
 
     static constexpr std::tuple axes{

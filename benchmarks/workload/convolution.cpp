@@ -119,6 +119,7 @@ public:
         .headline = "flop_rate",
         .ceiling = "peak.fma peak.dot",
         .noise = Noise::workload,
+        .items = "images",
     };
     static constexpr std::tuple axes{
         choice("layer", "a layer of ResNet-50, or all 53", &Params::layer,

@@ -42,6 +42,7 @@ public:
         .headline = "flop_rate",
         .ceiling = "peak.fma peak.dot",
         .noise = Noise::workload,
+        .items = "tokens",
     };
     static constexpr std::tuple axes{
         integer("batch", "sequences at a time", "", &Params::batch, {1, 8}, {1, 4096}),

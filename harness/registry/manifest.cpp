@@ -170,6 +170,14 @@ std::string_view expected_text(Noise /*noise*/) {
 }
 NoiseLevel level_of(Noise noise) { return noises.at(static_cast<std::size_t>(noise)).level; }
 
+std::string unknown_metric(std::string_view name) {
+    std::vector<std::string> known;
+    for (const auto& metric : record::metric_table) known.emplace_back(metric.name);
+    return fmt::format("{} is not in the table of metrics{}; `assay list --metrics` and "
+                       "share/assay/metrics.json have all",
+                       json::show_text(name), suggestion(name, known));
+}
+
 json::Value to_json(const Benchmark& benchmark) { return json::encode(benchmark); }
 
 namespace {
@@ -290,13 +298,8 @@ Result<void> check_benchmark(const Benchmark& b) {
         if (text.empty()) return fail(fmt::format("{}: its {} is empty", b.id, name));
     if (auto clean = check_clean({b.place, b.question, b.method, b.caveats}); !clean)
         return fail(fmt::format("{}: {}", b.id, clean.error().message));
-    if (record::find_metric(b.headline) == nullptr) {
-        std::vector<std::string> known;
-        for (const auto& metric : record::metric_table) known.emplace_back(metric.name);
-        return fail(fmt::format("{}: its headline {} is not in the table of metrics{}; `assay list "
-                                "--metrics` and share/assay/metrics.json have all",
-                                b.id, json::show_text(b.headline), suggestion(b.headline, known)));
-    }
+    if (record::find_metric(b.headline) == nullptr)
+        return fail(fmt::format("{}: its headline {}", b.id, unknown_metric(b.headline)));
     if (b.items && !record::is_item_name(*b.items))
         return fail(fmt::format("{}: its items {} should be a word in lower case, as in keys", b.id,
                                 json::show_text(*b.items)));

@@ -85,6 +85,9 @@ struct Manifest {
     std::vector<Benchmark> benchmarks;
 };
 
+/// Why a benchmark may not name this metric: it is not in the table, which the sentence says where to find.
+std::string unknown_metric(std::string_view name);
+
 /// As in its manifest, for all who print JSON.
 json::Value to_json(const Benchmark& benchmark);
 

@@ -4,8 +4,10 @@
 #include "base/text.hpp"
 #include "machine/inventory.hpp"
 #include "record/metrics.hpp"
+#include "registry/manifest.hpp"
 #include "worker/module.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,6 +56,12 @@ constexpr std::array told_by_settings{
     ToldBySetting{"batch_at_least", &record::Evidence::batch_seconds},
     ToldBySetting{"load_at_least", &record::Evidence::load_seconds},
 };
+
+/// What a module gave for a metric that is none.
+std::string dropped(std::string_view what, const char* metric) {
+    return fmt::format("{} was dropped: {}", what,
+                       metric == nullptr ? "its metric has no name" : unknown_metric(metric));
+}
 
 template <class T, class Told>
 void adopt(std::optional<T>& kept, Told told) {
@@ -162,6 +170,8 @@ void Services::setting_text(void* self, const char* name, const char* value) noe
 }
 
 void Services::metric(void* self, const char* name, double value) noexcept {
+    if (name == nullptr || record::find_metric(name) == nullptr)
+        return of(self).warn_(dropped("a value", name));
     of(self).put(of(self).metrics, name, value);
 }
 
@@ -169,9 +179,9 @@ void Services::table(void* self, const assay_table* table) noexcept {
     // A matrix of 512 cores; more would not fit a message.
     constexpr std::size_t most_values = 512UL * 512UL;
     constexpr std::size_t most_tables = 8;
-    const auto* metric =
-        table == nullptr || table->metric == nullptr ? nullptr : record::find_metric(table->metric);
-    if (metric == nullptr) return of(self).warn_("a table of no known metric was dropped");
+    const auto* name = table == nullptr ? nullptr : table->metric;
+    const auto* metric = name == nullptr ? nullptr : record::find_metric(name);
+    if (metric == nullptr) return of(self).warn_(dropped("a table", name));
     if (table->row_count == 0 || table->column_count == 0 ||
         table->row_count > most_values / table->column_count)
         return of(self).warn_("a table that is empty or too large was dropped");

@@ -149,8 +149,11 @@ TEST(Devices, MayBeThereWithoutADriver) {
                     .name = {},
                     .driver = {}}};
     EXPECT_FALSE(may_have_devices(machine)) << "AMD's are no CUDA devices";
+    EXPECT_TRUE(may_run_here({.place = "host"}, machine));
+    EXPECT_FALSE(may_run_here({.place = "cuda"}, machine));
     machine.pci.front().vendor_id = "10de";
     EXPECT_TRUE(may_have_devices(machine));
+    EXPECT_TRUE(may_run_here({.place = "cuda"}, machine));
 }
 
 TEST(Devices, AWorkerSeesItsOwnAndSitsNearIt) {

@@ -75,8 +75,18 @@ TEST_F(ServicesTest, ATableThatMakesNoSenseIsDroppedWithAWarning) {
     services_.table()->table(services_.table()->context, &huge);
     services_.table()->table(services_.table()->context, nullptr);
     EXPECT_TRUE(services_.tables.empty());
-    EXPECT_THAT(warnings_, ElementsAre(HasSubstr("no known metric"), HasSubstr("too large"),
-                                       HasSubstr("no known metric")));
+    EXPECT_THAT(warnings_, ElementsAre(HasSubstr("\"warmth\" is not in the table of metrics"),
+                                       HasSubstr("too large"), HasSubstr("no name")));
+}
+
+TEST_F(ServicesTest, AValueOfNoMetricIsDroppedAndSaysWhichThereAre) {
+    const Metrics metrics{services_.table()};
+    metrics.add("latency_p98", 1);
+    metrics.add("latency_p99", 2);
+    ASSERT_EQ(services_.metrics.size(), 1U);
+    EXPECT_EQ(services_.metrics.front().name, "latency_p99");
+    EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr("latency_p98"), HasSubstr("did you mean"),
+                                             HasSubstr("assay list --metrics"))));
 }
 
 TEST_F(ServicesTest, EvidenceArrivesAndWhatIsNotToldStays) {
