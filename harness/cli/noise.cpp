@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/noise.hpp"
 
+#include "plan/suite.hpp"
 #include "record/format.hpp"
 
 #include <fmt/format.h>
@@ -76,10 +77,12 @@ std::string share_text(const std::optional<double>& share) {
 } // namespace
 
 std::vector<NoiseExpectation> noise_expectations(const harness::NoiseProfile& profile) {
-    // The windows of the shipped suites: three processes, at least that long each.
-    std::vector<NoiseExpectation> expectations{
-        {.suite = "quick", .replicas = 3, .window_seconds = 0.3},
-        {.suite = "standard", .replicas = 3, .window_seconds = 1.0}};
+    std::vector<NoiseExpectation> expectations;
+    for (const char* name : {"quick", "standard"})
+        if (const auto suite = harness::read_suite(harness::find_suite(name)))
+            expectations.push_back({.suite = name,
+                                    .replicas = static_cast<std::size_t>(suite->replicas),
+                                    .window_seconds = suite->protocol.min_seconds});
     const auto arithmetic = of_all_cores(profile, &harness::CoreWatch::arithmetic);
     const auto memory = of_all_cores(profile, &harness::CoreWatch::memory);
     for (auto& expected : expectations) {
