@@ -344,9 +344,9 @@ Report make_report(const Run& original, const ReportOptions& options) {
                   .errors = error_facts(run),
                   .cause = busy_in_words(record::busy_of(run))};
     report.rooflines = make_rooflines(run);
-    for (const auto& left : run.left_out) report.left_out.push_back(as_sentence(left.note));
     settle_ceilings(run);
     translate(run);
+    for (const auto& left : run.left_out) report.left_out.push_back(as_sentence(left.note));
     report.run = run_facts(run, report.source);
     SectionBuilder sections{report};
     const auto curves = find_curves(run);

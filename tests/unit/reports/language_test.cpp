@@ -211,6 +211,14 @@ TEST_F(InALanguage, SentencesOfTheHarnessAreTranslatedByTheirEnglish) {
         EXPECT_EQ(translated(other), other);
 }
 
+TEST_F(InALanguage, WhatASuiteLeftOutIsTranslated) {
+    auto run = test::golden_run();
+    run.left_out = {{"cases of the suite left out that need an RDMA device: 3"}};
+    EXPECT_NE(test::terminal_of(run).find("need an RDMA device: 3"), std::string::npos);
+    use_language(Language::zh);
+    EXPECT_NE(test::terminal_of(run).find("略去需要 RDMA 设备的用例：3 个"), std::string::npos);
+}
+
 TEST_F(InALanguage, KeysOfJsonStayEnglish) {
     use_language(Language::zh);
     const Report report = make_report(test::golden_run());
