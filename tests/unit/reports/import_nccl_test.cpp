@@ -242,6 +242,27 @@ TEST(ImportNccl, TheNameOfTheFileIsTheLastResortAndTheBandwidthsMustFitIt) {
                 HasSubstr("the output is of all_reduce, but --name says reduce"));
 }
 
+TEST(ImportNccl, SingleIterationsOf219AndTimesOfTheCpu) {
+    const auto text =
+        "# nccl-tests version 2.19.6 nccl-headers=22907 nccl-library=22907\n"
+        "# Collective test starting: all_gather_perf\n" +
+        settings(8) + rank(0) + rank(7) +
+        "# size count type redop root cputime algbw busbw #wrong i_min i_max i_p99 "
+        "i_cv% cputime algbw busbw #wrong i_min i_max i_p99 i_cv%\n"
+        "1073741824 33554432 float none -1 4000.0 268.44 234.88 0 3900.0 4200.0 4150.0 "
+        "1.50 4100.0 261.89 229.15 N/A 4000.0 4300.0 4250.0 1.60\n";
+    const auto run = run_of(text, "x");
+    ASSERT_EQ(run.cases.size(), 2U);
+    const auto& c = only(run, "external.nccl-tests.all_gather[nccl]@cuda bytes=1073741824 "
+                              "type=float in_place=true ranks=8 clock=cpu");
+    EXPECT_NEAR(value(c, "bus_bandwidth"), 0.875 * 1073741824 / 4100e-6, 1e3);
+    EXPECT_NEAR(value(c, "fastest_time"), 4e-3, 1e-12);
+    EXPECT_NEAR(value(c, "slowest_time"), 4.3e-3, 1e-12);
+    EXPECT_NEAR(*c.replicas[0].p99, 4.25e-3, 1e-12);
+    EXPECT_EQ(c.verification, std::nullopt);
+    EXPECT_EQ(run.imported->tool_version, "2.19.6");
+}
+
 TEST(ImportNccl, OutputOfVersion2WasInMilliseconds) {
     const auto import = imported("written_nccl-2.0.txt", {.name = "all_reduce"});
     ASSERT_EQ(import.run.cases.size(), 2U);
