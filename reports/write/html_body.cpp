@@ -154,7 +154,8 @@ public:
                             escape_html(name_of(table)), escape_html(table.caption));
         const auto shown = shown_columns(table);
         for (const auto i : shown)
-            out_ += fmt::format("<th scope=\"col\"{}>{}</th>", classes_of(table.columns[i]),
+            out_ += fmt::format("<th scope=\"col\"{}>{}</th>",
+                                i == 0 ? "" : classes_of(table.columns[i]),
                                 escape_html(table.columns[i].title));
         out_ += "</tr></thead>\n<tbody>\n";
         for (const auto& row : table.rows) add(table, shown, row);

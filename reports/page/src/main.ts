@@ -129,6 +129,7 @@ function start(page: Page): void {
   const choices = choicesOf(page, first, alternatives.flatMap((one) => [...one.content.querySelectorAll<HTMLTableRowElement>("tr[data-outcome]")]));
   const tools = toolbar(store, choices);
   const hide = hidingRules(root, first.view.sides.length, choices.columns);
+  root.classList.toggle("still", first.parts.every((part) => part.rows.length === 0)); // nothing to filter
   const nothing = h("p", { class: "nothing", hidden: true }, t("nothing"));
   const links = h("ul");
   const contents = h("nav", { class: "contents", "aria-label": t("contents") }, links);

@@ -25,6 +25,7 @@ type SetName = "family" | "library" | "outcome" | "hiddenSides" | "hiddenColumns
 
 export interface Toolbar {
   element: HTMLElement;
+  /** What is left by the filters. */
   say: (text: string) => void;
   /** Of the view that is shown: the columns to sort by, and the baseline, which cannot be hidden. */
   show: (sorts: Choice[], baseline: string) => void;
