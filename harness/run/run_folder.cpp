@@ -25,11 +25,27 @@ namespace fs = std::filesystem;
 using record::Status;
 
 constexpr const char* journal_name = "journal.ndjson";
+constexpr const char* nobody = "unknown/unknown"; ///< provider and instance
 
+/// Runs of a machine that goes by this id. Where neither provider nor instance is known, `host` stands for both.
 fs::path machine_folder(const RunOptions& options, const record::Machine& machine,
                         const std::string& id) {
-    return options.out / path_word(options.campaign) / path_word(machine.provider) /
-           path_word(machine.instance) / path_word(id);
+    const auto owner = fs::path{path_word(machine.provider)} / path_word(machine.instance);
+    return options.out / path_word(options.campaign) / (owner == nobody ? "host" : owner) /
+           path_word(id);
+}
+
+/// All folders with its runs, the one for new runs first.
+std::vector<fs::path> machine_folders(const RunOptions& options, const record::Machine& machine) {
+    std::vector<fs::path> folders;
+    const auto add = [&](const std::string& id) {
+        folders.push_back(machine_folder(options, machine, id));
+        if (folders.back().parent_path().filename() == "host") // of older versions
+            folders.push_back(options.out / path_word(options.campaign) / nobody / path_word(id));
+    };
+    add(machine.id);
+    for (const auto& alias : machine.identity.aliases) add(alias);
+    return folders;
 }
 
 /// Whatever their pairing ids are.
@@ -346,15 +362,14 @@ private:
 
     /// The runs of all machines, newest first.
     static std::vector<fs::path> everywhere(const fs::path& campaign) {
-        constexpr int depth = 3; // provider, instance, machine; then the run
+        constexpr int deepest = 3; // provider, instance, machine; then the run
         std::vector<fs::path> runs;
         std::error_code error;
         for (auto entry = fs::recursive_directory_iterator{campaign, error};
              !error && entry != fs::recursive_directory_iterator{}; entry.increment(error)) {
-            if (entry.depth() < depth) continue;
-            entry.disable_recursion_pending();
-            if (fs::is_regular_file(entry->path() / journal_name, error))
-                runs.push_back(entry->path());
+            const bool is_run = fs::is_regular_file(entry->path() / journal_name, error);
+            if (is_run) runs.push_back(entry->path());
+            if (is_run || entry.depth() == deepest) entry.disable_recursion_pending();
         }
         std::ranges::sort(runs, std::greater{}, [](const fs::path& run) { return run.filename(); });
         return runs;
@@ -424,10 +439,8 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
         if (options.campaign != default_campaign) headers.back().campaign = options.campaign;
         if (headers.back().pairing) headers.back().pairing->id = id;
     }
-    std::vector<fs::path> of_machine{machine_folder(options, machine, machine.id)};
+    auto of_machine = machine_folders(options, machine);
     const auto folder = of_machine.front();
-    for (const auto& alias : machine.identity.aliases)
-        of_machine.push_back(machine_folder(options, machine, alias));
     std::vector<RunFolder> folders;
     auto note = exchanged_parts(of_machine, machine);
     if (options.resume) {

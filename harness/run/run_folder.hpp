@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of a run: <out>/<campaign>/<provider>/<instance>/<machine>/<run>/, with run.json,
+// The files of a run: <out>/<campaign>/<provider>/<instance>/<machine>/<run>/ (<campaign>/host/ where neither provider
+// nor instance is known), with run.json,
 // journal.ndjson, samples.ndjson (--raw) and logs/. Beside the runs of a machine, state/ holds files that
 // modules keep from run to run. A folder belongs to the process that has its
 // journal open.

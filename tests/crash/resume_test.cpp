@@ -96,6 +96,35 @@ TEST_F(ResumeTest, SaysNothingWhereItGoesOn) {
     EXPECT_EQ(observer_.said, "");
 }
 
+/// Where neither provider nor instance is known, which older versions wrote as unknown/unknown.
+TEST_F(ResumeTest, ARunOfNobodysMachineIsInHostAndFoundWhereItUsedToBe) {
+    const auto with = [&](bool resume) {
+        const harness::RunOptions options{.out = folder_.path(),
+                                          .provider = "unknown",
+                                          .instance = "unknown",
+                                          .resume = resume,
+                                          .program = TROUBLE_PROGRAM};
+        ASSERT_TRUE(trouble_test::run(plan_, options, observer_));
+    };
+    with(false);
+    const auto machine = observer_.folder.parent_path();
+    EXPECT_EQ(machine.parent_path(), folder_.path() / "default/host");
+    const auto old = folder_.path() / "default/unknown/unknown" / machine.filename();
+    fs::create_directories(old.parent_path());
+    fs::rename(machine, old);
+    fs::remove(old / observer_.folder.filename() / "run.json");
+    with(true);
+    EXPECT_TRUE(observer_.resumed);
+    EXPECT_EQ(observer_.folder.parent_path(), old);
+    // Nor is it forgotten where it cannot be continued.
+    fs::remove(observer_.folder / "run.json");
+    plan_.suite = "other";
+    with(true);
+    EXPECT_FALSE(observer_.resumed);
+    EXPECT_EQ(observer_.folder.parent_path(), machine);
+    EXPECT_THAT(observer_.said, HasSubstr("unknown/unknown"));
+}
+
 TEST_F(ResumeTest, ARunRecordsItsOccasionAndKeepsItWhenItGoesOn) {
     const auto with = [&](const std::string& note, const std::string& rack, bool resume = true) {
         harness::RunOptions options{.out = folder_.path(),
