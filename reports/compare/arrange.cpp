@@ -133,9 +133,14 @@ Error too_few_sides(const Collection& collection, const CompareOptions& options,
         if (const auto key = make_key(collection, name);
             key && key->distinct() > 1 && std::ranges::count(of_no_use, name) == 0)
             useful.push_back(fmt::format("--column {}", name));
-    const std::string there_is = sides.empty()
-                                     ? "nothing is left to compare"
-                                     : fmt::format("there is only one side, \"{}\"", sides.front());
+    std::string there_is = sides.empty()
+                               ? "nothing is left to compare"
+                               : fmt::format("there is only one side, \"{}\"", sides.front());
+    if (const auto& problems = collection.problems; !problems.empty()) // which may be why
+        there_is = fmt::format(
+            "{}: {}{}; without {}, {}", problems.front().where, problems.front().reason,
+            problems.size() == 1 ? "" : fmt::format(" (and {} more problems)", problems.size() - 1),
+            problems.size() == 1 ? "it" : "them", there_is);
     return {.message = fmt::format("{} (column {}){}", there_is, fmt::join(options.column, ","),
                                    useful.empty() ? "; give a second result"
                                                   : fmt::format("; these would make several: {}",
