@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/console.hpp"
 
-#include "base/file.hpp"
+#include "base/ascii.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 
@@ -88,6 +88,22 @@ int& first_failure() {
     return error;
 }
 
+/// With every character above U+007F as \uXXXX, which says the same.
+std::string ascii_json(std::string_view json) {
+    std::string out;
+    while (!json.empty()) {
+        const auto code = take_character(json);
+        if (code < 0x80)
+            out += static_cast<char>(code);
+        else if (code < 0x10000)
+            out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(code));
+        else // two surrogates
+            out += fmt::format("\\u{:04x}\\u{:04x}", 0xD7C0U + (code >> 10U),
+                               0xDC00U + (code & 0x3FFU));
+    }
+    return out;
+}
+
 Result<void> to_stdout(std::string_view text) {
     auto& failure = first_failure();
     if (failure == 0 && !write_all(STDOUT_FILENO, text)) failure = errno;
@@ -114,7 +130,10 @@ std::string shown(std::string_view text, bool colour) {
             out += text.substr(0, length);
             text.remove_prefix(length);
         } else if (const auto code = take_visible(text); code != 0 && code != '\r') {
-            append(out, code);
+            if (code >= 0x80 && ascii_only())
+                out += ascii_of(code);
+            else
+                append(out, code);
         }
     }
     return out;
@@ -126,14 +145,27 @@ void open_standard_streams() {
     while (fd >= 0 && fd <= STDERR_FILENO) fd = ::open("/dev/null", O_RDWR);
     if (fd >= 0) ::close(fd);
     ::signal(SIGPIPE, SIG_IGN);
+    use_ascii(locale_is_ascii());
 }
 
 Result<void> print(std::string_view text) {
     return to_stdout(shown(text, terminal_of(STDOUT_FILENO).colour));
 }
 
+Result<void> print_json(std::string_view json) {
+    return print(ascii_only() ? ascii_json(json) : json);
+}
+
 Result<void> print_file(std::string_view content) {
     return terminal_of(STDOUT_FILENO).present ? print(content) : to_stdout(content);
+}
+
+Result<void> print_file(const Produce& produce) {
+    produce([](std::string_view part) {
+        print_file(part);
+        return first_failure() == 0;
+    });
+    return printed();
 }
 
 Result<void> printed() {
@@ -154,7 +186,7 @@ void print_error(std::string_view text) {
 
 void overwrite_line(std::string_view line) {
     // Back to the first column, clear to the end.
-    write_all(STDERR_FILENO, fmt::format("\r\x1b[K{}", plain(line)));
+    write_all(STDERR_FILENO, fmt::format("\r\x1b[K{}", shown(plain(line), false)));
 }
 
 Error error_from(const std::exception& exception) {

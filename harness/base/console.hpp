@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "base/file.hpp"
 #include "base/result.hpp"
 
 #include <cstddef>
@@ -17,17 +18,21 @@ namespace assay {
 /// hide text are gone, line breaks and tabs are blanks, broken bytes are U+FFFD. Cut at `limit`
 /// characters with an ellipsis.
 std::string plain(std::string_view text, std::size_t limit = 1000);
-/// The same of several lines, whole. Colours of paint() stay where the terminal has them.
+/// The same of several lines, whole. Colours of paint() stay where the terminal has them; see use_ascii().
 std::string shown(std::string_view text, bool colour);
 
 /// First thing in main(): opens descriptors 0 to 2 where they are closed, so that no file of ours becomes one of them,
-/// and ignores SIGPIPE.
+/// ignores SIGPIPE, and shows ASCII alone where the locale says so.
 void open_standard_streams();
 
 /// To stdout, made safe. A full disk behind a redirection is an error; a reader that has read enough (`| head`) is none.
 Result<void> print(std::string_view text);
+/// One JSON document: \u escapes where the locale is ASCII.
+Result<void> print_json(std::string_view json);
 /// The content of a file: byte for byte, unless stdout is a terminal.
 Result<void> print_file(std::string_view content);
+/// The same in parts of whole lines; they end when the reader has read enough.
+Result<void> print_file(const Produce& produce);
 /// The first error of these in this process.
 Result<void> printed();
 

@@ -150,17 +150,23 @@ Result<void> make_folders(const std::filesystem::path& folder) {
 }
 
 Result<void> write_atomically(const std::filesystem::path& path, std::string_view content) {
+    return write_atomically(path, [&](const Sink& sink) { return sink(content); });
+}
+
+Result<void> write_atomically(const std::filesystem::path& path, const Produce& produce) {
+    const auto write_to = [&](int fd) {
+        return produce([fd](std::string_view part) { return write_all(fd, part); });
+    };
     const auto target = behind_links(path);
     if (const int fd = descriptor_named(target); fd >= 0)
-        return write_all(fd, content) ? Result<void>{} : system_error("write", path);
+        return write_to(fd) ? Result<void>{} : system_error("write", path);
     // By its own name: the system may forbid to follow a link that somebody else planted.
     struct stat before{};
     const bool exists = ::stat(path.c_str(), &before) == 0;
     if (!exists && errno != ENOENT) return system_error("write", path);
     if (exists && !S_ISREG(before.st_mode)) {
         const auto file = open_file(path, O_WRONLY);
-        return file && write_all(file.get(), content) ? Result<void>{}
-                                                      : system_error("write", path);
+        return file && write_to(file.get()) ? Result<void>{} : system_error("write", path);
     }
     const auto temporary = target.parent_path() / fmt::format(".assay-{}.tmp", random_token());
     const auto written = [&] {
@@ -170,7 +176,7 @@ Result<void> write_atomically(const std::filesystem::path& path, std::string_vie
             [[maybe_unused]] const int kept = ::fchown(file.get(), before.st_uid, before.st_gid);
             ::fchmod(file.get(), before.st_mode & ~static_cast<mode_t>(S_IFMT));
         }
-        return write_all(file.get(), content) && ::fsync(file.get()) == 0;
+        return write_to(file.get()) && ::fsync(file.get()) == 0;
     };
     if (!written() || ::rename(temporary.c_str(), target.c_str()) != 0) {
         auto error = system_error("write", path);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,12 @@ namespace assay {
 /// leaves what was there. What a link leads to is written, not the link. A pipe, a device or a descriptor (/dev/stdout,
 /// `>(command)`) is written into.
 Result<void> write_atomically(const std::filesystem::path& path, std::string_view content);
+
+/// Takes the next part of a file; false: it was not written, nor will others be.
+using Sink = std::function<bool(std::string_view part)>;
+/// Gives the parts one after the other, so that one of them is in memory; false: a part was not taken.
+using Produce = std::function<bool(const Sink& sink)>;
+Result<void> write_atomically(const std::filesystem::path& path, const Produce& produce);
 
 /// Writes all of it, also after partial writes; false leaves the reason in errno.
 bool write_all(int descriptor, std::string_view content);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/terminal.hpp"
 
+#include "base/ascii.hpp"
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/ioctl.h>
@@ -9,21 +12,30 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace assay {
 Terminal terminal_of(int descriptor) {
     Terminal terminal;
     terminal.present = ::isatty(descriptor) == 1;
-    if (!terminal.present) return terminal;
+    constexpr std::size_t narrowest = 40; // columns; below it nothing can be laid out anyway
+    if (!terminal.present) {
+        const char* columns = std::getenv("COLUMNS"); // NOLINT(concurrency-mt-unsafe)
+        constexpr std::int64_t widest = 10'000;       // columns; more is a mistake
+        const auto asked = to_number(columns == nullptr ? "" : columns).value_or(0);
+        terminal.asked = asked > 0 && asked <= widest;
+        if (terminal.asked) terminal.width = std::max(static_cast<std::size_t>(asked), narrowest);
+        return terminal;
+    }
     // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
     const char* no_colour = std::getenv("NO_COLOR"); // no-color.org: set and not empty
     const char* kind = std::getenv("TERM");          // NOLINT(concurrency-mt-unsafe)
     terminal.colour = (no_colour == nullptr || *no_colour == '\0') && kind != nullptr &&
                       std::string_view{kind} != "dumb";
     winsize size{};
-    constexpr std::size_t narrowest = 40; // columns; below it nothing can be laid out anyway
     if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         terminal.width = std::max<std::size_t>(size.ws_col, narrowest);
     return terminal;
@@ -81,6 +93,7 @@ namespace {
 bool within(char32_t code, char32_t first, char32_t last) { return code >= first && code <= last; }
 
 std::size_t width_of(char32_t code) {
+    if (code >= 0x80 && ascii_only()) return ascii_of(code).size();
     if (within(code, 0x0300, 0x036F) || within(code, 0xFE00, 0xFE0F)) return 0;
     const bool wide = within(code, 0x1100, 0x115F) || within(code, 0x2E80, 0xA4CF) ||
                       within(code, 0xAC00, 0xD7A3) || within(code, 0xF900, 0xFAFF) ||
@@ -102,6 +115,34 @@ std::string_view front_of(std::string_view text, std::size_t columns) {
         if (used > columns) break;
     }
     return text.substr(0, text.size() - rest.size());
+}
+
+constexpr const char* ellipsis = "…";
+constexpr std::size_t most_rounds = 20; // of telling texts apart: each finds a further difference
+
+/// Bytes of whole characters that the texts of a group begin with alike.
+std::size_t common_front(const std::vector<std::string>& texts,
+                         const std::vector<std::size_t>& group) {
+    const std::string& first = texts[group.front()];
+    std::size_t common = first.size();
+    for (const auto i : group) {
+        const auto differ = std::ranges::mismatch(first, texts[i]);
+        common = std::min(common, static_cast<std::size_t>(differ.in1 - first.begin()));
+    }
+    const auto continues = [&](std::size_t at) {
+        return at < first.size() && (static_cast<unsigned char>(first[at]) & 0xC0U) == 0x80U;
+    };
+    while (common > 0 && continues(common)) --common;
+    return common;
+}
+
+/// The front of a text and the word with what is at `from`, in `columns`.
+std::string without_middle(std::string_view text, std::size_t from, std::size_t columns) {
+    const std::size_t front = columns / 3;
+    const auto word = text.rfind(' ', from) + 1; // 0 where there is no blank
+    const auto rest = text.substr(word > 0 && from - word < columns / 2 ? word : from);
+    const std::size_t taken = front + display_width(ellipsis);
+    return std::string{front_of(text, front)} + ellipsis + cut(rest, columns - taken);
 }
 
 /// Punctuation that must not begin a line, and that must not end one.
@@ -140,8 +181,33 @@ std::size_t display_width(std::string_view text) {
 std::string cut(std::string_view text, std::size_t columns) {
     if (columns == 0) return "";
     if (display_width(text) <= columns) return std::string{text};
-    if (columns == 1) return "…";
-    return std::string{front_of(text, columns - 1)} + "…";
+    const std::size_t mark = display_width(ellipsis);
+    if (columns <= mark) return std::string{columns < mark ? "." : ellipsis};
+    return std::string{front_of(text, columns - mark)} + ellipsis;
+}
+
+std::vector<std::string> cut_apart(const std::vector<std::string>& texts, std::size_t columns) {
+    std::vector<std::string> out;
+    for (const auto& text : texts) out.push_back(cut(text, columns));
+    if (out == texts) return out;
+    const std::size_t least = 2 * display_width(ellipsis) + 2; // columns
+    for (std::size_t round = 0;; ++round) {
+        std::map<std::string, std::vector<std::size_t>> equal;
+        for (std::size_t i = 0; i < out.size(); ++i) equal[out[i]].push_back(i);
+        std::erase_if(equal, [&](const auto& group) {
+            return std::ranges::all_of(group.second, [&](std::size_t i) {
+                return texts[i] == texts[group.second.front()];
+            });
+        });
+        if (equal.empty()) return out;
+        for (const auto& [same, group] : equal) {
+            const std::size_t common = common_front(texts, group);
+            for (const auto i : group)
+                out[i] = round < most_rounds && columns > least
+                             ? without_middle(texts[i], common, columns)
+                             : texts[i];
+        }
+    }
 }
 
 std::string fit(std::string_view text, std::size_t columns) {
@@ -209,6 +275,17 @@ void narrow(std::vector<std::size_t>& widths, std::size_t most) {
         *widest = std::max(least, *widest - std::min(*widest, total - most));
 }
 
+/// Painted cells stay: their colour has no width.
+void cut_column(std::vector<std::vector<std::string>>& rows, std::size_t column,
+                std::size_t width) {
+    std::vector<std::string> texts;
+    for (const auto& row : rows) texts.push_back(column < row.size() ? row[column] : "");
+    const auto cut = cut_apart(texts, width);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (column < rows[i].size() && texts[i].find('\x1b') == std::string::npos)
+            rows[i][column] = cut[i];
+}
+
 } // namespace
 
 Table::Table(std::vector<std::string> head) : right_(head.size(), false) {
@@ -220,21 +297,22 @@ std::string Table::text(const Terminal& terminal) const {
     for (const auto& row : rows_)
         for (std::size_t i = 0; i < row.size(); ++i)
             widths[i] = std::max(widths[i], display_width(row[i]));
-    if (terminal.present) narrow(widths, terminal.width);
+    if (terminal.is_limited()) narrow(widths, terminal.width);
+    auto cells = rows_;
+    for (std::size_t i = 0; i < widths.size(); ++i) cut_column(cells, i, widths[i]);
     std::string out;
-    for (const auto& row : rows_) {
+    for (const auto& row : cells) {
         std::string line;
         for (std::size_t i = 0; i < row.size(); ++i) {
             const bool last = i + 1 == row.size();
-            const bool painted = row[i].find('\x1b') != std::string::npos; // has no width
-            const std::string cell = painted ? row[i] : cut(row[i], widths[i]);
+            const std::string& cell = row[i];
             const std::string gap(widths[i] - std::min(widths[i], display_width(cell)), ' ');
             if (i != 0) line += "  ";
             if (right_[i]) line += gap;
             line += cell;
             if (!right_[i] && !last) line += gap;
         }
-        out += &row == rows_.data() ? paint(terminal, Paint::bold, line) : line;
+        out += &row == cells.data() ? paint(terminal, Paint::bold, line) : line;
         out += '\n';
     }
     return out;

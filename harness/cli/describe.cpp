@@ -198,8 +198,10 @@ ExitCode describe(const Options& options) {
     const auto catalogue = harness::read_catalogue();
     const auto entries = find_entries(catalogue, options);
     if (!entries) return report(entries.error());
-    print(options.json ? describe_as_json(*entries)
-                       : describe_all(terminal_of(STDOUT_FILENO), *entries));
+    if (options.json)
+        print_json(describe_as_json(*entries));
+    else
+        print(describe_all(terminal_of(STDOUT_FILENO), *entries));
     return ExitCode::done;
 }
 

@@ -211,7 +211,10 @@ std::string diagnosis_as_json(const Diagnosis& found) {
 
 ExitCode doctor(const Options& options) {
     const auto found = diagnose(options);
-    print(options.json ? diagnosis_as_json(found) : diagnosis_as_text(found));
+    if (options.json)
+        print_json(diagnosis_as_json(found));
+    else
+        print(diagnosis_as_text(found));
     const auto is_ready = [](const harness::ModuleState& module) { return module.problem.empty(); };
     return std::ranges::any_of(found.modules, is_ready) ? ExitCode::done : ExitCode::environment;
 }

@@ -53,7 +53,7 @@ void list_as_json(const harness::Catalogue& catalogue) {
                                               {"reason", why}});
         }
     for (const auto& problem : catalogue.problems) document["problems"].push_back(problem.message);
-    print(json::to_text(document));
+    print_json(json::to_text(document));
 }
 
 void list_as_table(const harness::Catalogue& catalogue) {
@@ -85,7 +85,7 @@ ExitCode list_metrics(bool as_json) {
                                            {"higher_is_better", metric.higher_is_better},
                                            {"work", metric.work},
                                            {"title", metric.title}});
-        print(json::to_text(document));
+        print_json(json::to_text(document));
         return ExitCode::done;
     }
     Table table{{"METRIC", "UNIT", "BETTER", "OF", "TITLE"}};

@@ -205,7 +205,10 @@ Result<harness::Interleaving> runs_of(const harness::Catalogue& catalogue, const
 void show_plan(const harness::Interleaving& turns, const Options& options) {
     if (turns.runs.size() > 1) return show_turns(turns, options);
     const auto& plan = turns.runs.front().plan;
-    print(options.json ? json::to_text(plan_as_json(plan)) : plan_as_table(plan, options.all));
+    if (options.json)
+        print_json(json::to_text(plan_as_json(plan)));
+    else
+        print(plan_as_table(plan, options.all));
 }
 
 ExitCode plan(const Options& options) {

@@ -24,7 +24,7 @@ void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>&
     if (options.json) {
         auto document = summary_json(outcome, options.fail_on);
         document["report"] = reports ? json::Value(reports->html.string()) : json::Value(nullptr);
-        print(json::to_text(document));
+        print_json(json::to_text(document));
         return;
     }
     const auto terminal = terminal_of(STDOUT_FILENO);

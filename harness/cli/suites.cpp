@@ -61,7 +61,10 @@ ExitCode list_suites(const harness::Catalogue& catalogue, const Options& options
                    clock_text(row->plan.expected_seconds), row->suite.is_frozen ? "yes" : "no",
                    row->suite.description});
     }
-    print(options.json ? json::to_text(document) : table.text(terminal_of(STDOUT_FILENO)));
+    if (options.json)
+        print_json(json::to_text(document));
+    else
+        print(table.text(terminal_of(STDOUT_FILENO)));
     return ExitCode::done;
 }
 

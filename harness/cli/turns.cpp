@@ -82,7 +82,7 @@ ExitCode show_outcomes(const harness::Interleaving& turns,
         auto document = outcomes_json(turns, outcomes, options.fail_on);
         document["comparison"] = page ? json::Value(page->string()) : json::Value(nullptr);
         document["exit_code"] = static_cast<int>(code);
-        print(json::to_text(document));
+        print_json(json::to_text(document));
     } else {
         for (const auto& [label, file] : files)
             print(fmt::format("result of {}: {}\n", label, file.string()));
@@ -107,7 +107,7 @@ void show_turns(const harness::Interleaving& turns, const Options& options) {
                 {{"setting", turns.runs[i].variant.label},
                  {"changes", record::to_json(turns.runs[i].pairing->changes)},
                  {"plan", plan_as_json(turns.runs[i].plan)}});
-        print(json::to_text(document));
+        print_json(json::to_text(document));
         return;
     }
     const auto terminal = terminal_of(STDOUT_FILENO);

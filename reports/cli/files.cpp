@@ -29,6 +29,10 @@ Result<void> write(const std::filesystem::path& path, std::string_view content) 
     return path == "-" ? print_file(content) : write_atomically(path, content);
 }
 
+Result<void> write(const std::filesystem::path& path, const Produce& produce) {
+    return path == "-" ? print_file(produce) : write_atomically(path, produce);
+}
+
 Result<void> deliver(const Options& options, const Outputs& outputs,
                      const std::vector<Input>& inputs) {
     std::optional<std::vector<document::Document>> made;
@@ -58,7 +62,7 @@ Result<void> deliver(const Options& options, const Outputs& outputs,
         if (auto done = write(path, *content); !done) return done;
         any_file = true;
     }
-    if (options.json) return print(outputs.json());
+    if (options.json) return print_json(outputs.json());
     if (any_file) return {};
     const auto terminal = terminal_style();
     const bool all = options.all_rows || !terminal.present;
@@ -67,7 +71,7 @@ Result<void> deliver(const Options& options, const Outputs& outputs,
 
 Terminal terminal_style() {
     auto terminal = terminal_of(STDOUT_FILENO);
-    terminal.width = std::min(terminal.width, widest);
+    if (!terminal.asked) terminal.width = std::min(terminal.width, widest);
     return terminal;
 }
 

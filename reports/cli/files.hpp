@@ -22,6 +22,9 @@ namespace assay::report {
 /// To a file, or to stdout where the path is "-".
 Result<void> write(const std::filesystem::path& path, std::string_view content);
 
+/// The same in parts.
+Result<void> write(const std::filesystem::path& path, const Produce& produce);
+
 /// What a verb has found: as documents for every format that people read, and as data. Each is made when it is asked for.
 struct Outputs {
     std::function<std::vector<document::Document>()> documents;

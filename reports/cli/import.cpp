@@ -176,7 +176,8 @@ Result<ExitCode> import_files(const Options& options) {
     }
     if (options.json)
         text = json::to_text({{"schema", "assay.import/1"}, {"files", std::move(list)}});
-    if (auto done = print(text); !done) return tl::unexpected{done.error()};
+    if (auto done = options.json ? print_json(text) : print(text); !done)
+        return tl::unexpected{done.error()};
     return ExitCode::done;
 }
 

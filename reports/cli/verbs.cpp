@@ -2,6 +2,7 @@
 
 #include "verbs.hpp"
 
+#include "base/ascii.hpp"
 #include "base/console.hpp"
 #include "language/language.hpp"
 
@@ -11,6 +12,7 @@ namespace assay::report {
 
 ExitCode perform(const Options& options) {
     use_language(language_from(options.language).value_or(Language::en));
+    if (language_in_use() != Language::en) use_ascii(false);
     const auto code = options.perform(options);
     if (code) return *code;
     print_error(fmt::format("assay-report: {}\n", plain(code.error().message, 4000)));

@@ -72,7 +72,8 @@ Result<ExitCode> verify(const Options& options) {
     if (options.json)
         text = json::to_text(
             {{"schema", "assay.verify/1"}, {"passed", passed}, {"files", std::move(list)}});
-    if (auto done = print(text); !done) return tl::unexpected{done.error()};
+    if (auto done = options.json ? print_json(text) : print(text); !done)
+        return tl::unexpected{done.error()};
     return passed ? ExitCode::done : ExitCode::failed;
 }
 

@@ -42,6 +42,11 @@ std::optional<Paint> paint_of(Tone tone) {
     return std::nullopt;
 }
 
+/// Filled with blanks, and never cut.
+std::string padded(std::string_view text, std::size_t columns) {
+    return fit(text, std::max(columns, display_width(text)));
+}
+
 std::string painted(const Lines& page, Tone tone, std::string_view text) {
     const auto paint = paint_of(tone);
     return paint ? page.paint(*paint, text) : std::string{text};
@@ -193,7 +198,9 @@ private:
         const bool apart = taken + std::min(label, shortest_label) > width_ && columns.size() > 1;
         if (apart) taken -= 2 + widths_[columns.back()].all;
         const std::size_t room = width_ > taken ? width_ - taken : shortest_label;
-        std::string line = "      " + fit(sides_[side - 1], std::min({label, longest_label, room}));
+        const std::size_t columns_of_label = std::min({label, longest_label, room});
+        const auto labels = cut_apart(sides_, columns_of_label);
+        std::string line = "      " + padded(labels[side - 1], columns_of_label);
         for (const auto i : columns) {
             if (apart && i == columns.back()) {
                 page.line(line);
@@ -263,8 +270,11 @@ public:
             if (!fact.detail.empty()) text = std::max(text, display_width(fact.text));
         }
         name = std::min(name, longest_name_of_fact);
+        std::vector<std::string> names;
+        for (const auto& fact : facts.facts) names.push_back(fact.name);
+        names = cut_apart(names, name);
         for (const auto& fact : facts.facts) {
-            const auto first = fmt::format("  {}", fit(fact.name, name));
+            const auto first = fmt::format("  {}", padded(names[&fact - facts.facts.data()], name));
             if (fact.detail.empty())
                 page_.paragraph(first, name + 4, fact.text);
             else

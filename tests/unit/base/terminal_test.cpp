@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/ascii.hpp"
+#include "base/console.hpp"
 #include "base/terminal.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
+#include <sstream>
 #include <string>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -58,6 +63,51 @@ TEST(Table, TheWidestColumnGivesWayOnATerminal) {
               "A" + std::string(38, ' ') + "B\n" + std::string(36, 'a') + "…  b\n");
     EXPECT_EQ(table.text({.width = 40}),
               "A" + std::string(51, ' ') + "B\n" + std::string(50, 'a') + "  b\n");
+}
+
+TEST(Table, RowsThatDifferStillDifferWhenCut) {
+    std::mt19937 random{3};
+    for (int round = 0; round < 300; ++round) {
+        Table table{{"CASE", "VALUE"}};
+        std::vector<std::string> names;
+        for (int i = 0; i < 8; ++i) {
+            std::string name = "gemm.square[openblas]";
+            for (int word = 0; word < 8; ++word)
+                name +=
+                    " parameter=" + std::string(random() % 2, 'x') + std::to_string(random() % 3);
+            names.push_back(name);
+            table.add({name, "1 GB/s"});
+        }
+        const std::size_t width = 40 + random() % 60;
+        std::istringstream lines{table.text({.width = width, .present = true})};
+        std::map<std::string, std::string> seen;
+        std::string line;
+        std::getline(lines, line);
+        for (const auto& name : names) {
+            ASSERT_TRUE(std::getline(lines, line));
+            EXPECT_EQ(seen.try_emplace(line, name).first->second, name) << line;
+        }
+    }
+    EXPECT_EQ(cut_apart({"abcdefghijk size=1 x", "abcdefghijk size=2 x"}, 14),
+              (std::vector<std::string>{"abcd…size=1 x", "abcd…size=2 x"}));
+}
+
+/// For the whole program, and off again.
+struct Ascii {
+    Ascii() { use_ascii(true); }
+    ~Ascii() { use_ascii(false); }
+    Ascii(const Ascii&) = delete;
+    Ascii& operator=(const Ascii&) = delete;
+};
+
+TEST(Ascii, IsLaidOutAsItIsShown) {
+    const Ascii ascii;
+    Table table{{"A", "B"}};
+    table.add({"±1%", "61 °C"});
+    table.add({"0", "▁█ 中"});
+    EXPECT_EQ(shown(table.text({}), false), "A     B\n+-1%  61 C\n0     18 ?\n");
+    EXPECT_EQ(shown(cut("abcdefgh", 5), false), "ab...");
+    EXPECT_EQ(shown(fit("µs", 4), false), "us  ");
 }
 
 } // namespace
