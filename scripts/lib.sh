@@ -51,8 +51,12 @@ need_to_test() {
     need_header gtest/gtest.h libgtest-dev
     need_header gmock/gmock.h libgmock-dev
     need_command chromium chromium
+    need_command fish fish # these two read their completion
+    need_command zsh zsh
+    need_command groff groff-base # reads manual pages
     need_command clang-format-19 clang-format-19
     need_command clang++-19 clang-19 # and what its sanitizers and OpenMP need
+    /usr/bin/python3 -c 'import prometheus_client' 2>/dev/null || missing+=(python3-prometheus-client) # reads OpenMetrics
     compgen -G '/usr/lib/llvm-19/lib/clang/*/lib/linux/libclang_rt.asan-*' >/dev/null || missing+=(libclang-rt-19-dev)
     [ -e /usr/lib/llvm-19/lib/libomp.so ] || missing+=(libomp-19-dev)
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options.hpp"
 
-#include "base/command_line.hpp"
 #include "base/file.hpp"
 #include "base/quantity.hpp"
 #include "base/version.hpp"
 #include "cli/reports.hpp"
 #include "plan/interleaving.hpp"
 #include "plan/plan.hpp"
+#include "usage/command_line.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -2,9 +2,9 @@
 
 #include "options.hpp"
 
-#include "base/command_line.hpp"
 #include "base/version.hpp"
 #include "language/language.hpp"
+#include "usage/command_line.hpp"
 #include "verbs.hpp"
 
 #include <CLI/CLI.hpp>

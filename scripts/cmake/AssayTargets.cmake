@@ -121,9 +121,23 @@ function(assay_program name)
     add_executable(${name} ${PROGRAM_SOURCES})
     target_link_libraries(${name} PRIVATE assay_warnings assay_sanitizers ${PROGRAM_LINK})
     assay_compile_together(${name} 10)
+    set(component programs)
     if(NOT name STREQUAL "assay") # that one is part of the package: AssayPackage.cmake
+        set(component reports)
         install(TARGETS ${name} RUNTIME DESTINATION bin COMPONENT reports)
     endif()
+    # Manual page and completion are what the program says of its own options.
+    set(share "${PROJECT_BINARY_DIR}/share")
+    foreach(text "--man;man/man1/${name}.1" "--completion bash;bash-completion/completions/${name}"
+            "--completion zsh;zsh/site-functions/_${name}" "--completion fish;fish/vendor_completions.d/${name}.fish")
+        list(GET text 0 option)
+        list(GET text 1 path)
+        cmake_path(GET path PARENT_PATH folder)
+        file(MAKE_DIRECTORY "${share}/${folder}")
+        add_custom_command(TARGET ${name} POST_BUILD VERBATIM
+            COMMAND sh -c "\"$<TARGET_FILE:${name}>\" ${option} >\"${share}/${path}\"")
+        install(FILES "${share}/${path}" DESTINATION "share/${folder}" COMPONENT ${component})
+    endforeach()
 endfunction()
 
 # Programs are compiled -fPIE where libraries are -fPIC, and tests with less optimisation.

@@ -30,6 +30,7 @@ tree="$folder/moved elsewhere"
 # Nothing of our environment: what it needs, it has.
 env -i PATH=/usr/bin:/bin "$tree/bin/assay" list --json >"$folder/list.json"
 grep -q '"memory.stream"' "$folder/list.json" || fail "it lists no benchmarks"
+for page in assay assay-report; do [ -s "$tree/share/man/man1/$page.1" ] || fail "no manual page of $page"; done
 env -i PATH=/usr/bin:/bin "$tree/bin/assay" run 'memory.stream[host]' --replicas 1 --budget 2s --out "$folder/out" \
     --set memory.stream.kernel=copy --set memory.stream.footprint=1MiB --set memory.stream.stores=plain \
     --set memory.stream.threads=one >"$folder/run.txt" || fail "it cannot run: $(cat "$folder/run.txt")"

@@ -26,6 +26,7 @@ using Names = std::set<std::string>;
 const std::map<std::string, Names> allowed{
     {"harness/include", {}},
     {"harness/base", {}},
+    {"harness/usage", {"base"}},
     {"harness/stats", {"base"}},
     {"harness/json", {"base"}},
     {"harness/record", {"base", "stats", "json"}},
@@ -50,7 +51,7 @@ const std::map<std::string, Names> allowed{
      {"launch", "process", "registry", "telemetry", "machine", "base", "stats", "record"}},
     {"harness/cli",
      {"base", "stats", "json", "record", "measure", "driver", "machine", "telemetry", "registry",
-      "process", "plan", "worker", "launch", "roofline", "run", "doctor", "assay"}},
+      "process", "plan", "worker", "launch", "roofline", "run", "doctor", "assay", "usage"}},
     {"reports/language", {"base"}},
     {"reports/document", {"base", "language"}},
     {"reports/report", {"base", "json", "record", "stats", "language", "document"}},
@@ -67,7 +68,7 @@ const std::map<std::string, Names> allowed{
       "predict", "document", "write"}},
     {"reports/cli",
      {"base", "json", "record", "stats", "language", "report", "store", "compare", "history",
-      "import", "predict", "document", "write", "export"}},
+      "import", "predict", "document", "write", "export", "usage"}},
 };
 
 /// How others name a room: "record", or "assay" for what benchmarks include.

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Common to the command lines of both programs: verbs, --help and --version, and errors that say what
-// would be right. For the one file of a program that includes CLI11, which takes seconds to compile.
+// Common to the command lines of both programs: verbs, --help and --version, completion and manual page, and errors that
+// say what would be right. For the one file of a program that includes CLI11, which takes seconds to compile.
 
 #pragma once
 
 #include "base/nearest.hpp"
 #include "base/result.hpp"
+#include "usage/usage.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -49,6 +52,46 @@ inline ParsedLine unexpected_argument(const CLI::App& program, const CLI::App& v
                        verb.get_name());
 }
 
+inline std::vector<usage::Option> options_of(const CLI::App& app) {
+    std::vector<usage::Option> options;
+    for (const auto* option : app.get_options()) {
+        if (option->get_group().empty()) continue;
+        usage::Option one{.names = {}, .value = "", .help = option->get_description()};
+        for (const auto& name : option->get_lnames()) one.names.push_back("--" + name);
+        for (const auto& name : option->get_snames()) one.names.push_back("-" + name);
+        if (option->get_items_expected_max() > 0)
+            one.value = option->get_option_text().empty() ? option->get_type_name()
+                                                          : option->get_option_text();
+        if (const auto range = one.value.find(" in ["); range != std::string::npos)
+            one.value.resize(one.value.rfind(':', range)); // which a check adds
+        options.push_back(std::move(one));
+    }
+    return options;
+}
+
+/// `verbs` that are no subcommands are another program's.
+inline usage::Program usage_of(const CLI::App& program, const std::vector<std::string>& verbs) {
+    usage::Program all{.name = program.get_name(),
+                       .version = program.version(),
+                       .help = program.get_description(),
+                       .footer = program.get_footer(),
+                       .options = options_of(program),
+                       .verbs = {},
+                       .handed_over = {}};
+    for (const auto& name : verbs) {
+        const auto found =
+            program.get_subcommands([&](const CLI::App* verb) { return verb->get_name() == name; });
+        if (found.empty())
+            all.handed_over.push_back(name);
+        else
+            all.verbs.push_back({.name = name,
+                                 .help = found.front()->get_description(),
+                                 .footer = found.front()->get_footer(),
+                                 .options = options_of(*found.front())});
+    }
+    return all;
+}
+
 /// Arguments after the program's name. `verbs` are what people may type; each is a subcommand that allows
 /// extras, so that the message about them is ours.
 inline ParsedLine parse_line(CLI::App& program, std::vector<std::string> arguments,
@@ -62,6 +105,13 @@ inline ParsedLine parse_line(CLI::App& program, std::vector<std::string> argumen
                            fmt::format("there is no verb \"{}\"{}", arguments.front(),
                                        suggestion(arguments.front(), verbs)),
                            "");
+    std::string shell;
+    bool manual = false;
+    program
+        .add_option("--completion", shell, "Print what makes a shell complete verbs and options")
+        ->check(CLI::IsMember(std::vector<std::string>{usage::shells.begin(), usage::shells.end()}))
+        ->option_text(fmt::format("{}", fmt::join(usage::shells, "|")));
+    program.add_flag("--man", manual, "Print the manual page, for `man -l -`");
     std::ranges::reverse(arguments); // as CLI11 wants them
     const auto chosen = [&]() -> const CLI::App* {
         const auto found = program.get_subcommands();
@@ -76,6 +126,8 @@ inline ParsedLine parse_line(CLI::App& program, std::vector<std::string> argumen
     } catch (const CLI::ParseError& error) {
         return usage_error(program, error.what(), chosen() == nullptr ? "" : chosen()->get_name());
     }
+    if (!shell.empty()) return {.output = usage::completion(usage_of(program, verbs), shell)};
+    if (manual) return {.output = usage::man_page(usage_of(program, verbs))};
     if (chosen() == nullptr) return {.code = ExitCode::usage, .error = program.help()};
     if (const auto rest = chosen()->remaining(); !rest.empty())
         return unexpected_argument(program, *chosen(), rest.front());

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Completion and manual pages, as shells and man read them; and plain ASCII on the terminal.
+#include "json/json.hpp"
+#include "program.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace assay;
+using cli_test::Folder;
+using cli_test::run;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+namespace fs = std::filesystem;
+
+const std::string programs = fs::path{ASSAY_PROGRAM}.parent_path().string();
+
+bool is_installed(const char* program) {
+    for (const char* folder : {"/usr/bin", "/bin", "/usr/local/bin"})
+        if (::access((fs::path{folder} / program).c_str(), X_OK) == 0) return true;
+    return false;
+}
+
+/// What a shell says to a script, with the programs of this build on its path.
+std::string shell(const std::string& name, const std::string& script,
+                  const std::vector<std::string>& options = {}) {
+    std::vector<std::string> through{"/usr/bin/env", "PATH=" + programs + ":/usr/bin:/bin", name};
+    through.insert(through.end(), options.begin(), options.end());
+    through.insert(through.end(), {"-c", script});
+    const auto outcome = run({}, {.environment = {}, .through = through});
+    EXPECT_THAT(outcome.error, IsEmpty()) << script;
+    return outcome.output;
+}
+
+/// The words that bash offers for the last of these.
+std::string offered(const std::string& program, const std::string& words) {
+    return " " + shell("bash", "source <(" + program + " --completion bash); COMP_WORDS=(" + words +
+                                   "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); " +
+                                   "_${COMP_WORDS[0]//-/_}; echo ${COMPREPLY[*]} ''");
+}
+
+TEST(Completion, BashKnowsVerbsOptionsValuesAndNames) {
+    EXPECT_EQ(offered("assay", "assay ru"), " run \n");
+    EXPECT_THAT(offered("assay", "assay ''"),
+                AllOf(HasSubstr(" doctor "), HasSubstr(" compare "), Not(HasSubstr("manifest"))));
+    EXPECT_EQ(offered("assay", "assay run --laun"), " --launcher \n");
+    EXPECT_EQ(offered("assay", "assay run --launcher ''"), " mpirun srun \n");
+    EXPECT_EQ(offered("assay", "assay run --lang = z"), " zh \n");
+    EXPECT_EQ(offered("assay", "assay run qui"), " quick \n");
+    EXPECT_THAT(offered("assay", "assay describe memory.s"), HasSubstr(" memory.stream "));
+    EXPECT_EQ(offered("assay", "assay run quick --out /us"), " /usr \n");
+    EXPECT_EQ(offered("assay", "assay run quick --tag ''"), " \n");
+    EXPECT_EQ(offered("assay", "assay lst ''"), " \n");
+}
+
+TEST(Completion, BashKnowsTheVerbsOfBothPrograms) {
+    for (const std::string program : {"assay", "assay-report"}) {
+        EXPECT_EQ(offered(program, program + " compare --base"), " --baseline \n");
+        EXPECT_EQ(offered(program, program + " export --to ''"),
+                  " csv ndjson openmetrics gbench \n");
+        EXPECT_EQ(offered(program, program + " report /us"), " /usr \n");
+    }
+}
+
+/// Every option that --help shows is offered, and is in the manual page.
+TEST(Completion, HasEveryOption) {
+    const auto manual = run({"--man"}).output;
+    for (const char* verb : {"doctor", "list", "describe", "plan", "run"}) {
+        const auto all = offered("assay", std::string{"assay "} + verb + " --");
+        const auto help = run({verb, "--help"}).output;
+        std::size_t found = 0;
+        for (auto at = help.find("\n  --"); at != help.npos; at = help.find("\n  --", at + 1)) {
+            const auto name = help.substr(at + 3, help.find_first_of(" ,\n", at + 3) - at - 3);
+            EXPECT_THAT(all, HasSubstr(" " + name + " ")) << verb;
+            auto in_roff = name;
+            for (auto dash = in_roff.find('-'); dash != in_roff.npos;
+                 dash = in_roff.find('-', dash + 2))
+                in_roff.insert(dash, "\\");
+            EXPECT_THAT(manual, HasSubstr("\\fB" + in_roff + "\\fR")) << verb;
+            ++found;
+        }
+        EXPECT_GT(found, 0U) << help;
+    }
+}
+
+TEST(Completion, FishAndZshReadTheirs) {
+    if (!is_installed("fish") || !is_installed("zsh"))
+        GTEST_SKIP() << "needs the packages fish, zsh";
+    const auto fish = [](const std::string& words) {
+        return shell("fish",
+                     "assay --completion fish | source; assay-report --completion fish | source; "
+                     "complete -C '" +
+                         words + "'");
+    };
+    EXPECT_THAT(fish("assay run --laun"), HasSubstr("--launcher\t"));
+    EXPECT_THAT(fish("assay run --launcher "), AllOf(HasSubstr("mpirun"), HasSubstr("srun")));
+    EXPECT_THAT(fish("assay describe memory.s"), HasSubstr("memory.stream"));
+    EXPECT_THAT(fish("assay compare --base"), HasSubstr("--baseline"));
+    for (const char* program : {"assay", "assay-report"})
+        EXPECT_EQ(shell("zsh",
+                        "autoload -U compinit; compinit -u -D; eval \"$(" + std::string{program} +
+                            " --completion zsh)\"; echo ${_comps[" + program + "]}",
+                        {"-f"}),
+                  program == std::string{"assay"} ? "_assay\n" : "_assay_report\n");
+    EXPECT_THAT(shell("zsh",
+                      "autoload -U compinit; compinit -u -D; eval \"$(assay --completion zsh)\"; "
+                      "_assay_list assay",
+                      {"-f"}),
+                AllOf(HasSubstr("memory.stream\n"), HasSubstr("quick\n")));
+}
+
+TEST(Completion, AnUnknownShellIsRefused) {
+    const auto outcome = run({"--completion", "tcsh"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.error, AllOf(HasSubstr("tcsh"), HasSubstr("zsh")));
+}
+
+TEST(ManPage, IsReadWithoutAWarning) {
+    if (!is_installed("groff")) GTEST_SKIP() << "needs the package groff-base";
+    for (const char* program : {"assay", "assay-report"}) {
+        const auto text =
+            shell("bash", std::string{program} + " --man | groff -man -ww -Tascii -P-cbou 2>&1");
+        EXPECT_THAT(text, AllOf(HasSubstr("SYNOPSIS"), HasSubstr("EXIT STATUS"),
+                                HasSubstr("--help"), Not(HasSubstr("warning"))));
+    }
+    EXPECT_THAT(run({"--man"}).output, HasSubstr(".BR assay\\-report (1)."));
+}
+
+TEST(ManPage, IsMadeByTheBuildAndInstalledWithTheCompletion) {
+    const auto share = fs::path{ASSAY_PROGRAM}.parent_path().parent_path() / "share";
+    for (const char* file :
+         {"man/man1/assay.1", "man/man1/assay-report.1", "bash-completion/completions/assay",
+          "zsh/site-functions/_assay-report", "fish/vendor_completions.d/assay.fish"})
+        EXPECT_GT(fs::file_size(share / file), 1000U) << file;
+}
+
+TEST(Ascii, NoVerbShowsAnythingElseInSuchALocale) {
+    const Folder folder;
+    const auto above = [](const std::string& text) {
+        return std::ranges::count_if(text, [](char c) { return (c & 0x80) != 0; });
+    };
+    const std::vector<std::string> brief{"run",        "memory.stream[host]",
+                                         "--replicas", "2",
+                                         "--budget",   "1s",
+                                         "--set",      "memory.stream.footprint=1MiB",
+                                         "--set",      "memory.stream.kernel=copy",
+                                         "--set",      "memory.stream.threads=one",
+                                         "--out",      (folder.path() / "out").string()};
+    bool any = false;
+    for (const auto& arguments : {std::vector<std::string>{"doctor"},
+                                  {"doctor", "--json"},
+                                  {"list"},
+                                  {"list", "--json"},
+                                  {"describe", "--all"},
+                                  {"plan", "quick"},
+                                  {"plan", "nothing"},
+                                  {"--help"},
+                                  {"--man"},
+                                  brief,
+                                  {"report", (folder.path() / "out").string()}}) {
+        const auto plain = run(arguments, {.environment = {"LC_ALL=C"}});
+        EXPECT_EQ(above(plain.output + plain.error), 0) << plain.output << plain.error;
+        any = any || above(run(arguments, {.environment = {"LC_ALL=C.UTF-8"}}).output) > 0;
+    }
+    EXPECT_TRUE(any);
+}
+
+TEST(Columns, AreObeyedInPipes) {
+    const auto widest = [](const std::string& columns) {
+        const auto text = run({"list"}, {.environment = {"COLUMNS=" + columns}}).output;
+        std::size_t most = 0;
+        for (std::size_t at = 0; at < text.size();) {
+            const auto end = text.find('\n', at);
+            most = std::max(most, end - at);
+            at = end + 1;
+        }
+        return most;
+    };
+    EXPECT_LE(widest("70"), 75U); // bytes: an ellipsis has three
+    EXPECT_GT(widest(""), 100U);  // a pipe has no width of its own
+}
+
+} // namespace
