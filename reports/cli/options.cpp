@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -26,7 +27,7 @@ constexpr const char* exit_codes = "Exit codes: 0 done, 1 verification found som
 constexpr const char* input_help =
     "A result file, a folder (the newest run.json in it or below), or LABEL=PATH";
 
-const std::vector<std::string> formats{"gbench", "csv"};
+const std::vector<std::string> formats{"csv", "ndjson", "openmetrics", "gbench"};
 
 void add_inputs(CLI::App& verb, Options& o) {
     verb.add_option("inputs", o.inputs, input_help)->type_name("RUN.json|FOLDER")->required();
@@ -162,14 +163,17 @@ void add_predict(CLI::App& verb, Options& o) {
 }
 void add_export(CLI::App& verb, Options& o) {
     verb.add_option("--to", o.format,
-                    "gbench: JSON as Google Benchmark writes it; csv: one row per case and metric")
-        ->type_name("gbench|csv")
-        ->required();
+                    "csv, ndjson: one table, a row for each run, case and metric; openmetrics: the "
+                    "newest value of each series; gbench: one run as Google Benchmark writes it")
+        ->type_name("csv|ndjson|openmetrics|gbench");
+    verb.add_flag("--columns", o.columns,
+                  "Show what the columns of the table are; with --json, a JSON Schema of a line");
+    verb.add_flag("--timestamps", o.timestamps, "Of openmetrics: each value with its run's time");
     verb.add_option("--out", o.out, "Write to this file instead of stdout")->type_name("FILE");
-    verb.add_option("input", o.inputs, input_help)
-        ->type_name("RUN.json|FOLDER")
-        ->required()
-        ->expected(1);
+    verb.add_option("inputs", o.inputs,
+                    "Result files, folders (every run below; of gbench the newest), globs, each "
+                    "with LABEL= in front or not")
+        ->type_name("[LABEL=]PATH");
 }
 
 void add_import(CLI::App& verb, Options& o) {
@@ -227,10 +231,11 @@ constexpr std::array<VerbDefinition, 7> verbs{{
     {"verify", &verify,
      "Check a result file: its schema, and every summary computed again from the batch values",
      "assay-report verify results/default/aws/c7a.large/m-5f1c/20260131/run.json", &add_inputs},
-    {"export", &export_run, "Convert a result for other tools",
-     "assay-report export --to gbench results --out now.json   (then compare.py old.json "
-     "now.json)\n"
-     "  assay-report export --to csv results --out figures.csv",
+    {"export", &export_run, "Convert results for other tools: tables, databases, Prometheus",
+     "assay-report export --to csv results --out runs.csv\n"
+     "  assay-report export --to openmetrics results --out assay.prom\n"
+     "  assay-report export --to gbench results --out now.json   (then compare.py old.json "
+     "now.json)",
      &add_export},
     {"predict", &predict,
      "What would a collective take on more nodes, by the runs that measured it on fewer?",
@@ -300,9 +305,21 @@ private:
             !tool_from(options_.from))
             return fmt::format("--from \"{}\" is no tool whose results are read{}", options_.from,
                                suggestion(options_.from, tool_names()));
-        if (options_.perform == &export_run && std::ranges::count(formats, options_.format) == 0)
+        if (options_.perform == &export_run) return fault_of_export();
+        return "";
+    }
+    std::string fault_of_export() const {
+        if (options_.columns) return "";
+        if (options_.format.empty())
+            return fmt::format("--to is missing; it is {}", fmt::join(formats, ", "));
+        if (std::ranges::count(formats, options_.format) == 0)
             return fmt::format("--to \"{}\" is no known format{}", options_.format,
                                suggestion(options_.format, formats));
+        if (options_.inputs.empty()) return "inputs are missing: a result file or a folder";
+        if (options_.format == "gbench" && options_.inputs.size() > 1)
+            return "--to gbench takes one run; csv and ndjson take many";
+        if (options_.timestamps && options_.format != "openmetrics")
+            return "--timestamps goes with --to openmetrics";
         return "";
     }
 

@@ -38,7 +38,9 @@ struct Options {
     std::filesystem::path out;
     std::filesystem::path workbook; ///< of report, compare, history and predict
     std::filesystem::path csv;      ///< of compare, history and predict
-    std::string format;             ///< of export: "gbench", "csv"
+    std::string format;             ///< of export: "gbench", "csv", "ndjson", "openmetrics"
+    bool columns = false;           ///< of export: show what the columns are
+    bool timestamps = false;        ///< of export --to openmetrics
     bool json = false;
     std::string language = "en";
     CollectOptions collecting;           ///< of verbs that take many runs

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "export/csv.hpp"
+#include "csv.hpp"
 #include "export/gbench.hpp"
+#include "export/long_table.hpp"
 #include "hostile.hpp"
 #include "json/json.hpp"
+#include "report/text.hpp"
 #include "sample.hpp"
 
 #include <gmock/gmock.h>
@@ -22,40 +24,12 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// RFC 4180, strictly.
-std::vector<std::vector<std::string>> parse_csv(std::string_view text) {
-    std::vector<std::vector<std::string>> rows{{""}};
-    bool quoted = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        auto& cell = rows.back().back();
-        if (quoted) {
-            if (text[i] != '"')
-                cell += text[i];
-            else if (i + 1 < text.size() && text[i + 1] == '"')
-                cell += text[i++];
-            else
-                quoted = false;
-        } else if (text[i] == '"') {
-            EXPECT_EQ(cell, "");
-            quoted = true;
-        } else if (text[i] == ',') {
-            rows.back().emplace_back();
-        } else if (text.substr(i, 2) == "\r\n") {
-            rows.push_back({""});
-            ++i;
-        } else {
-            EXPECT_NE(text[i], '\n');
-            cell += text[i];
-        }
-    }
-    EXPECT_FALSE(quoted);
-    EXPECT_EQ(rows.back(), std::vector<std::string>{""}); // ends in CRLF
-    rows.pop_back();
-    return rows;
-}
+using test::column;
+using test::parse_csv;
 
-std::size_t column(const std::vector<std::vector<std::string>>& rows, const std::string& name) {
-    return static_cast<std::size_t>(std::ranges::find(rows.front(), name) - rows.front().begin());
+std::string to_csv(const record::Run& run) {
+    const FoundFile file{.label = "mine", .path = "results/run.json"};
+    return table_header(TableFormat::csv) + table_rows(plain(run), file, TableFormat::csv);
 }
 
 TEST(Csv, HasOneRowForEveryCaseAndMetric) {
@@ -63,8 +37,9 @@ TEST(Csv, HasOneRowForEveryCaseAndMetric) {
     const auto rows = parse_csv(to_csv(run));
     std::size_t expected = 1;
     for (const auto& c : run.cases)
-        expected +=
-            c.status == record::Status::incorrect ? 1 : std::max<std::size_t>(c.metrics.size(), 1);
+        expected += c.status == record::Status::incorrect
+                        ? 1
+                        : std::max<std::size_t>(c.metrics.size(), 1) + 3 * c.tables.size();
     EXPECT_EQ(rows.size(), expected);
     for (const auto& row : rows) EXPECT_EQ(row.size(), rows.front().size());
 }
@@ -78,14 +53,19 @@ TEST(Csv, NumbersReadBackExactly) {
 }
 
 TEST(Csv, AWrongResultHasNoValue) {
-    const auto run = test::golden_run();
+    auto run = test::golden_run();
+    for (auto& c : run.cases)
+        if (c.status == record::Status::incorrect) c.reason_code = record::ReasonCode::wrong_result;
     const auto rows = parse_csv(to_csv(run));
     bool seen = false;
     for (const auto& row : rows) {
         if (row[column(rows, "status")] != "incorrect") continue;
         seen = true;
         EXPECT_EQ(row[column(rows, "value")], "");
-        EXPECT_EQ(row[column(rows, "metric")], "");
+        EXPECT_EQ(row[column(rows, "metric")],
+                  "flop_rate"); // whoever asks for it finds what is absent
+        EXPECT_EQ(row[column(rows, "reason_code")], "wrong_result");
+        EXPECT_EQ(row[column(rows, "is_primary")], "true");
         EXPECT_EQ(row[column(rows, "verified")], "false");
     }
     EXPECT_TRUE(seen);

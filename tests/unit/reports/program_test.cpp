@@ -2,6 +2,7 @@
 //
 // The program assay-report from outside: what it prints, what it writes, how it ends.
 
+#include "base/terminal.hpp"
 #include "json/json.hpp"
 #include "record/convert.hpp"
 #include "support/sample_run.hpp"
@@ -15,6 +16,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -45,9 +47,9 @@ protected:
     }
     void TearDown() override { fs::remove_all(folder_); }
 
-    Ended call(const std::string& arguments) const {
-        const std::string command =
-            "cd '" + folder_.string() + "' && " ASSAY_REPORT_PROGRAM " " + arguments + " 2>&1";
+    Ended call(const std::string& arguments, const std::string& environment = "") const {
+        const std::string command = "cd '" + folder_.string() + "' && " + environment +
+                                    " " ASSAY_REPORT_PROGRAM " " + arguments + " 2>&1";
         Ended ended;
         FILE* pipe = popen(command.c_str(), "r");
         if (pipe == nullptr) return ended;
@@ -229,6 +231,106 @@ TEST_F(ProgramTest, Exports) {
     EXPECT_THAT(call("export --to csv results").output, HasSubstr("gemm.square"));
     EXPECT_EQ(call("export --to gbench results --out now.json").code, 0);
     EXPECT_TRUE(json::parse(content(folder_ / "now.json"), "now.json").has_value());
+    EXPECT_EQ(call("export --to ndjson mine=results --out runs.ndjson").output, "");
+    const auto lines = content(folder_ / "runs.ndjson");
+    EXPECT_THAT(lines, HasSubstr("\"label\":\"mine\",\"file\":\"results/one/run.json\""));
+    EXPECT_EQ(call("export --to ndjson mine=results").output, lines);
+    EXPECT_THAT(call("export --columns").output, HasSubstr("\nbound_share "));
+    EXPECT_TRUE(json::parse(call("export --columns --json").output, "schema").has_value());
+}
+
+TEST_F(ProgramTest, ExportsWhatCanBeReadAndNamesTheRest) {
+    std::ofstream{folder_ / "bad.json"} << "{}";
+    const auto ended = call("export --to ndjson bad.json results --out runs.ndjson --json");
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_THAT(ended.output, AllOf(HasSubstr("not exported: bad.json: `schema` is missing"),
+                                    HasSubstr("\"runs\": 1")));
+    const auto nothing = call("export --to csv bad.json --out none.csv");
+    EXPECT_EQ(nothing.code, 2);
+    EXPECT_THAT(nothing.output, HasSubstr("bad.json"));
+    EXPECT_FALSE(fs::exists(folder_ / "none.csv"));
+    EXPECT_EQ(call("export --to csv results --out results/one/run.json").code, 2);
+    EXPECT_EQ(call("export --to csv results > /dev/full").code, 4);
+}
+
+TEST_F(ProgramTest, OpenMetricsIsReadByItsReferenceParser) {
+    if (std::system("/usr/bin/python3 -c 'import prometheus_client' 2>/dev/null") != 0)
+        GTEST_SKIP() << "needs the package python3-prometheus-client";
+    std::ofstream{folder_ / "parse.py"} << R"(
+import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+for family in text_string_to_metric_families(sys.stdin.read()):
+    for sample in family.samples:
+        print(family.type, family.name, family.unit, sample.labels['benchmark'], sample.value, sample.timestamp)
+)";
+    auto hostile = test::sample_run();
+    hostile.id = "hostile";
+    hostile.machine.instance = "a\"b\\c\n# EOF\n{d}";
+    for (auto& c : hostile.cases) c.library = "}\\";
+    fs::create_directories(folder_ / "results/hostile");
+    ASSERT_TRUE(record::write_run(folder_ / "results/hostile/run.json", hostile).has_value());
+    for (const char* timestamps : {"", " --timestamps"}) {
+        const auto made =
+            call(std::string{"export --to openmetrics results --out o.txt"} + timestamps);
+        EXPECT_EQ(made.code, 0) << made.output;
+        const auto read = call("--version && /usr/bin/python3 parse.py < o.txt");
+        EXPECT_EQ(read.code, 0) << read.output;
+        EXPECT_THAT(read.output, AllOf(HasSubstr("gauge assay_flop_rate_flops_per_second "
+                                                 "flops_per_second gemm.square "),
+                                       HasSubstr("gauge assay_bound_share_ratio ratio ")));
+    }
+}
+
+TEST_F(ProgramTest, AFileThatCannotBeReadIsNamedWhereASideIsMissing) {
+    std::ofstream{folder_ / "bad.json"} << "[1]";
+    const auto ended = call("compare bad.json results");
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.output, AllOf(HasSubstr("assay-report: bad.json: expected an object; without "
+                                              "it, there is only one side, \"results\"")));
+}
+
+TEST_F(ProgramTest, SidesThatDifferStillDifferWhenCut) {
+    auto other = test::sample_run();
+    other.id = "20260231T000000Z-0000";
+    fs::create_directories(folder_ / "later");
+    ASSERT_TRUE(record::write_run(folder_ / "later/run.json", other).has_value());
+    const std::string common(40, 'a');
+    const auto ended = call("compare " + common + "1=results " + common + "2=later", "COLUMNS=60");
+    EXPECT_EQ(ended.code, 0) << ended.output;
+    EXPECT_THAT(ended.output, AllOf(HasSubstr("aaa…1 "), HasSubstr("aaa…2 ")));
+}
+
+TEST_F(ProgramTest, ColumnsIsObeyedInPipes) {
+    const auto widest = [&](const std::string& environment) {
+        std::istringstream lines{call("report results", environment).output};
+        std::size_t columns = 0;
+        for (std::string line; std::getline(lines, line);)
+            columns = std::max(columns, display_width(line));
+        return columns;
+    };
+    EXPECT_LE(widest("COLUMNS=70"), 70U);
+    EXPECT_GT(widest("COLUMNS=150"), 100U);
+    EXPECT_EQ(widest("COLUMNS=wide"), widest("COLUMNS="));
+}
+
+TEST_F(ProgramTest, IsPlainAsciiInSuchALocale) {
+    const auto above = [](const std::string& text) {
+        return std::ranges::count_if(text, [](char c) { return (c & 0x80) != 0; });
+    };
+    for (const char* verb :
+         {"report results", "report results --json", "compare old=results new=results/one/run.json",
+          "history results", "verify results", "predict allreduce --nodes 4 results", "--help",
+          "report --help", "compare nothing", "export --columns"}) {
+        EXPECT_EQ(above(call(verb, "LC_ALL=C").output), 0) << call(verb, "LC_ALL=C").output;
+        EXPECT_EQ(above(call(verb, "LC_ALL= LC_CTYPE=POSIX").output), 0) << verb;
+    }
+    EXPECT_GT(above(call("report results", "LC_ALL=C.UTF-8").output), 0);
+    EXPECT_GT(above(call("report results --lang zh", "LC_ALL=C").output), 1000);
+    const auto json = [&](const char* environment) {
+        return json::parse(call("report '中😀=results' --json", environment).output, "json")
+            .value();
+    };
+    EXPECT_EQ(json("LC_ALL=C"), json("LC_ALL=C.UTF-8"));
 }
 
 TEST_F(ProgramTest, ErrorsNameTheNearestAndEndWithTwo) {
