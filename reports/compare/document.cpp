@@ -93,8 +93,8 @@ public:
         }
         for (const auto& side : sides_) document.sides.push_back(side.label);
         if (!comparison_.ranking.empty()) document.sections.push_back(ranking());
-        document.sections.push_back(
-            {.title = say<text::compare::in_short>(), .blocks = {unlike(), in_short()}});
+        document.sections.push_back({.title = say<text::compare::in_short>(),
+                                     .blocks = {unlike_findings(comparison_), in_short()}});
         document.sections.push_back(
             {.title = say<text::compare::sides>(), .blocks = {what_is_compared()}});
         if (comparison_.tables.size() > 1) document.sections.push_back(families());
@@ -168,22 +168,6 @@ private:
         return row;
     }
 
-    /// Test cases that no side shares because their parameters differ: nobody looks for them at the end.
-    Findings unlike() const {
-        std::vector<std::string> what;
-        const NotCompared* first = nullptr;
-        for (const auto& entry : comparison_.not_compared) {
-            if (entry.code != NotComparedCode::unlike_parameters) continue;
-            if (first == nullptr) first = &entry;
-            what.push_back(entry.what);
-        }
-        if (first == nullptr) return {};
-        return {
-            .findings = {{.severity = Severity::caution,
-                          .what = say_count<text::compare::unlike_parameters>(
-                              what.size(), say<text::words::labelled>(first->what, first->reason)),
-                          .action = say<text::compare::unlike_action>()}}};
-    }
     Facts in_short() const {
         Facts facts{.facts = summary_of(comparison_), .look = Facts::Look::summary};
         std::vector<Fact> tallies; // of two sides the ranking has them

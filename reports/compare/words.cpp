@@ -232,6 +232,19 @@ std::vector<Fact> summary_of(const Comparison& comparison) {
     return facts;
 }
 
+document::Findings unlike_findings(const Comparison& comparison) {
+    std::size_t count = 0;
+    std::string example;
+    for (const auto& entry : comparison.not_compared) {
+        if (entry.code != NotComparedCode::unlike_parameters) continue;
+        if (count++ == 0) example = say<text::words::labelled>(entry.what, entry.reason);
+    }
+    if (count == 0) return {};
+    return {.findings = {{.severity = document::Severity::caution,
+                          .what = say_count<text::compare::unlike_parameters>(count, example),
+                          .action = say<text::compare::unlike_action>()}}};
+}
+
 bool has_common(const Comparison& comparison) {
     const auto compared = [](const Tally& tally) {
         return tally.better + tally.worse + tally.same + tally.cannot_tell > 0;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "compare/comparison.hpp"
+#include "document/document.hpp"
 #include "report/types.hpp"
 
 #include <string>
@@ -37,6 +38,9 @@ std::string method_in_words(const Comparison& comparison);
 std::string title_of(const Comparison& comparison);
 /// What was disturbed, the extremes, coverage, what is left out.
 std::vector<Fact> summary_of(const Comparison& comparison);
+
+/// Test cases that no side shares because their parameters differ: nobody looks for them at the end.
+document::Findings unlike_findings(const Comparison& comparison);
 
 /// Is there any series that two sides have?
 bool has_common(const Comparison& comparison);
