@@ -227,10 +227,10 @@ public:
             "FLOP follow the convention, not what cuFFT executes. Bytes are the least traffic: a "
             "large transform passes over memory once or more per dimension, so a third of "
             "memory.stream is a good 3-D transform; transforms that fit in the second-level cache "
-            "can exceed memory.stream with cache=hot. planning=patient lets cuFFT compile kernels "
+            "can exceed memory.stream with cache=hot. kernels=patient lets cuFFT compile kernels "
             "for the plan. Lengths with large prime factors become convolutions, several times "
             "slower per point. Half precision: powers of two, up to 2^26 points. Not normalised.",
-        .headline = "bandwidth",
+        .headline = "flop_rate",
         .ceiling = "memory.stream",
         .place = "cuda",
         .noise = Noise::fft,
@@ -241,7 +241,7 @@ public:
             choice("precision", "of the numbers", &Params::precision,
                    {Name{"fp64", Precision::fp64}, Name{"fp32", Precision::fp32},
                     Name{"fp16", Precision::fp16}}),
-            choice("planning", "cuFFT's default, or with kernels compiled for the plan",
+            choice("kernels", "cuFFT's default, or compiled for the plan (patient)",
                    &Params::planning,
                    {{"default", Planning::standard}, {"patient", Planning::patient}},
                    {Planning::standard}),

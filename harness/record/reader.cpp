@@ -143,8 +143,6 @@ private:
                 broken(error);
                 return at(index);
             }
-            if constexpr (std::same_as<T, Metric>)
-                if (!options_.details && index > 0) break; // the primary metric comes first
             if (!read(element, out.emplace_back())) return at(index);
         }
         return true;
@@ -252,15 +250,20 @@ private:
     template <json::Record T>
     bool skips(std::string_view key) const {
         if constexpr (std::same_as<T, Replica>) {
-            constexpr std::array kept{"index", "status", "seconds", "extra"};
+            constexpr std::array kept{"index",  "status", "seconds", "p99",      "extra",
+                                      "tables", "calls",  "batches", "telemetry"};
             if (key == "values") return !options_.values;
             return !options_.details && std::ranges::find(kept, key) == kept.end();
         } else if constexpr (std::same_as<T, Metric>) {
-            constexpr std::array left_out{"median", "min", "p95", "p99", "count"};
+            constexpr std::array left_out{"min", "p95", "count"};
             return !options_.details && std::ranges::find(left_out, key) != left_out.end();
         } else if constexpr (std::same_as<T, Case>) {
-            constexpr std::array left_out{"tables", "warnings", "other_ceilings"};
+            constexpr std::array left_out{"warnings", "other_ceilings"};
             return !options_.details && std::ranges::find(left_out, key) != left_out.end();
+        } else if constexpr (std::same_as<T, Telemetry>) {
+            constexpr std::array kept{"disturbances", "disturbed_by", "window_seconds",
+                                      "energy_joules"};
+            return !options_.details && std::ranges::find(kept, key) == kept.end();
         } else {
             return false;
         }

@@ -18,9 +18,8 @@ struct ReadOptions {
     /// False: the replicas' `values` stay empty. They are most of a file, and a report needs only the
     /// summaries. Skipped values are not checked.
     bool values = true;
-    /// False: without the parts that only a report of a single run shows: tables, warnings, all metrics but the
-    /// value and interval of the primary one, and all of a replica but its status, its time per call and
-    /// its own values. For reading thousands of files at once.
+    /// False: without the parts that only a report of a single run shows: warnings, further bounds, details of
+    /// distributions, and most of the telemetry. For reading thousands of files at once.
     bool details = true;
     std::size_t bytes = std::size_t{1} << 30U; ///< a larger file is refused; a normal one has 1 MB
 };

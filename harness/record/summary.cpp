@@ -89,6 +89,15 @@ std::optional<double> reported_by(const Replica& replica, const MetricDefinition
     return figure && std::isfinite(*figure) ? figure : std::nullopt;
 }
 
+/// How many `values` there are, also where the reader left them out: each is the mean of 2^j batches, at most 200.
+double values_of(const Replica& replica) {
+    if (!replica.values.empty()) return static_cast<double>(replica.values.size());
+    constexpr double most = 200;
+    auto batches = static_cast<double>(replica.batches.value_or(0));
+    while (batches > most) batches /= 2;
+    return batches;
+}
+
 /// The mean power of a window; nothing if much of it was spent outside timed calls (flushing caches,
 /// restoring inputs), because then their power is unknown.
 std::optional<double> watts_of(const Replica& replica) {
@@ -96,8 +105,8 @@ std::optional<double> watts_of(const Replica& replica) {
     const double window = replica.telemetry.window_seconds.value_or(0);
     const double joules = replica.telemetry.energy_joules.value_or(0);
     if (!(window > 0) || !(joules > 0) || !replica.calls) return {};
-    const double timed = time_of(replica) * static_cast<double>(*replica.calls) *
-                         static_cast<double>(replica.values.size());
+    const double timed =
+        time_of(replica) * static_cast<double>(*replica.calls) * values_of(replica);
     if (!(timed >= least_busy * window)) return {};
     return joules / window;
 }
@@ -111,6 +120,20 @@ constexpr std::array per_watt{
     PerWatt{.name = "operation_rate_per_watt", .rate = "operation_rate"},
     PerWatt{.name = "bandwidth_per_watt", .rate = "bandwidth"},
 };
+
+/// Energy per call, or the primary rate per watt.
+std::optional<double> by_energy(const Case& c, const Replica& replica,
+                                const MetricDefinition& definition) {
+    const bool is_energy = definition.name == "energy";
+    const auto ratio = std::ranges::find(per_watt, definition.name, &PerWatt::name);
+    if (!is_energy && (ratio == per_watt.end() || ratio->rate != c.headline)) return {};
+    const auto watts = watts_of(replica);
+    if (!watts) return {};
+    if (is_energy) return known(*watts * time_of(replica));
+    const double amount = amount_of(c, find_metric(ratio->rate));
+    if (!(amount > 0)) return {};
+    return known(amount / time_of(replica) / *watts);
+}
 
 class Summary {
 public:
@@ -240,7 +263,7 @@ private:
         std::vector<stats::Estimate> estimates;
         for (const Replica* replica : counted_) {
             auto figure = reported_by(*replica, definition);
-            if (!figure) figure = by_energy(*replica, definition);
+            if (!figure) figure = by_energy(case_, *replica, definition);
             if (figure) estimates.push_back({.value = *figure, .low = unknown, .high = unknown});
         }
         return estimates;
@@ -275,19 +298,6 @@ private:
             levels.slow = known(headline.higher_is_better ? 1 / slow : slow);
         }
         return levels;
-    }
-
-    std::optional<double> by_energy(const Replica& replica,
-                                    const MetricDefinition& definition) const {
-        const bool is_energy = definition.name == "energy";
-        const auto ratio = std::ranges::find(per_watt, definition.name, &PerWatt::name);
-        if (!is_energy && (ratio == per_watt.end() || ratio->rate != case_.headline)) return {};
-        const auto watts = watts_of(replica);
-        if (!watts) return {};
-        if (is_energy) return known(*watts * time_of(replica));
-        const double amount = amount_of(case_, find_metric(ratio->rate));
-        if (!(amount > 0)) return {};
-        return known(amount / time_of(replica) / *watts);
     }
 
     const Case& case_;
@@ -355,17 +365,28 @@ void conclude(Case& c, int planned_replicas) {
     c.metrics.clear();
 }
 
-std::optional<double> headline_of(const Case& c, const Replica& replica) {
-    const MetricDefinition* definition = find_metric(c.headline);
+bool is_computed(const Case& c, std::string_view metric) {
+    return metric == "time" || amount_of(c, find_metric(metric)) > 0;
+}
+
+std::optional<double> metric_of(const Case& c, const Replica& replica, std::string_view metric) {
+    const MetricDefinition* definition = find_metric(metric);
     if (definition == nullptr || !is_measured(replica)) return {};
     const double amount = amount_of(c, definition);
     double figure = time_of(replica);
     if (amount > 0)
         figure = definition->higher_is_better ? amount / figure : figure / amount;
-    else if (definition->name != "time")
-        figure = reported_by(replica, *definition).value_or(unknown);
+    else if (definition->name != "time") {
+        auto reported = reported_by(replica, *definition);
+        if (!reported) reported = by_energy(c, replica, *definition);
+        figure = reported.value_or(unknown);
+    }
     if (!(figure > 0)) return {};
     return known(figure);
+}
+
+std::optional<double> headline_of(const Case& c, const Replica& replica) {
+    return metric_of(c, replica, c.headline);
 }
 
 std::optional<double> share_of_ceiling(const Case& c) { return share_of_ceiling(c, c.ceiling); }

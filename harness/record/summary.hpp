@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::record {
@@ -82,9 +83,12 @@ Conclusion conclusion_of(const Case& c, int planned_replicas);
 /// Larger for a worse replica: its time, or the value that it reports instead; NaN where it has neither.
 double cost_of(const Case& c, const Replica& replica);
 
-/// The primary metric of one replica, in the metric's unit: its work over its time, its share of the
-/// time, or the value it reported. Nothing if it was not measured or is not positive. The geometric
-/// mean of these is the case's value.
+/// A metric of one replica, in its unit: its work over its time, its share of the time, the value it reported, or what
+/// follows from the energy of its window. Nothing if it was not measured or is not positive.
+std::optional<double> metric_of(const Case& c, const Replica& replica, std::string_view metric);
+/// Computed from the time of a call alone? Two such metrics of a case have the same ratio between runs.
+bool is_computed(const Case& c, std::string_view metric);
+/// The primary metric of one replica. The geometric mean of these is the value of a case without a Spread.
 std::optional<double> headline_of(const Case& c, const Replica& replica);
 
 /// The unit that people read: a rate of items has the name that the benchmark gives them ("keys/s"), which the case

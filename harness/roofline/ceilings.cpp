@@ -62,11 +62,24 @@ std::string shared_words(const record::Case& judged, const record::Case* example
     return words;
 }
 
+/// What a value of this metric bounds the primary one by: 1 of the same unit; of a bandwidth the work per byte of the
+/// case (its arithmetic intensity); 0 of anything else.
+double per_unit(const record::Case& judged, const record::Metric& metric) {
+    const auto& headline = judged.metrics.front();
+    if (metric.unit == headline.unit) return 1;
+    const auto own = std::ranges::find(judged.metrics, metric.name, &record::Metric::name);
+    if (metric.name != "bandwidth" || own == judged.metrics.end() || !own->value) return 0;
+    if (!record::is_computed(judged, headline.name) || !record::is_computed(judged, own->name))
+        return 0;
+    return headline.higher_is_better && *own->value > 0 ? *headline.value / *own->value : 0;
+}
+
 record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
                            const Benchmark& benchmark) {
     const auto ids = ceiling_ids(benchmark);
     const auto& headline = judged.metrics.front();
     const record::Case* best = nullptr;
+    double bound = 0;
     const record::Case* example = nullptr; // any measured one, for the parameters in common
     bool disturbed = false;
     for (const auto& c : run.cases) {
@@ -78,16 +91,20 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
         }
         // One device does not bound another one or the host.
         const auto& metric = c.metrics.front();
-        if (c.place != judged.place || metric.unit != headline.unit ||
-            !comparable(benchmark, judged, c))
-            continue;
-        if (best == nullptr || *metric.value > *best->metrics.front().value) best = &c;
+        const double value = *metric.value * per_unit(judged, metric);
+        if (c.place != judged.place || !(value > 0) || !comparable(benchmark, judged, c)) continue;
+        if (best != nullptr && value <= bound) continue;
+        best = &c;
+        bound = value;
     }
     if (best == &judged) return {.source = "it is the fastest of its kind in this run"};
     if (best != nullptr)
-        return {.value = best->metrics.front().value,
+        return {.value = bound,
                 .kind = record::CeilingKind::measured,
-                .source = fmt::format("measured in this run: {}", record::identity(*best)),
+                .source = fmt::format("measured in this run: {}{}", record::identity(*best),
+                                      best->metrics.front().unit == headline.unit
+                                          ? ""
+                                          : ", times the work per byte of this case"),
                 .measured_by = record::identity(*best)};
     const auto names = fmt::format("{}", fmt::join(ids, " or "));
     if (example == nullptr)

@@ -84,7 +84,9 @@ ExitCode code_of(const Comparison& comparison, const Options& options) {
 } // namespace
 
 Result<ExitCode> compare_runs(const Options& options) {
-    const auto collection = collect(label_inputs(options.inputs), options.collecting);
+    auto collecting = options.collecting;
+    collecting.others = collecting.metrics.empty();
+    const auto collection = collect(label_inputs(options.inputs), collecting);
     if (!collection) return tl::unexpected{collection.error()};
     auto how = options.comparing;
     if (options.correction == "holm") how.correction = Correction::family_wise;

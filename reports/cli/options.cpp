@@ -40,6 +40,15 @@ void add_page(CLI::App& verb, Options& o) {
                   "Leave the script out of the page: no charts, no filters");
 }
 /// Of every verb that takes many runs.
+void add_metrics(CLI::App& verb, Options& o) {
+    verb.add_option("--metric", o.collecting.metrics,
+                    "These metrics of each case: time, energy, item_rate, latency.worst, ..., "
+                    "primary, all; "
+                    "primary otherwise")
+        ->type_name("NAME,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+}
 void add_collecting(CLI::App& verb, Options& o) {
     verb.add_flag_callback(
         "--no-index", [&o] { o.collecting.index = false; },
@@ -88,6 +97,9 @@ void add_compare(CLI::App& verb, Options& o) {
          "What makes a side: label (default), instance, library, quarter, tag.KEY, ...");
     keys("--row", c.row, "What keeps rows apart and in order, beside the series itself");
     keys("--table", c.table, "What makes a table: family (default), instance, ...");
+    keys("--across", c.across,
+         "One row for every device, backend or both (a host beside a GPU); each side by its best");
+    add_metrics(verb, o);
     verb.add_option("--filter", c.filter, "Only these: KEY=A|B, KEY!=A, with * and ?; several: all")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
@@ -113,6 +125,7 @@ void add_history(CLI::App& verb, Options& o) {
             "--by", o.history.group,
             "What makes a group: instance (default), cpu, machine, label, campaign, tag.KEY")
         ->type_name("KEY");
+    add_metrics(verb, o);
     verb.add_option("--filter", o.history.filter, "Only these: KEY=A|B, KEY!=A; several: all")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);

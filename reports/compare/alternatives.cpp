@@ -20,7 +20,7 @@ constexpr std::size_t most_observations = 2'000'000; // read again for all of th
 
 std::size_t cells_of(const Comparison& comparison) {
     std::size_t rows = 0;
-    for (const auto* tables : {&comparison.tables, &comparison.questions})
+    for (const auto* tables : {&comparison.tables, &comparison.questions, &comparison.others})
         for (const auto& table : *tables) rows += table.rows.size();
     return rows * comparison.sides.size();
 }

@@ -12,8 +12,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -58,21 +60,47 @@ std::vector<const Key*> pointers(const std::vector<Key>& keys) {
     return list;
 }
 
+/// What is left out of the identity beside columns.
+struct Without {
+    bool library = false;
+    bool device = false; ///< and the version, which each module counts for itself
+};
+
 std::string identity_text(const Series& series, const record::NamedList& parameters,
-                          const Arrangement& arrangement, bool with_library) {
+                          const Arrangement& arrangement, const Without& without = {}) {
     std::string text =
         arrangement.benchmark_is_column ? family_of(series.benchmark) : series.benchmark;
-    if (with_library && !arrangement.library_is_column && !series.library.empty())
+    if (!without.library && !arrangement.library_is_column && !series.library.empty())
         text += fmt::format("[{}]", series.library);
     for (const auto& parameter : parameters)
         text += fmt::format(" {}={}", parameter.name, record::to_string(parameter.value));
-    if (!arrangement.place_is_column && !series.place.empty() && series.place != "host")
+    if (!without.device && !arrangement.place_is_column && !series.place.empty() &&
+        series.place != "host")
         text += fmt::format(" on {}", series.place);
-    if (!arrangement.benchmark_is_column && series.version != 1)
+    if (!without.device && !arrangement.benchmark_is_column && series.version != 1)
         text += fmt::format(" version {}", series.version);
     // The same benchmark may have another headline elsewhere: bus and algorithm bandwidth are two.
     text += fmt::format(" ({})", series.metric);
     return text;
+}
+
+/// Of a team: never left out.
+bool is_of_a_team(std::string_view condition) {
+    return condition == "machines" || condition == "ranks";
+}
+record::NamedList conditions_of(const ArrangedRow& row, const Across& across) {
+    auto conditions = row.conditions;
+    if (across.device)
+        std::erase_if(conditions, [](const auto& entry) { return !is_of_a_team(entry.name); });
+    return conditions;
+}
+
+std::string with_conditions(std::string text, const record::NamedList& conditions,
+                            const record::NamedList& parameters, const ArrangedRow& row) {
+    if (const auto words = conditions_in_words(conditions, parameters); !words.empty())
+        text += fmt::format(", {}", words);
+    if (!row.extra.empty()) text += fmt::format(", {}", row.extra);
+    return plain(text);
 }
 
 record::NamedList without_columns(const record::NamedList& parameters,
@@ -82,6 +110,37 @@ record::NamedList without_columns(const record::NamedList& parameters,
         if (std::ranges::count(arrangement.column_parameters, parameter.name) == 0)
             left.push_back(parameter);
     return left;
+}
+
+Result<Across> across_of(const std::vector<std::string>& names) {
+    Across across;
+    for (const auto& name : names) {
+        if (name != "device" && name != "place" && name != "backend" && name != "library")
+            return fail(
+                fmt::format("--across \"{}\": it takes device, backend or both", plain(name)));
+        (name == "device" || name == "place" ? across.device : across.backend) = true;
+    }
+    return across;
+}
+
+std::map<std::string, std::set<std::string>> uncommon_parameters(const Collection& collection,
+                                                                 const Across& across) {
+    using Names = std::set<std::string>;
+    std::map<std::string, std::map<std::pair<std::string, std::string>, Names>> by_benchmark;
+    for (const auto& series : collection.series) {
+        auto& names = by_benchmark[series.benchmark][{across.device ? series.place : "",
+                                                      across.backend ? series.library : ""}];
+        for (const auto& parameter : series.parameters) names.insert(parameter.name);
+    }
+    std::map<std::string, Names> uncommon;
+    for (const auto& [benchmark, groups] : by_benchmark) {
+        std::map<std::string, std::size_t> counts;
+        for (const auto& [group, names] : groups)
+            for (const auto& name : names) ++counts[name];
+        for (const auto& [name, count] : counts)
+            if (count < groups.size()) uncommon[benchmark].insert(name);
+    }
+    return uncommon;
 }
 
 /// For each series the number of its row, leaving columns out of its identity, and the conditions of that row.
@@ -98,7 +157,7 @@ RowNumbers row_numbers(const Collection& collection, const Arrangement& arrangem
     for (const auto& series : collection.series) {
         const auto left = without_columns(series.parameters, arrangement);
         // The unit is part of it: nobody may write GB/s for one and GiB/s for the other.
-        asked.push_back(number(identity_text(series, left, arrangement, true) + series.unit +
+        asked.push_back(number(identity_text(series, left, arrangement) + series.unit +
                                (series.higher_is_better ? "+" : "-")));
     }
     RowNumbers rows{.numbers = {},
@@ -192,6 +251,12 @@ public:
     }
 
     Result<Arrangement> arrange() {
+        auto across = across_of(options_.across);
+        if (!across) return tl::unexpected{across.error()};
+        if ((across->device && out_.place_is_column) || (across->backend && out_.library_is_column))
+            return fail("--across and --column name the same: what is a column is in no row");
+        out_.across = *across;
+        if (across->any()) out_.uncommon = uncommon_parameters(collection_, *across);
         const auto rows = row_numbers(collection_, out_);
         for (std::uint32_t i = 0; i < collection_.observations.size(); ++i) {
             const auto series = collection_.observations[i].series;
@@ -219,7 +284,7 @@ private:
             if (!filter.admits(observation)) return false;
         for (const auto& key : keys_.column)
             if (key.is_parameter && key.of(observation) == 0) {
-                ++without_[key.name];
+                if (observation.is_primary) ++without_[key.name];
                 return false;
             }
         return true;
@@ -235,6 +300,7 @@ private:
                                  .conditions = conditions,
                                  .extra = extras_.text(std::get<2>(place)),
                                  .order = order_.text(order_.of(observation))});
+        out_.rows[entry->second].is_primary |= observation.is_primary;
         auto& sides = out_.rows[entry->second].sides;
         if (sides.size() <= side) sides.resize(side + 1);
         sides[side].push_back(index);
@@ -250,7 +316,8 @@ private:
         if (!of_series || std::ranges::all_of(out_.rows, is_lonely)) return;
         std::map<std::size_t, std::size_t> alone;
         for (const auto& row : out_.rows)
-            if (is_lonely(row)) ++alone[row.sides.size() - 1]; // the last one has the only figures
+            if (row.is_primary && is_lonely(row))
+                ++alone[row.sides.size() - 1]; // the last one has the only figures
         std::erase_if(out_.rows, is_lonely);
         for (const auto& [side, count] : alone)
             out_.left_out.push_back({.what = say_count<text::compare::series>(count),
@@ -302,7 +369,8 @@ private:
                                      .reason = say<text::compare::no_parameter>(name)});
         return std::move(out_);
     }
-    /// Rows of a table by row keys, then by benchmark, otherwise as they were measured.
+    /// Rows that are judged before others. Rows of a table by row keys, then by benchmark, otherwise as they were
+    /// measured.
     void sort_rows() {
         std::map<std::string, std::size_t> first;
         const auto rank = [&](const ArrangedRow& row) {
@@ -311,6 +379,7 @@ private:
         };
         for (const auto& row : out_.rows) rank(row);
         std::ranges::stable_sort(out_.rows, [&](const ArrangedRow& a, const ArrangedRow& b) {
+            if (a.is_primary != b.is_primary) return a.is_primary;
             if (a.table != b.table) return a.table < b.table;
             if (const int by_key = strverscmp(a.order.c_str(), b.order.c_str()); by_key != 0)
                 return by_key < 0;
@@ -334,32 +403,74 @@ private:
 
 record::NamedList parameters_of(const Collection& collection, const Arrangement& arrangement,
                                 const ArrangedRow& row) {
-    return without_columns(collection.series[row.series].parameters, arrangement);
+    const auto& series = collection.series[row.series];
+    auto parameters = without_columns(series.parameters, arrangement);
+    if (const auto names = arrangement.uncommon.find(series.benchmark);
+        names != arrangement.uncommon.end())
+        std::erase_if(parameters, [&](const auto& parameter) {
+            return names->second.contains(parameter.name);
+        });
+    return parameters;
 }
 
 std::string identity_of(const Collection& collection, const Arrangement& arrangement,
-                        const ArrangedRow& row, bool with_library) {
+                        const ArrangedRow& row) {
+    const auto& series = collection.series[row.series];
+    const auto parameters = without_columns(series.parameters, arrangement);
+    return with_conditions(identity_text(series, parameters, arrangement), row.conditions,
+                           parameters, row);
+}
+
+std::string question_of(const Collection& collection, const Arrangement& arrangement,
+                        const ArrangedRow& row) {
+    const auto& across = arrangement.across;
     const auto parameters = parameters_of(collection, arrangement, row);
-    std::string text =
-        identity_text(collection.series[row.series], parameters, arrangement, with_library);
-    if (const auto conditions = conditions_in_words(row.conditions, parameters);
+    return with_conditions(
+        identity_text(collection.series[row.series], parameters, arrangement,
+                      {.library = !across.any() || across.backend, .device = across.device}),
+        conditions_of(row, across), parameters, row);
+}
+
+std::string merged_of(const Collection& collection, const Arrangement& arrangement,
+                      const ArrangedRow& row) {
+    const auto& series = collection.series[row.series];
+    const auto common = parameters_of(collection, arrangement, row);
+    std::vector<std::string> parts;
+    if (arrangement.across.device) parts.push_back(series.place);
+    record::Case own;
+    for (const auto& parameter : without_columns(series.parameters, arrangement))
+        if (record::find(common, parameter.name) == nullptr) own.parameters.push_back(parameter);
+    std::ranges::move(parameter_parts(own), std::back_inserter(parts));
+    auto conditions = row.conditions;
+    std::erase_if(conditions, [](const auto& entry) { return is_of_a_team(entry.name); });
+    if (const auto words = conditions_in_words(conditions);
+        arrangement.across.device && !words.empty())
+        parts.push_back(words);
+    return plain(join(parts));
+}
+
+std::string beside_of(const Collection& collection, const Arrangement& arrangement,
+                      const ArrangedRow& row) {
+    const Series& series = collection.series[row.series];
+    const auto& across = arrangement.across;
+    std::vector<std::string> parts;
+    if (!series.place.empty() && series.place != "host" && !arrangement.place_is_column &&
+        !across.device)
+        parts.push_back(series.place);
+    if (auto conditions = conditions_in_words(conditions_of(row, across),
+                                              parameters_of(collection, arrangement, row));
         !conditions.empty())
-        text += fmt::format(", {}", conditions);
-    if (!row.extra.empty()) text += fmt::format(", {}", row.extra);
-    return plain(text);
+        parts.push_back(std::move(conditions));
+    return plain(join(parts));
 }
 
 std::string words_of(const Collection& collection, const Arrangement& arrangement,
                      const ArrangedRow& row) {
-    const Series& series = collection.series[row.series];
     record::Case remaining;
     remaining.parameters = parameters_of(collection, arrangement, row);
     std::string text = parameters_in_words(remaining);
-    if (!series.place.empty() && series.place != "host" && !arrangement.place_is_column)
-        text += fmt::format(", {}", series.place);
-    if (const auto conditions = conditions_in_words(row.conditions, remaining.parameters);
-        !conditions.empty())
-        text += fmt::format(", {}", conditions);
+    if (const auto beside = beside_of(collection, arrangement, row); !beside.empty())
+        text += fmt::format(", {}", beside);
     if (!row.extra.empty()) text = fmt::format("{}: {}", row.extra, text);
     return plain(text);
 }

@@ -10,6 +10,8 @@
 #include "store/keys.hpp"
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,19 +22,30 @@ struct ArrangedRow {
     std::uint32_t table = 0;
     std::uint32_t series = 0;     ///< one of those behind it; they differ in columns alone
     record::NamedList conditions; ///< settled, without those that are columns
+    bool is_primary = false;      ///< judged; see Observation::is_primary
     std::string extra;            ///< values of row keys that belong to runs
     std::string order;            ///< values of all row keys
     std::vector<std::vector<std::uint32_t>> sides; ///< indices of observations
 };
 
+/// What `--across` puts into one row; each side is then its best.
+struct Across {
+    bool device = false;
+    bool backend = false;
+    bool any() const { return device || backend; }
+};
+
 struct Arrangement {
     std::vector<std::string> sides;
     std::vector<std::string> tables;
-    std::vector<ArrangedRow> rows;              ///< by table, then by benchmark
+    std::vector<ArrangedRow> rows; ///< those that are judged first; by table, then by benchmark
     std::vector<std::string> column_parameters; ///< and conditions: no part of a row's identity
     bool library_is_column = false;
     bool benchmark_is_column = false;
     bool place_is_column = false;
+    Across across;
+    /// By benchmark the parameters that not each of its devices and backends has, where `across` merges these.
+    std::map<std::string, std::set<std::string>> uncommon;
     std::vector<NotCompared> left_out;
 };
 
@@ -41,11 +54,20 @@ Result<Arrangement> arrange(const Collection& collection, const CompareOptions& 
 
 /// The series in words, without what is a column: "gemm.square[openblas] precision=fp64 size=1024".
 std::string identity_of(const Collection& collection, const Arrangement& arrangement,
-                        const ArrangedRow& row, bool with_library = true);
-/// Its parameters as people read them: "fp64, size 1024, all threads".
+                        const ArrangedRow& row);
+/// What it asks, whichever library answers; without all that `across` merges.
+std::string question_of(const Collection& collection, const Arrangement& arrangement,
+                        const ArrangedRow& row);
+/// What `across` leaves out of the question: "cuda, cache hot, path nvlink".
+std::string merged_of(const Collection& collection, const Arrangement& arrangement,
+                      const ArrangedRow& row);
+/// Its device and conditions where they are not as usual: "cuda, machines 2".
+std::string beside_of(const Collection& collection, const Arrangement& arrangement,
+                      const ArrangedRow& row);
+/// Its parameters as people read them, without those that `across` leaves out: "fp64, size 1024, all threads".
 std::string words_of(const Collection& collection, const Arrangement& arrangement,
                      const ArrangedRow& row);
-/// Its parameters without those that are columns.
+/// Its parameters without those that are columns, or left out by `across`.
 record::NamedList parameters_of(const Collection& collection, const Arrangement& arrangement,
                                 const ArrangedRow& row);
 

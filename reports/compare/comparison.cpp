@@ -7,6 +7,7 @@
 #include "compare/sides.hpp"
 #include "compare/units.hpp"
 #include "compare/unlike.hpp"
+#include "compare/words.hpp"
 #include "language/language.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
@@ -29,6 +30,7 @@ constexpr std::size_t values_kept = 200; // of a cell: what a strip can show
 struct Draft {
     std::size_t row = 0;              ///< of the arrangement: it names this one
     std::vector<std::size_t> rows;    ///< of the arrangement, for each side
+    std::vector<std::size_t> merged;  ///< all of the arrangement that it stands for
     std::vector<std::size_t> useless; ///< figures of each side that are none
     MeasuredRow measured;
     std::size_t libraries = 1;
@@ -48,13 +50,21 @@ public:
         out_.sides = describe_sides(collection_, arrangement_, units_);
         for (std::size_t side = 1; side < sides_; ++side) out_.paired |= units_.paired(side);
         out_.notes = notes_of(collection_, arrangement_, units_);
-        const auto drafts = by_library();
+        auto drafts = by_library();
+        auto others = take_others(drafts);
+        if (arrangement_.across.any()) {
+            drafts = by_question(drafts);
+            others = by_question(others);
+        }
         out_.series = drafts.size();
         count_measured(drafts);
-        fill(drafts, false, out_.tables, out_.means, out_.tallies);
-        if (!arrangement_.library_is_column)
-            fill(by_question(drafts), true, out_.questions, out_.question_means,
+        fill(drafts, Part::judged, out_.tables, out_.means, out_.tallies);
+        if (!arrangement_.library_is_column && !arrangement_.across.any())
+            fill(by_question(drafts), Part::questions, out_.questions, out_.question_means,
                  out_.question_tallies);
+        std::vector<MeanRatio> means;
+        std::vector<Tally> tallies;
+        fill(others, Part::others, out_.others, means, tallies);
         if (std::ranges::any_of(out_.questions, [](const ComparedTable& table) {
                 return std::ranges::any_of(
                     table.rows, [](const ComparedRow& row) { return row.libraries > 1; });
@@ -71,6 +81,7 @@ private:
             const auto& row = arrangement_.rows[i];
             Draft draft{.row = i,
                         .rows = std::vector(sides_, i),
+                        .merged = {i},
                         .useless = std::vector<std::size_t>(sides_, 0)};
             draft.measured.higher_is_better = collection_.series[row.series].higher_is_better;
             for (std::size_t side = 0; side < sides_; ++side) {
@@ -83,6 +94,16 @@ private:
         return drafts;
     }
 
+    /// Rows of metrics that are not judged: the last ones.
+    std::vector<Draft> take_others(std::vector<Draft>& drafts) const {
+        const auto others = std::ranges::partition_point(
+            drafts, [&](const Draft& draft) { return arrangement_.rows[draft.row].is_primary; });
+        std::vector<Draft> taken{std::make_move_iterator(others),
+                                 std::make_move_iterator(drafts.end())};
+        drafts.erase(others, drafts.end());
+        return taken;
+    }
+
     /// The same with the best library of each side in one row.
     std::vector<Draft> by_question(const std::vector<Draft>& drafts) const {
         std::vector<Draft> questions;
@@ -91,12 +112,13 @@ private:
         for (const auto& draft : drafts) {
             const auto& row = arrangement_.rows[draft.row];
             const auto [entry, fresh] = known.try_emplace(
-                {row.table, identity_of(collection_, arrangement_, row, false)}, questions.size());
+                {row.table, question_of(collection_, arrangement_, row)}, questions.size());
             if (fresh) {
                 questions.push_back(draft);
                 libraries.emplace_back();
             }
             auto& best = questions[entry->second];
+            if (!fresh) best.merged.push_back(draft.row);
             for (std::size_t side = 0; side < sides_; ++side) {
                 const auto& sample = draft.measured.sides[side];
                 if (sample.empty()) continue;
@@ -118,20 +140,20 @@ private:
         return draft.measured.higher_is_better == larger;
     }
 
-    void fill(const std::vector<Draft>& drafts, bool by_question,
-              std::vector<ComparedTable>& tables, std::vector<MeanRatio>& means,
-              std::vector<Tally>& tallies) {
+    enum class Part : std::uint8_t { judged, questions, others };
+    void fill(const std::vector<Draft>& drafts, Part part, std::vector<ComparedTable>& tables,
+              std::vector<MeanRatio>& means, std::vector<Tally>& tallies) {
         std::vector<MeasuredRow> measured;
         for (const auto& draft : drafts) measured.push_back(draft.measured);
         const auto how = how_to_test(sides_that(&Units::paired), sides_that(&Units::interleaved));
         const Tests tests{measured, how};
-        if (!by_question) out_.tests = tests.count();
-        if (!by_question) note_times(tests, measured, how);
+        if (part == Part::judged) out_.tests = tests.count();
+        if (part == Part::judged) note_times(tests, measured, how);
         std::vector<WeightedRow> common;
         std::map<std::uint32_t, double> of_family;
         tallies.assign(sides_, {});
         for (const auto& [title, rows] : group(drafts)) {
-            auto table = table_of(drafts, tests, rows, title, by_question);
+            auto table = table_of(drafts, tests, rows, title, part);
             for (std::size_t side = 0; side < sides_; ++side)
                 add(tallies[side], table.tallies[side]);
             for (const auto row : rows) {
@@ -142,7 +164,7 @@ private:
             tables.push_back(std::move(table));
         }
         means = means_of(tests, common);
-        if (by_question) return;
+        if (part != Part::judged) return;
         for (auto& [row, weight] : common)
             weight = 1 / of_family[arrangement_.rows[drafts[row].row].table];
         out_.overall = means_of(tests, common);
@@ -220,13 +242,14 @@ private:
 
     ComparedTable table_of(const std::vector<Draft>& drafts, const Tests& tests,
                            const std::vector<std::size_t>& rows, const Group& title,
-                           bool by_question) const {
+                           Part part) const {
+        const bool by_question = part == Part::questions || arrangement_.across.any();
         ComparedTable table{.name = arrangement_.tables[title.table]};
         const auto words = family_words(table.name);
         const bool is_family = options_.table == std::vector<std::string>{"family"};
         table.title = is_family ? words.title : table.name;
         table.question = is_family ? words.question : "";
-        if (!title.only_metric) {
+        if (!title.only_metric || part == Part::others) {
             table.name = fmt::format("{}.{}", table.name, plain(title.metric));
             table.title = say<text::compare::table_metric>(table.title, metric_title(title.metric));
         }
@@ -238,6 +261,7 @@ private:
             count(table.tallies, table.rows.back());
         }
         table.means = means_of(tests, common);
+        name_rows(table, part != Part::others);
         return table;
     }
 
@@ -245,10 +269,13 @@ private:
                        bool by_question) const {
         const auto& arranged = arrangement_.rows[draft.row];
         const auto& series = collection_.series[arranged.series];
-        ComparedRow row{.identity = identity_of(collection_, arrangement_, arranged, !by_question),
+        ComparedRow row{.identity = by_question ? question_of(collection_, arrangement_, arranged)
+                                                : identity_of(collection_, arrangement_, arranged),
                         .family = plain(family_of(series.benchmark)),
                         .benchmark = plain(series.benchmark),
                         .what = words_of(collection_, arrangement_, arranged),
+                        .beside = beside_of(collection_, arrangement_, arranged),
+                        .extra = plain(arranged.extra),
                         .libraries = draft.libraries,
                         .metric = plain(metric_title(series.metric)),
                         .unit = plain(series.unit),
@@ -285,6 +312,9 @@ private:
             if (by_question) cell.library = plain(collection_.series[source.series].library);
         }
         cell.notes = notes_of_cell(collection_, source.conditions, observations);
+        if (arrangement_.across.any() && !sample.empty())
+            if (auto merged = merged_of(collection_, arrangement_, source); !merged.empty())
+                cell.notes.insert(cell.notes.begin(), std::move(merged));
         if (side == 0) return cell;
         cell.contrast = tests.of(index, side).contrast;
         cell.contrast->about = about(draft, side);
@@ -402,11 +432,14 @@ private:
                 if (!draft.measured.sides[side].empty()) ++out_.sides[side].measured;
     }
     void add_not_compared(const std::vector<Draft>& drafts) {
-        std::vector<std::vector<bool>> measured;
+        std::vector<std::vector<bool>> measured; // of each row of the arrangement that is judged
         for (const auto& draft : drafts) {
-            measured.emplace_back();
-            for (const auto& sample : draft.measured.sides)
-                measured.back().push_back(!sample.empty());
+            std::vector<bool> has;
+            for (const auto& sample : draft.measured.sides) has.push_back(!sample.empty());
+            for (const auto row : draft.merged) {
+                measured.resize(std::max(measured.size(), row + 1));
+                measured[row] = has;
+            }
             for (std::size_t side = 0; side < sides_; ++side)
                 if (draft.useless[side] > 0)
                     out_.not_compared.push_back({.what = identity_of(collection_, arrangement_,
@@ -432,52 +465,6 @@ private:
 };
 
 } // namespace
-
-std::string_view to_string(Outcome outcome) {
-    switch (outcome) {
-    case Outcome::better:
-        return "better";
-    case Outcome::worse:
-        return "worse";
-    case Outcome::same:
-        return "same";
-    case Outcome::cannot_tell:
-        return "cannot_tell";
-    case Outcome::missing:
-        break;
-    }
-    return "missing";
-}
-
-std::string_view to_string(NoVerdict reason) {
-    switch (reason) {
-    case NoVerdict::disturbed:
-        return "disturbed";
-    case NoVerdict::two_levels:
-        return "two_levels";
-    case NoVerdict::between_times:
-        return "between_times";
-    case NoVerdict::none:
-        break;
-    }
-    return "none";
-}
-
-std::string_view to_string(Correction correction) {
-    return correction == Correction::family_wise ? "holm" : "benjamini_hochberg";
-}
-
-std::string_view to_string(Unit unit) {
-    switch (unit) {
-    case Unit::machine:
-        return "machine";
-    case Unit::run:
-        return "run";
-    case Unit::replica:
-        break;
-    }
-    return "replica";
-}
 
 Result<Comparison> compare(const Collection& collection, const CompareOptions& options) {
     if (!(options.alpha > 0 && options.alpha < 1))

@@ -72,7 +72,11 @@ struct ComparedRow {
     std::string identity; ///< the series in words, whole: unique in its table
     std::string family;   ///< gemm
     std::string benchmark;
-    std::string what;    ///< "fp64, size 1024, all threads"
+    std::string what; ///< "fp64, size 1024, all threads"
+    std::string
+        name; ///< "GEMM fp64, size 1024": without what `ComparedTable::common` says for all rows
+    std::string beside;  ///< the device, and conditions that are not as usual
+    std::string extra;   ///< values of row keys that belong to runs
     std::string library; ///< empty in tables by question
     std::size_t libraries =
         1; ///< that have a figure on any side; of interest in tables by question
@@ -114,6 +118,7 @@ struct ComparedTable {
     std::string name;  ///< the value of the table's key: a family
     std::string title; ///< "Matrix multiplication"
     std::string question;
+    std::string common; ///< parameters that all rows share: "all threads"
     std::vector<ComparedRow> rows;
     std::vector<MeanRatio> means; ///< one for each side; the first is 1
     std::vector<Tally> tallies;
@@ -154,6 +159,8 @@ struct Comparison {
     std::vector<ComparedSide> sides;      ///< the first is what the others are held against
     std::vector<ComparedTable> tables;    ///< library by library
     std::vector<ComparedTable> questions; ///< the best library of each side
+    std::vector<ComparedTable>
+        others; ///< further metrics, by library: tested by themselves, part of no mean
     std::vector<MeanRatio>
         overall;                  ///< over all tables, one for each side: every family counts alike
     std::vector<MeanRatio> means; ///< the same: every row counts alike
@@ -181,6 +188,8 @@ struct CompareOptions {
     std::vector<std::string> row;
     std::vector<std::string> column{"label"};
     std::vector<std::string> filter; ///< "library=openblas", "family!=md"
+    std::vector<std::string>
+        across{};         ///< "device", "backend": one row for all of them, each side by its best
     std::string baseline; ///< the side that the others are held against; the first where empty
 };
 /// Fails where the options make no sense or fewer than two sides are left.

@@ -100,6 +100,7 @@ public:
         if (comparison_.tables.size() > 1) document.sections.push_back(families());
         for (const auto& table : comparison_.tables) add_family(document, table);
         add_questions(document);
+        add_others(document);
         add_not_compared(document);
         const auto foot = [&](std::string text, const char* mark) {
             document.foot.push_back({.text = std::move(text), .tone = Tone::quiet, .mark = mark});
@@ -357,7 +358,7 @@ private:
 
     Row case_row(const ComparedRow& row, bool by_question) const {
         Row out{
-            .cells = {{.text = row.what}}, .group = row.benchmark, .tags = {.family = row.family}};
+            .cells = {{.text = row.name}}, .group = row.benchmark, .tags = {.family = row.family}};
         if (!row.library.empty()) out.tags.libraries.push_back(row.library);
         if (!by_question && has_libraries_) out.cells.push_back({.text = row.library});
         out.cells.push_back({.text = row.metric});
@@ -405,12 +406,14 @@ private:
         if (rows.empty()) return;
         Section section{.title = family.title, .question = family.question};
         auto table = cases_table(false);
-        table.caption = metric_in_words(family);
+        table.caption = family.common.empty()
+                            ? metric_in_words(family)
+                            : say<text::compare::all_rows>(metric_in_words(family), family.common);
         RatioChart ratios;
         for (const auto* row : rows) {
             table.rows.push_back(case_row(*row, false));
-            const auto label = fmt::format("{} · {}{}{}", row->benchmark, row->what,
-                                           row->library.empty() ? "" : " · ", row->library);
+            const auto label =
+                row->library.empty() ? row->name : fmt::format("{} · {}", row->name, row->library);
             for (std::size_t side = 1; side < row->cells.size(); ++side)
                 if (const auto& contrast = row->cells[side].contrast)
                     add_ratio(ratios, label, side, *contrast);
@@ -436,6 +439,21 @@ private:
         if (table.rows.empty()) return;
         document.sections.push_back({.title = say<text::compare::best_library>(),
                                      .question = say<text::compare::best_library_question>(),
+                                     .blocks = {std::move(table)}});
+    }
+
+    void add_others(Document& document) const {
+        auto table = cases_table(false);
+        table.sheet = say<text::compare::others>();
+        for (const auto& other : comparison_.others)
+            for (const auto* row : compared_rows(other)) {
+                table.rows.push_back(case_row(*row, false));
+                auto& name = table.rows.back().cells.front().text;
+                name = say<text::words::labelled>(name, row->metric);
+            }
+        if (table.rows.empty()) return;
+        document.sections.push_back({.title = say<text::compare::others>(),
+                                     .question = say<text::compare::others_question>(),
                                      .blocks = {std::move(table)}});
     }
 

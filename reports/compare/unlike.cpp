@@ -95,13 +95,13 @@ public:
     Finder(const Collection& collection, const Arrangement& arrangement,
            const std::vector<std::vector<bool>>& measured)
         : collection_{collection}, arrangement_{arrangement}, measured_{measured} {
-        for (std::size_t i = 0; i < arrangement.rows.size(); ++i)
+        for (std::size_t i = 0; i < measured.size(); ++i)
             if (std::ranges::count(measured[i], false) > 0)
                 lacking_[collection.series[arrangement.rows[i].series].benchmark].push_back(i);
     }
 
     std::vector<NotCompared> find() {
-        for (std::size_t row = 0; row < arrangement_.rows.size(); ++row) {
+        for (std::size_t row = 0; row < measured_.size(); ++row) {
             const auto& has = measured_[row];
             const auto first = std::ranges::find(has, true);
             for (std::size_t side = 0; side < has.size(); ++side)

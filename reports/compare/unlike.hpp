@@ -11,7 +11,7 @@
 
 namespace assay::report {
 
-/// `measured[row][side]`: is there a figure?
+/// `measured[row][side]`: is there a value? Of the first rows of the arrangement, those that are judged.
 std::vector<NotCompared> find_unlike(const Collection& collection, const Arrangement& arrangement,
                                      const std::vector<std::vector<bool>>& measured);
 

@@ -66,6 +66,7 @@ std::string to_csv(const Comparison& comparison) {
     header.end();
     for (const auto& table : comparison.tables) add_table(out, comparison, table, "library");
     for (const auto& table : comparison.questions) add_table(out, comparison, table, "question");
+    for (const auto& table : comparison.others) add_table(out, comparison, table, "other");
     for (const auto& entry : comparison.not_compared) {
         CsvLine line{out};
         line.raw("not_compared");

@@ -114,6 +114,7 @@ Value series(const HistorySeries& series) {
             {"family", series.family},
             {"benchmark", series.benchmark},
             {"what", series.what},
+            {"name", series.name},
             {"library", series.library},
             {"metric", series.metric},
             {"unit", series.unit},

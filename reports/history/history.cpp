@@ -145,11 +145,17 @@ private:
     HistorySeries series(const SeriesTracks& tracks, const SeriesChanges& found) const {
         const auto& what = collection_.series[tracks.series];
         const auto conditions = conditions_in_words(tracks.conditions, what.parameters);
-        const std::string rest = conditions.empty() ? "" : ", " + conditions;
+        std::string rest = conditions.empty() ? "" : ", " + conditions;
+        auto name = plain(case_name(what.benchmark, what.parameters) + rest);
+        if (!collection_.metrics.empty()) { // of one case there may be several
+            rest += fmt::format(" ({})", what.metric);
+            name = say<text::words::labelled>(name, plain(metric_title(what.metric), 100));
+        }
         return {.identity = plain(name_of(what) + rest),
                 .family = plain(family_of(what.benchmark), 100),
                 .benchmark = plain(what.benchmark, 200),
                 .what = plain(conditions.empty() ? what.what : join({what.what, conditions})),
+                .name = std::move(name),
                 .library = plain(what.library, 100),
                 .metric = plain(metric_title(what.metric), 100),
                 .unit = plain(what.unit, 40),

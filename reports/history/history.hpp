@@ -118,6 +118,7 @@ struct HistorySeries {
     std::string family;
     std::string benchmark;
     std::string what;
+    std::string name; ///< "GEMM fp64, size 1024, all threads"
     std::string library;
     std::string metric;
     std::string unit;

@@ -159,7 +159,7 @@ Table table_of_series(std::string sheet, std::vector<Column> columns) {
     return table;
 }
 Row row_of(const HistorySeries& series, std::vector<Cell> cells) {
-    Row row{.cells = {{.text = series.what}, {.text = series.library}, {.text = series.metric}},
+    Row row{.cells = {{.text = series.name}, {.text = series.library}, {.text = series.metric}},
             .group = series.benchmark,
             .tags = tags_of(series)};
     std::ranges::move(cells, std::back_inserter(row.cells));

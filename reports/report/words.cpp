@@ -153,7 +153,11 @@ FamilyWords family_words(std::string_view family) {
 }
 
 std::string metric_title(std::string_view name) {
-    return std::string{find_text("metric", name).value_or(name)};
+    if (const auto title = find_text("metric", name)) return std::string{*title};
+    const auto dot = name.rfind('.'); // "latency.worst"; see store/metrics.hpp
+    const auto which = dot == name.npos ? std::nullopt : find_text("metric", name.substr(dot + 1));
+    if (!which) return std::string{name};
+    return say<text::words::labelled>(metric_title(name.substr(0, dot)), *which);
 }
 
 std::vector<std::string> parameter_parts(const record::Case& c) {

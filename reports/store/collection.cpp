@@ -70,6 +70,15 @@ Reading begin_reading(const std::vector<std::string>& inputs) {
     return reading;
 }
 
+Result<void> check_metrics(const Collection& collection, const std::vector<std::string>& wanted) {
+    for (const auto& name : wanted)
+        if (name != "all" && name != "primary" && !collection.metrics.contains(name))
+            return fail(fmt::format("--metric \"{}\": no case has this metric; there are {}",
+                                    plain(name),
+                                    plain(fmt::format("{}", fmt::join(collection.metrics, ", ")))));
+    return {};
+}
+
 class Collecting {
 public:
     explicit Collecting(std::vector<Problem> problems) : problems_{std::move(problems)} {}
@@ -100,8 +109,8 @@ public:
         batches_.push_back(std::move(batch));
     }
 
-    Collection finish(double now) && {
-        Collection all = gather(std::move(batches_), now);
+    Collection finish(const CollectOptions& options) && {
+        Collection all = gather(std::move(batches_), options);
         all.problems.insert(all.problems.begin(), std::make_move_iterator(problems_.begin()),
                             std::make_move_iterator(problems_.end()));
         return all;
@@ -202,7 +211,12 @@ Result<Collection> collect(const std::vector<std::string>& inputs, const Collect
         }
     }
     collecting.add(std::move(others));
-    return std::move(collecting).finish(options.now.value_or(seconds_now()) + leeway);
+    auto with_time = options;
+    with_time.now = options.now.value_or(seconds_now()) + leeway;
+    auto all = std::move(collecting).finish(with_time);
+    if (auto found_all = check_metrics(all, options.metrics); !found_all)
+        return tl::unexpected{found_all.error()};
+    return all;
 }
 
 } // namespace assay::report

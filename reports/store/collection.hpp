@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many runs, as what comparing them needs and no more: who ran when and where, and the headline of each
-// case with its replicas. Ten thousand runs fit into a few hundred megabytes.
+// Many runs, as what comparing them needs and no more: who ran when and where, and of each case the primary metric, or
+// others that are asked for, with their replicas. Ten thousand runs fit into a few hundred megabytes.
 //
 // Nothing is dropped in silence: a file that cannot be read, is there twice or contradicts itself is a
 // Problem, and whoever shows a Collection shows its problems.
@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,7 @@ struct Observation {
     /// The standard deviation of the logarithm that runs at different times are expected to have; absent in older files.
     std::optional<double> between_runs;
     std::uint32_t settings = 0; ///< index into Collection::settings
+    bool is_primary = true;     ///< or asked for by name: belongs to what is judged
 };
 
 /// One run without its cases.
@@ -100,17 +102,23 @@ struct Collection {
         settings;                          ///< what parameters resolved to; shared by observations
     std::vector<Observation> observations; ///< by run, then in the order of its cases
     std::vector<Problem> problems;
+    std::set<std::string> metrics; ///< that there are, where other than primary ones were asked for
 };
 
 struct CollectOptions {
     bool index = true;           ///< keep an index of large folders, outside them, and use it
     std::size_t index_from = 50; ///< files in a folder that are worth an index
+    /// Names of metrics, "primary", "all"; only primary ones where it is empty.
+    std::vector<std::string> metrics{};
+    /// Beside primary ones all others that say more than they do (energy, percentiles, matrices; not what is computed
+    /// from the same time), as observations that are not primary.
+    bool others = false;
     std::optional<double>
         now; ///< seconds since 1970, the clock's otherwise: later runs are refused
 };
 
 /// Inputs are what people type: a run.json, a folder (every run below it, at any depth), a glob, each
-/// with LABEL= in front or not. Fails only where an input names nothing at all.
+/// with LABEL= in front or not. Fails only where an input names nothing at all, or no case has a metric that is asked for.
 Result<Collection> collect(const std::vector<std::string>& inputs,
                            const CollectOptions& options = {});
 

@@ -111,7 +111,10 @@ CaseDigest digest_of(record::Case& c, const record::Machine& machine, Series& se
     settle(c.parameters);
     series = series_of(c, machine);
     if (shows(c.status)) take_value(c, series, digest);
-    if (digest.defect != Defect::none) digest.replicas.clear();
+    if (digest.defect != Defect::none)
+        digest.replicas.clear();
+    else if (shows(c.status))
+        digest.others = packed(other_metrics(c));
     return digest;
 }
 
@@ -154,6 +157,7 @@ std::string digest_shape() {
     shape.add(RunDigest{});
     shape.add(record::Machine{});
     shape.add(Series{});
+    shape.add(MetricDigest{});
     return shape.text();
 }
 

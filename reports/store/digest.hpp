@@ -7,6 +7,7 @@
 
 #include "record/layout.hpp"
 #include "store/collection.hpp"
+#include "store/metrics.hpp"
 #include "store/pack.hpp"
 
 #include <cstdint>
@@ -60,6 +61,7 @@ struct CaseDigest {
     std::optional<record::Disturbance> cause;
     bool two_levels = false;
     std::optional<double> between_runs;
+    std::string others; ///< packed MetricDigests, which few readers look at
 };
 
 struct RunDigest {
@@ -85,12 +87,6 @@ private:
 
 /// The shape of everything that is packed; see Shape.
 std::string digest_shape();
-
-template <class Visit>
-void each_field(Visit&& visit, Maybe<ReplicaValue> auto& replica) {
-    visit("index", replica.index);
-    visit("value", replica.value);
-}
 
 /// What identifies it; the words follow from that.
 template <class Visit>
@@ -124,6 +120,7 @@ void each_field(Visit&& visit, Maybe<CaseDigest> auto& c) {
     visit("cause", c.cause);
     visit("two_levels", c.two_levels);
     visit("between_runs", c.between_runs);
+    visit("others", c.others);
 }
 
 template <class Visit>

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -110,8 +111,9 @@ struct Entry {
 
 class Gatherer {
 public:
-    Gatherer(std::vector<Batch>& batches, double now)
-        : batches_{batches}, now_{now}, machines_{all_.machines, &make_machine, batches.size()},
+    Gatherer(std::vector<Batch>& batches, const CollectOptions& options)
+        : batches_{batches}, now_{options.now.value_or(0)}, choice_{options.metrics},
+          others_{options.others}, machines_{all_.machines, &make_machine, batches.size()},
           series_{all_.series, &make_series, batches.size()},
           settings_{all_.settings, &make_settings, batches.size()} {}
 
@@ -231,8 +233,63 @@ private:
             const auto series = series_(entry.batch, pools.series, c.series);
             const auto settings = settings_(entry.batch, pools.settings, c.settings);
             report_defect(entry, c, all_.series[series]);
-            all_.observations.push_back(observation(c, number, series, settings));
+            const auto others = std::move(c.others);
+            auto seen = observation(c, number, series, settings);
+            if (others_ || !choice_.only_primary()) take_others(others, seen);
+            if (choice_.primary(all_.series[series].metric))
+                all_.observations.push_back(std::move(seen));
         }
+    }
+    void take_others(const std::string& bytes, const Observation& primary) {
+        if (primary.value) all_.metrics.insert(all_.series[primary.series].metric);
+        for (auto& metric :
+             unpacked<std::vector<MetricDigest>>(bytes).value_or(std::vector<MetricDigest>{})) {
+            metric.name = plain(metric.name);
+            all_.metrics.insert(metric.name);
+            const bool chosen = choice_.other(metric.name);
+            if (!chosen && (!others_ || metric.factor)) continue;
+            if (auto seen = other_observation(metric, primary); seen.value) {
+                seen.is_primary = chosen;
+                seen.series = series_of(metric, primary.series);
+                all_.observations.push_back(std::move(seen));
+            }
+        }
+    }
+    std::uint32_t series_of(const MetricDigest& metric, std::uint32_t primary) {
+        const auto [known, is_new] = other_series_.try_emplace(
+            {primary, metric.name}, static_cast<std::uint32_t>(all_.series.size()));
+        if (!is_new) return known->second;
+        Series series = all_.series[primary];
+        series.metric = metric.name;
+        series.unit = plain(metric.unit);
+        series.higher_is_better = metric.higher_is_better;
+        series.question = question_of(series);
+        all_.series.push_back(std::move(series));
+        return known->second;
+    }
+    Observation other_observation(MetricDigest& metric, const Observation& primary) const {
+        Observation seen = primary;
+        seen.ceiling.reset();
+        if (metric.factor) {
+            const bool same =
+                metric.higher_is_better == all_.series[primary.series].higher_is_better;
+            const auto of = [&](const std::optional<double>& value) {
+                return value ? figure(same ? *metric.factor * *value : *metric.factor / *value)
+                             : std::nullopt;
+            };
+            seen.value = of(primary.value);
+            seen.low = of(same ? primary.low : primary.high);
+            seen.high = of(same ? primary.high : primary.low);
+            for (auto& replica : seen.replicas) replica.value = of(replica.value).value_or(0);
+        } else {
+            seen.value = figure(metric.value);
+            seen.low = figure(metric.low);
+            seen.high = figure(metric.high);
+            seen.scope = metric.scope;
+            seen.replicas = std::move(metric.replicas);
+        }
+        std::erase_if(seen.replicas, [](const auto& replica) { return !figure(replica.value); });
+        return seen;
     }
     static void make_plain(record::Pairing& pairing) {
         for (auto* text : {&pairing.id, &pairing.setting, &pairing.order}) *text = plain(*text);
@@ -294,7 +351,10 @@ private:
 
     std::vector<Batch>& batches_;
     double now_;
+    MetricChoice choice_;
+    bool others_;
     Collection all_;
+    std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> other_series_;
     Numbering<record::Machine> machines_;
     Numbering<Series> series_;
     Numbering<record::NamedList> settings_;
@@ -311,6 +371,8 @@ bool refers_to(const RunDigest& digest, const Pools& pools) {
                });
 }
 
-Collection gather(std::vector<Batch> batches, double now) { return Gatherer{batches, now}.run(); }
+Collection gather(std::vector<Batch> batches, const CollectOptions& options) {
+    return Gatherer{batches, options}.run();
+}
 
 } // namespace assay::report

@@ -30,7 +30,7 @@ struct Batch {
 /// Do the digest's numbers exist in the pools?
 bool refers_to(const RunDigest& digest, const Pools& pools);
 
-/// `now`: seconds since 1970, from which on a run is in the future.
-Collection gather(std::vector<Batch> batches, double now);
+/// `options.now`: seconds since 1970, from which on a run is in the future.
+Collection gather(std::vector<Batch> batches, const CollectOptions& options);
 
 } // namespace assay::report

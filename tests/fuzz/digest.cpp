@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     batch.candidates.push_back({.label = "input", .file = "input", .digest = *std::move(digest)});
     std::vector<report::Batch> batches;
     batches.push_back(std::move(batch));
-    const auto all = report::gather(std::move(batches), 2e9);
+    const auto all = report::gather(std::move(batches), {.others = true, .now = 2e9});
     fuzz::expect(all.runs.empty() ? !all.problems.empty() : all.observations.size() == cases);
     return 0;
 }

@@ -36,7 +36,7 @@ Collection collection_of(const test::GeneratorOptions& options) {
             batches[0].candidates.push_back(
                 {.label = "", .file = test::Generator::path(run), .digest = *std::move(digest)});
     }
-    return gather(std::move(batches), quarter_start(100));
+    return gather(std::move(batches), {.now = quarter_start(100)});
 }
 
 test::GeneratorOptions fleet() {

@@ -79,6 +79,26 @@ TEST(Ceilings, AnIncorrectCeilingOrAnotherUnitIsNone) {
     EXPECT_FALSE(run.cases[2].ceiling.value);
 }
 
+TEST(Ceilings, ABandwidthBoundsARateByTheWorkPerByte) {
+    auto all = catalogue();
+    for (auto& module : all.modules)
+        for (auto& benchmark : module.benchmarks)
+            if (benchmark.id == "gemm.square") benchmark.ceiling = "memory.copy";
+    auto stream = measured("memory.copy", "host", {}, 10, "B/s");
+    stream.headline = stream.metrics.front().name = "bandwidth";
+    auto judged = measured("gemm.square", "openblas", values("fp64", "all"), 6);
+    auto run = run_of({stream, judged});
+    assign_ceilings(run, all);
+    EXPECT_FALSE(run.cases[1].ceiling.value) << "it does not say how many bytes it moves";
+    judged.work = {{"flops", 6.0}, {"bytes", 3.0}};
+    judged.metrics.push_back({.name = "bandwidth", .unit = "B/s", .value = 3});
+    run = run_of({stream, judged});
+    assign_ceilings(run, all);
+    EXPECT_EQ(run.cases[1].ceiling.value, 20);
+    EXPECT_EQ(run.cases[1].ceiling.kind, record::CeilingKind::measured);
+    EXPECT_THAT(run.cases[1].ceiling.source, HasSubstr("memory.copy[host], times the work per byte"));
+}
+
 TEST(Ceilings, AboveItsCeilingIsAWarningAboutTheCeiling) {
     auto run = run_of({measured("peak.fma", "host", values("fp64", "all"), 100),
                        measured("gemm.square", "openblas", values("fp64", "all"), 103)});

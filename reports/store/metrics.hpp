@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a case says beside its primary metric: every other metric, the slow tail of single calls ("time.p99"), and of each matrix its worst, median and spread ("latency.worst", "latency.median", "latency.spread":
+// worst over best), from three values on.
+
+#pragma once
+
+#include "record/layout.hpp"
+#include "store/collection.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::report {
+
+struct MetricDigest {
+    std::string name;
+    std::string unit;
+    bool higher_is_better = true;
+    /// Of a metric that is computed from the time of a call, as the primary metric is: by what that one is multiplied,
+    /// or where the directions differ, what it divides. Has no values of its own.
+    std::optional<double> factor;
+    std::optional<double> value;
+    std::optional<double> low;
+    std::optional<double> high;
+    record::IntervalScope scope = record::IntervalScope::none;
+    std::vector<ReplicaValue> replicas;
+};
+/// Of a measured case whose primary metric has a value.
+std::vector<MetricDigest> other_metrics(const record::Case& c);
+
+/// What `--metric` asks for.
+class MetricChoice {
+public:
+    /// Names of metrics, "primary" or "all"; only primary ones where it is empty.
+    explicit MetricChoice(const std::vector<std::string>& names);
+    bool primary(std::string_view name) const;
+    bool other(std::string_view name) const;
+    /// Are the primary ones all that is asked for?
+    bool only_primary() const { return !all_ && names_.empty(); }
+
+private:
+    std::vector<std::string> names_;
+    bool primary_ = false;
+    bool all_ = false;
+};
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<ReplicaValue> auto& replica) {
+    visit("index", replica.index);
+    visit("value", replica.value);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<MetricDigest> auto& metric) {
+    visit("name", metric.name);
+    visit("unit", metric.unit);
+    visit("higher_is_better", metric.higher_is_better);
+    visit("factor", metric.factor);
+    visit("value", metric.value);
+    visit("low", metric.low);
+    visit("high", metric.high);
+    visit("scope", metric.scope);
+    visit("replicas", metric.replicas);
+}
+
+} // namespace assay::report
