@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -468,6 +469,16 @@ TEST(Cases, EveryChoiceHasASizeThatFits) {
     EXPECT_TRUE(cases.refused.empty());
     ASSERT_EQ(cases.fitting.size(), 3U);
     EXPECT_EQ(cases.fitting[0][1].integer, 4 << 20U); // the usual one where that fits
+}
+
+/// A host stands beside a device in one row (`compare --across`) only in one unit.
+TEST(Modules, MeasureOneQuestionByOneMetric) {
+    std::map<std::string, const char*> metrics;
+    for (const auto& [name, problem, module, benchmark] : every_benchmark()) {
+        if (benchmark == nullptr) continue;
+        const auto known = metrics.try_emplace(benchmark->id, benchmark->headline).first;
+        EXPECT_STREQ(known->second, benchmark->headline) << name;
+    }
 }
 
 TEST(Modules, AreThere) {
