@@ -2,6 +2,7 @@
 
 #include "compare/document.hpp"
 
+#include "compare/cells.hpp"
 #include "compare/curves.hpp"
 #include "compare/verdict.hpp"
 #include "compare/words.hpp"
@@ -29,35 +30,10 @@ using document::Section;
 
 constexpr std::size_t listed = 6; // of what was left out for one reason; the rest is a number
 
-Shown number(const std::optional<double>& value, const char* unit, std::string text = "") {
-    if (!value) return {};
-    if (text.empty())
-        text = unit == std::string_view{unit_count} ? fmt::format("{:g}", *value)
-                                                    : record::human(*value, unit);
-    return {.text = std::move(text), .number = *value, .unit = unit};
-}
-
-/// A ratio with its interval: as text in full or in short, and as numbers.
-Shown ratio_cell(const Contrast& contrast, std::string text) {
-    return {.text = std::move(text),
-            .tone = tone_of(contrast),
-            .number = contrast.ratio,
-            .low = contrast.low,
-            .high = contrast.high,
-            .unit = unit_ratio};
-}
-
-std::vector<std::string> in_one_line(const std::vector<std::string>& notes) {
-    if (notes.empty()) return {};
-    return {fmt::format("{}", fmt::join(notes, "; "))};
-}
-
 /// "~ 1.02x [0.98, 1.06]"
 std::string in_full(const Contrast& contrast) {
     return sign_of(contrast.outcome) + ratio_in_words(contrast);
 }
-
-std::uint8_t side_number(std::size_t side) { return static_cast<std::uint8_t>(side + 1); }
 
 void drop_empty_columns(Table& table) {
     for (std::size_t i = table.columns.size(); i-- > 0;) {
@@ -73,11 +49,8 @@ void drop_empty_columns(Table& table) {
 class Builder {
 public:
     Builder(const Comparison& comparison, Scale scale)
-        : comparison_{comparison}, sides_{comparison.sides}, scale_{scale},
-          cores_differ_{scale == Scale::machine && cores_differ(comparison)} {
-        for (const auto& table : comparison.tables)
-            for (const auto& row : table.rows) has_libraries_ |= !row.library.empty();
-    }
+        : comparison_{comparison}, sides_{comparison.sides}, cases_{comparison}, scale_{scale},
+          cores_differ_{scale == Scale::machine && cores_differ(comparison)} {}
 
     Document build() const {
         auto verdict = verdict_of(comparison_);
@@ -325,93 +298,17 @@ private:
 
     // -- In which test cases? --
 
-    Table cases_table(bool by_question) const {
-        Table table{.columns = {{.title = say<text::compare::one_case>()}}};
-        const auto data = [&](std::string title, std::size_t side) {
-            table.columns.push_back({.title = std::move(title),
-                                     .data = true,
-                                     .side = side_number(side),
-                                     .key = "value"});
-        };
-        if (!by_question && has_libraries_)
-            table.columns.push_back({.title = say<text::compare::library>()});
-        table.columns.push_back({.title = say<text::compare::metric>(), .data = true});
-        for (std::size_t side = 0; side < sides_.size(); ++side) {
-            table.columns.push_back({.title = sides_[side].label,
-                                     .numeric = true,
-                                     .side = side_number(side),
-                                     .key = side == 0 ? "value" : "ratio"});
-            if (side > 0) {
-                data(say<text::compare::verdict>(), side);
-                data(say<text::compare::p>(), side);
-                data(say<text::compare::detectable>(), side);
-                data(say<text::compare::value>(), side);
-            }
-            data(say<text::compare::count>(), side);
-            data(say<text::compare::of_bound>(), side);
-            if (by_question) data(say<text::compare::library>(), side);
-        }
-        table.sheet =
-            by_question ? say<text::compare::best_library>() : say<text::compare::cases>();
-        return table;
-    }
-
-    Row case_row(const ComparedRow& row, bool by_question) const {
-        Row out{
-            .cells = {{.text = row.name}}, .group = row.benchmark, .tags = {.family = row.family}};
-        if (!row.library.empty()) out.tags.libraries.push_back(row.library);
-        if (!by_question && has_libraries_) out.cells.push_back({.text = row.library});
-        out.cells.push_back({.text = row.metric});
-        for (std::size_t side = 0; side < row.cells.size(); ++side) {
-            const auto& cell = row.cells[side];
-            if (by_question && !cell.library.empty()) out.tags.libraries.push_back(cell.library);
-            const Shown value{.text = cell.value ? value_in_words(cell, row.unit) : std::string{},
-                              .detail = interval_in_words(cell),
-                              .notes = in_one_line(cell.notes),
-                              .number = cell.value,
-                              .low = cell.low,
-                              .high = cell.high,
-                              .unit = row.unit};
-            if (cell.contrast)
-                add_contrast(out, *cell.contrast, value);
-            else
-                out.cells.push_back(value);
-            out.cells.push_back(number(static_cast<double>(cell.count), unit_count));
-            out.cells.push_back(number(cell.share_of_ceiling, unit_share));
-            if (by_question) out.cells.push_back({.text = cell.library});
-        }
-        return out;
-    }
-
-    static void add_contrast(Row& row, const Contrast& contrast, Shown value) {
-        auto cell = ratio_cell(contrast, contrast_in_short(contrast));
-        cell.detail = value.text;
-        cell.notes = std::exchange(value.notes, {});
-        if (auto& notes = row.cells.front().notes; !contrast.about.empty())
-            if (auto why = contrast_in_words(contrast);
-                std::ranges::find(notes, why) == notes.end())
-                notes.push_back(std::move(why));
-        row.cells.push_back(std::move(cell));
-        row.cells.push_back(
-            {.text = outcome_in_words(contrast.outcome), .tone = tone_of(contrast)});
-        row.cells.push_back(number(contrast.p, unit_p));
-        row.cells.push_back(number(contrast.detectable, unit_share));
-        value.detail.clear();
-        row.cells.push_back(std::move(value));
-        row.tags.outcomes.emplace_back(to_string(contrast.outcome));
-    }
-
     void add_family(Document& document, const ComparedTable& family) const {
         const auto rows = compared_rows(family);
         if (rows.empty()) return;
         Section section{.title = family.title, .question = family.question};
-        auto table = cases_table(false);
+        auto table = cases_.table(false);
         table.caption = family.common.empty()
                             ? metric_in_words(family)
                             : say<text::compare::all_rows>(metric_in_words(family), family.common);
         RatioChart ratios;
         for (const auto* row : rows) {
-            table.rows.push_back(case_row(*row, false));
+            table.rows.push_back(cases_.row(*row, false));
             const auto label =
                 row->library.empty() ? row->name : fmt::format("{} · {}", row->name, row->library);
             for (std::size_t side = 1; side < row->cells.size(); ++side)
@@ -432,10 +329,10 @@ private:
     }
 
     void add_questions(Document& document) const {
-        auto table = cases_table(true);
+        auto table = cases_.table(true);
         for (const auto& question : comparison_.questions)
             for (const auto& row : question.rows)
-                if (has_choice(row)) table.rows.push_back(case_row(row, true));
+                if (has_choice(row)) table.rows.push_back(cases_.row(row, true));
         if (table.rows.empty()) return;
         document.sections.push_back({.title = say<text::compare::best_library>(),
                                      .question = say<text::compare::best_library_question>(),
@@ -443,11 +340,11 @@ private:
     }
 
     void add_others(Document& document) const {
-        auto table = cases_table(false);
+        auto table = cases_.table(false);
         table.sheet = say<text::compare::others>();
         for (const auto& other : comparison_.others)
             for (const auto* row : compared_rows(other)) {
-                table.rows.push_back(case_row(*row, false));
+                table.rows.push_back(cases_.row(*row, false));
                 auto& name = table.rows.back().cells.front().text;
                 name = say<text::words::labelled>(name, row->metric);
             }
@@ -484,9 +381,9 @@ private:
 
     const Comparison& comparison_;
     const std::vector<ComparedSide>& sides_;
+    CaseTables cases_;
     Scale scale_;
     bool cores_differ_;
-    bool has_libraries_ = false;
 };
 
 } // namespace
