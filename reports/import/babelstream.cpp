@@ -64,7 +64,8 @@ private:
 
     void row(std::string_view line, const std::string& where) {
         if (phases_ && split(line, separator_).size() > 3) return; // said in the note
-        if (titles_.empty()) return draft_.skip(where, line, "it stands before any line of titles");
+        if (titles_.empty())
+            return draft_.skip(where, line, "it stands before any line of titles", true);
         const auto words = split(line, separator_);
         if (words.size() != titles_.size())
             return draft_.skip(

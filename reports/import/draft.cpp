@@ -75,13 +75,13 @@ Draft::Draft(Tool tool, const ImportOptions& options) : tool_{tool}, options_{op
 
 void Draft::begin_process(std::string where) { processes_.push_back({std::move(where), {}}); }
 
-void Draft::skip(std::string where, std::string_view text, std::string reason) {
+void Draft::skip(std::string where, std::string_view text, std::string reason, bool is_in_front) {
     constexpr std::size_t shown = 120; // bytes of a line: enough to find it by
     constexpr std::size_t most = 100'000;
     if (import_.not_understood.size() >= most)
         return note("more lines were not understood than are listed");
     import_.not_understood.push_back(
-        {std::move(where), json::show_text(text, shown), std::move(reason)});
+        {std::move(where), json::show_text(text, shown), std::move(reason), is_in_front});
 }
 
 void Draft::note(const std::string& text) {
@@ -264,8 +264,7 @@ Result<Import> Draft::finish(std::string_view content, std::string_view source,
         std::string reason = "no result line in it";
         // What a launcher printed in front says least.
         const auto& unread = import_.not_understood;
-        const auto told = std::ranges::find_if(
-            unread, [](const auto& line) { return !line.reason.starts_with("it stands before"); });
+        const auto told = std::ranges::find(unread, false, &NotUnderstood::is_in_front);
         if (!unread.empty()) {
             const auto& line = told == unread.end() ? unread.front() : *told;
             reason = fmt::format("{}: {}", line.where, line.reason);

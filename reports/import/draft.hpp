@@ -50,7 +50,8 @@ public:
     /// The tool was started (again): what follows is another process, which begins at line `where`.
     void begin_process(std::string where = "");
     void add(Reading reading);
-    void skip(std::string where, std::string_view text, std::string reason);
+    void skip(std::string where, std::string_view text, std::string reason,
+              bool is_in_front = false);
     /// Something about the whole file; the same sentence once.
     void note(const std::string& text);
     /// Names that only serve to know the machine again; no name is kept.

@@ -43,6 +43,7 @@ struct NotUnderstood {
     std::string where; ///< "line 7", "benchmarks[3]"
     std::string text;
     std::string reason;
+    bool is_in_front = false; ///< of all results: what a launcher printed, most likely
 };
 
 struct Import {

@@ -265,7 +265,7 @@ private:
 
     Result<void> row(std::string_view line, Words words) {
         if (output_.titles.empty()) {
-            draft_.skip(where(), line, "it stands before any line of titles");
+            draft_.skip(where(), line, "it stands before any line of titles", true);
             return {};
         }
         Words titles = output_.titles;

@@ -196,7 +196,7 @@ private:
     void row(std::string_view line, const std::string& where) {
         const auto words = words_of(line);
         if (name_.empty() || columns_.empty())
-            return draft_.skip(where, line, "it stands before any line of columns");
+            return draft_.skip(where, line, "it stands before any line of columns", true);
         if (words.size() != columns_.size())
             return draft_.skip(
                 where, line,
