@@ -109,7 +109,7 @@ document::Row CaseTables::row(const ComparedRow& row, bool by_question) const {
     out.cells.push_back({.text = row.metric});
     for (std::size_t side = 0; side < row.cells.size(); ++side) {
         const auto& cell = row.cells[side];
-        if (by_question && !cell.library.empty()) out.tags.libraries.push_back(cell.library);
+        if (!cell.library.empty()) out.tags.libraries.push_back(cell.library);
         const Shown value{.text = cell.value ? value_in_words(cell, row.unit) : std::string{},
                           .detail = interval_in_words(cell),
                           .notes = in_one_line(cell.notes),

@@ -19,6 +19,7 @@
 #include <fstream>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace assay::report {
@@ -212,6 +213,15 @@ TEST(Across, HostAndDeviceMeetInOneRow) {
     EXPECT_THAT(row.cells[1].notes, Contains("cuda, cache cold, path nvlink"));
     EXPECT_THAT(comparison.not_compared, IsEmpty());
     EXPECT_THAT(comparison.questions, IsEmpty());
+    // A page filters by what answered on any side.
+    const auto document = make_document(comparison);
+    std::vector<std::string> libraries;
+    for (const auto& section : document.sections)
+        for (const auto& block : section.blocks)
+            if (const auto* table = std::get_if<document::Table>(&block))
+                for (const auto& line : table->rows)
+                    if (!line.tags.libraries.empty()) libraries = line.tags.libraries;
+    EXPECT_THAT(libraries, ElementsAre("onednn", "cublaslt"));
 }
 
 TEST(Across, TeamsOfOtherSizeStayApart) {
