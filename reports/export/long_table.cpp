@@ -33,7 +33,7 @@ struct CaseTexts {
     std::string_view device_model, file;
 };
 /// A row before it is formatted. `metric` may be made for it: of a matrix, or of a case without a value.
-struct Row {
+struct LongRow {
     const record::Run& run;
     const FoundFile& file;
     const record::Case& c;
@@ -47,16 +47,16 @@ using Cell = std::variant<std::monostate, std::string_view, double, bool>;
 Cell number(const std::optional<double>& value) {
     return value && std::isfinite(*value) ? Cell{*value} : Cell{};
 }
-Cell of_bound(const Row& row, std::string_view text) {
+Cell of_bound(const LongRow& row, std::string_view text) {
     return row.is_primary ? Cell{text} : Cell{};
 }
-Cell of_check(const Row& row, std::optional<double> record::Verification::* value) {
+Cell of_check(const LongRow& row, std::optional<double> record::Verification::* value) {
     return row.c.verification ? number(*row.c.verification.*value) : Cell{};
 }
 
 struct Column {
     ColumnInfo info;
-    Cell (*of)(const Row& row);
+    Cell (*of)(const LongRow& row);
 };
 constexpr auto word = ColumnType::text;
 constexpr auto numeric = ColumnType::number;
@@ -64,119 +64,121 @@ constexpr auto boolean = ColumnType::boolean;
 constexpr auto object = ColumnType::object;
 
 constexpr std::array columns{
-    Column{{"run", word, "id of the run"}, [](const Row& r) -> Cell { return r.run.id; }},
+    Column{{"run", word, "id of the run"}, [](const LongRow& r) -> Cell { return r.run.id; }},
     Column{{"suite", word, "suite, or what was asked for"},
-           [](const Row& r) -> Cell { return r.run.suite; }},
+           [](const LongRow& r) -> Cell { return r.run.suite; }},
     Column{
         {"started", word, "start of the run, UTC, ISO 8601; empty where an import does not know"},
-        [](const Row& r) -> Cell { return r.run.started; }},
+        [](const LongRow& r) -> Cell { return r.run.started; }},
     Column{{"machine", word, "id of the machine"},
-           [](const Row& r) -> Cell { return r.run.machine.id; }},
+           [](const LongRow& r) -> Cell { return r.run.machine.id; }},
     Column{{"cpu_model", word, "processor"},
-           [](const Row& r) -> Cell { return r.run.machine.cpu_model; }},
+           [](const LongRow& r) -> Cell { return r.run.machine.cpu_model; }},
     Column{{"provider", word, "who runs the machine: aws, gcp, ..., unknown"},
-           [](const Row& r) -> Cell { return r.run.machine.provider; }},
+           [](const LongRow& r) -> Cell { return r.run.machine.provider; }},
     Column{{"instance", word, "its type, or product name"},
-           [](const Row& r) -> Cell { return r.run.machine.instance; }},
+           [](const LongRow& r) -> Cell { return r.run.machine.instance; }},
     Column{{"benchmark", word, "id of the benchmark"},
-           [](const Row& r) -> Cell { return r.c.benchmark; }},
+           [](const LongRow& r) -> Cell { return r.c.benchmark; }},
     Column{{"version", numeric, "version of the benchmark; values of two versions do not compare"},
-           [](const Row& r) -> Cell { return static_cast<double>(r.c.version); }},
+           [](const LongRow& r) -> Cell { return static_cast<double>(r.c.version); }},
     Column{{"place", word, "host, or the kind of device: cuda"},
-           [](const Row& r) -> Cell { return r.c.place.kind; }},
+           [](const LongRow& r) -> Cell { return r.c.place.kind; }},
     Column{{"library", word, "backend that did the work"},
-           [](const Row& r) -> Cell { return r.c.library; }},
+           [](const LongRow& r) -> Cell { return r.c.library; }},
     Column{{"parameters", word, "name=value name=value, in the benchmark's order"},
-           [](const Row& r) -> Cell { return std::string_view{r.texts.parameters}; }},
+           [](const LongRow& r) -> Cell { return std::string_view{r.texts.parameters}; }},
     Column{{"settings", word, "recorded beside the parameters, as name=value name=value"},
-           [](const Row& r) -> Cell { return std::string_view{r.texts.settings}; }},
+           [](const LongRow& r) -> Cell { return std::string_view{r.texts.settings}; }},
     Column{{"status", word, "how the case ended: ok, unstable, disturbed, skipped, incorrect, ..."},
-           [](const Row& r) -> Cell { return record::to_string(r.c.status); }},
+           [](const LongRow& r) -> Cell { return record::to_string(r.c.status); }},
     Column{{"reason", word, "why it is not ok, in words"},
-           [](const Row& r) -> Cell { return r.c.reason; }},
+           [](const LongRow& r) -> Cell { return r.c.reason; }},
     Column{{"metric", word, "name of the metric"},
-           [](const Row& r) -> Cell { return r.metric.name; }},
-    Column{{"unit", word, "its SI base unit"}, [](const Row& r) -> Cell { return r.metric.unit; }},
+           [](const LongRow& r) -> Cell { return r.metric.name; }},
+    Column{{"unit", word, "its SI base unit"},
+           [](const LongRow& r) -> Cell { return r.metric.unit; }},
     Column{{"higher_is_better", boolean, "direction of the metric"},
-           [](const Row& r) -> Cell {
+           [](const LongRow& r) -> Cell {
                return r.metric.name.empty() ? Cell{} : Cell{r.metric.higher_is_better};
            }},
     Column{{"value", numeric, "the published value; empty where there is none"},
-           [](const Row& r) { return number(r.metric.value); }},
+           [](const LongRow& r) { return number(r.metric.value); }},
     Column{{"low", numeric, "95% interval of the value"},
-           [](const Row& r) { return number(r.metric.low); }},
+           [](const LongRow& r) { return number(r.metric.low); }},
     Column{{"high", numeric, "95% interval of the value"},
-           [](const Row& r) { return number(r.metric.high); }},
+           [](const LongRow& r) { return number(r.metric.high); }},
     Column{{"interval_scope", word, "what it covers: none, within_process, between_replicas"},
-           [](const Row& r) -> Cell {
+           [](const LongRow& r) -> Cell {
                return r.metric.value ? Cell{record::to_string(r.metric.interval_scope)} : Cell{};
            }},
     Column{{"median", numeric, "median of the batch values"},
-           [](const Row& r) { return number(r.metric.median); }},
+           [](const LongRow& r) { return number(r.metric.median); }},
     Column{{"min", numeric, "lowest batch value"},
-           [](const Row& r) { return number(r.metric.min); }},
+           [](const LongRow& r) { return number(r.metric.min); }},
     Column{{"p95", numeric, "95th percentile of the batch values"},
-           [](const Row& r) { return number(r.metric.p95); }},
+           [](const LongRow& r) { return number(r.metric.p95); }},
     Column{{"p99", numeric, "99th percentile of single calls; times only"},
-           [](const Row& r) { return number(r.metric.p99); }},
+           [](const LongRow& r) { return number(r.metric.p99); }},
     Column{{"count", numeric, "batch values, or cells of the matrix, behind the value"},
-           [](const Row& r) -> Cell {
+           [](const LongRow& r) -> Cell {
                return r.metric.value ? Cell{static_cast<double>(r.metric.count)} : Cell{};
            }},
     Column{{"ceiling", numeric, "roofline bound of the primary metric, on its row"},
-           [](const Row& r) { return r.is_primary ? number(r.c.ceiling.value) : Cell{}; }},
+           [](const LongRow& r) { return r.is_primary ? number(r.c.ceiling.value) : Cell{}; }},
     Column{{"ceiling_kind", word, "measured, datasheet, none"},
-           [](const Row& r) { return of_bound(r, record::to_string(r.c.ceiling.kind)); }},
+           [](const LongRow& r) { return of_bound(r, record::to_string(r.c.ceiling.kind)); }},
     Column{{"ceiling_source", word, "where the bound comes from, or why there is none"},
-           [](const Row& r) { return of_bound(r, r.c.ceiling.source); }},
+           [](const LongRow& r) { return of_bound(r, r.c.ceiling.source); }},
     Column{{"verified", boolean, "did the check of the result pass?"},
-           [](const Row& r) -> Cell {
+           [](const LongRow& r) -> Cell {
                return r.c.verification ? Cell{r.c.verification->passed} : Cell{};
            }},
     Column{{"error", numeric, "error of the result that the check found"},
-           [](const Row& r) { return of_check(r, &record::Verification::error); }},
+           [](const LongRow& r) { return of_check(r, &record::Verification::error); }},
     Column{{"bound", numeric, "largest error that passes"},
-           [](const Row& r) { return of_check(r, &record::Verification::bound); }},
+           [](const LongRow& r) { return of_check(r, &record::Verification::bound); }},
     Column{{"label", word, "label of the input: LABEL=PATH"},
-           [](const Row& r) -> Cell { return r.file.label; }},
-    Column{{"file", word, "result file"}, [](const Row& r) -> Cell { return r.texts.file; }},
+           [](const LongRow& r) -> Cell { return r.file.label; }},
+    Column{{"file", word, "result file"}, [](const LongRow& r) -> Cell { return r.texts.file; }},
     Column{{"run_status", word, "done, interrupted"},
-           [](const Row& r) -> Cell { return r.run.status; }},
+           [](const LongRow& r) -> Cell { return r.run.status; }},
     Column{{"campaign", word, "campaign of the run"},
-           [](const Row& r) -> Cell { return std::string_view{r.run.campaign}; }},
+           [](const LongRow& r) -> Cell { return std::string_view{r.run.campaign}; }},
     Column{{"tags", object, "tags of the run"},
-           [](const Row& r) -> Cell { return std::string_view{r.texts.tags}; }},
-    Column{{"assay", word, "version of assay"}, [](const Row& r) -> Cell { return r.run.version; }},
+           [](const LongRow& r) -> Cell { return std::string_view{r.texts.tags}; }},
+    Column{{"assay", word, "version of assay"},
+           [](const LongRow& r) -> Cell { return r.run.version; }},
     Column{{"tool", word, "the tool that measured, of an imported run"},
-           [](const Row& r) -> Cell {
+           [](const LongRow& r) -> Cell {
                return r.run.imported ? Cell{std::string_view{r.run.imported->tool}} : Cell{};
            }},
     Column{{"variant", word, "side of --interleave"},
-           [](const Row& r) -> Cell {
+           [](const LongRow& r) -> Cell {
                return r.run.pairing ? Cell{std::string_view{r.run.pairing->setting}} : Cell{};
            }},
     Column{{"device", word, "host, cuda, cuda:1"},
-           [](const Row& r) -> Cell { return std::string_view{r.texts.device}; }},
+           [](const LongRow& r) -> Cell { return std::string_view{r.texts.device}; }},
     Column{{"device_model", word, "its name, where a driver gave it"},
-           [](const Row& r) -> Cell { return r.texts.device_model; }},
+           [](const LongRow& r) -> Cell { return r.texts.device_model; }},
     Column{{"parameters_json", object, "parameters with the types that they have"},
-           [](const Row& r) -> Cell { return std::string_view{r.texts.parameters_json}; }},
+           [](const LongRow& r) -> Cell { return std::string_view{r.texts.parameters_json}; }},
     Column{{"settings_json", object, "settings with the types that they have"},
-           [](const Row& r) -> Cell { return std::string_view{r.texts.settings_json}; }},
+           [](const LongRow& r) -> Cell { return std::string_view{r.texts.settings_json}; }},
     Column{{"conditions", word, "what else tells series apart: team, path, state of the device"},
-           [](const Row& r) -> Cell { return std::string_view{r.texts.conditions}; }},
+           [](const LongRow& r) -> Cell { return std::string_view{r.texts.conditions}; }},
     Column{{"reason_code", word, "why it is not ok, for programs; empty where it is"},
-           [](const Row& r) -> Cell {
+           [](const LongRow& r) -> Cell {
                return r.c.reason_code == record::ReasonCode::none
                           ? Cell{}
                           : Cell{record::to_string(r.c.reason_code)};
            }},
     Column{{"is_primary", boolean, "is it the metric that answers the benchmark's question?"},
-           [](const Row& r) -> Cell { return r.is_primary; }},
+           [](const LongRow& r) -> Cell { return r.is_primary; }},
     Column{{"cells", word, "of a matrix: lowest, median, highest of its cells; empty otherwise"},
-           [](const Row& r) -> Cell { return r.cells; }},
+           [](const LongRow& r) -> Cell { return r.cells; }},
     Column{{"bound_share", numeric, "share of the roofline bound that the primary metric reaches"},
-           [](const Row& r) {
+           [](const LongRow& r) {
                return r.is_primary && r.metric.value ? number(ceiling_share(r.c)) : Cell{};
            }},
 };
@@ -210,7 +212,7 @@ void add_text(std::string& out, std::string_view value) {
     out += '"';
 }
 
-void add_csv(std::string& out, const Row& row) {
+void add_csv(std::string& out, const LongRow& row) {
     CsvLine line{out};
     for (const auto& column : columns) {
         const Cell cell = column.of(row);
@@ -226,7 +228,7 @@ void add_csv(std::string& out, const Row& row) {
     line.end();
 }
 
-void add_ndjson(std::string& out, const Row& row) {
+void add_ndjson(std::string& out, const LongRow& row) {
     char before = '{';
     for (const auto& column : columns) {
         out += std::exchange(before, ',');
@@ -335,7 +337,7 @@ std::string table_rows(const record::Run& run, const FoundFile& file, TableForma
         const auto texts = texts_of(run, c, tags, name);
         const auto add = [&](const record::Metric& metric, bool is_primary,
                              std::string_view cells = "") {
-            const Row row{run, file, c, texts, metric, is_primary, cells};
+            const LongRow row{run, file, c, texts, metric, is_primary, cells};
             format == TableFormat::csv ? add_csv(out, row) : add_ndjson(out, row);
         };
         if (headline(c) == nullptr) {

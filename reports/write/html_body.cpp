@@ -130,7 +130,7 @@ public:
         for (const auto& fact : facts.facts)
             out_ += fmt::format("{}<dt>{}</dt><dd>{}{}</dd>{}\n", tiles ? "<div>" : "",
                                 escape_html(fact.name), toned(fact.tone, fact.text),
-                                fact.detail.empty() ? "" : " " + small(fact.detail),
+                                fact.detail.empty() ? "" : fmt::format(" {}", small(fact.detail)),
                                 tiles ? "</div>" : "");
         out_ += "</dl>\n";
     }
