@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -140,7 +141,8 @@ constexpr std::array columns{
            [](const LongRow& r) { return of_check(r, &record::Verification::bound); }},
     Column{{"label", word, "label of the input: LABEL=PATH"},
            [](const LongRow& r) -> Cell { return r.file.label; }},
-    Column{{"file", word, "result file"}, [](const LongRow& r) -> Cell { return r.texts.file; }},
+    Column{{"file", word, "result file below its input; no folder above it: tables travel"},
+           [](const LongRow& r) -> Cell { return r.texts.file; }},
     Column{{"run_status", word, "done, interrupted"},
            [](const LongRow& r) -> Cell { return r.run.status; }},
     Column{{"campaign", word, "campaign of the run"},
@@ -184,6 +186,12 @@ constexpr std::array columns{
 };
 
 std::string in_json(const record::NamedList& list) { return json::to_line(record::to_json(list)); }
+
+/// Folders above may name people and projects.
+std::filesystem::path place_below_input(const FoundFile& file) {
+    return file.within.empty() ? file.path.parent_path().filename() / file.path.filename()
+                               : std::filesystem::path{file.within};
+}
 
 CaseTexts texts_of(const record::Run& run, const record::Case& c, std::string_view tags,
                    std::string_view file) {
@@ -332,7 +340,7 @@ std::string table_header(TableFormat format) {
 std::string table_rows(const record::Run& run, const FoundFile& file, TableFormat format) {
     std::string out;
     const auto tags = in_json(run.tags);
-    const auto name = plain(file.path.string());
+    const auto name = plain(place_below_input(file).string());
     for (const auto& c : run.cases) {
         const auto texts = texts_of(run, c, tags, name);
         const auto add = [&](const record::Metric& metric, bool is_primary,

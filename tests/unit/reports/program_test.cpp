@@ -233,7 +233,7 @@ TEST_F(ProgramTest, Exports) {
     EXPECT_TRUE(json::parse(content(folder_ / "now.json"), "now.json").has_value());
     EXPECT_EQ(call("export --to ndjson mine=results --out runs.ndjson").output, "");
     const auto lines = content(folder_ / "runs.ndjson");
-    EXPECT_THAT(lines, HasSubstr("\"label\":\"mine\",\"file\":\"results/one/run.json\""));
+    EXPECT_THAT(lines, HasSubstr("\"label\":\"mine\",\"file\":\"one/run.json\""));
     EXPECT_EQ(call("export --to ndjson mine=results").output, lines);
     EXPECT_THAT(call("export --columns").output, HasSubstr("\nbound_share "));
     EXPECT_TRUE(json::parse(call("export --columns --json").output, "schema").has_value());
