@@ -275,15 +275,22 @@ void narrow(std::vector<std::size_t>& widths, std::size_t most) {
         *widest = std::max(least, *widest - std::min(*widest, total - most));
 }
 
-/// Painted cells stay: their colour has no width.
+/// Rows that differ in this column alone still differ. Painted cells stay: their colour has no width.
 void cut_column(std::vector<std::vector<std::string>>& rows, std::size_t column,
                 std::size_t width) {
-    std::vector<std::string> texts;
-    for (const auto& row : rows) texts.push_back(column < row.size() ? row[column] : "");
-    const auto cut = cut_apart(texts, width);
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        if (column < rows[i].size() && texts[i].find('\x1b') == std::string::npos)
-            rows[i][column] = cut[i];
+    std::map<std::vector<std::string>, std::vector<std::size_t>> alike; // by their other columns
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (column >= rows[i].size() || rows[i][column].find('\x1b') != std::string::npos) continue;
+        auto others = rows[i];
+        others[column].clear();
+        alike[std::move(others)].push_back(i);
+    }
+    for (const auto& [others, group] : alike) {
+        std::vector<std::string> texts;
+        for (const auto i : group) texts.push_back(rows[i][column]);
+        const auto cut = cut_apart(texts, width);
+        for (std::size_t k = 0; k < group.size(); ++k) rows[group[k]][column] = cut[k];
+    }
 }
 
 } // namespace

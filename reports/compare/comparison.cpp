@@ -7,7 +7,6 @@
 #include "compare/sides.hpp"
 #include "compare/units.hpp"
 #include "compare/unlike.hpp"
-#include "compare/words.hpp"
 #include "language/language.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"

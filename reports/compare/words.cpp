@@ -13,7 +13,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <set>
 
 namespace assay::report {
 namespace {
@@ -174,29 +173,6 @@ std::string tally_in_words(const Tally& tally) {
     if (tally.cannot_tell > 0) parts.push_back(say<text::compare::unresolved>(tally.cannot_tell));
     if (tally.missing > 0) parts.push_back(say<text::compare::missing>(tally.missing));
     return join(parts);
-}
-
-void name_rows(ComparedTable& table, bool share) {
-    std::map<std::string, std::size_t> rows_with;
-    const auto key = [](const record::Named& parameter) {
-        return fmt::format("{}={}", parameter.name, record::to_string(parameter.value));
-    };
-    for (const auto& row : table.rows)
-        for (const auto& parameter : row.parameters) ++rows_with[key(parameter)];
-    std::set<std::string, std::less<>> said;
-    record::Case common;
-    if (share && table.rows.size() > 1)
-        for (const auto& parameter : table.rows.front().parameters)
-            if (rows_with[key(parameter)] == table.rows.size()) {
-                said.insert(parameter.name);
-                common.parameters.push_back(parameter);
-            }
-    table.common = join(parameter_parts(common));
-    for (auto& row : table.rows) {
-        row.name = case_name(row.benchmark, row.parameters, {}, said);
-        if (!row.beside.empty()) row.name = join({row.name, row.beside});
-        if (!row.extra.empty()) row.name = say<text::words::labelled>(row.extra, row.name);
-    }
 }
 
 std::string metric_in_words(const ComparedTable& table) {

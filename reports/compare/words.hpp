@@ -33,8 +33,6 @@ std::string interval_in_words(const Cell& cell);
 std::string tally_in_words(const Tally& tally);
 /// "floating point rate; more is better"
 std::string metric_in_words(const ComparedTable& table);
-/// Names of the rows; what all of them share is said in `common`, or with each.
-void name_rows(ComparedTable& table, bool share);
 /// How verdicts come about.
 std::string method_in_words(const Comparison& comparison);
 std::string title_of(const Comparison& comparison);

@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "record/model.hpp"
+#include "store/metrics.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -38,12 +39,6 @@ struct Series {
 
 /// As record::identity: without metric and conditions.
 std::string name_of(const Series& series);
-
-/// The headline of one replica (one process), in the metric's unit.
-struct ReplicaValue {
-    int index; ///< pairs with the same index of another run that took turns with this one
-    double value;
-};
 
 /// One case of one run.
 struct Observation {

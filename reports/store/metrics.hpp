@@ -6,7 +6,6 @@
 #pragma once
 
 #include "record/layout.hpp"
-#include "store/collection.hpp"
 
 #include <optional>
 #include <string>
@@ -14,6 +13,12 @@
 #include <vector>
 
 namespace assay::report {
+
+/// A metric of one replica (one process), in the metric's unit.
+struct ReplicaValue {
+    int index; ///< pairs with the same index of another run that took turns with this one
+    double value;
+};
 
 struct MetricDigest {
     std::string name;

@@ -130,8 +130,9 @@ TEST(Plans, SayWhatOfASuiteCannotRunHere) {
     const auto file =
         folder.write("needs.json",
                      R"({"schema": "assay.suite/1", "name": "n", "description": "d", "cases": [
-            {"benchmark": "peak.fma", "parameters": {"precision": "fp64", "threads": "one"}},
-            {"benchmark": "peak.fma", "needs": ["hosts"],
+            {"benchmark": "peak.fma", "library": "host",
+             "parameters": {"precision": "fp64", "threads": "one"}},
+            {"benchmark": "peak.fma", "library": "host", "needs": ["hosts"],
              "parameters": {"precision": ["fp32", "fp64"], "threads": "one"}}]})");
     const auto plan = parsed(run({"plan", file, "--json"}));
     EXPECT_EQ(plan["cases"].size(), 1U);
