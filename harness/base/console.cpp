@@ -88,7 +88,7 @@ int& first_failure() {
     return error;
 }
 
-/// With every character above U+007F as \uXXXX, which says the same.
+/// With every character above U+007F as an escape of JSON (backslash, u, four hex digits), which says the same.
 std::string ascii_json(std::string_view json) {
     std::string out;
     while (!json.empty()) {
