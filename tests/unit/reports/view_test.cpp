@@ -226,7 +226,7 @@ TEST(Findings, SayWhatToDo) {
          {"SkylakeX is 1.91 times faster: set OPENBLAS_CORETYPE=SkylakeX", "wrong result",
           "used up to 14% of the CPU", "hypervisor took up to 8.0%", "throttled itself",
           "kernel.numa_balancing=0", "transparent_hugepage", "above the bound", "--replicas 3",
-          "--resume", "too noisy or drifting", "Only 2 of 64 cores"})
+          "--resume", "Noise or drift of", "Only 2 of 64 cores"})
         EXPECT_THAT(text, HasSubstr(expected));
     EXPECT_THAT(quietness(run), HasSubstr("Disturbed"));
     EXPECT_EQ(find_findings(run).front().severity, Severity::serious);

@@ -96,7 +96,8 @@ TEST(Ceilings, ABandwidthBoundsARateByTheWorkPerByte) {
     assign_ceilings(run, all);
     EXPECT_EQ(run.cases[1].ceiling.value, 20);
     EXPECT_EQ(run.cases[1].ceiling.kind, record::CeilingKind::measured);
-    EXPECT_THAT(run.cases[1].ceiling.source, HasSubstr("memory.copy[host], times the work per byte"));
+    EXPECT_THAT(run.cases[1].ceiling.source,
+                HasSubstr("memory.copy[host], times the work per byte"));
 }
 
 TEST(Ceilings, AboveItsCeilingIsAWarningAboutTheCeiling) {
