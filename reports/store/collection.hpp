@@ -40,6 +40,11 @@ struct Series {
 /// As record::identity: without metric and conditions.
 std::string name_of(const Series& series);
 
+/// Of Observation::events.
+constexpr std::uint32_t event_bit(record::DisturbanceCode code) {
+    return std::uint32_t{1} << static_cast<std::uint32_t>(code);
+}
+
 /// One case of one run.
 struct Observation {
     std::uint32_t run = 0;    ///< index into Collection::runs
@@ -57,6 +62,12 @@ struct Observation {
     bool two_levels = false;                  ///< undisturbed replicas that the value leaves out
     /// The standard deviation of the logarithm that runs at different times are expected to have; absent in older files.
     std::optional<double> between_runs;
+    /// The same of replicas in one run, and the degrees of freedom that it is worth.
+    std::optional<double> between_replicas;
+    std::optional<double> degrees;
+    std::optional<double> datasheet; ///< the bound of the primary metric by a data sheet
+    /// What telemetry saw in its windows, a bit for each DisturbanceCode; absent where there was no telemetry.
+    std::optional<std::uint32_t> events;
     std::uint32_t settings = 0; ///< index into Collection::settings
     bool is_primary = true;     ///< or asked for by name: belongs to what is judged
 };
@@ -75,6 +86,7 @@ struct RunInfo {
     std::string digest;
     std::string campaign;
     record::NamedList tags;
+    std::vector<record::ErrorCounter> error_counters; ///< those that are not zero, or changed
     std::optional<double> core_clock_hz;
     std::uint32_t machine = 0; ///< index into Collection::machines
     std::optional<record::Pairing> pairing;

@@ -92,6 +92,20 @@ std::optional<double> between_runs(const record::Case& c, const record::Machine&
     return machine.virtualization == "none" ? c.spread->between_replicas : c.spread->between_runs;
 }
 
+std::optional<double> datasheet_bound(const record::Case& c) {
+    if (c.ceiling.kind == record::CeilingKind::datasheet) return c.ceiling.value;
+    for (const auto& other : c.other_ceilings)
+        if (other.kind == record::CeilingKind::datasheet) return other.value;
+    return {};
+}
+
+std::optional<std::uint32_t> events_of(const record::Case& c) {
+    if (!c.telemetry.window_seconds) return {};
+    std::uint32_t events = 0;
+    for (const auto& by : c.telemetry.disturbed_by) events |= event_bit(by.code);
+    return events;
+}
+
 CaseDigest digest_of(record::Case& c, const record::Machine& machine, Series& series) {
     judge(c);
     CaseDigest digest{.status = c.status, .reason = std::move(c.reason)};
@@ -104,10 +118,16 @@ CaseDigest digest_of(record::Case& c, const record::Machine& machine, Series& se
         digest.ceiling = c.ceiling.value;
         digest.cause = cause_of(c);
         digest.between_runs = between_runs(c, machine);
+        if (c.spread) {
+            digest.between_replicas = c.spread->between_replicas;
+            digest.degrees = c.spread->degrees;
+        }
+        digest.datasheet = datasheet_bound(c);
         digest.two_levels = !c.metrics.empty() && c.metrics.front().levels &&
                             c.metrics.front().levels->slow.has_value();
     }
     digest.disturbed = !c.telemetry.disturbances.empty();
+    digest.events = events_of(c);
     settle(c.parameters);
     series = series_of(c, machine);
     if (shows(c.status)) take_value(c, series, digest);
@@ -139,7 +159,6 @@ Digester::Digester(record::Run run) {
     }
     run.cases.clear();
     run.hosts.clear();
-    run.error_counters.clear();
     digest_.run = std::move(run);
 }
 

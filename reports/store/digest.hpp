@@ -61,6 +61,10 @@ struct CaseDigest {
     std::optional<record::Disturbance> cause;
     bool two_levels = false;
     std::optional<double> between_runs;
+    std::optional<double> between_replicas;
+    std::optional<double> degrees;
+    std::optional<double> datasheet;
+    std::optional<std::uint32_t> events;
     std::string others; ///< packed MetricDigests, which few readers look at
 };
 
@@ -120,6 +124,10 @@ void each_field(Visit&& visit, Maybe<CaseDigest> auto& c) {
     visit("cause", c.cause);
     visit("two_levels", c.two_levels);
     visit("between_runs", c.between_runs);
+    visit("between_replicas", c.between_replicas);
+    visit("degrees", c.degrees);
+    visit("datasheet", c.datasheet);
+    visit("events", c.events);
     visit("others", c.others);
 }
 

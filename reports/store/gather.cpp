@@ -214,21 +214,25 @@ private:
         const Pools& pools = batches_[entry.batch].pools;
         const auto number = static_cast<std::uint32_t>(all_.runs.size());
         if (digest.run.pairing) make_plain(*digest.run.pairing);
-        all_.runs.push_back({.label = std::move(candidate.label),
-                             .file = candidate.file,
-                             .id = digest.run.id,
-                             .suite = std::move(digest.run.suite),
-                             .started = std::move(digest.run.started),
-                             .ended = std::move(digest.run.ended),
-                             .started_seconds = entry.started,
-                             .status = std::move(digest.run.status),
-                             .version = std::move(digest.run.version),
-                             .digest = std::move(digest.run.digest),
-                             .campaign = std::move(digest.run.campaign),
-                             .tags = plain_case({.settings = digest.run.tags}).settings,
-                             .core_clock_hz = figure(digest.core_clock_hz),
-                             .machine = machines_(entry.batch, pools.machines, digest.machine),
-                             .pairing = std::move(digest.run.pairing)});
+        all_.runs.push_back(
+            {.label = std::move(candidate.label),
+             .file = candidate.file,
+             .id = digest.run.id,
+             .suite = std::move(digest.run.suite),
+             .started = std::move(digest.run.started),
+             .ended = std::move(digest.run.ended),
+             .started_seconds = entry.started,
+             .status = std::move(digest.run.status),
+             .version = std::move(digest.run.version),
+             .digest = std::move(digest.run.digest),
+             .campaign = std::move(digest.run.campaign),
+             .tags = plain_case({.settings = digest.run.tags}).settings,
+             .error_counters =
+                 plain(record::Run{.error_counters = std::move(digest.run.error_counters)})
+                     .error_counters,
+             .core_clock_hz = figure(digest.core_clock_hz),
+             .machine = machines_(entry.batch, pools.machines, digest.machine),
+             .pairing = std::move(digest.run.pairing)});
         for (auto& c : digest.cases) {
             const auto series = series_(entry.batch, pools.series, c.series);
             const auto settings = settings_(entry.batch, pools.settings, c.settings);
@@ -303,6 +307,7 @@ private:
                          .status = c.status,
                          .reason = plain(c.reason),
                          .disturbed = c.disturbed,
+                         .events = c.events,
                          .settings = settings};
         if (!shows(c.status) || c.defect != Defect::none || !figure(c.value)) return seen;
         seen.value = c.value;
@@ -315,6 +320,9 @@ private:
                              .telemetry.disturbed_by.front();
         seen.two_levels = c.two_levels;
         seen.between_runs = figure(c.between_runs);
+        seen.between_replicas = figure(c.between_replicas);
+        seen.degrees = figure(c.degrees);
+        seen.datasheet = figure(c.datasheet);
         std::erase_if(c.replicas, [](const auto& replica) { return !figure(replica.value); });
         seen.replicas = std::move(c.replicas);
         return seen;

@@ -60,15 +60,17 @@ const std::map<std::string, Names> allowed{
      {"base", "json", "record", "stats", "language", "document", "report", "store"}},
     {"reports/history",
      {"base", "json", "record", "stats", "language", "document", "report", "store"}},
+    {"reports/judge",
+     {"base", "json", "record", "stats", "language", "document", "report", "store"}},
     {"reports/predict", {"base", "record", "stats", "language", "document", "report", "store"}},
     {"reports/import", {"base", "json", "record", "stats", "language", "report"}},
     {"reports/write", {"base", "json", "language", "document"}},
     {"reports/export",
      {"base", "json", "record", "stats", "language", "report", "store", "compare", "history",
-      "predict", "document", "write"}},
+      "predict", "judge", "document", "write"}},
     {"reports/cli",
      {"base", "json", "record", "stats", "language", "report", "store", "compare", "history",
-      "import", "predict", "document", "write", "export", "usage"}},
+      "import", "predict", "judge", "document", "write", "export", "usage"}},
 };
 
 /// How others name a room: "record", or "assay" for what benchmarks include.

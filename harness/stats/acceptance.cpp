@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "stats/acceptance.hpp"
+
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+namespace assay::stats {
+namespace {
+
+constexpr double half_of_95 = 0.975;
+
+/// The lower tail of Student's t.
+double tail(double t, double degrees) {
+    if (std::isnan(t)) return 1;
+    if (std::isinf(t)) return t < 0 ? 0 : 1;
+    if (!std::isfinite(degrees)) return cdf(boost::math::normal{}, t);
+    return cdf(boost::math::students_t{degrees}, t);
+}
+double quantile_of(double p, double degrees) {
+    if (!std::isfinite(degrees)) return quantile(boost::math::normal{}, p);
+    return quantile(boost::math::students_t{degrees}, p);
+}
+
+struct Mean {
+    double value;
+    double standard_error;
+    double degrees;
+};
+
+/// Where runs differ by themselves, replicas are held against the mean of their run, and the runs' share of the error
+/// does not shrink with their replicas. Degrees of freedom of the sum: Satterthwaite 1946.
+Mean mean_of(std::span<const Margin> margins, const AcceptanceNoise& noise) {
+    struct Group {
+        double sum = 0;
+        double count = 0;
+    };
+    const bool by_run = noise.run.variance > 0;
+    std::map<std::size_t, Group> groups;
+    double sum = 0;
+    for (const auto& margin : margins) {
+        auto& group = groups[by_run ? margin.run : 0];
+        group.sum += margin.log_ratio;
+        group.count += 1;
+        sum += margin.log_ratio;
+    }
+    const auto count = static_cast<double>(margins.size());
+    double squares = 0;
+    for (const auto& margin : margins) {
+        const auto& group = groups[by_run ? margin.run : 0];
+        const double away = margin.log_ratio - (group.sum / group.count);
+        squares += away * away;
+    }
+    const double own = count - static_cast<double>(groups.size());
+    const auto v = moderate({.variance = own > 0 ? squares / own : unknown, .degrees = own},
+                            {.variance = noise.replica.variance, .degrees = noise.replica.degrees});
+    double shares = 0;
+    for (const auto& [run, group] : groups) shares += (group.count / count) * (group.count / count);
+    const double of_replicas = v.variance / count;
+    const double of_runs = by_run ? noise.run.variance * shares : 0;
+    double degrees = v.degrees;
+    if (of_runs > 0 && std::isfinite(v.degrees + noise.run.degrees) && noise.run.degrees > 0)
+        degrees =
+            (of_replicas + of_runs) * (of_replicas + of_runs) /
+            ((of_replicas * of_replicas / v.degrees) + (of_runs * of_runs / noise.run.degrees));
+    return {.value = sum / count,
+            .standard_error = std::sqrt(of_replicas + of_runs),
+            .degrees = degrees};
+}
+
+/// Of no noise at all (values that agree to the last digit): certain.
+double statistic(const Mean& mean) {
+    if (mean.standard_error == 0 && mean.value == 0) return 0;
+    return mean.value / mean.standard_error;
+}
+
+} // namespace
+
+Acceptance acceptance(std::span<const Margin> margins, const AcceptanceNoise& noise) {
+    Acceptance result;
+    if (margins.empty()) return result;
+    const auto look = [&](std::size_t count) {
+        const auto mean = mean_of(margins.first(count), noise);
+        result.count = count;
+        result.mean = mean.value;
+        result.standard_error = mean.standard_error;
+        result.degrees = mean.degrees;
+        const double half = mean.degrees > 0 && std::isfinite(mean.standard_error)
+                                ? quantile_of(half_of_95, mean.degrees) * mean.standard_error
+                                : unknown;
+        result.low = mean.value - half;
+        result.high = mean.value + half;
+        return mean;
+    };
+    for (const auto count : acceptance_looks) {
+        if (count > margins.size()) break;
+        const auto mean = look(count);
+        ++result.looks;
+        if (!(mean.degrees > 0) || !std::isfinite(mean.standard_error)) continue;
+        const auto shared = [](double p) {
+            return std::min(1.0, p * static_cast<double>(acceptance_looks.size()));
+        };
+        result.p_pass = std::min(result.p_pass, shared(tail(-statistic(mean), mean.degrees)));
+        result.p_fail = std::min(result.p_fail, shared(tail(statistic(mean), mean.degrees)));
+    }
+    if (result.looks == 0) look(margins.size());
+    return result;
+}
+
+Acceptance acceptance_on_shared_host(std::span<const Margin> margins,
+                                     std::span<const double> started, const AcceptanceNoise& noise,
+                                     double apart) {
+    auto result = acceptance(margins, noise);
+    std::map<std::size_t, std::vector<Margin>> runs;
+    for (const auto& margin : margins) runs[margin.run].push_back(margin);
+    double worst = 0;
+    double power = 1;
+    std::size_t count = 0;
+    double last = -apart;
+    for (const auto& [run, own] : runs) {
+        if (started[run] - last < apart && count > 0) continue;
+        last = started[run];
+        ++count;
+        worst = std::max(worst, acceptance(own, noise).p_fail);
+    }
+    constexpr std::size_t fewest = 3;
+    for (std::size_t i = 0; i < count; ++i) power *= worst;
+    result.p_fail = count < fewest ? 1 : power;
+    return result;
+}
+
+std::optional<std::size_t> replicas_to_decide(const Acceptance& found, double level) {
+    if (found.count == 0 || !(found.degrees > 0) || found.mean == 0 ||
+        !std::isfinite(found.standard_error))
+        return {};
+    constexpr double power_90 = 1.2816;
+    const double of_one = found.standard_error * std::sqrt(static_cast<double>(found.count));
+    const double needed =
+        (quantile_of(1 - (level / static_cast<double>(acceptance_looks.size())), found.degrees) +
+         power_90) *
+        of_one / std::abs(found.mean);
+    const double replicas = std::ceil(needed * needed);
+    if (!(replicas <= static_cast<double>(acceptance_looks.back()))) return {};
+    const auto look = std::ranges::find_if(acceptance_looks, [&](std::size_t n) {
+        return static_cast<double>(n) >= replicas && n > found.count;
+    });
+    return look == acceptance_looks.end() ? std::nullopt : std::optional{*look};
+}
+
+double decided_distance(const AcceptanceNoise& noise, std::size_t replicas, double level,
+                        double power) {
+    const auto count = static_cast<double>(replicas);
+    const double degrees = noise.replica.degrees + count - 1;
+    const double error = std::sqrt((noise.replica.variance / count) + noise.run.variance);
+    const double each = level / static_cast<double>(acceptance_looks.size());
+    return -std::expm1(-(quantile_of(1 - each, degrees) + quantile_of(power, degrees)) * error);
+}
+
+} // namespace assay::stats

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "judge/limits.hpp"
+
+#include "base/console.hpp"
+#include "base/file.hpp"
+#include "base/nearest.hpp"
+#include "base/utc.hpp"
+#include "record/metrics.hpp"
+#include "record/model.hpp"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+constexpr std::array kinds{"spec", "fleet", "contract"};
+constexpr std::array actions{"none",   "retest", "fix_setup", "reset",
+                             "reboot", "reseat", "isolate",   "return_it"};
+constexpr std::string_view of_limit = "limit:";
+
+template <class Enum, std::size_t n>
+bool find_name(const std::array<const char*, n>& names, std::string_view text, Enum& out) {
+    const auto found = std::ranges::find(names, text);
+    if (found == names.end()) return false;
+    out = static_cast<Enum>(found - names.begin());
+    return true;
+}
+
+/// The id that `limit:ID` names; empty for other shares.
+std::string_view base_of(const Limit& limit) {
+    const std::string_view share = limit.share_of;
+    return share.starts_with(of_limit) ? share.substr(of_limit.size()) : std::string_view{};
+}
+
+bool contradicts(const std::optional<double>& low, const std::optional<double>& high) {
+    return low && high && *low > *high;
+}
+
+/// What the schema cannot say; empty where all is well, otherwise the key and what is wrong with it.
+std::pair<std::string_view, std::string> fault_of(const Limit& limit) {
+    if (contradicts(limit.at_least, limit.at_most))
+        return {"at_least", fmt::format("{:g} is above at_most, {:g}: no value can be right",
+                                        *limit.at_least, *limit.at_most)};
+    if (contradicts(limit.at_least, limit.warn_at_least))
+        return {"warn_at_least", "is below at_least, so it never warns"};
+    if (contradicts(limit.warn_at_most, limit.at_most))
+        return {"warn_at_most", "is above at_most, so it never warns"};
+    if (limit.share_of.empty() == limit.unit.empty())
+        return {limit.unit.empty() ? "at_least" : "unit",
+                limit.unit.empty() ? "has neither a unit nor share_of"
+                                   : "a share has no unit: leave out unit or share_of"};
+    if (!limit.share_of.empty() && limit.share_of != "datasheet" && limit.share_of != "siblings" &&
+        base_of(limit).empty())
+        return {"share_of", "is none of datasheet, siblings, limit:ID"};
+    if (limit.metric.empty()) return {};
+    const auto* metric = record::find_metric(limit.metric);
+    if (metric == nullptr) return {"metric", "is no metric (harness/record/metrics.hpp has all)"};
+    if (!limit.unit.empty() && limit.unit != metric->unit && metric->name != "item_rate")
+        return {"unit", fmt::format("is not {}, the unit of {}", metric->unit, metric->name)};
+    return {};
+}
+
+bool is_day(const std::string& text) { return text.empty() || seconds_of(text).has_value(); }
+
+} // namespace
+
+std::string_view to_string(LimitKind kind) { return kinds.at(static_cast<std::size_t>(kind)); }
+bool from_text(std::string_view text, LimitKind& out) { return find_name(kinds, text, out); }
+std::string_view expected_text(LimitKind /*kind*/) { return "spec, fleet or contract"; }
+
+std::string_view to_string(Action action) { return actions.at(static_cast<std::size_t>(action)); }
+bool from_text(std::string_view text, Action& out) { return find_name(actions, text, out); }
+std::string_view expected_text(Action /*action*/) {
+    return "none, retest, fix_setup, reset, reboot, reseat, isolate or return_it";
+}
+
+json::Value encode_value(const Selector& selector) {
+    json::Value object = json::Value::object();
+    for (const auto& [key, pattern] : selector) object[key] = pattern;
+    return object;
+}
+
+void decode_value(const json::Object& object, std::string_view key, Selector& out) {
+    out.clear();
+    const auto inner = object.object(key);
+    if (object.failed()) return;
+    for (const auto& item : inner.value().items()) {
+        const auto scalar = json::scalar_from(item.value());
+        if (!scalar) return inner.expected(item.key(), json::scalar_words);
+        out.emplace(item.key(), record::to_string(*scalar));
+    }
+}
+
+bool matches(std::string_view patterns, const std::string& text) {
+    for (std::string_view rest = patterns;;) {
+        const auto bar = rest.find('|');
+        const std::string pattern{rest.substr(0, bar)};
+        if (pattern == text || fnmatch(pattern.c_str(), text.c_str(), 0) == 0) return true;
+        if (bar == std::string_view::npos) return false;
+        rest.remove_prefix(bar + 1);
+    }
+}
+
+Result<LimitsFile> parse_limits(std::string_view text, const std::string& source) {
+    static const auto schema = json::read_file(layout().share / "schema" / "limit.json");
+    if (!schema) return tl::unexpected{schema.error()};
+    const auto value = json::parse(text, source);
+    if (!value) return tl::unexpected{value.error()};
+    if (auto checked = json::check_schema(*value, *schema, source); !checked)
+        return tl::unexpected{std::move(checked).error()};
+    json::Document document{*value, source};
+    const auto root = document.root();
+    LimitsFile file;
+    json::decode(root, file);
+    std::set<std::string> ids;
+    std::size_t number = 0;
+    if (root.has("limits"))
+        root.each("limits", [&](const json::Object& item) {
+            Limit& limit = file.limits[number++];
+            limit.file = source;
+            for (const auto inherited : {&Limit::date, &Limit::author, &Limit::expires})
+                if ((limit.*inherited).empty())
+                    limit.*inherited = inherited == &Limit::date     ? file.date
+                                       : inherited == &Limit::author ? file.author
+                                                                     : file.expires;
+            if (!ids.insert(limit.id).second) return item.problem("id", "occurs twice");
+            if (const auto [key, fault] = fault_of(limit); !fault.empty())
+                return item.problem(key, fault);
+            for (const auto* day : {&limit.date, &limit.expires})
+                if (!is_day(*day))
+                    item.problem(day == &limit.date ? "date" : "expires", "is no date");
+        });
+    if (root.has("waivers"))
+        root.each("waivers", [&](const json::Object& item) {
+            std::string day;
+            item.read("expires", day);
+            if (!is_day(day)) item.problem("expires", "is no date");
+        });
+    if (auto read = document.result(); !read) return tl::unexpected{std::move(read).error()};
+    return file;
+}
+
+Result<LimitsFile> read_limits(const std::filesystem::path& path) {
+    const auto text = read_whole(path, json::Limits{}.bytes);
+    if (!text) return tl::unexpected{text.error()};
+    return parse_limits(*text, plain(path.string()));
+}
+
+Result<Limits> layered(std::vector<LimitsFile> files) {
+    Limits all;
+    std::map<std::string, std::size_t, std::less<>> known;
+    for (auto& file : files) {
+        all.names.push_back(file.name);
+        std::ranges::move(file.expect, std::back_inserter(all.expect));
+        std::ranges::move(file.waivers, std::back_inserter(all.waivers));
+        for (auto& limit : file.limits) {
+            const auto [entry, is_new] = known.try_emplace(limit.id, all.limits.size());
+            if (is_new) {
+                all.limits.push_back(std::move(limit));
+                continue;
+            }
+            auto& below = all.limits[entry->second];
+            all.replaced.push_back({.id = limit.id, .file = below.file, .by = limit.file});
+            below = std::move(limit);
+        }
+    }
+    for (const auto& limit : all.limits) {
+        const auto* at = &limit;
+        for (std::size_t steps = 0; !base_of(*at).empty(); ++steps) {
+            const auto base = known.find(base_of(*at));
+            if (base == known.end())
+                return fail(fmt::format("{}: limit {}: share_of: there is no limit \"{}\"",
+                                        at->file, plain(at->id), plain(base_of(*at))));
+            if (steps == all.limits.size())
+                return fail(fmt::format("{}: limit {}: share_of goes round in a circle", limit.file,
+                                        plain(limit.id)));
+            at = &all.limits[base->second];
+        }
+    }
+    for (const auto& waiver : all.waivers)
+        if (!waiver.limit.empty() && !known.contains(waiver.limit)) {
+            std::vector<std::string> ids;
+            for (const auto& limit : all.limits) ids.push_back(limit.id);
+            return fail(fmt::format("a waiver is for the limit \"{}\", which is not there{}",
+                                    plain(waiver.limit), suggestion(waiver.limit, ids)));
+        }
+    return all;
+}
+
+Result<std::filesystem::path> find_limits(const std::string& name) {
+    std::error_code ignored;
+    if (name.find('/') != std::string::npos || name.ends_with(".json") ||
+        std::filesystem::exists(name, ignored))
+        return std::filesystem::path{name};
+    const auto folder = layout().share / "limits";
+    const auto path = folder / (name + ".json");
+    if (std::filesystem::exists(path, ignored)) return path;
+    std::vector<std::string> names;
+    for (std::filesystem::directory_iterator item{folder, ignored}, end; !ignored && item != end;
+         item.increment(ignored))
+        names.push_back(item->path().stem().string());
+    std::ranges::sort(names);
+    return fail(fmt::format("there are no limits \"{}\"{}; a path has a / or ends in .json",
+                            plain(name), suggestion(name, names)));
+}
+
+json::Value to_json(const LimitsFile& file) { return json::encode(file); }
+
+} // namespace assay::report
