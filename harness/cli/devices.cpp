@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/devices.hpp"
 
-#include "machine/hardware.hpp"
+#include "datasheet/hardware.hpp"
 #include "record/format.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 using machine::DeviceState;
 
 /// "18 NVLinks", or "17 of 18 NVLinks" if its kind has more.
-std::string links(int up, const std::optional<machine::HardwareEntry>& known) {
+std::string links(int up, const std::optional<datasheet::HardwareEntry>& known) {
     const bool counts = known && known->nvlink_bandwidth && known->nvlink_rate &&
                         !known->nvlink_bridge; // a bridge is optional
     const long all = counts ? std::lround(*known->nvlink_bandwidth / *known->nvlink_rate) : up;
@@ -38,7 +38,7 @@ std::string description(const record::Device& device) {
     if (device.ecc) parts.emplace_back(*device.ecc ? "ECC" : "no ECC");
     if (device.confidential.value_or(false)) parts.emplace_back("confidential");
     if (device.numa_node) parts.push_back(fmt::format("near NUMA node {}", *device.numa_node));
-    const auto known = machine::find_hardware(device);
+    const auto known = datasheet::find_hardware(device);
     if (device.nvlinks) parts.push_back(links(*device.nvlinks, known));
     if (known)
         parts.push_back(fmt::format("data sheet {} (configs/hardware)", known->name));

@@ -185,7 +185,7 @@ DeviceLimits network_limits(BoundBy by, const record::Case& c) {
 }
 
 void assign_ceilings(record::Run& run, const Catalogue& catalogue,
-                     const Result<machine::Hardware>& hardware) {
+                     const Result<datasheet::Hardware>& hardware) {
     for (auto& c : run.cases) {
         const auto* benchmark = find_benchmark(catalogue, c);
         if (benchmark == nullptr || !is_measured(c)) continue;
@@ -202,7 +202,8 @@ void assign_ceilings(record::Run& run, const Catalogue& catalogue,
 void assign_ceilings(record::Run& run, const Catalogue& catalogue) {
     const bool any_device =
         std::ranges::any_of(run.cases, [](const auto& c) { return c.place.kind != "host"; });
-    assign_ceilings(run, catalogue, any_device ? machine::read_hardware() : machine::Hardware{});
+    assign_ceilings(run, catalogue,
+                    any_device ? datasheet::read_hardware() : datasheet::Hardware{});
 }
 
 } // namespace assay::harness

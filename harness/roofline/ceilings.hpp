@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "machine/hardware.hpp"
+#include "datasheet/hardware.hpp"
 #include "record/model.hpp"
 #include "registry/catalogue.hpp"
 #include "roofline/device_limits.hpp"
@@ -19,7 +19,7 @@ namespace assay::harness {
 void assign_ceilings(record::Run& run, const Catalogue& catalogue);
 /// The same with a given configs/hardware, or the reason why it could not be read.
 void assign_ceilings(record::Run& run, const Catalogue& catalogue,
-                     const Result<machine::Hardware>& hardware);
+                     const Result<datasheet::Hardware>& hardware);
 
 /// The bound of a bandwidth between two processes on two machines, by the network devices that carried their
 /// messages. Independent of libraries and benchmarks.

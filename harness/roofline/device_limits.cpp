@@ -16,14 +16,14 @@
 namespace assay::harness {
 namespace {
 
-using machine::Engine;
-using machine::HardwareEntry;
+using datasheet::Engine;
+using datasheet::HardwareEntry;
 using record::human;
 
 /// Values that follow from each other agree to the last printed digit; 3% is beyond rounding.
 constexpr double same_figure = 0.03;
 
-std::optional<double> figure(const machine::ByPrecision& figures, std::string_view precision) {
+std::optional<double> figure(const datasheet::ByPrecision& figures, std::string_view precision) {
     const auto found = figures.find(precision);
     return found == figures.end() ? std::nullopt : std::optional{found->second};
 }
@@ -109,7 +109,7 @@ private:
         const auto rate = figure(entry_.rates.of(*engine), bound.precision);
         const auto count =
             device_.multiprocessors ? device_.multiprocessors : entry_.multiprocessors;
-        const auto clock = machine::clock_of(entry_, *engine, bound.precision);
+        const auto clock = datasheet::clock_of(entry_, *engine, bound.precision);
         const auto* work = case_.metrics.front().name == "operation_rate" ? "OP" : "FLOP";
         std::optional<double> computed;
         if (rate && count) {
@@ -260,19 +260,19 @@ std::optional<double> pcie_lane_rate(int generation) {
 }
 
 DeviceLimits limits_of(BoundBy by, const record::Case& c, const record::Machine& machine,
-                       const Result<machine::Hardware>& hardware) {
+                       const Result<datasheet::Hardware>& hardware) {
     if (c.place.kind == "host" || c.metrics.empty()) return {};
     const bool several = c.place.uuid.empty() && bound_of(by, c, std::nullopt).several;
     const auto* device =
         several ? slowest_of(machine, c.place) : record::find_device(machine, c.place);
     if (device == nullptr) return {.reason = "no driver reported its device"};
     // Without a device's entry its cache is unknown, and nothing else depends on it here.
-    const auto* entry = hardware ? machine::find_hardware(*hardware, *device) : nullptr;
+    const auto* entry = hardware ? datasheet::find_hardware(*hardware, *device) : nullptr;
     const auto bound = bound_of(by, c, entry != nullptr ? entry->l2_bytes : std::nullopt);
     if (bound.limit == Limit::none && bound.reason.empty()) return {};
     if (auto reason = apart(*device); !reason.empty()) return {.reason = std::move(reason)};
     if (!hardware) return {.reason = hardware.error().message};
-    if (entry == nullptr) return {.reason = machine::unknown_hardware(*hardware, *device)};
+    if (entry == nullptr) return {.reason = datasheet::unknown_hardware(*hardware, *device)};
     auto found = Limits{c, *device, *entry}.of(bound);
     const auto& own = c.evidence.cache_bytes;
     if (own && entry->l2_bytes && std::abs(*own / *entry->l2_bytes - 1) > same_figure)

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "machine/hardware.hpp"
+#include "datasheet/hardware.hpp"
 #include "record/model.hpp"
 #include "registry/manifest.hpp"
 
@@ -25,7 +25,7 @@ struct DeviceLimits {
 /// `hardware` may be the reason why it could not be read. No data sheet covers a part of a device (MIG), a
 /// virtual one or one in confidential mode.
 DeviceLimits limits_of(BoundBy by, const record::Case& c, const record::Machine& machine,
-                       const Result<machine::Hardware>& hardware);
+                       const Result<datasheet::Hardware>& hardware);
 
 /// B/s of one PCIe lane in one direction after line coding, before packets; nothing for unknown
 /// generations.

@@ -2,7 +2,7 @@
 //
 // A file of hardware is refused with a message that names it, or every figure in it is one that
 // arithmetic can use.
-#include "machine/hardware.hpp"
+#include "datasheet/hardware.hpp"
 
 #include "base/file.hpp"
 #include "fuzz.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using namespace assay;
 
-bool is_usable(const machine::ByPrecision& figures) {
+bool is_usable(const datasheet::ByPrecision& figures) {
     for (const auto& [precision, value] : figures)
         if (!std::isfinite(value) || !(value > 0)) return false;
     return true;
@@ -25,7 +25,7 @@ bool is_usable(const machine::ByPrecision& figures) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const auto schema = json::read_file(layout().share / "schema" / "hardware.json");
     fuzz::expect(schema.has_value());
-    const auto hardware = machine::parse_hardware(
+    const auto hardware = datasheet::parse_hardware(
         {{.text = std::string{fuzz::text(data, size)}, .source = "input"}}, *schema);
     if (!hardware) {
         fuzz::expect(hardware.error().message.starts_with("input"));
@@ -33,13 +33,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     }
     for (const auto& entry : hardware->entries) {
         fuzz::expect(!entry.names.empty());
-        for (const auto engine : {machine::Engine::vector, machine::Engine::tensor})
+        for (const auto engine : {datasheet::Engine::vector, datasheet::Engine::tensor})
             fuzz::expect(is_usable(entry.peaks.of(engine)) && is_usable(entry.rates.of(engine)));
         record::Device device;
         device.name = entry.names.front();
-        fuzz::expect(machine::find_hardware(*hardware, device) != nullptr);
+        fuzz::expect(datasheet::find_hardware(*hardware, device) != nullptr);
         device.name += "?";
-        fuzz::expect(!machine::unknown_hardware(*hardware, device).empty());
+        fuzz::expect(!datasheet::unknown_hardware(*hardware, device).empty());
     }
     return 0;
 }

@@ -27,8 +27,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const Result<machine::Hardware>& shipped() {
-    static const auto hardware = machine::read_hardware();
+const Result<datasheet::Hardware>& shipped() {
+    static const auto hardware = datasheet::read_hardware();
     return hardware;
 }
 
@@ -134,7 +134,7 @@ TEST(DeviceLimits, ProductsOfMatricesMayUseTensorEnginesAndNothingElseDoes) {
 TEST(DeviceLimits, EveryPrecisionHasARateAndEveryRateAPrecision) {
     std::set<std::string> rates;
     for (const auto& entry : shipped()->entries)
-        for (const auto engine : {machine::Engine::vector, machine::Engine::tensor})
+        for (const auto engine : {datasheet::Engine::vector, datasheet::Engine::tensor})
             for (const auto& [precision, rate] : entry.rates.of(engine)) rates.insert(precision);
     std::set<std::string> named;
     for (const auto& name : precision_names) named.emplace(name.hardware);

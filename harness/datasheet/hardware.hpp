@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace assay::machine {
+namespace assay::datasheet {
 
 /// The units of a multiprocessor: vector units or tensor cores.
 enum class Engine : std::uint8_t { vector, tensor };
@@ -98,4 +98,4 @@ std::string unknown_hardware(const Hardware& hardware, const record::Device& dev
 /// For a single device; nothing if it, or the files, are unknown.
 std::optional<HardwareEntry> find_hardware(const record::Device& device);
 
-} // namespace assay::machine
+} // namespace assay::datasheet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "machine/hardware.hpp"
+#include "datasheet/hardware.hpp"
 
 #include "base/file.hpp"
 #include "base/nearest.hpp"
@@ -17,7 +17,7 @@
 #include <system_error>
 #include <utility>
 
-namespace assay::machine {
+namespace assay::datasheet {
 namespace {
 
 namespace fs = std::filesystem;
@@ -267,4 +267,4 @@ std::optional<HardwareEntry> find_hardware(const record::Device& device) {
     return *entry;
 }
 
-} // namespace assay::machine
+} // namespace assay::datasheet

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.hpp"
-#include "machine/hardware.hpp"
+#include "datasheet/hardware.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace {
 
 using namespace assay;
-using namespace assay::machine;
+using namespace assay::datasheet;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAreArray;
