@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "judge/causes.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace assay::report {
+namespace {
+
+struct Entry {
+    Cause cause;
+    const char* name;
+    CauseMeaning meaning;
+};
+
+constexpr CauseMeaning broken(Action action) {
+    return {.outcome = Outcome::fail, .blame = Blame::node, .action = action};
+}
+constexpr CauseMeaning doubtful{
+    .outcome = Outcome::warn, .blame = Blame::node, .action = Action::none};
+constexpr CauseMeaning misused{
+    .outcome = Outcome::inconclusive, .blame = Blame::user, .action = Action::fix_setup};
+constexpr CauseMeaning open{
+    .outcome = Outcome::inconclusive, .blame = Blame::measurement, .action = Action::retest};
+constexpr CauseMeaning lacking{
+    .outcome = Outcome::inconclusive, .blame = Blame::measurement, .action = Action::none};
+constexpr CauseMeaning ended{
+    .outcome = Outcome::error, .blame = Blame::measurement, .action = Action::retest};
+
+constexpr std::array table{
+    Entry{Cause::none, "none", {Outcome::pass, Blame::none, Action::none}},
+    Entry{Cause::below_limit, "below_limit", broken(Action::isolate)},
+    Entry{Cause::above_limit, "above_limit", broken(Action::isolate)},
+    Entry{Cause::slower_than_siblings, "slower_than_siblings", broken(Action::isolate)},
+    Entry{Cause::wrong_result, "wrong_result", broken(Action::isolate)},
+    Entry{Cause::part_missing, "part_missing", broken(Action::reseat)},
+    Entry{Cause::link_narrow, "link_narrow", broken(Action::reseat)},
+    Entry{Cause::link_slow, "link_slow", broken(Action::reseat)},
+    Entry{Cause::memory_uncorrected, "memory_uncorrected", broken(Action::reset)},
+    Entry{Cause::row_broken, "row_broken", broken(Action::return_it)},
+    Entry{Cause::overheated, "overheated", broken(Action::isolate)},
+    Entry{Cause::near_limit, "near_limit", doubtful},
+    Entry{Cause::memory_corrected, "memory_corrected", doubtful},
+    Entry{Cause::packets_resent, "packets_resent", doubtful},
+    Entry{Cause::counter_rose, "counter_rose", doubtful},
+    Entry{Cause::device_shared, "device_shared", misused},
+    Entry{Cause::device_capped, "device_capped", misused},
+    Entry{Cause::device_divided, "device_divided", misused},
+    Entry{Cause::driver_silent,
+          "driver_silent",
+          {Outcome::inconclusive, Blame::user, Action::reboot}},
+    Entry{Cause::quota, "quota", misused},
+    Entry{Cause::ecc_off, "ecc_off", misused},
+    Entry{Cause::other_load, "other_load", misused},
+    Entry{Cause::nothing_measured, "nothing_measured", open},
+    Entry{Cause::no_limits, "no_limits", lacking},
+    Entry{Cause::not_measured, "not_measured", open},
+    Entry{Cause::not_applicable, "not_applicable", lacking},
+    Entry{Cause::no_datasheet, "no_datasheet", lacking},
+    Entry{Cause::no_siblings, "no_siblings", lacking},
+    Entry{Cause::no_value, "no_value", open},
+    Entry{Cause::no_telemetry, "no_telemetry", lacking},
+    Entry{Cause::wrong_unit, "wrong_unit", lacking},
+    Entry{Cause::executed_on_cpu, "executed_on_cpu", lacking},
+    Entry{Cause::limit_expired, "limit_expired", lacking},
+    Entry{Cause::too_few_replicas, "too_few_replicas", open},
+    Entry{Cause::undecided, "undecided", open},
+    Entry{Cause::unsettled, "unsettled", lacking},
+    Entry{Cause::unstable, "unstable", open},
+    Entry{Cause::disturbed, "disturbed", open},
+    Entry{Cause::neighbours, "neighbours", open},
+    Entry{Cause::case_failed, "case_failed", ended},
+    Entry{Cause::case_crashed, "case_crashed", ended},
+    Entry{Cause::case_timed_out, "case_timed_out", ended},
+    Entry{Cause::not_started, "not_started", ended},
+    Entry{Cause::interrupted, "interrupted", open},
+    Entry{Cause::waived, "waived", {Outcome::warn, Blame::none, Action::none}},
+    Entry{Cause::waiver_unused, "waiver_unused", {Outcome::warn, Blame::none, Action::none}},
+};
+constexpr bool in_order() {
+    for (std::size_t i = 0; i < table.size(); ++i)
+        if (table.at(i).cause != static_cast<Cause>(i)) return false;
+    return table.size() == static_cast<std::size_t>(last_cause) + 1;
+}
+static_assert(in_order());
+
+constexpr std::array outcomes{"PASS", "SKIP", "WARN", "INCONCLUSIVE", "ERROR", "FAIL"};
+constexpr std::array blames{"none", "node_problem", "user_problem", "measurement"};
+
+} // namespace
+
+std::string_view to_string(Outcome outcome) {
+    return outcomes.at(static_cast<std::size_t>(outcome));
+}
+std::string_view expected_text(Outcome /*outcome*/) {
+    return "PASS, SKIP, WARN, INCONCLUSIVE, ERROR or FAIL";
+}
+std::string_view to_string(Blame blame) { return blames.at(static_cast<std::size_t>(blame)); }
+
+std::string_view to_string(Cause cause) { return table.at(static_cast<std::size_t>(cause)).name; }
+bool from_text(std::string_view text, Cause& out) {
+    const auto* const found = std::ranges::find(
+        table, text, [](const Entry& entry) { return std::string_view{entry.name}; });
+    if (found == table.end()) return false;
+    out = found->cause;
+    return true;
+}
+std::string_view expected_text(Cause /*cause*/) {
+    return "a cause code, as `assay check` shows them";
+}
+
+CauseMeaning meaning_of(Cause cause) { return table.at(static_cast<std::size_t>(cause)).meaning; }
+
+std::optional<Cause> cause_of(record::DisturbanceCode code) {
+    using Code = record::DisturbanceCode;
+    switch (code) {
+    case Code::link_narrow:
+        return Cause::link_narrow;
+    case Code::link_slow:
+        return Cause::link_slow;
+    case Code::memory_uncorrected:
+        return Cause::memory_uncorrected;
+    case Code::row_broken:
+        return Cause::row_broken;
+    case Code::memory_corrected:
+        return Cause::memory_corrected;
+    case Code::packets_resent:
+        return Cause::packets_resent;
+    case Code::device_capped:
+        return Cause::device_capped;
+    case Code::driver_silent:
+        return Cause::driver_silent;
+    case Code::quota:
+        return Cause::quota;
+    // These count where no window was without them: as causes of the status `disturbed`.
+    case Code::other:
+    case Code::foreign_cpu:
+    case Code::steal:
+    case Code::waiting:
+    case Code::too_hot:
+    case Code::clock_fell:
+    case Code::clock_rose:
+    case Code::device_slowed:
+    case Code::device_shared:
+    case Code::neighbours:
+    case Code::clock_low:
+        break;
+    }
+    return {};
+}
+
+std::optional<Cause> cause_of(record::Status status) {
+    using record::Status;
+    switch (status) {
+    case Status::incorrect:
+        return Cause::wrong_result;
+    case Status::skipped:
+        return Cause::not_applicable;
+    case Status::failed:
+        return Cause::case_failed;
+    case Status::crashed:
+        return Cause::case_crashed;
+    case Status::timed_out:
+        return Cause::case_timed_out;
+    case Status::not_started:
+        return Cause::not_started;
+    case Status::interrupted:
+        return Cause::interrupted;
+    case Status::ok:
+    case Status::unstable:
+    case Status::disturbed:
+        break;
+    }
+    return {};
+}
+
+} // namespace assay::report

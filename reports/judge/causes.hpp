@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Codes of what a check found, and what each means for the node: for programs, JUnit and tickets, so they stay as they
+// are. Their words are in language/texts/judge_cause.json.
+
+#pragma once
+
+#include "judge/limits.hpp"
+#include "record/model.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace assay::report {
+
+/// In the order in which they outweigh each other.
+enum class Outcome : std::uint8_t { pass, skip, warn, inconclusive, error, fail };
+std::string_view to_string(Outcome outcome); ///< "PASS"
+std::string_view expected_text(Outcome outcome);
+
+/// Whose fault it is: of the hardware ("node_problem"), of how the machine was set up or used ("user_problem"), or of
+/// the measurement, which says nothing about the node.
+enum class Blame : std::uint8_t { none, node, user, measurement };
+std::string_view to_string(Blame blame);
+
+enum class Cause : std::uint8_t {
+    none,
+    // the node: FAIL
+    below_limit,
+    above_limit,
+    slower_than_siblings,
+    wrong_result,
+    part_missing,
+    link_narrow,
+    link_slow,
+    memory_uncorrected,
+    row_broken,
+    overheated,
+    // the node: WARN
+    near_limit,
+    memory_corrected,
+    packets_resent,
+    counter_rose,
+    // how it is set up: INCONCLUSIVE
+    device_shared,
+    device_capped,
+    device_divided,
+    driver_silent,
+    quota,
+    ecc_off,
+    other_load,
+    // not decided: INCONCLUSIVE
+    nothing_measured,
+    no_limits,
+    not_measured,
+    not_applicable,
+    no_datasheet,
+    no_siblings,
+    no_value,
+    no_telemetry,
+    wrong_unit,
+    executed_on_cpu,
+    limit_expired,
+    too_few_replicas,
+    undecided,
+    unsettled,
+    unstable,
+    disturbed,
+    neighbours,
+    // nothing can be said: ERROR
+    case_failed,
+    case_crashed,
+    case_timed_out,
+    not_started,
+    interrupted,
+    // accepted
+    waived,
+    waiver_unused,
+};
+std::string_view to_string(Cause cause);
+bool from_text(std::string_view text, Cause& out);
+std::string_view expected_text(Cause cause);
+inline constexpr Cause last_cause = Cause::waiver_unused;
+
+struct CauseMeaning {
+    Outcome outcome;
+    Blame blame;
+    Action action;
+};
+CauseMeaning meaning_of(Cause cause);
+
+/// What telemetry saw, as a finding about the node; nothing where it says nothing about it.
+std::optional<Cause> cause_of(record::DisturbanceCode code);
+/// Of a case without a value.
+std::optional<Cause> cause_of(record::Status status);
+
+} // namespace assay::report
