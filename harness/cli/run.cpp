@@ -4,9 +4,9 @@
 #include "cli/reports.hpp"
 #include "cli/summary.hpp"
 #include "cli/verbs.hpp"
-#include "doctor/expectations.hpp"
 #include "json/json.hpp"
 #include "machine/inventory.hpp"
+#include "record/expectations.hpp"
 #include "registry/catalogue.hpp"
 #include "run/runner.hpp"
 
@@ -43,7 +43,7 @@ void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>&
 
 Result<void> check_machine(const Options& options) {
     if (options.expect.empty()) return {};
-    return harness::check_expectations(machine::inspect({.core_clock = false}), options.expect);
+    return record::check_expectations(machine::inspect({.core_clock = false}), options.expect);
 }
 
 } // namespace

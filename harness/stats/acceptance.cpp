@@ -69,7 +69,7 @@ Mean mean_of(std::span<const Margin> margins, const AcceptanceNoise& noise) {
             (of_replicas + of_runs) * (of_replicas + of_runs) /
             ((of_replicas * of_replicas / v.degrees) + (of_runs * of_runs / noise.run.degrees));
     return {.value = sum / count,
-            .standard_error = std::sqrt(of_replicas + of_runs),
+            .standard_error = std::sqrt(of_replicas + of_runs + noise.limit),
             .degrees = degrees};
 }
 

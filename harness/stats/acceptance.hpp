@@ -34,6 +34,7 @@ struct AcceptanceNoise {
     VarianceEstimate replica{.variance = 0,
                              .degrees = 0};            ///< between replicas; no degrees: unknown
     VarianceEstimate run{.variance = 0, .degrees = 0}; ///< between runs at different times; 0: none
+    double limit = 0; ///< variance of the limit itself, where it was measured beside the values
 };
 
 struct Acceptance {

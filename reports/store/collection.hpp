@@ -120,6 +120,7 @@ struct CollectOptions {
     /// Beside primary ones all others that say more than they do (energy, percentiles, matrices; not what is computed
     /// from the same time), as observations that are not primary.
     bool others = false;
+    bool metrics_may_be_missing = false; ///< those that are asked for
     std::optional<double>
         now; ///< seconds since 1970, the clock's otherwise: later runs are refused
 };

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "doctor/expectations.hpp"
+#include "record/expectations.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace assay::harness {
+namespace assay::record {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(Expectations, SayWhatWasFound) {
-    record::Machine machine;
+    Machine machine;
     machine.usable_cores = 2;
     machine.memory_bytes = std::int64_t{8} << 30;
     machine.memory_limit_bytes = std::int64_t{4} << 30;
@@ -52,4 +52,4 @@ TEST(Expectations, SayWhatWasFound) {
 }
 
 } // namespace
-} // namespace assay::harness
+} // namespace assay::record

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "doctor/expectations.hpp"
+#include "record/expectations.hpp"
 
 #include "base/nearest.hpp"
 #include "base/quantity.hpp"
@@ -13,7 +13,7 @@
 #include <set>
 #include <string_view>
 
-namespace assay::harness {
+namespace assay::record {
 namespace {
 
 struct Fact {
@@ -25,7 +25,7 @@ struct Fact {
 
 /// The devices that the driver reports, so that one that fell off the bus is missed; without a driver,
 /// those on the PCI bus. The parts of one device share an address.
-std::int64_t devices_of(const record::Machine& machine) {
+std::int64_t devices_of(const Machine& machine) {
     const auto is_accelerator = [](const auto& device) { return device.kind == "accelerator"; };
     if (machine.devices.empty()) return std::ranges::count_if(machine.pci, is_accelerator);
     std::set<std::string_view> addresses;
@@ -34,14 +34,14 @@ std::int64_t devices_of(const record::Machine& machine) {
 }
 
 /// Network cards: the ports and interfaces of one share an address.
-std::int64_t cards_of(const record::Machine& machine) {
+std::int64_t cards_of(const Machine& machine) {
     std::set<std::string_view> addresses;
     for (const auto& card : machine.platform.network)
         addresses.insert(card.address.empty() ? card.name : card.address);
     return std::ssize(addresses);
 }
 
-std::vector<Fact> facts_of(const record::Machine& machine) {
+std::vector<Fact> facts_of(const Machine& machine) {
     const auto bytes = machine.memory_bytes.value_or(0);
     return {{"cores", machine.usable_cores.value_or(0)},
             {"threads", machine.usable_threads.value_or(0)},
@@ -49,6 +49,7 @@ std::vector<Fact> facts_of(const record::Machine& machine) {
             {"numa", machine.numa_nodes.value_or(0)},
             {"gpu", devices_of(machine)},
             {"nics", cards_of(machine)},
+            {"channels", machine.platform.memory_channels.value_or(0)},
             {"memory", std::min(bytes, machine.memory_limit_bytes.value_or(bytes)), true}};
 }
 
@@ -58,7 +59,10 @@ bool meets(const Fact& fact, std::int64_t wanted, bool at_least) {
     return at_least ? fact.found >= wanted : fact.found == wanted;
 }
 
-Result<void> check(const std::vector<Fact>& facts, const std::string& text) {
+} // namespace
+
+Result<std::optional<std::string>> unmet(const Machine& machine, const std::string& text) {
+    const auto facts = facts_of(machine);
     const auto equals = std::min(text.find('='), text.size());
     const bool at_least = equals > 0 && text[equals - 1] == '>';
     const auto key = text.substr(0, at_least ? equals - 1 : equals);
@@ -74,21 +78,20 @@ Result<void> check(const std::vector<Fact>& facts, const std::string& text) {
         return fail(fmt::format("--expect {}: write {}=N or {}>=N, N a whole number, which may end "
                                 "in {}",
                                 text, key, key, multiples_text));
-    if (meets(*fact, *wanted, at_least)) return {};
-    return fail(fmt::format("expected {}, found {}", text,
-                            fact->is_nominal ? record::human_bytes(static_cast<double>(fact->found))
-                                             : fmt::format("{}={}", key, fact->found)),
-                Fault::environment);
+    if (meets(*fact, *wanted, at_least)) return std::optional<std::string>{};
+    return fact->is_nominal ? human_bytes(static_cast<double>(fact->found))
+                            : fmt::format("{}={}", key, fact->found);
 }
 
-} // namespace
-
-Result<void> check_expectations(const record::Machine& machine,
+Result<void> check_expectations(const Machine& machine,
                                 const std::vector<std::string>& expectations) {
-    const auto facts = facts_of(machine);
-    for (const auto& text : expectations)
-        if (auto checked = check(facts, text); !checked) return checked;
+    for (const auto& text : expectations) {
+        const auto found = unmet(machine, text);
+        if (!found) return tl::unexpected{found.error()};
+        if (*found)
+            return fail(fmt::format("expected {}, found {}", text, **found), Fault::environment);
+    }
     return {};
 }
 
-} // namespace assay::harness
+} // namespace assay::record

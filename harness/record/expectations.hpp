@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// --expect: what a machine must have before anything is measured on it, so that a lost GPU is noticed
+// at once and not by the results.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "record/model.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::record {
+
+/// Each "key=value" or "key>=value": counts (cores, threads, sockets, numa, gpu, nics, channels of memory), exactly with
+/// "=", and memory, which with "=" is what a machine is sold with: up to a sixteenth less is found.
+/// What the machine has where that is not as expected: "gpu=7". A wrong key or value is a usage error.
+Result<std::optional<std::string>> unmet(const Machine& machine, const std::string& expectation);
+
+/// All of them; a machine that differs is an environment error, with the actual value.
+Result<void> check_expectations(const Machine& machine,
+                                const std::vector<std::string>& expectations);
+
+} // namespace assay::record

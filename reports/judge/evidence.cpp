@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "judge/evidence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+
+namespace assay::report {
+namespace {
+
+/// Degrees of freedom of components whose file does not say: as those of the table of kinds of benchmarks.
+constexpr double usual_degrees = 6;
+/// Above this deviation between runs on a shared host, memory and network decide: decisions/timing.md 0291.
+constexpr double steady = 0.03;
+
+Cause cause_of_disturbance(const Observation& seen) {
+    if (!seen.cause) return Cause::disturbed;
+    using Code = record::DisturbanceCode;
+    switch (seen.cause->code) {
+    case Code::too_hot:
+    case Code::device_slowed:
+        return Cause::overheated;
+    case Code::neighbours:
+        return Cause::neighbours;
+    case Code::device_shared:
+        return Cause::device_shared;
+    case Code::foreign_cpu:
+        return Cause::other_load;
+    default:
+        return Cause::disturbed;
+    }
+}
+
+} // namespace
+
+std::vector<std::uint32_t> groups_of(const std::vector<Series>& series) {
+    std::vector<std::uint32_t> groups;
+    std::unordered_map<std::string, std::uint32_t> known;
+    groups.reserve(series.size());
+    for (auto one : series) {
+        one.place = one.place.substr(0, one.place.find(':'));
+        const auto name = fmt::format("{} {}", name_of(one), one.metric);
+        groups.push_back(
+            known.try_emplace(name, static_cast<std::uint32_t>(known.size())).first->second);
+    }
+    return groups;
+}
+
+bool is_of_one_device(const Series& series) {
+    return series.place != "host" && record::number(series.conditions, "ranks").value_or(1) <= 1;
+}
+
+bool is_executed_on_cpu(const Series& series) {
+    const auto* const on = record::find(series.conditions, "executed_on");
+    return on != nullptr && record::to_string(*on) != "device";
+}
+
+std::vector<Item> items_of(const Collection& collection, const std::vector<std::size_t>& first,
+                           const std::vector<std::uint32_t>& groups,
+                           const std::vector<std::uint32_t>& runs) {
+    std::vector<std::pair<std::uint32_t, Seen>> all;
+    for (std::uint32_t k = 0; k < runs.size(); ++k)
+        for (auto i = first[runs[k]]; i < first[runs[k] + 1]; ++i) {
+            const auto& seen = collection.observations[i];
+            if (seen.is_primary) all.push_back({seen.series, {.observation = &seen, .run = k}});
+        }
+    std::ranges::stable_sort(all, {}, &std::pair<std::uint32_t, Seen>::first);
+    std::vector<Item> items;
+    for (const auto& [series, seen] : all) {
+        if (items.empty() || items.back().series != series)
+            items.push_back({.series = series, .group = groups[series]});
+        items.back().seen.push_back(seen);
+    }
+    return items;
+}
+
+bool counts(const Observation& seen, Trust trust) {
+    return seen.value &&
+           (seen.status == record::Status::ok ||
+            (trust == Trust::unstable_too && seen.status == record::Status::unstable));
+}
+
+Held held_against(const Item& item, Trust trust, bool at_least, const BoundOf& bound) {
+    Held held;
+    double sum = 0;
+    std::optional<std::uint32_t> last;
+    for (const auto& [seen, run] : item.seen) {
+        if (!counts(*seen, trust)) continue;
+        const auto limit = bound(*seen);
+        if (!limit) continue;
+        for (const auto& replica : seen->replicas) {
+            const double ratio = std::log(replica.value / *limit);
+            held.margins.push_back({.log_ratio = at_least ? ratio : -ratio, .run = run});
+            sum += std::log(replica.value);
+        }
+        held.bound = limit;
+        if (last != run) ++held.runs;
+        last = run;
+    }
+    if (!held.margins.empty())
+        held.value = std::exp(sum / static_cast<double>(held.margins.size()));
+    return held;
+}
+
+std::optional<double> value_of(const Item& item, Trust trust) {
+    return held_against(item, trust, true, [](const Observation&) { return std::optional{1.0}; })
+        .value;
+}
+
+stats::AcceptanceNoise noise_of(const Limit& limit, const Item& item) {
+    stats::AcceptanceNoise noise;
+    const auto squared = [](double deviation) { return deviation * deviation; };
+    if (limit.spread && limit.spread->replica) {
+        const double degrees = limit.spread->degrees.value_or(usual_degrees);
+        noise.replica = {.variance = squared(*limit.spread->replica), .degrees = degrees};
+        if (limit.spread->run)
+            noise.run = {.variance = squared(*limit.spread->run), .degrees = degrees};
+        return noise;
+    }
+    for (const auto& [seen, run] : item.seen)
+        if (seen->between_replicas && seen->degrees)
+            noise.replica = {.variance = squared(*seen->between_replicas),
+                             .degrees = *seen->degrees};
+    return noise;
+}
+
+bool feels_neighbours(const record::Machine& machine, const Series& series, const Item& item) {
+    if (machine.virtualization == "none" || series.place != "host") return false;
+    return std::ranges::any_of(item.seen, [](const Seen& one) {
+        return one.observation->between_runs.value_or(0) > steady;
+    });
+}
+
+Cause why_nothing(const Item& item) {
+    const auto weight = [](Cause cause) {
+        return std::tuple{meaning_of(cause).outcome, static_cast<std::uint8_t>(cause)};
+    };
+    Cause worst = Cause::none;
+    for (const auto& [seen, run] : item.seen) {
+        auto cause = cause_of(seen->status).value_or(Cause::no_value);
+        if (seen->status == record::Status::disturbed) cause = cause_of_disturbance(*seen);
+        if (weight(cause) > weight(worst)) worst = cause;
+    }
+    return worst == Cause::none ? Cause::no_value : worst;
+}
+
+} // namespace assay::report

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the runs of a node say, by series: which values count, what the noise is, what they are held against.
+
+#pragma once
+
+#include "judge/causes.hpp"
+#include "judge/limits.hpp"
+#include "stats/acceptance.hpp"
+#include "store/collection.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace assay::report {
+
+/// An observation, and which of the node's runs it is of, the oldest 0.
+struct Seen {
+    const Observation* observation = nullptr;
+    std::uint32_t run = 0;
+};
+
+/// All observations of a series on a node, the oldest first.
+struct Item {
+    std::uint32_t series = 0;
+    std::uint32_t group = 0; ///< see groups_of()
+    std::vector<Seen> seen;
+};
+
+/// Of a node's runs (indices into Collection::runs), by series. Observations of run r are `first[r]` to `first[r + 1]`.
+std::vector<Item> items_of(const Collection& collection, const std::vector<std::size_t>& first,
+                           const std::vector<std::uint32_t>& groups,
+                           const std::vector<std::uint32_t>& runs);
+
+/// A number for each series, equal for those that differ in the index of their device only.
+std::vector<std::uint32_t> groups_of(const std::vector<Series>& series);
+
+/// Does one process measure it on one device? A team over several devices is not asked of each of them.
+bool is_of_one_device(const Series& series);
+/// Device code that was executed on a CPU, for tests.
+bool is_executed_on_cpu(const Series& series);
+
+/// Which observations count: PASS needs ok ones.
+enum class Trust : std::uint8_t { ok, unstable_too };
+bool counts(const Observation& seen, Trust trust);
+
+/// The replicas that count, each held against the bound of its observation.
+struct Held {
+    std::vector<stats::Margin> margins; ///< in order of measurement
+    std::optional<double> value;        ///< geometric mean
+    std::optional<double> bound;        ///< of the newest observation
+    std::size_t runs = 0;
+};
+using BoundOf = std::function<std::optional<double>(const Observation&)>;
+Held held_against(const Item& item, Trust trust, bool at_least, const BoundOf& bound);
+
+/// Geometric mean of the replicas that count; nothing without any.
+std::optional<double> value_of(const Item& item, Trust trust = Trust::unstable_too);
+
+/// By the limit's recorded components, or without them by what the runs themselves say.
+stats::AcceptanceNoise noise_of(const Limit& limit, const Item& item);
+
+/// May neighbours on the same host slow this series as a whole, unseen by any counter?
+bool feels_neighbours(const record::Machine& machine, const Series& series, const Item& item);
+
+/// Why an item without a value has none: the worst that its observations say.
+Cause why_nothing(const Item& item);
+
+} // namespace assay::report

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "judge/judge.hpp"
+
+#include "base/utc.hpp"
+#include "judge/evidence.hpp"
+#include "judge/node.hpp"
+#include "record/expectations.hpp"
+#include "report/text.hpp"
+#include "store/keys.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <future>
+#include <map>
+#include <set>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+double seconds_now() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+}
+
+/// Takes out what the filters do not admit.
+Result<void> apply_filters(Collection& collection, const std::vector<std::string>& expressions) {
+    const auto filters = make_filters(collection, expressions);
+    if (!filters) return tl::unexpected{filters.error()};
+    std::erase_if(collection.observations, [&](const Observation& seen) {
+        return !std::ranges::all_of(*filters, [&](const Filter& f) { return f.admits(seen); });
+    });
+    return {};
+}
+
+/// The runs of each machine in each campaign, the oldest first, from the last recorded repair on.
+Result<std::vector<Node>> nodes_of(const Collection& collection, const std::string& campaign) {
+    std::map<std::pair<std::string, std::string>, std::vector<std::uint32_t>> runs;
+    std::set<std::string> campaigns;
+    for (std::uint32_t i = 0; i < collection.runs.size(); ++i) {
+        const auto& run = collection.runs[i];
+        campaigns.insert(run.campaign);
+        if (campaign.empty() || run.campaign == campaign)
+            runs[{collection.machines[run.machine].id, run.campaign}].push_back(i);
+    }
+    if (runs.empty() && !campaign.empty())
+        return fail(fmt::format("no run is of the campaign \"{}\"; there are {}", plain(campaign),
+                                fmt::join(campaigns, ", ")));
+    std::vector<Node> nodes;
+    for (auto& [key, own] : runs) {
+        std::ranges::stable_sort(
+            own, {}, [&](std::uint32_t i) { return collection.runs[i].started_seconds; });
+        Node node{.machine = collection.runs[own.back()].machine, .campaign = key.second};
+        for (const auto i : own) {
+            if (auto repair = record::text(collection.runs[i].tags, repair_tag); !repair.empty()) {
+                node.before_repair += std::exchange(node.runs, {}).size();
+                node.repair = std::move(repair);
+            }
+            node.runs.push_back(i);
+        }
+        nodes.push_back(std::move(node));
+    }
+    return nodes;
+}
+
+/// For each run the index of its first observation; one more at the end.
+std::vector<std::size_t> firsts_of(const Collection& collection) {
+    std::vector<std::size_t> first(collection.runs.size() + 1);
+    for (const auto& seen : collection.observations) ++first[seen.run + 1];
+    for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+    return first;
+}
+
+/// Who else measured it, and where each node stands among them. Only of series that two nodes have.
+void add_references(const Collection& collection, std::vector<Node>& nodes) {
+    std::map<std::uint32_t, std::map<std::pair<std::uint32_t, std::string>, double>> values;
+    for (const auto& node : nodes)
+        for (const auto& check : node.checks)
+            if (check.series && check.value)
+                values[*check.series].emplace(std::pair{node.machine, node.campaign}, *check.value);
+    std::map<std::uint32_t, std::vector<double>> sorted;
+    for (auto& [series, by_node] : values) {
+        if (by_node.size() < 2) continue;
+        auto& list = sorted[series];
+        for (const auto& [node, value] : by_node) list.push_back(value);
+        std::ranges::sort(list);
+    }
+    for (auto& node : nodes)
+        for (auto& check : node.checks) {
+            const auto found =
+                check.series && check.value ? sorted.find(*check.series) : sorted.end();
+            if (found == sorted.end()) continue;
+            const auto& list = found->second;
+            const bool higher = collection.series[*check.series].higher_is_better;
+            const auto below = std::ranges::lower_bound(list, *check.value) - list.begin();
+            const auto above = list.end() - std::ranges::upper_bound(list, *check.value);
+            check.beside.of_fleet = *check.value / stats::median(list);
+            check.beside.nodes = list.size();
+            check.beside.slower = static_cast<std::size_t>(higher ? below : above);
+        }
+}
+
+Outcome worst_of(const std::vector<Node>& nodes) {
+    auto worst = Outcome::pass;
+    for (const auto& node : nodes) worst = std::max(worst, node.outcome);
+    return nodes.empty() ? Outcome::inconclusive : worst;
+}
+
+} // namespace
+
+CollectOptions collecting_for(const Limits& limits, CollectOptions options) {
+    options.metrics.emplace_back("primary");
+    for (const auto& limit : limits.limits)
+        if (!limit.metric.empty()) options.metrics.push_back(limit.metric);
+    options.metrics_may_be_missing = true;
+    return options;
+}
+
+Result<Judgement> judge(Collection collection, Limits limits, const JudgeOptions& options) {
+    if (auto done = apply_filters(collection, options.filter); !done)
+        return tl::unexpected{done.error()};
+    for (const auto& expectation : limits.expect)
+        for (const auto& text : expectation.expect)
+            if (const auto known = record::unmet({}, text); !known)
+                return tl::unexpected{known.error()};
+    auto nodes = nodes_of(collection, options.campaign);
+    if (!nodes) return tl::unexpected{nodes.error()};
+    Judgement all{.collection = std::move(collection),
+                  .limits = std::move(limits),
+                  .levels = options.levels,
+                  .nodes = std::move(*nodes)};
+    const auto first = firsts_of(all.collection);
+    const NodeJudge judge_node{all.collection, all.limits, all.levels,
+                               options.now.value_or(seconds_now())};
+    const auto part = [&](std::size_t from, std::size_t step) {
+        for (auto i = from; i < all.nodes.size(); i += step) judge_node(all.nodes[i], first);
+    };
+    const std::size_t threads = std::clamp<std::size_t>(
+        std::min<std::size_t>(std::thread::hardware_concurrency(), all.nodes.size() / 100), 1, 8);
+    std::vector<std::future<void>> running;
+    for (std::size_t i = 1; i < threads; ++i)
+        running.push_back(std::async(std::launch::async, part, i, threads));
+    part(0, threads);
+    for (auto& one : running) one.get();
+    add_references(all.collection, all.nodes);
+    std::ranges::stable_sort(all.nodes, [](const Node& a, const Node& b) {
+        return std::tuple{b.outcome, a.ran} < std::tuple{a.outcome, b.ran};
+    });
+    all.outcome = worst_of(all.nodes);
+    return all;
+}
+
+} // namespace assay::report

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "judge/match.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+struct MachineKey {
+    std::string_view name;
+    std::string (*text)(const record::Machine&);
+};
+struct DeviceKey {
+    std::string_view name;
+    std::string (*text)(const record::Machine&, const record::Device&);
+};
+
+std::string number(const std::optional<int>& value) {
+    return value ? std::to_string(*value) : std::string{};
+}
+
+/// "10de:2335", by its address on the PCI bus.
+std::string pci_of(const record::Machine& machine, const record::Device& device) {
+    const auto found =
+        std::ranges::find(machine.pci, device.pci_address, &record::PciDevice::address);
+    if (found == machine.pci.end()) return {};
+    const auto bare = [](std::string_view id) {
+        constexpr std::string_view prefix = "0x";
+        return std::string{id.starts_with(prefix) ? id.substr(prefix.size()) : id};
+    };
+    return fmt::format("{}:{}", bare(found->vendor_id), bare(found->device_id));
+}
+
+constexpr std::array machine_table{
+    MachineKey{"devices",
+               [](const record::Machine& m) { return std::to_string(m.devices.size()); }},
+    MachineKey{"cpu", [](const record::Machine& m) { return m.cpu_model; }},
+    MachineKey{"cores", [](const record::Machine& m) { return number(m.usable_cores); }},
+    MachineKey{"sockets", [](const record::Machine& m) { return number(m.sockets); }},
+    MachineKey{"architecture", [](const record::Machine& m) { return m.architecture; }},
+    MachineKey{"provider", [](const record::Machine& m) { return m.provider; }},
+    MachineKey{"instance", [](const record::Machine& m) { return m.instance; }},
+    MachineKey{"virtualization", [](const record::Machine& m) { return m.virtualization; }},
+};
+constexpr std::array device_table{
+    DeviceKey{"device",
+              [](const record::Machine&, const record::Device& device) { return device.name; }},
+    DeviceKey{"pci", &pci_of},
+    DeviceKey{"power_limit",
+              [](const record::Machine&, const record::Device& device) {
+                  return device.power_limit_watts ? fmt::format("{:g}", *device.power_limit_watts)
+                                                  : std::string{};
+              }},
+    DeviceKey{"mode",
+              [](const record::Machine&, const record::Device& device) { return device.mode; }},
+};
+
+bool names_device(std::string_view key) {
+    return std::ranges::find(device_table, key, &DeviceKey::name) != device_table.end();
+}
+
+/// "cuda" and 3 of "cuda:3"; 0 of "cuda"; -1 of what is none.
+std::pair<std::string_view, int> parts_of(std::string_view place) {
+    const auto colon = place.find(':');
+    if (colon == std::string_view::npos) return {place, 0};
+    const auto digits = place.substr(colon + 1);
+    int index = -1;
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+    return {place.substr(0, colon),
+            read.ec == std::errc{} && read.ptr == digits.data() + digits.size() ? index : -1};
+}
+
+} // namespace
+
+bool is_for_device(const Selector& machine, const record::Machine& found,
+                   const record::Device& device) {
+    return std::ranges::all_of(machine, [&](const auto& entry) {
+        const auto* const key =
+            std::ranges::find(device_table, std::string_view{entry.first}, &DeviceKey::name);
+        return key == device_table.end() || matches(entry.second, key->text(found, device));
+    });
+}
+
+bool is_for(const Selector& machine, const record::Machine& found) {
+    for (const auto& [name, patterns] : machine) {
+        const auto* const key =
+            std::ranges::find(machine_table, std::string_view{name}, &MachineKey::name);
+        if (key != machine_table.end() && !matches(patterns, key->text(found))) return false;
+    }
+    const bool by_device =
+        std::ranges::any_of(machine, [](const auto& entry) { return names_device(entry.first); });
+    return !by_device || std::ranges::any_of(found.devices, [&](const record::Device& device) {
+        return is_for_device(machine, found, device);
+    });
+}
+
+std::string places_of(const Limit& limit) {
+    const auto place = limit.cases.find("place");
+    return place == limit.cases.end() ? std::string{"*"} : place->second;
+}
+
+bool is_for(const Limit& limit, const Series& series) {
+    if (!limit.metric.empty() && limit.metric != series.metric) return false;
+    return std::ranges::all_of(limit.cases, [&](const auto& entry) {
+        const auto& [key, patterns] = entry;
+        if (key == "benchmark") return matches(patterns, series.benchmark);
+        if (key == "library") return matches(patterns, series.library);
+        if (key == "place") return matches(patterns, series.place);
+        if (key == "version") return matches(patterns, std::to_string(series.version));
+        const auto* const value = record::find(series.parameters, key);
+        return value != nullptr && matches(patterns, record::to_string(*value));
+    });
+}
+
+const record::Device* device_of(const record::Machine& machine, const Series& series) {
+    const auto [kind, index] = parts_of(series.place);
+    for (const auto& device : machine.devices)
+        if (device.kind == kind && device.index == index) return &device;
+    return nullptr;
+}
+
+} // namespace assay::report

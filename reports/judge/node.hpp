@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All checks of one node, and what follows from them.
+
+#pragma once
+
+#include "judge/evidence.hpp"
+#include "judge/judge.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace assay::report {
+
+/// A run with this tag begins a new series: `assay run acceptance --tag repair="DIMM B2 replaced"`.
+inline constexpr std::string_view repair_tag = "repair";
+
+/// What every node is judged by. May be used by several threads.
+class NodeJudge {
+public:
+    NodeJudge(const Collection& collection, const Limits& limits,
+              const stats::AcceptanceLevels& levels, double now);
+
+    /// Fills in its checks and its outcome. `first`: see items_of().
+    void operator()(Node& node, const std::vector<std::size_t>& first) const;
+
+    /// Who measured what on this node, and what is to be said of it.
+    struct Context;
+
+private:
+    void check_parts(Context& context) const;
+    void check_limits(Context& context) const;
+    void check_limit(Context& context, std::uint32_t limit) const;
+    void check_item(Context& context, std::uint32_t limit, const Item& item, bool at_least) const;
+    void check_devices(Context& context, std::uint32_t limit) const;
+    void check_telemetry(Context& context) const;
+    void check_cases(Context& context) const;
+    void decide(Context& context) const;
+    void waive(Context& context) const;
+
+    std::optional<double> bound(const Context& context, const Limit& limit, const Item& item,
+                                bool at_least, const Observation& seen) const;
+
+    const Collection& collection_;
+    const Limits& limits_;
+    stats::AcceptanceLevels levels_;
+    double now_;
+    std::vector<std::uint32_t> groups_;         ///< for each series
+    std::vector<std::vector<bool>> of_series_;  ///< for each limit and series: is it for it?
+    std::vector<std::vector<bool>> of_machine_; ///< for each limit and machine
+};
+
+} // namespace assay::report
