@@ -258,11 +258,10 @@ private:
             constexpr std::array left_out{"min", "p95", "count"};
             return !options_.details && std::ranges::find(left_out, key) != left_out.end();
         } else if constexpr (std::same_as<T, Case>) {
-            constexpr std::array left_out{"warnings", "other_ceilings"};
-            return !options_.details && std::ranges::find(left_out, key) != left_out.end();
+            return !options_.details && key == "warnings";
         } else if constexpr (std::same_as<T, Telemetry>) {
             constexpr std::array kept{"disturbances", "disturbed_by", "window_seconds",
-                                      "energy_joules"};
+                                      "energy_joules", "device"};
             return !options_.details && std::ranges::find(kept, key) == kept.end();
         } else {
             return false;

@@ -18,7 +18,7 @@ struct ReadOptions {
     /// False: the replicas' `values` stay empty. They are most of a file, and a report needs only the
     /// summaries. Skipped values are not checked.
     bool values = true;
-    /// False: without the parts that only a report of a single run shows: warnings, further bounds, details of
+    /// False: without the parts that only a report of a single run shows: warnings, details of
     /// distributions, and most of the telemetry. For reading thousands of files at once.
     bool details = true;
     std::size_t bytes = std::size_t{1} << 30U; ///< a larger file is refused; a normal one has 1 MB

@@ -3,7 +3,7 @@
 // Does a machine reach a limit? A sequential test with two levels. PASS must hold for every check, so each has the full
 // level (intersection-union test: Berger 1982, Technometrics 24). FAIL needs one check, so its level is shared by all of
 // them (Holm 1979). Data are looked at after 5, 10, 20 and 40 replicas only, and the looks share both levels, so that
-// repeating until it passes does not help. Simulated in decisions/comparison.md 0314.
+// repeating until it passes does not help. Simulated in decisions/acceptance.md 0314.
 
 #pragma once
 

@@ -61,6 +61,7 @@ constexpr std::array table{
     Entry{Cause::no_siblings, "no_siblings", lacking},
     Entry{Cause::no_value, "no_value", open},
     Entry{Cause::no_telemetry, "no_telemetry", lacking},
+    Entry{Cause::not_verified, "not_verified", lacking},
     Entry{Cause::wrong_unit, "wrong_unit", lacking},
     Entry{Cause::executed_on_cpu, "executed_on_cpu", lacking},
     Entry{Cause::limit_expired, "limit_expired", lacking},

@@ -59,6 +59,7 @@ enum class Cause : std::uint8_t {
     no_siblings,
     no_value,
     no_telemetry,
+    not_verified,
     wrong_unit,
     executed_on_cpu,
     limit_expired,

@@ -106,10 +106,13 @@ void add_references(const Collection& collection, std::vector<Node>& nodes) {
         }
 }
 
-Outcome worst_of(const std::vector<Node>& nodes) {
-    auto worst = Outcome::pass;
-    for (const auto& node : nodes) worst = std::max(worst, node.outcome);
-    return nodes.empty() ? Outcome::inconclusive : worst;
+/// A file that could not be read may be of a node that nobody judged.
+Outcome worst_of(const Judgement& all) {
+    const bool lost = std::ranges::any_of(all.collection.problems,
+                                          [](const Problem& problem) { return !problem.is_copy; });
+    auto worst = lost || all.nodes.empty() ? Outcome::inconclusive : Outcome::pass;
+    for (const auto& node : all.nodes) worst = std::max(worst, node.outcome);
+    return worst;
 }
 
 } // namespace
@@ -152,7 +155,7 @@ Result<Judgement> judge(Collection collection, Limits limits, const JudgeOptions
     std::ranges::stable_sort(all.nodes, [](const Node& a, const Node& b) {
         return std::tuple{b.outcome, a.ran} < std::tuple{a.outcome, b.ran};
     });
-    all.outcome = worst_of(all.nodes);
+    all.outcome = worst_of(all);
     return all;
 }
 

@@ -253,9 +253,15 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
     if (is_expired(limit.expires, now_)) return say(Cause::limit_expired);
     if (!limit.unit.empty() && limit.unit != series.unit) return say(Cause::wrong_unit);
     if (!check.value) return say(why_nothing(item));
-    if (std::ranges::none_of(item.seen,
-                             [](const Seen& one) { return one.observation->events.has_value(); }))
+    const auto all_of_values = [&](const auto& holds) {
+        return std::ranges::all_of(item.seen, [&](const Seen& one) {
+            return !one.observation->value || holds(*one.observation);
+        });
+    };
+    if (!all_of_values([](const Observation& seen) { return seen.events.has_value(); }))
         return say(Cause::no_telemetry);
+    if (!all_of_values([](const Observation& seen) { return seen.verified; }))
+        return say(Cause::not_verified);
     const BoundOf bound_of = [&](const Observation& seen) {
         return bound(context, limit, item, at_least, seen);
     };

@@ -66,7 +66,9 @@ struct Observation {
     std::optional<double> between_replicas;
     std::optional<double> degrees;
     std::optional<double> datasheet; ///< the bound of the primary metric by a data sheet
-    /// What telemetry saw in its windows, a bit for each DisturbanceCode; absent where there was no telemetry.
+    bool verified = false;           ///< its check was made and passed
+    /// What telemetry saw in its windows, a bit for each DisturbanceCode; absent where there was no telemetry, of the
+    /// device for a case on one.
     std::optional<std::uint32_t> events;
     std::uint32_t settings = 0; ///< index into Collection::settings
     bool is_primary = true;     ///< or asked for by name: belongs to what is judged
@@ -96,6 +98,7 @@ struct RunInfo {
 struct Problem {
     std::string where; ///< file, and case where it is one
     std::string reason;
+    bool is_copy = false; ///< of a run that takes part: nothing is lost
 };
 
 struct Collection {

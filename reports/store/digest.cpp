@@ -101,6 +101,7 @@ std::optional<double> datasheet_bound(const record::Case& c) {
 
 std::optional<std::uint32_t> events_of(const record::Case& c) {
     if (!c.telemetry.window_seconds) return {};
+    if (c.place.kind != "host" && !c.telemetry.device) return {};
     std::uint32_t events = 0;
     for (const auto& by : c.telemetry.disturbed_by) events |= event_bit(by.code);
     return events;
@@ -123,6 +124,7 @@ CaseDigest digest_of(record::Case& c, const record::Machine& machine, Series& se
             digest.degrees = c.spread->degrees;
         }
         digest.datasheet = datasheet_bound(c);
+        digest.verified = c.verification && c.verification->passed;
         digest.two_levels = !c.metrics.empty() && c.metrics.front().levels &&
                             c.metrics.front().levels->slow.has_value();
     }

@@ -64,6 +64,7 @@ struct CaseDigest {
     std::optional<double> between_replicas;
     std::optional<double> degrees;
     std::optional<double> datasheet;
+    bool verified = false;
     std::optional<std::uint32_t> events;
     std::string others; ///< packed MetricDigests, which few readers look at
 };
@@ -127,6 +128,7 @@ void each_field(Visit&& visit, Maybe<CaseDigest> auto& c) {
     visit("between_replicas", c.between_replicas);
     visit("degrees", c.degrees);
     visit("datasheet", c.datasheet);
+    visit("verified", c.verified);
     visit("events", c.events);
     visit("others", c.others);
 }

@@ -206,6 +206,7 @@ private:
         Entry* loser = &entry;
         if (is_done(entry) && !is_done(*kept)) loser = std::exchange(kept, &entry);
         drop(*loser, say<text::store::same_run>(id, path(*kept)));
+        all_.problems.back().is_copy = true;
     }
 
     void take(const Entry& entry) {
@@ -274,6 +275,7 @@ private:
     Observation other_observation(MetricDigest& metric, const Observation& primary) const {
         Observation seen = primary;
         seen.ceiling.reset();
+        seen.datasheet.reset();
         if (metric.factor) {
             const bool same =
                 metric.higher_is_better == all_.series[primary.series].higher_is_better;
@@ -323,6 +325,7 @@ private:
         seen.between_replicas = figure(c.between_replicas);
         seen.degrees = figure(c.degrees);
         seen.datasheet = figure(c.datasheet);
+        seen.verified = c.verified;
         std::erase_if(c.replicas, [](const auto& replica) { return !figure(replica.value); });
         seen.replicas = std::move(c.replicas);
         return seen;

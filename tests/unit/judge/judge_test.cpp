@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Campaigns: retests add up, repairs begin anew, waivers, neighbours, fleets.
+
+#include "judge/judge.hpp"
+#include "support/collection_maker.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+using test::CollectionMaker;
+
+/// Runs of one machine, each of five replicas about `value`; the judge sees what an acceptance run records.
+class Campaign {
+public:
+    explicit Campaign(std::string machine = "m-1", std::string virtualization = "none")
+        : machine_{std::move(machine)}, virtualization_{std::move(virtualization)} {}
+
+    Campaign& run(double value, double noise = 0.002, const std::string& repair = "") {
+        values_.push_back(value);
+        noises_.push_back(noise);
+        repairs_.push_back(repair);
+        return *this;
+    }
+    void into(CollectionMaker& maker) const {
+        for (std::size_t i = 0; i < values_.size(); ++i) {
+            const auto number = maker.run(
+                {.machine = machine_, .started = fmt::format("2026-01-31T{:02}:00:00Z", i)});
+            std::vector<double> replicas;
+            for (int k = -2; k <= 2; ++k) replicas.push_back(values_[i] * (1 + noises_[i] * k));
+            maker.observe(number, test::triad(), replicas);
+            auto& all = maker.collection();
+            all.runs[number].started_seconds = 7200.0 * static_cast<double>(i);
+            if (!repairs_[i].empty()) all.runs[number].tags = {{"repair", repairs_[i]}};
+            all.machines[all.runs[number].machine].virtualization = virtualization_;
+            auto& seen = all.observations.back();
+            seen.between_replicas = 0.01;
+            seen.between_runs = 0.15;
+            seen.degrees = 6;
+            seen.events = 0;
+            seen.verified = true;
+        }
+    }
+    Judgement judged(const Limits& limits) const {
+        CollectionMaker maker;
+        into(maker);
+        return *judge(maker.collection(), limits, {.now = 1.77e9});
+    }
+
+private:
+    std::string machine_;
+    std::string virtualization_;
+    std::vector<double> values_;
+    std::vector<double> noises_;
+    std::vector<std::string> repairs_;
+};
+
+Limits limits(std::vector<Waiver> waivers = {}) {
+    return {.limits = {{.id = "triad",
+                        .cases = {{"benchmark", "memory.stream"}},
+                        .unit = "B/s",
+                        .at_least = 100e9,
+                        .source = "s"}},
+            .waivers = std::move(waivers)};
+}
+const Check& only(const Judgement& all) { return all.nodes.at(0).checks.at(0); }
+
+TEST(Judge, DecidesByDistance) {
+    EXPECT_EQ(Campaign{}.run(110e9).judged(limits()).outcome, Outcome::pass);
+    const auto slow = Campaign{}.run(90e9).judged(limits());
+    EXPECT_EQ(slow.outcome, Outcome::fail);
+    EXPECT_EQ(only(slow).cause, Cause::below_limit);
+    EXPECT_EQ(only(slow).action, Action::isolate);
+    EXPECT_EQ(only(slow).bound, 100e9);
+    EXPECT_NEAR(*only(slow).value, 90e9, 1e8);
+    EXPECT_EQ(slow.nodes[0].required, 1U);
+    EXPECT_EQ(slow.nodes[0].ran, 1U);
+    const auto near = Campaign{}.run(100.5e9).judged(limits());
+    EXPECT_EQ(near.outcome, Outcome::inconclusive);
+    const auto open = Campaign{}.run(101.2e9).judged(limits());
+    EXPECT_EQ(only(open).cause, Cause::undecided);
+    EXPECT_GT(*only(open).repeats, 5U);
+}
+
+TEST(Judge, RetestsAddUp) {
+    // A failure stays one, however often it is repeated.
+    const auto all = Campaign{}.run(90e9).run(110e9).run(110e9).judged(limits());
+    EXPECT_EQ(all.outcome, Outcome::fail);
+    EXPECT_EQ(only(all).runs, 3U);
+    // Only a recorded repair begins anew.
+    const auto repaired =
+        Campaign{}.run(90e9).run(110e9, 0.002, "DIMM B2 replaced").run(110e9).judged(limits());
+    EXPECT_EQ(repaired.outcome, Outcome::pass);
+    EXPECT_EQ(repaired.nodes[0].before_repair, 1U);
+    EXPECT_EQ(repaired.nodes[0].repair, "DIMM B2 replaced");
+    EXPECT_EQ(only(repaired).runs, 2U);
+}
+
+TEST(Judge, NeighboursFailNobodyInOneRun) {
+    // 20% slow in one run on a shared host may be anybody's fault.
+    const auto one = Campaign{"m-1", "kvm"}.run(80e9).judged(limits());
+    EXPECT_EQ(one.outcome, Outcome::inconclusive);
+    EXPECT_EQ(only(one).cause, Cause::neighbours);
+    EXPECT_EQ(Campaign("m-1", "kvm").run(80e9).run(80e9).run(80e9).judged(limits()).outcome,
+              Outcome::fail);
+    // Whoever reaches the limit has shown that the machine can.
+    EXPECT_EQ(Campaign("m-1", "kvm").run(110e9).judged(limits()).outcome, Outcome::pass);
+}
+
+TEST(Judge, WaiversAreSaidAndExpire) {
+    const Waiver waiver{.limit = "triad",
+                        .machine = "m-1",
+                        .owner = "ops",
+                        .reason = "known",
+                        .expires = "2026-12-31"};
+    const auto waived = Campaign{}.run(90e9).judged(limits({waiver}));
+    EXPECT_EQ(waived.outcome, Outcome::warn);
+    EXPECT_EQ(only(waived).cause, Cause::waived);
+    EXPECT_EQ(only(waived).waived, Cause::below_limit);
+    EXPECT_EQ(only(Campaign{}.run(110e9).judged(limits({waiver}))).cause, Cause::waiver_unused);
+    auto expired = waiver;
+    expired.expires = "2026-01-30";
+    EXPECT_EQ(Campaign{}.run(90e9).judged(limits({expired})).outcome, Outcome::fail);
+    auto of_another = waiver;
+    of_another.machine = "m-2";
+    EXPECT_EQ(Campaign{}.run(90e9).judged(limits({of_another})).outcome, Outcome::fail);
+}
+
+TEST(Judge, NodesStandInTheirFleet) {
+    CollectionMaker maker;
+    for (int i = 0; i < 6; ++i) Campaign{fmt::format("m-{}", i)}.run((110 + i) * 1e9).into(maker);
+    Campaign{"m-bad"}.run(80e9).into(maker);
+    const auto all = judge(maker.collection(), limits(), {.now = 1.77e9});
+    ASSERT_TRUE(all);
+    ASSERT_EQ(all->nodes.size(), 7U);
+    EXPECT_EQ(all->outcome, Outcome::fail);
+    const auto& worst = all->nodes.front();
+    EXPECT_EQ(all->collection.machines[worst.machine].id, "m-bad");
+    EXPECT_EQ(worst.checks[0].beside.nodes, 7U);
+    EXPECT_EQ(worst.checks[0].beside.slower, 0U);
+    EXPECT_LT(*worst.checks[0].beside.of_fleet, 0.75);
+    EXPECT_EQ(all->nodes.back().outcome, Outcome::pass);
+}
+
+TEST(Judge, RefusesWhatNamesNothing) {
+    CollectionMaker maker;
+    Campaign{}.run(110e9).into(maker);
+    EXPECT_FALSE(judge(maker.collection(), limits(), {.campaign = "no such"}));
+    EXPECT_FALSE(judge(maker.collection(), limits(), {.filter = {"no=such"}}));
+    auto with_typo = limits();
+    with_typo.expect = {{.expect = {"gpus=8"}}};
+    const auto refused = judge(maker.collection(), with_typo);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, testing::HasSubstr("gpus"));
+}
+
+} // namespace
+} // namespace assay::report

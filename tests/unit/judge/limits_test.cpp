@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "judge/limits.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string file_of(const std::string& limit, const std::string& rest = "") {
+    return fmt::format(R"({{"schema": "assay.limits/1", "name": "x", "date": "2026-01-02"{},
+        "limits": [{{"id": "a", "kind": "spec", "source": "s", "case": {{"benchmark": "gemm.square"}}, {}}}]}})",
+                       rest, limit);
+}
+
+TEST(Limits, AreRead) {
+    // A key that occurs twice is refused, so that no bound hides another.
+    const auto twice =
+        parse_limits(file_of(R"("at_least": 1, "at_least": 2, "unit": "s")"), "f.json");
+    ASSERT_FALSE(twice);
+    EXPECT_THAT(twice.error().message, HasSubstr("f.json"));
+    const auto fine = parse_limits(
+        file_of(
+            R"("at_least": 1e12, "unit": "FLOP/s", "metric": "flop_rate", "spread": {"replica": 0.01},
+                   "action": "reseat", "machine": {"cores": 64, "device": "NVIDIA H200*"})"),
+        "f.json");
+    ASSERT_TRUE(fine) << fine.error().message;
+    const auto& limit = fine->limits.at(0);
+    EXPECT_EQ(limit.kind, LimitKind::spec);
+    EXPECT_EQ(limit.action, Action::reseat);
+    EXPECT_EQ(limit.machine.at("cores"), "64");
+    EXPECT_EQ(limit.date, "2026-01-02");
+    EXPECT_EQ(limit.file, "f.json");
+    EXPECT_EQ(limit.spread->replica, 0.01);
+    const auto again = parse_limits(to_json(*fine).dump(), "again");
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(to_json(*again), to_json(*fine));
+}
+
+TEST(Limits, ThatCannotBeAreRefused) {
+    const std::pair<const char*, const char*> wrong[] = {
+        {R"("at_least": 1e12)", "unit"},
+        {R"("at_least": 2e12, "at_most": 1e12, "unit": "FLOP/s")", "at_least"},
+        {R"("at_least": 2e12, "warn_at_least": 1e12, "unit": "FLOP/s")", "warn_at_least"},
+        {R"("at_least": 0.9, "share_of": "datasheet", "unit": "FLOP/s")", "unit"},
+        {R"("at_least": 0.9, "share_of": "neighbours")", "share_of"},
+        {R"("at_least": 1, "unit": "GFLOP/s", "metric": "flop_rate")", "unit"},
+        {R"("at_least": 1, "unit": "FLOP/s", "metric": "flops")", "metric"},
+        {R"("at_least": 1, "unit": "FLOP/s", "expires": "31.12.2026")", "expires"},
+        {R"("at_least": -1, "unit": "FLOP/s")", "at_least"},
+        {R"("atleast": 1, "unit": "FLOP/s")", "atleast"},
+        {R"("unit": "FLOP/s")", "at_least"},
+        {R"("at_least": 1, "unit": "FLOP/s", "machine": {"gpu": "x"})", "gpu"},
+    };
+    for (const auto& [limit, key] : wrong) {
+        const auto file = parse_limits(file_of(limit), "f.json");
+        ASSERT_FALSE(file) << limit;
+        EXPECT_THAT(file.error().message, AllOf(HasSubstr("f.json"), HasSubstr(key))) << limit;
+    }
+    EXPECT_FALSE(parse_limits("", "f.json"));
+    EXPECT_FALSE(parse_limits(file_of(R"("at_least": 1, "unit": "s")").substr(0, 90), "f.json"));
+}
+
+LimitsFile with(std::vector<Limit> limits, std::vector<Waiver> waivers = {}) {
+    return {.name = "layer", .limits = std::move(limits), .waivers = std::move(waivers)};
+}
+
+TEST(Limits, AreLayered) {
+    const auto all = layered(
+        {with({{.id = "a", .at_least = 1, .file = "below"}, {.id = "b"}}),
+         with({{.id = "a", .at_least = 2, .file = "above"}, {.id = "c", .share_of = "limit:a"}})});
+    ASSERT_TRUE(all);
+    ASSERT_EQ(all->limits.size(), 3U);
+    EXPECT_EQ(all->limits[0].at_least, 2);
+    ASSERT_EQ(all->replaced.size(), 1U);
+    EXPECT_EQ(all->replaced[0].file, "below");
+    EXPECT_EQ(all->replaced[0].by, "above");
+    EXPECT_FALSE(layered({with({{.id = "c", .share_of = "limit:nothing"}})}));
+    EXPECT_FALSE(
+        layered({with({{.id = "c", .share_of = "limit:d"}, {.id = "d", .share_of = "limit:c"}})}));
+    EXPECT_FALSE(layered({with({{.id = "gemm"}}, {{.limit = "gem"}})}));
+}
+
+TEST(Limits, PatternsHaveAlternatives) {
+    EXPECT_TRUE(matches("NVIDIA H200*|NVIDIA H100*", "NVIDIA H100 80GB HBM3"));
+    EXPECT_TRUE(matches("fp64", "fp64"));
+    EXPECT_FALSE(matches("NVIDIA H200*", "NVIDIA GH200"));
+    EXPECT_FALSE(matches("", "x"));
+    EXPECT_TRUE(matches("", ""));
+}
+
+} // namespace
+} // namespace assay::report
