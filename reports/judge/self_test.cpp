@@ -132,33 +132,6 @@ void end_with(record::Case& c, record::Status status) {
     }
 }
 
-/// Verdict and cause of the worst check; of no check where there is no node.
-SelfTest judged_with(const std::string& text, LimitsFile file) {
-    SelfTest result{.outcome = Outcome::inconclusive};
-    Batch batch;
-    if (auto run = record::parse_run(text, source, {.values = false, .details = false})) {
-        Digester digester{*std::move(run)};
-        if (auto digest = unpacked<RunDigest>(digester.finish(batch.pools)))
-            batch.candidates.push_back({.digest = *std::move(digest)});
-    }
-    std::vector<Batch> batches;
-    batches.push_back(std::move(batch));
-    std::vector<LimitsFile> files;
-    files.push_back(std::move(file));
-    auto limits = layered(std::move(files));
-    if (!limits) return result;
-    auto options = collecting_for(*limits);
-    options.now = today + 1e6;
-    const auto all = judge(gather(std::move(batches), options), *std::move(limits), {.now = today});
-    if (!all) return result;
-    result.outcome = all->outcome;
-    if (all->nodes.empty())
-        result.cause = Cause::nothing_measured;
-    else if (!all->nodes.front().checks.empty())
-        result.cause = all->nodes.front().checks.front().cause;
-    return result;
-}
-
 LimitsFile own_limits() { return parse_limits(limits_text, source).value_or(LimitsFile{}); }
 
 struct Fault {
@@ -312,7 +285,33 @@ record::Run healthy_node() {
     return run;
 }
 
-SelfTest judged(const std::string& run_json) { return judged_with(run_json, own_limits()); }
+SelfTest judged(const std::string& run_json, LimitsFile file) {
+    SelfTest result{.outcome = Outcome::inconclusive};
+    Batch batch;
+    if (auto run = record::parse_run(run_json, source, {.values = false, .details = false})) {
+        Digester digester{*std::move(run)};
+        if (auto digest = unpacked<RunDigest>(digester.finish(batch.pools)))
+            batch.candidates.push_back({.digest = *std::move(digest)});
+    }
+    std::vector<Batch> batches;
+    batches.push_back(std::move(batch));
+    std::vector<LimitsFile> files;
+    files.push_back(std::move(file));
+    auto limits = layered(std::move(files));
+    if (!limits) return result;
+    auto options = collecting_for(*limits);
+    options.now = today + 1e6;
+    const auto all = judge(gather(std::move(batches), options), *std::move(limits), {.now = today});
+    if (!all) return result;
+    result.outcome = all->outcome;
+    if (all->nodes.empty())
+        result.cause = Cause::nothing_measured;
+    else if (!all->nodes.front().checks.empty())
+        result.cause = all->nodes.front().checks.front().cause;
+    return result;
+}
+
+SelfTest judged(const std::string& run_json) { return judged(run_json, own_limits()); }
 SelfTest judged(const record::Run& run) { return judged(record::to_text(run)); }
 
 std::vector<SelfTest> self_test() {
@@ -333,12 +332,12 @@ std::vector<SelfTest> self_test() {
         judged(text.substr(0, text.size() / 2)));
     auto expired = own_limits();
     for (auto& limit : expired.limits) limit.expires = "2026-12-31";
-    add("expired limits", Outcome::inconclusive, Cause::limit_expired, judged_with(text, expired));
+    add("expired limits", Outcome::inconclusive, Cause::limit_expired, judged(text, expired));
     auto of_others = own_limits();
     of_others.expect.clear();
     for (auto& limit : of_others.limits) limit.machine = {{"device", "Another device"}};
-    add("unknown machine", Outcome::inconclusive, Cause::no_limits, judged_with(text, of_others));
-    add("no limits", Outcome::inconclusive, Cause::no_limits, judged_with(text, LimitsFile{}));
+    add("unknown machine", Outcome::inconclusive, Cause::no_limits, judged(text, of_others));
+    add("no limits", Outcome::inconclusive, Cause::no_limits, judged(text, LimitsFile{}));
     return results;
 }
 

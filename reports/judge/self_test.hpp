@@ -6,6 +6,7 @@
 #pragma once
 
 #include "judge/causes.hpp"
+#include "judge/limits.hpp"
 #include "record/model.hpp"
 
 #include <string>
@@ -25,8 +26,10 @@ std::vector<SelfTest> self_test();
 
 /// A healthy node of eight devices as an acceptance run finds it, five replicas a case: for tests, too.
 record::Run healthy_node();
-/// Verdict and cause of the worst check of a result file with this content under the limits of the made-up node.
+/// Verdict and cause of the worst check of a result file with this content, under the limits of the made-up node or
+/// others.
 SelfTest judged(const std::string& run_json);
+SelfTest judged(const std::string& run_json, LimitsFile limits);
 SelfTest judged(const record::Run& run);
 
 } // namespace assay::report
