@@ -40,6 +40,7 @@ inline constexpr Info square_info{
         "bf16 is converted in software. Packing of B is not timed.",
     .headline = "flop_rate",
     .ceiling = "peak.fma peak.dot",
+    .bound = Bound::matrix_units,
     .noise = Noise::arithmetic,
 };
 

@@ -62,6 +62,7 @@ public:
                    "a shared cache or memory: see `threads`. Near a cache's size the result "
                    "depends on the physical pages, less so with huge pages.",
         .headline = "bandwidth",
+        .bound = Bound::memory,
         .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
@@ -100,7 +101,9 @@ public:
         });
         loop_ = choose_sweep(access_, words_, shares_.portion);
         const Resident given = memory_.resident();
-        context.setting("footprint", arrays() * shares_.words() * sizeof(std::uint64_t));
+        const auto footprint = arrays() * shares_.words() * sizeof(std::uint64_t);
+        context.setting("footprint", footprint);
+        context.tell({.footprint_bytes = static_cast<double>(footprint)});
         context.setting("pages", given.words());
         context.setting("threads", threads());
         context.setting("instructions", loop_.instructions);

@@ -29,6 +29,7 @@ public:
                    "Footprints that fit in a cache measure that cache.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
+        .bound = Bound::memory,
         .noise = Noise::memory,
     };
     static constexpr std::tuple axes{
@@ -66,6 +67,7 @@ public:
                      threads_);
         choose_loop(p.stores);
         context.setting("footprint", footprint_of(kernel_, count_));
+        context.tell({.footprint_bytes = footprint_of(kernel_, count_)});
         context.setting("elements", count_);
         context.setting("threads", threads_);
         context.setting("instructions", loop_.instructions);

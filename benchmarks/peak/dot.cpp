@@ -44,6 +44,7 @@ public:
                    "instruction mix allows. A multiply-add counts as two operations. Few CPUs have "
                    "bf16 instructions; others have no bf16 peak.",
         .headline = "flop_rate",
+        .bound = Bound::matrix_units,
         .noise = Noise::arithmetic,
     };
     static constexpr std::tuple axes{

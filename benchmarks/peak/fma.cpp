@@ -82,6 +82,7 @@ public:
                    "instruction mix allows. Starting and joining the threads is included, about "
                    "one percent on many cores. A multiply-add counts as two operations.",
         .headline = "flop_rate",
+        .bound = Bound::vector_units,
         .noise = Noise::arithmetic,
     };
     static constexpr std::tuple axes{

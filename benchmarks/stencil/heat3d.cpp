@@ -23,7 +23,9 @@ public:
         context.setting("rows", extent_.rows);
         context.setting("planes", extent_.planes);
         context.setting("tile_rows", tile_);
-        context.setting("footprint", 2 * extent_.cells() * sizeof(T));
+        const auto grids = 2 * extent_.cells() * sizeof(T);
+        context.setting("footprint", grids);
+        context.tell({.footprint_bytes = static_cast<double>(grids)});
     }
 
     void run() noexcept {
@@ -99,6 +101,7 @@ public:
                    "blocking could do better and is not used. 8 or 30 FLOP per cell.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
+        .bound = Bound::memory,
         .noise = Noise::memory,
     };
     static constexpr auto axes = std::tuple_cat(

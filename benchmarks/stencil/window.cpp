@@ -21,6 +21,7 @@ public:
         context.setting("threads", threads);
         context.setting("elements", count_);
         context.setting("footprint", 2 * count_ * sizeof(T));
+        context.tell({.footprint_bytes = static_cast<double>(2 * count_ * sizeof(T))});
     }
 
     void run() noexcept {
@@ -98,6 +99,7 @@ public:
                    "(running sums) can be the limit. A window of 1 is a copy.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
+        .bound = Bound::memory,
         .noise = Noise::memory,
     };
     static constexpr auto axes = std::tuple_cat(

@@ -48,9 +48,14 @@ public:
         if (root.has("accelerators"))
             root.each("accelerators", [&](const json::Object& item) { accelerator(item); });
         if (root.has("rates")) root.each("rates", [&](const json::Object& item) { rates(item); });
+        if (root.has("microarchitectures"))
+            root.each("microarchitectures",
+                      [&](const json::Object& item) { microarchitecture(item); });
+        if (root.has("processors"))
+            root.each("processors", [&](const json::Object& item) { processor(item); });
     }
 
-    Hardware result() {
+    Result<Hardware> result() {
         for (auto& entry : hardware_.entries) {
             if (const auto known = rates_.find(entry.compute_capability); known != rates_.end())
                 entry.rates = known->second;
@@ -62,17 +67,24 @@ public:
             own.erase(precision);
             if (rate) own.emplace(precision, *rate);
         }
+        for (auto& entry : hardware_.processors) {
+            const auto known = cores_.find(entry.microarchitecture);
+            if (known == cores_.end())
+                return fail(fmt::format("{}: no file of hardware has the microarchitecture {}",
+                                        json::show_text(entry.name),
+                                        json::show_text(entry.microarchitecture)));
+            entry.core = known->second;
+        }
         return std::move(hardware_);
     }
 
 private:
+    static void by_precision(const json::Object& values, ByPrecision& out) {
+        for (const auto& item : values.value().items()) values.read(item.key(), out[item.key()]);
+    }
     static void by_precision(const json::Object& object, Arithmetic& out) {
-        for (const auto& [name, engine] : engines) {
-            if (!object.has(name)) continue;
-            const auto values = object.object(name);
-            for (const auto& item : values.value().items())
-                values.read(item.key(), out.of(engine)[item.key()]);
-        }
+        for (const auto& [name, engine] : engines)
+            if (object.has(name)) by_precision(object.object(name), out.of(engine));
     }
 
     void exceptions(const json::Object& object) {
@@ -122,6 +134,33 @@ private:
                                                     json::show_text(name)));
     }
 
+    void microarchitecture(const json::Object& object) {
+        Microarchitecture core;
+        object.read("id", core.id);
+        object.read("vendor", core.vendor);
+        const auto rates = object.object("rates");
+        for (const auto& item : rates.value().items())
+            by_precision(rates.object(item.key()), core.rates[item.key()]);
+        core.figures = origins(object);
+        if (!cores_.try_emplace(core.id, core).second) object.problem("id", "occurs twice");
+    }
+
+    void processor(const json::Object& object) {
+        auto& entry = hardware_.processors.emplace_back();
+        object.read("name", entry.name);
+        object.read("names", entry.names);
+        object.read("microarchitecture", entry.microarchitecture);
+        object.read_if("needs", entry.needs);
+        object.read_if("lacks", entry.lacks);
+        object.read("cores", entry.cores);
+        if (object.has("clock")) object.object("clock").read("boost", entry.boost_clock_hz);
+        if (object.has("memory")) {
+            object.object("memory").read("channels", entry.memory_channels);
+            object.object("memory").read("transfer_rate", entry.memory_transfer_rate);
+        }
+        entry.figures = origins(object);
+    }
+
     static void memory(const json::Object& object, HardwareEntry& entry) {
         object.read("bytes", entry.memory_bytes);
         object.read("bandwidth", entry.memory_bandwidth);
@@ -144,8 +183,8 @@ private:
         object.object("host_link").read("bandwidth", entry.host_link_bandwidth);
     }
 
-    std::map<std::string, Origin, std::less<>> origins(const json::Object& object) const {
-        std::map<std::string, Origin, std::less<>> found;
+    Origins origins(const json::Object& object) const {
+        Origins found;
         object.each("figures", [&](const json::Object& item) {
             std::string source;
             std::string sure;
@@ -168,6 +207,7 @@ private:
     std::map<std::string, std::string, std::less<>> sources_;         ///< of the file being read
     std::map<std::string, Arithmetic, std::less<>> rates_;            ///< by compute capability
     std::map<std::string, std::optional<double>, std::less<>> links_; ///< NVLink's, likewise
+    std::map<std::string, Microarchitecture, std::less<>> cores_;     ///< by id
     std::vector<Exception> exceptions_;
     std::set<std::string> ids_;
 };

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Data sheets of devices, from the files of configs/hardware: values that a driver does not report. Only
+// Data sheets of devices and processors, from the files of configs/hardware: values that no driver reports. Only
 // those that a roofline bound needs.
 
 #pragma once
 
 #include "base/result.hpp"
+#include "datasheet/figures.hpp"
+#include "datasheet/processor.hpp"
 #include "json/json.hpp"
 #include "record/model.hpp"
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,9 +23,6 @@ namespace assay::datasheet {
 /// The units of a multiprocessor: vector units or tensor cores.
 enum class Engine : std::uint8_t { vector, tensor };
 
-/// By precision: fp64 fp32 tf32 fp16 bf16 fp8 int8 fp4, dense; a fused multiply-add is two operations.
-using ByPrecision = std::map<std::string, double, std::less<>>;
-
 struct Arithmetic {
     ByPrecision vector;
     ByPrecision tensor;
@@ -33,12 +30,6 @@ struct Arithmetic {
         return engine == Engine::tensor ? tensor : vector;
     }
     ByPrecision& of(Engine engine) { return engine == Engine::tensor ? tensor : vector; }
-};
-
-/// The source of a value, and its reliability: "retrieved", "recalled", ...
-struct Origin {
-    std::string source;
-    std::string sure;
 };
 
 struct HardwareEntry {
@@ -64,7 +55,7 @@ struct HardwareEntry {
     bool nvlink_bridge = false;                ///< links only where a bridge joins two cards
     std::string host_link;                     ///< its link to the host if not PCIe: "NVLink-C2C"
     std::optional<double> host_link_bandwidth; ///< B/s in one direction
-    std::map<std::string, Origin, std::less<>> figures; ///< by path: "peaks.tensor.bf16"
+    Origins figures;
 };
 
 /// The clock of a value: tensor core values hold at a lower clock, except for fp64, which draws less power
@@ -73,7 +64,8 @@ std::optional<double> clock_of(const HardwareEntry& entry, Engine engine,
                                std::string_view precision);
 
 struct Hardware {
-    std::vector<HardwareEntry> entries;
+    std::vector<HardwareEntry> entries; ///< accelerators
+    std::vector<ProcessorEntry> processors;
 };
 
 /// A file's content, and its name in messages.
@@ -81,7 +73,7 @@ struct HardwareText {
     std::string text;
     std::string source;
 };
-/// Rates may be in another file than the entries they belong to.
+/// Rates and microarchitectures may be in another file than the entries they belong to.
 Result<Hardware> parse_hardware(const std::vector<HardwareText>& files, const json::Value& schema);
 
 /// The installed files.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What bounds a case on a device, from its benchmark's declaration (assay_bound in assay/module.h) and the evidence of
-// the case: arithmetic in one precision, the device's memory, the link to its host, or the links to other
+// What bounds a case on a host or device, from its benchmark's declaration (assay_bound in assay/module.h) and the evidence of
+// the case: arithmetic in one precision, its memory, the link to its host, or the links to other
 // devices. Independent of benchmarks.
 
 #pragma once
@@ -48,7 +48,7 @@ struct Bound {
     std::string reason;    ///< why there is no bound; may be empty
 };
 
-/// `l2_bytes`: the device's last-level cache by its data sheet, for cases that do not report it: data that
+/// `l2_bytes`: the last-level cache of the host, or of the device by its data sheet, for cases that do not report it: data that
 /// fits into it is not bounded by memory.
 Bound bound_of(BoundBy by, const record::Case& c, std::optional<double> l2_bytes);
 

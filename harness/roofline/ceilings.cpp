@@ -3,6 +3,7 @@
 
 #include "record/summary.hpp"
 #include "registry/catalogue.hpp"
+#include "roofline/host_limits.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -123,15 +124,16 @@ record::Ceiling measured_ceiling(const record::Run& run, const record::Case& jud
 
 void add_limits(record::Case& c, DeviceLimits limits) {
     std::ranges::move(limits.warnings, std::back_inserter(c.warnings));
+    const bool on_host = c.place.kind == "host";
     if (!limits.reason.empty()) {
-        if (c.ceiling.value)
-            c.other_ceilings.push_back({.source = std::move(limits.reason)});
-        else
+        if (!c.ceiling.value)
             c.ceiling.source += "; " + limits.reason;
+        else if (!on_host)
+            c.other_ceilings.push_back({.source = std::move(limits.reason)});
     }
     auto rest = limits.ceilings.begin();
-    // An exceeded bound is none: libraries use instructions that portable peak code lacks.
-    if (record::share_of_ceiling(c).value_or(0) > 1 && rest != limits.ceilings.end())
+    // On a device an exceeded bound is none: libraries use instructions that portable peak code lacks.
+    if (!on_host && record::share_of_ceiling(c).value_or(0) > 1 && rest != limits.ceilings.end())
         c.other_ceilings.push_back(std::exchange(c.ceiling, {}));
     if (!c.ceiling.value && rest != limits.ceilings.end()) c.ceiling = std::move(*rest++);
     c.other_ceilings.insert(c.other_ceilings.end(), std::move_iterator{rest},
@@ -142,9 +144,10 @@ void add_limits(record::Case& c, DeviceLimits limits) {
 constexpr double impossible = 1.5;
 
 /// Faster than the hardware can be: then something else was measured. A bound that a benchmark measured does not prove
-/// that: data may stay in a cache, and libraries use instructions that portable peak code lacks.
+/// that: data may stay in a cache, and libraries use instructions that portable peak code lacks; nor does the name of
+/// a processor, which a hypervisor may give to another one.
 void refuse_impossible(record::Case& c) {
-    if (c.ceiling.kind != record::CeilingKind::datasheet) return;
+    if (c.ceiling.kind != record::CeilingKind::datasheet || c.place.kind == "host") return;
     const double share = record::share_of_ceiling(c).value_or(0);
     if (share <= impossible) return;
     set_conclusion(c, {.status = record::Status::incorrect,
@@ -159,6 +162,15 @@ void refuse_impossible(record::Case& c) {
 void warn_above(record::Case& c) {
     if (const auto wordings = record::above_ceiling(c); !wordings.empty())
         c.warnings.push_back(wordings.front());
+    if (c.place.kind != "host" || c.ceiling.kind != record::CeilingKind::measured) return;
+    const auto sheet =
+        std::ranges::find(c.other_ceilings, record::CeilingKind::datasheet, &record::Ceiling::kind);
+    constexpr double doubtful = 1.03;
+    if (sheet == c.other_ceilings.end()) return;
+    if (const auto share = record::share_of_ceiling(c, *sheet).value_or(0); share > doubtful)
+        c.warnings.push_back(fmt::format("{:.1f}% of its bound by data sheets ({}): the bound is "
+                                         "not that of this processor, or its clock was higher",
+                                         share * 100, sheet->source));
 }
 
 } // namespace
@@ -184,6 +196,17 @@ DeviceLimits network_limits(BoundBy by, const record::Case& c) {
     return limits;
 }
 
+namespace {
+
+DeviceLimits limits_at(BoundBy by, const record::Case& c, const record::Machine& machine,
+                       const Result<datasheet::Hardware>& hardware) {
+    if (c.place.kind != "host") return limits_of(by, c, machine, hardware);
+    if (by == BoundBy::network) return network_limits(by, c);
+    return host_limits(by, c, machine, hardware);
+}
+
+} // namespace
+
 void assign_ceilings(record::Run& run, const Catalogue& catalogue,
                      const Result<datasheet::Hardware>& hardware) {
     for (auto& c : run.cases) {
@@ -191,19 +214,14 @@ void assign_ceilings(record::Run& run, const Catalogue& catalogue,
         if (benchmark == nullptr || !is_measured(c)) continue;
         c.ceiling = measured_ceiling(run, c, *benchmark);
         c.other_ceilings.clear();
-        add_limits(c, c.place.kind == "host"
-                          ? network_limits(benchmark->bound, c)
-                          : limits_of(benchmark->bound, c, run.machine, hardware));
+        add_limits(c, limits_at(benchmark->bound, c, run.machine, hardware));
         refuse_impossible(c);
         warn_above(c);
     }
 }
 
 void assign_ceilings(record::Run& run, const Catalogue& catalogue) {
-    const bool any_device =
-        std::ranges::any_of(run.cases, [](const auto& c) { return c.place.kind != "host"; });
-    assign_ceilings(run, catalogue,
-                    any_device ? datasheet::read_hardware() : datasheet::Hardware{});
+    assign_ceilings(run, catalogue, datasheet::read_hardware());
 }
 
 } // namespace assay::harness

@@ -2,7 +2,7 @@
 //
 // The roofline bound of each measured primary metric: the best value of the benchmarks that its author
 // names as bounds, in the same unit or as a bandwidth times the work per byte, measured in the same run at the same place with the same
-// parameters. On a device, bounds from data sheets are added, or used if there is no other.
+// parameters. Bounds from data sheets are added, or used if there is no other.
 
 #pragma once
 

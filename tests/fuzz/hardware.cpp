@@ -41,5 +41,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         device.name += "?";
         fuzz::expect(!datasheet::unknown_hardware(*hardware, device).empty());
     }
+    for (const auto& entry : hardware->processors) {
+        for (const auto& [isa, rates] : entry.core.rates) fuzz::expect(is_usable(rates));
+        record::Machine machine;
+        machine.cpu_vendor = entry.core.vendor;
+        machine.cpu_model = entry.names.front();
+        machine.isa = entry.needs;
+        datasheet::find_processor(hardware->processors, machine);
+    }
     return 0;
 }

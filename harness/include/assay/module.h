@@ -197,7 +197,7 @@ enum assay_bound {
     ASSAY_BOUND_NONE = 0,
     ASSAY_BOUND_VECTOR_UNITS = 1, /* vector arithmetic in the parameter `precision` */
     ASSAY_BOUND_MATRIX_UNITS = 2, /* the same on matrix units */
-    ASSAY_BOUND_MEMORY = 3,       /* device memory, if footprint_bytes exceed its cache */
+    ASSAY_BOUND_MEMORY = 3,       /* memory of a device or host, beyond its last cache */
     ASSAY_BOUND_HOST_LINK = 4,    /* the link of one device to its host; directions */
     ASSAY_BOUND_DEVICE_LINKS =
         5,                  /* links between devices; links, directions, machines, switch_work */

@@ -223,6 +223,24 @@ TEST(Hardware, AWrongFileIsRefusedWithThePlace) {
     const std::string rates =
         R"({"schema":"assay.hardware/1","sources":{},"rates":[{"compute_capability":"9.9","vector":{},"tensor":{},"figures":[]}]})";
     EXPECT_THAT(read({rates, rates}).error().message, HasSubstr("occurs twice"));
+    const auto file = [](const std::string& content) {
+        return R"({"schema":"assay.hardware/1","sources":{},)" + content + "}";
+    };
+    const auto core = file(
+        R"("microarchitectures":[{"id":"m","name":"M","vendor":"v","rates":{},"figures":[]}])");
+    const auto processor = file(
+        R"("processors":[{"id":"x","name":"X","names":["X"],"microarchitecture":"m","figures":[]}])");
+    EXPECT_TRUE(read({processor, core})); // in either order
+    EXPECT_THAT(read({core, core}).error().message, HasSubstr("occurs twice"));
+    EXPECT_THAT(read({processor}).error().message,
+                HasSubstr("no file of hardware has the microarchitecture \"m\""));
+    EXPECT_THAT(
+        read(
+            {file(
+                R"("microarchitectures":[{"id":"m","name":"M","vendor":"v","rates":{"mmx":{}},"figures":[]}])")})
+            .error()
+            .message,
+        HasSubstr("mmx"));
 }
 
 } // namespace

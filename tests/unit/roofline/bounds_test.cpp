@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What bounds each benchmark on a device, and in each of its choices.
+// What bounds each benchmark on a host or device, and in each of its choices.
 #include "roofline/bound.hpp"
 
 #include <gmock/gmock.h>
@@ -26,15 +26,22 @@ using ::testing::HasSubstr;
 const std::map<std::string, std::string> declared{
     {"collective.* cuda", "device_links"},
     {"gemm.shapes cuda", "matrix_units"},
+    {"gemm.square", "matrix_units"},
     {"gemm.square cuda", "matrix_units"},
+    {"memory.hierarchy", "memory"},
     {"memory.hierarchy cuda", "memory"},
     {"memory.matrix cuda", "memory"},
+    {"memory.stream", "memory"},
     {"memory.stream cuda", "memory"},
     {"memory.stride cuda", "memory"},
     {"network.get", "network"},
     {"network.put", "network"},
+    {"peak.dot", "matrix_units"},
+    {"peak.fma", "vector_units"},
     {"peak.fma cuda", "vector_units"},
     {"peak.tensor cuda", "matrix_units"},
+    {"stencil.heat3d", "memory"},
+    {"stencil.window", "memory"},
     {"transfer.device cuda", "memory"},
     {"transfer.host cuda", "host_link"},
     {"transfer.peer cuda", "device_links"},
