@@ -3,10 +3,13 @@
 #include "plan/suite.hpp"
 #include "support/temporary_folder.hpp"
 
+#include <fnmatch.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
+#include <sstream>
 #include <string>
 
 namespace {
@@ -35,6 +38,51 @@ TEST(Suite, ShippedOnesAreReadAndFollowTheirSchema) {
         const auto checked = json::check_schema(*value, schema(), path.string());
         EXPECT_TRUE(checked) << checked.error().message;
     }
+}
+
+/// Do the parameters of a suite's case admit what a limit selects? Lists hold alternatives.
+bool is_for(const json::Value& limit, const json::Value& entry) {
+    const auto& own = entry.value("parameters", json::Value::object());
+    for (const auto& [key, pattern] : limit.items()) {
+        if (key == "place") continue;
+        const auto& found = entry.contains(key) ? entry[key] : own.value(key, json::Value{});
+        if (found.is_null()) continue; // all of its defaults
+        const auto words = [](const json::Value& value) {
+            return value.is_string() ? value.get<std::string>() : value.dump();
+        };
+        const auto list = found.is_array() ? found : json::Value::array({found});
+        std::istringstream alternatives{words(pattern)};
+        bool any = false;
+        for (std::string one; std::getline(alternatives, one, '|');)
+            for (const auto& value : list) {
+                const auto text = words(value) == "1GiB" ? "1073741824" : words(value);
+                any = any || fnmatch(one.c_str(), text.c_str(), 0) == 0;
+            }
+        if (!any) return false;
+    }
+    return true;
+}
+
+TEST(Suite, AcceptanceMeasuresWhatTheLimitsOfSpecAskFor) {
+    const auto suite = json::read_file(suites / "acceptance.json").value();
+    const auto limits = json::read_file(suites / "../limits/spec.json").value();
+    std::set<std::string> without;
+    for (const auto& entry : suite["cases"])
+        without.insert(entry["benchmark"].get<std::string>() + " " +
+                       entry["library"].get<std::string>());
+    for (const auto& limit : limits["limits"]) {
+        bool any = false;
+        for (const auto& entry : suite["cases"]) {
+            if (!is_for(limit["case"], entry)) continue;
+            any = true;
+            without.erase(entry["benchmark"].get<std::string>() + " " +
+                          entry["library"].get<std::string>());
+        }
+        EXPECT_TRUE(any) << limit["id"];
+    }
+    // No data sheet bounds them, and no source says what all hosts reach.
+    EXPECT_EQ(without, (std::set<std::string>{"fft.transform fftw", "latency.context_switch host",
+                                              "md.lennard_jones host"}));
 }
 
 struct Mistake {
