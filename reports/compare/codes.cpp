@@ -4,17 +4,17 @@
 
 namespace assay::report {
 
-std::string_view to_string(Outcome outcome) {
+std::string_view to_string(ContrastOutcome outcome) {
     switch (outcome) {
-    case Outcome::better:
+    case ContrastOutcome::better:
         return "better";
-    case Outcome::worse:
+    case ContrastOutcome::worse:
         return "worse";
-    case Outcome::same:
+    case ContrastOutcome::same:
         return "same";
-    case Outcome::cannot_tell:
+    case ContrastOutcome::cannot_tell:
         return "cannot_tell";
-    case Outcome::missing:
+    case ContrastOutcome::missing:
         break;
     }
     return "missing";

@@ -192,7 +192,7 @@ private:
                 return against(rows, common, out_.ranking[ahead].side, entry.side);
             };
             out_.ranking[i - 1].over_next = over(i - 1);
-            if (over(first).outcome == Outcome::better) first = i;
+            if (over(first).outcome == ContrastOutcome::better) first = i;
             entry.rank = first + 1;
         }
     }
@@ -406,19 +406,19 @@ private:
                 continue;
             }
             switch (cell.contrast->outcome) {
-            case Outcome::better:
+            case ContrastOutcome::better:
                 ++tally.better;
                 break;
-            case Outcome::worse:
+            case ContrastOutcome::worse:
                 ++tally.worse;
                 break;
-            case Outcome::same:
+            case ContrastOutcome::same:
                 ++tally.same;
                 break;
-            case Outcome::cannot_tell:
+            case ContrastOutcome::cannot_tell:
                 ++tally.cannot_tell;
                 break;
-            case Outcome::missing:
+            case ContrastOutcome::missing:
                 ++tally.missing;
                 break;
             }

@@ -15,14 +15,14 @@
 
 namespace assay::report {
 
-enum class Outcome : std::uint8_t {
+enum class ContrastOutcome : std::uint8_t {
     better,
     worse,
     same,        // a difference of the minimum effect would have been seen, and there is none
     cannot_tell, // too few or too noisy data: `detectable` says below what
     missing,     // no figure on one of the sides
 };
-std::string_view to_string(Outcome outcome);
+std::string_view to_string(ContrastOutcome outcome);
 
 /// Why there is no verdict, where it is not the noise of the values alone.
 enum class NoVerdict : std::uint8_t {
@@ -42,7 +42,7 @@ struct BetweenRuns {
 
 /// One side against the first.
 struct Contrast {
-    Outcome outcome = Outcome::missing;
+    ContrastOutcome outcome = ContrastOutcome::missing;
     /// Times as good: above 1 is better, also where a low figure is (half the latency is 2).
     std::optional<double> ratio;
     std::optional<double> low; ///< 95% interval

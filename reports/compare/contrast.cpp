@@ -159,22 +159,23 @@ stats::VarianceEstimate error_of(const Clusters& first, const Clusters& second) 
 
 /// Of those with a reason before the test there is no difference.
 bool is_tested(const Contrast& contrast) {
-    return contrast.outcome != Outcome::missing && contrast.no_verdict != NoVerdict::disturbed &&
+    return contrast.outcome != ContrastOutcome::missing &&
+           contrast.no_verdict != NoVerdict::disturbed &&
            contrast.no_verdict != NoVerdict::two_levels;
 }
 
-Outcome outcome_of(stats::Verdict verdict) {
+ContrastOutcome outcome_of(stats::Verdict verdict) {
     switch (verdict) {
     case stats::Verdict::better:
-        return Outcome::better;
+        return ContrastOutcome::better;
     case stats::Verdict::worse:
-        return Outcome::worse;
+        return ContrastOutcome::worse;
     case stats::Verdict::same:
-        return Outcome::same;
+        return ContrastOutcome::same;
     case stats::Verdict::cannot_tell:
         break;
     }
-    return Outcome::cannot_tell;
+    return ContrastOutcome::cannot_tell;
 }
 
 /// Adds what lies between times to `difference`, where runs are too few to show it.
@@ -221,10 +222,10 @@ MeanRatio mirrored(MeanRatio mean) {
     const auto low = inverse(mean.high);
     mean.high = inverse(mean.low);
     mean.low = low;
-    if (mean.outcome == Outcome::better)
-        mean.outcome = Outcome::worse;
-    else if (mean.outcome == Outcome::worse)
-        mean.outcome = Outcome::better;
+    if (mean.outcome == ContrastOutcome::better)
+        mean.outcome = ContrastOutcome::worse;
+    else if (mean.outcome == ContrastOutcome::worse)
+        mean.outcome = ContrastOutcome::better;
     return mean;
 }
 
@@ -260,7 +261,7 @@ void Tests::test(const std::vector<MeasuredRow>& rows, std::size_t side) {
         if (const auto reason = useless(rows[i], side); reason != NoVerdict::none &&
                                                         !rows[i].sides.front().empty() &&
                                                         !rows[i].sides[side].empty())
-            tested.contrast = {.outcome = Outcome::cannot_tell, .no_verdict = reason};
+            tested.contrast = {.outcome = ContrastOutcome::cannot_tell, .no_verdict = reason};
         if (!own.measured) continue;
         auto variance = stats::moderate(own.variance, prior);
         // An hour of a run is that of all its series: they say no more of it than one does.
@@ -273,7 +274,7 @@ void Tests::test(const std::vector<MeasuredRow>& rows, std::size_t side) {
         tested.standard_error = difference.standard_error;
         tested.degrees = difference.degrees;
         const auto between_runs = widen(rows[i], side, options, tested, difference);
-        tested.contrast = {.outcome = Outcome::cannot_tell,
+        tested.contrast = {.outcome = ContrastOutcome::cannot_tell,
                            .ratio = known(std::exp(difference.log_ratio)),
                            .low = known(std::exp(difference.low)),
                            .high = known(std::exp(difference.high)),
@@ -311,7 +312,7 @@ void Tests::judge() {
     for (std::size_t i = 0; i < where.size(); ++i) {
         auto& tested = rows_[where[i].first][where[i].second];
         judge(tested.contrast, differences_[where[i].first][where[i].second], adjusted[i]);
-        if (tested.contrast.outcome == Outcome::cannot_tell &&
+        if (tested.contrast.outcome == ContrastOutcome::cannot_tell &&
             tested.between_times > tested.standard_error)
             tested.contrast.no_verdict = NoVerdict::between_times;
     }
@@ -330,7 +331,8 @@ std::optional<std::pair<double, double>> Tests::interval(const Sample& sample) c
 std::optional<MoreValues> Tests::more(const stats::VarianceEstimate& own,
                                       const stats::VarianceEstimate& times, std::size_t first,
                                       std::size_t second, const Contrast& contrast) const {
-    if (contrast.outcome != Outcome::cannot_tell || !contrast.detectable || second == 0) return {};
+    if (contrast.outcome != ContrastOutcome::cannot_tell || !contrast.detectable || second == 0)
+        return {};
     constexpr std::array targets{0.05, 0.02}; // what people ask for
     constexpr std::size_t most = 1000;        // nobody measures more
     const auto target =
@@ -412,7 +414,7 @@ MeanRatio Tests::mean(const std::vector<WeightedRow>& rows, std::size_t side) co
         mean.high = known(std::exp(difference.high));
         mean.paired = first.size() == 0;
         judge(mean, difference, std::min(difference.p * options_.alpha / level_, 1.0)); // or NaN
-        if (mean.outcome == Outcome::cannot_tell && times.variance > own.variance)
+        if (mean.outcome == ContrastOutcome::cannot_tell && times.variance > own.variance)
             mean.no_verdict = NoVerdict::between_times;
     }
     mean.more = more(own, times, first.size(), second.size(), mean);

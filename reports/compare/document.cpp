@@ -164,7 +164,7 @@ private:
         const double share = *sides_.front().cores / *sides_[side].cores;
         for (auto* value : {&mean.ratio, &mean.low, &mean.high})
             if (*value) **value *= share;
-        mean.outcome = Outcome::better; // no test: neither sign nor tone
+        mean.outcome = ContrastOutcome::better; // no test: neither sign nor tone
         auto cell = ratio_cell(mean, contrast_in_short(mean));
         cell.tone = Tone::plain;
         return cell;
@@ -268,8 +268,8 @@ private:
     static bool is_turned(const ComparedTable& family, std::size_t ahead, std::size_t behind) {
         const auto& a = family.means[ahead];
         const auto& b = family.means[behind];
-        if (behind == 0) return a.outcome == Outcome::worse;
-        if (ahead == 0) return b.outcome == Outcome::better;
+        if (behind == 0) return a.outcome == ContrastOutcome::worse;
+        if (ahead == 0) return b.outcome == ContrastOutcome::better;
         return a.high && b.low && *a.high < *b.low;
     }
 

@@ -26,7 +26,7 @@ Useless useless_of(const Comparison& comparison) {
     for (const auto& table : comparison.tables)
         for (const auto& row : table.rows)
             for (const auto& cell : row.cells) {
-                if (!cell.contrast || cell.contrast->outcome == Outcome::missing) continue;
+                if (!cell.contrast || cell.contrast->outcome == ContrastOutcome::missing) continue;
                 ++out.all;
                 if (cell.contrast->no_verdict == NoVerdict::disturbed) ++out.disturbed;
                 if (cell.contrast->no_verdict == NoVerdict::two_levels) ++out.levels;
@@ -62,12 +62,12 @@ std::vector<std::string> limits_of(const Comparison& comparison, const MeanRatio
 }
 
 /// The rows that differ otherwise than the whole does.
-std::vector<std::string> others_of(const Tally& tally, Outcome overall) {
+std::vector<std::string> others_of(const Tally& tally, ContrastOutcome overall) {
     std::vector<std::string> lines;
     const auto all = tally.better + tally.worse + tally.same + tally.cannot_tell;
-    if (tally.better > 0 && overall != Outcome::better)
+    if (tally.better > 0 && overall != ContrastOutcome::better)
         lines.push_back(say<text::compare::and_faster>(tally.better, all));
-    if (tally.worse > 0 && overall != Outcome::worse)
+    if (tally.worse > 0 && overall != ContrastOutcome::worse)
         lines.push_back(say<text::compare::and_slower>(tally.worse, all));
     return lines;
 }
@@ -78,14 +78,14 @@ std::vector<std::string> pair_in_words(const Comparison& comparison, const std::
     const auto ratio = ratio_in_words(mean);
     const auto cases = say_count<text::compare::test_cases>(mean.count);
     switch (mean.outcome) {
-    case Outcome::better:
+    case ContrastOutcome::better:
         return {say<text::compare::verdict_faster>(one, other, ratio, cases)};
-    case Outcome::worse:
+    case ContrastOutcome::worse:
         return {say<text::compare::verdict_slower>(one, other, ratio, cases)};
-    case Outcome::same:
+    case ContrastOutcome::same:
         return {say<text::compare::verdict_same>(one, other, within_in_words(mean), ratio, cases)};
-    case Outcome::cannot_tell:
-    case Outcome::missing:
+    case ContrastOutcome::cannot_tell:
+    case ContrastOutcome::missing:
         break;
     }
     std::vector<std::string> lines{
@@ -100,11 +100,11 @@ VerdictWords verdict_of_two(const Comparison& comparison) {
         pair_in_words(comparison, comparison.sides[1].label, comparison.sides[0].label, mean);
     for (auto& line : others_of(comparison.tallies[1], mean.outcome))
         lines.push_back(std::move(line));
-    const bool unresolved = mean.outcome == Outcome::cannot_tell;
-    return {sentences(lines), mean.outcome == Outcome::better  ? Tone::good
-                              : mean.outcome == Outcome::worse ? Tone::bad
-                              : unresolved                     ? Tone::weak
-                                                               : Tone::plain};
+    const bool unresolved = mean.outcome == ContrastOutcome::cannot_tell;
+    return {sentences(lines), mean.outcome == ContrastOutcome::better  ? Tone::good
+                              : mean.outcome == ContrastOutcome::worse ? Tone::bad
+                              : unresolved                             ? Tone::weak
+                                                                       : Tone::plain};
 }
 
 VerdictWords verdict_of_many(const Comparison& comparison) {
@@ -114,7 +114,7 @@ VerdictWords verdict_of_many(const Comparison& comparison) {
     const auto& mean = *best.over_next;
     const auto& other = comparison.sides[next.side].label;
     std::vector<std::string> lines;
-    if (mean.outcome == Outcome::better)
+    if (mean.outcome == ContrastOutcome::better)
         lines = {say<text::compare::verdict_fastest>(
             label, other, ratio_in_words(mean), say_count<text::compare::test_cases>(mean.count))};
     else
@@ -122,21 +122,22 @@ VerdictWords verdict_of_many(const Comparison& comparison) {
     if (best.side != 0 && next.side != 0)
         lines.push_back(say<text::compare::verdict_of_baseline>(
             contrast_in_words(comparison.overall[best.side]), comparison.sides[0].label));
-    return {sentences(lines), mean.outcome == Outcome::cannot_tell ? Tone::weak : Tone::plain};
+    return {sentences(lines),
+            mean.outcome == ContrastOutcome::cannot_tell ? Tone::weak : Tone::plain};
 }
 
 } // namespace
 
 document::Tone tone_of(const Contrast& contrast) {
     switch (contrast.outcome) {
-    case Outcome::better:
+    case ContrastOutcome::better:
         return Tone::good;
-    case Outcome::worse:
+    case ContrastOutcome::worse:
         return Tone::bad;
-    case Outcome::missing:
+    case ContrastOutcome::missing:
         return Tone::weak;
-    case Outcome::same:
-    case Outcome::cannot_tell:
+    case ContrastOutcome::same:
+    case ContrastOutcome::cannot_tell:
         break;
     }
     return Tone::quiet;

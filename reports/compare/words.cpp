@@ -41,7 +41,7 @@ struct Extreme {
     std::size_t side = 0;
     double size = 0;
 };
-Extreme extreme_of(const Comparison& comparison, Outcome outcome) {
+Extreme extreme_of(const Comparison& comparison, ContrastOutcome outcome) {
     Extreme extreme;
     for (const auto& table : comparison.tables)
         for (const auto& row : table.rows)
@@ -54,7 +54,7 @@ Extreme extreme_of(const Comparison& comparison, Outcome outcome) {
     return extreme;
 }
 
-void add_extreme(std::vector<Fact>& facts, const Comparison& comparison, Outcome outcome,
+void add_extreme(std::vector<Fact>& facts, const Comparison& comparison, ContrastOutcome outcome,
                  std::string name) {
     const auto extreme = extreme_of(comparison, outcome);
     if (extreme.row == nullptr) return;
@@ -80,17 +80,17 @@ std::vector<std::string> disturbed_rows(const Comparison& comparison) {
 
 } // namespace
 
-std::string outcome_in_words(Outcome outcome) {
+std::string outcome_in_words(ContrastOutcome outcome) {
     switch (outcome) {
-    case Outcome::better:
+    case ContrastOutcome::better:
         return say<text::outcome::better>();
-    case Outcome::worse:
+    case ContrastOutcome::worse:
         return say<text::outcome::worse>();
-    case Outcome::same:
+    case ContrastOutcome::same:
         return say<text::outcome::same>();
-    case Outcome::cannot_tell:
+    case ContrastOutcome::cannot_tell:
         return say<text::outcome::cannot_tell>();
-    case Outcome::missing:
+    case ContrastOutcome::missing:
         break;
     }
     return say<text::outcome::missing>();
@@ -112,27 +112,27 @@ std::string contrast_in_words(const Contrast& contrast) {
     if (contrast.no_verdict == NoVerdict::two_levels)
         return say<text::words::in_brackets>(say<text::compare::two_levels>(), contrast.about);
     switch (contrast.outcome) {
-    case Outcome::better:
-    case Outcome::worse:
+    case ContrastOutcome::better:
+    case ContrastOutcome::worse:
         return ratio;
-    case Outcome::same:
+    case ContrastOutcome::same:
         return say<text::compare::same_within>(within_in_words(contrast), ratio);
-    case Outcome::cannot_tell: {
+    case ContrastOutcome::cannot_tell: {
         if (!contrast.detectable) return say<text::compare::one_value>(ratio);
         const auto below = record::human_percent(*contrast.detectable);
         return contrast.no_verdict == NoVerdict::between_times
                    ? say<text::compare::between_times>(below, ratio)
                    : say<text::compare::unresolved_below>(below, ratio);
     }
-    case Outcome::missing:
+    case ContrastOutcome::missing:
         break;
     }
     return say<text::outcome::missing>();
 }
 
-std::string sign_of(Outcome outcome) {
-    if (outcome == Outcome::cannot_tell) return "~ ";
-    return outcome == Outcome::same ? "= " : "";
+std::string sign_of(ContrastOutcome outcome) {
+    if (outcome == ContrastOutcome::cannot_tell) return "~ ";
+    return outcome == ContrastOutcome::same ? "= " : "";
 }
 
 std::string contrast_in_short(const Contrast& contrast) {
@@ -215,8 +215,8 @@ std::vector<Fact> summary_of(const Comparison& comparison) {
             {say<text::compare::disturbed_first>(),
              say_count<text::compare::disturbed_rows>(
                  names.size(), list_of(names, 3))}); // three names; the rest is a number
-    add_extreme(facts, comparison, Outcome::better, say<text::compare::largest_gain>());
-    add_extreme(facts, comparison, Outcome::worse, say<text::compare::largest_loss>());
+    add_extreme(facts, comparison, ContrastOutcome::better, say<text::compare::largest_gain>());
+    add_extreme(facts, comparison, ContrastOutcome::worse, say<text::compare::largest_loss>());
     std::vector<std::string> coverage;
     for (const auto& side : comparison.sides)
         if (side.measured < comparison.series)

@@ -22,9 +22,9 @@ std::string contrast_in_words(const Contrast& contrast);
 /// The same for a column of a table: "1.08x ±3%", "= 1.002x ±0.4%" of the same, "~ 1.02x ±4%" of what is not resolved.
 std::string contrast_in_short(const Contrast& contrast);
 /// In front of ratios: "~ " of what is not resolved, "= " of the same.
-std::string sign_of(Outcome outcome);
+std::string sign_of(ContrastOutcome outcome);
 /// "faster", "not resolved"
-std::string outcome_in_words(Outcome outcome);
+std::string outcome_in_words(ContrastOutcome outcome);
 /// "505 GFLOP/s", "505 GFLOP/s (onednn)" in tables by question; "not measured".
 std::string value_in_words(const Cell& cell, const std::string& unit);
 /// "±0.4%"; empty without one.

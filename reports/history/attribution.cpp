@@ -45,12 +45,12 @@ private:
     std::span<const Sample> samples_;
 };
 
-Cause cause_of(const std::vector<ChangedFact>& facts) {
-    Cause cause = Cause::unexplained;
+ChangeCause cause_of(const std::vector<ChangedFact>& facts) {
+    ChangeCause cause = ChangeCause::unexplained;
     for (const auto& fact : facts)
         if (fact.name != core_clock) cause = std::min(cause, fact.cause);
     // A clock alone that is another one is the machine's doing.
-    if (cause == Cause::unexplained && !facts.empty()) cause = Cause::instance;
+    if (cause == ChangeCause::unexplained && !facts.empty()) cause = ChangeCause::instance;
     return cause;
 }
 

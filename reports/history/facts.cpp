@@ -22,17 +22,19 @@ constexpr double amount_tolerance = 0.02;
 
 class Writer {
 public:
-    void text(std::string name, std::string_view value, Cause cause) {
+    void text(std::string name, std::string_view value, ChangeCause cause) {
         if (!value.empty()) list_.push_back({std::move(name), plain(value, 200), {}, cause});
     }
     /// Counts: none is not known.
     void count(std::string name, std::optional<int> value) {
-        if (value.value_or(0) > 0) text(std::move(name), std::to_string(*value), Cause::instance);
+        if (value.value_or(0) > 0)
+            text(std::move(name), std::to_string(*value), ChangeCause::instance);
     }
     void bytes(std::string name, std::optional<std::int64_t> amount) {
         const auto value = static_cast<double>(amount.value_or(0));
         if (value > 0)
-            list_.push_back({std::move(name), record::human_bytes(value), value, Cause::instance});
+            list_.push_back(
+                {std::move(name), record::human_bytes(value), value, ChangeCause::instance});
     }
     FactList take() {
         std::ranges::stable_sort(list_, {}, &RecordedFact::name);
@@ -58,10 +60,10 @@ void add_devices(Writer& out, const record::Machine& machine) {
         const auto name =
             device.name.empty() ? device.vendor_id + ":" + device.device_id : device.name;
         devices.push_back(name);
-        out.text("driver." + plain(name, 100), device.driver, Cause::software);
+        out.text("driver." + plain(name, 100), device.driver, ChangeCause::software);
     }
     std::ranges::sort(devices); // addresses may differ from boot to boot
-    out.text("devices", fmt::format("{}", fmt::join(devices, ", ")), Cause::instance);
+    out.text("devices", fmt::format("{}", fmt::join(devices, ", ")), ChangeCause::instance);
 }
 
 /// "on", or "off, 7 x on" where devices differ: their order may be another one after each boot.
@@ -79,7 +81,7 @@ void add_device_states(Writer& out, const record::Machine& machine) {
     std::map<std::string, int> firmware;
     for (const auto& device : machine.devices)
         if (!device.firmware.vbios.empty()) ++firmware[device.firmware.vbios];
-    out.text("device.vbios", counted(firmware), Cause::software);
+    out.text("device.vbios", counted(firmware), ChangeCause::software);
     for (const auto& condition : record::condition_table()) {
         if (!condition.is_state) continue;
         std::map<std::string, int> states;
@@ -89,51 +91,51 @@ void add_device_states(Writer& out, const record::Machine& machine) {
             if (const auto state = condition.of(c, machine)) ++states[record::to_string(*state)];
         }
         out.text(fmt::format("{}{}", device_prefix, condition.name), counted(states),
-                 Cause::software);
+                 ChangeCause::software);
     }
 }
 
 /// Firmware, and how it and the administrator set the machine.
 void add_platform(Writer& out, const record::Platform& platform) {
-    out.text("bios", platform.bios_version, Cause::software);
-    out.text("microcode", platform.microcode, Cause::software);
-    out.text("governor", platform.governor, Cause::software);
-    if (platform.boost) out.text("boost", *platform.boost ? "on" : "off", Cause::software);
-    out.text("smt", platform.smt, Cause::software);
+    out.text("bios", platform.bios_version, ChangeCause::software);
+    out.text("microcode", platform.microcode, ChangeCause::software);
+    out.text("governor", platform.governor, ChangeCause::software);
+    if (platform.boost) out.text("boost", *platform.boost ? "on" : "off", ChangeCause::software);
+    out.text("smt", platform.smt, ChangeCause::software);
     std::vector<std::string> limits;
     for (const auto& limit : platform.power_limits)
         limits.push_back(fmt::format("{} {} {:.0f} W", limit.scope, limit.term, limit.watts));
-    out.text("power_limits", fmt::format("{}", fmt::join(limits, ", ")), Cause::software);
+    out.text("power_limits", fmt::format("{}", fmt::join(limits, ", ")), ChangeCause::software);
 }
 
 FactList facts_of(const record::Machine& machine) {
     Writer out;
     add_platform(out, machine.platform);
-    out.text("cpu_model", machine.cpu_model, Cause::instance);
-    out.text("architecture", machine.architecture, Cause::instance);
+    out.text("cpu_model", machine.cpu_model, ChangeCause::instance);
+    out.text("architecture", machine.architecture, ChangeCause::instance);
     out.count("sockets", machine.sockets);
     out.count("cores", machine.cores);
     out.count("threads", machine.threads);
     out.count("usable_cores", machine.usable_cores);
     out.count("usable_threads", machine.usable_threads);
     out.count("numa_nodes", machine.numa_nodes);
-    out.text("isa", fmt::format("{}", fmt::join(machine.isa, " ")), Cause::instance);
-    out.text("caches", caches_in_words(machine), Cause::instance);
+    out.text("isa", fmt::format("{}", fmt::join(machine.isa, " ")), ChangeCause::instance);
+    out.text("caches", caches_in_words(machine), ChangeCause::instance);
     out.bytes("memory", machine.memory_bytes);
     out.bytes("memory_limit", machine.memory_limit_bytes);
-    out.text("virtualization", machine.virtualization, Cause::instance);
-    out.text("provider", machine.provider, Cause::instance);
-    out.text("instance", machine.instance, Cause::instance);
-    out.text("system", machine.system, Cause::instance);
-    out.text("os", machine.os, Cause::software);
-    out.text("kernel", machine.kernel, Cause::software);
-    out.text("container", machine.container, Cause::software);
-    out.text("huge_pages", machine.huge_pages, Cause::software);
+    out.text("virtualization", machine.virtualization, ChangeCause::instance);
+    out.text("provider", machine.provider, ChangeCause::instance);
+    out.text("instance", machine.instance, ChangeCause::instance);
+    out.text("system", machine.system, ChangeCause::instance);
+    out.text("os", machine.os, ChangeCause::software);
+    out.text("kernel", machine.kernel, ChangeCause::software);
+    out.text("container", machine.container, ChangeCause::software);
+    out.text("huge_pages", machine.huge_pages, ChangeCause::software);
     add_devices(out, machine);
     add_device_states(out, machine);
     for (const auto& software : machine.software)
         out.text("software." + plain(software.name, 100), record::to_string(software.value),
-                 Cause::software);
+                 ChangeCause::software);
     return out.take();
 }
 
@@ -194,10 +196,10 @@ FactList FactBook::of(const Sample& sample, const Series& series) const {
     for (const auto& fact : machines_[run.machine])
         if (matters(fact.name, series)) facts.push_back(fact);
     if (!run.version.empty())
-        facts.push_back({"assay", plain(run.version, 100), {}, Cause::software});
+        facts.push_back({"assay", plain(run.version, 100), {}, ChangeCause::software});
     if (run.core_clock_hz && *run.core_clock_hz > 0)
         facts.push_back({std::string{core_clock}, record::human(*run.core_clock_hz, "Hz"),
-                         *run.core_clock_hz, Cause::instance});
+                         *run.core_clock_hz, ChangeCause::instance});
     const record::NameIndex parameters{series.parameters};
     if (sample.settings < collection_.settings.size())
         for (const auto& setting : collection_.settings[sample.settings]) {
@@ -206,7 +208,7 @@ FactList FactBook::of(const Sample& sample, const Series& series) const {
             facts.push_back({"setting." + plain(setting.name, 100),
                              plain(record::to_string(setting.value), 200),
                              {},
-                             resolved ? Cause::instance : Cause::software});
+                             resolved ? ChangeCause::instance : ChangeCause::software});
         }
     std::ranges::stable_sort(facts, {}, &RecordedFact::name);
     return facts;
@@ -219,7 +221,7 @@ std::vector<ChangedFact> FactBook::changes(std::uint32_t before, std::uint32_t a
     if (one.machine != other.machine)
         changed = changed_facts(machines_[one.machine], machines_[other.machine]);
     if (one.version != other.version && !one.version.empty() && !other.version.empty())
-        changed.push_back({.cause = Cause::software,
+        changed.push_back({.cause = ChangeCause::software,
                            .name = "assay",
                            .before = plain(one.version, 100),
                            .after = plain(other.version, 100)});

@@ -20,7 +20,7 @@ struct RecordedFact {
     std::string name;
     std::string value;            ///< never empty: what was not recorded is absent
     std::optional<double> amount; ///< where small differences mean nothing
-    Cause cause = Cause::software;
+    ChangeCause cause = ChangeCause::software;
 };
 /// By name.
 using FactList = std::vector<RecordedFact>;

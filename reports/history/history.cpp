@@ -223,13 +223,13 @@ private:
 
 } // namespace
 
-std::string_view to_string(Cause cause) {
+std::string_view to_string(ChangeCause cause) {
     switch (cause) {
-    case Cause::instance:
+    case ChangeCause::instance:
         return "instance";
-    case Cause::software:
+    case ChangeCause::software:
         return "software";
-    case Cause::unexplained:
+    case ChangeCause::unexplained:
         break;
     }
     return "unexplained";

@@ -27,12 +27,12 @@ struct HistoryPoint {
     std::vector<std::string> files; ///< at most a few
 };
 
-enum class Cause : std::uint8_t { instance, software, unexplained };
-std::string_view to_string(Cause cause);
+enum class ChangeCause : std::uint8_t { instance, software, unexplained };
+std::string_view to_string(ChangeCause cause);
 
 /// One thing that differs in what was recorded before and after a change.
 struct ChangedFact {
-    Cause cause = Cause::unexplained;
+    ChangeCause cause = ChangeCause::unexplained;
     std::string name; ///< "kernel", "software.onednn", "cpu_model"
     std::string before;
     std::string after;
@@ -54,7 +54,7 @@ struct ChangePoint {
     std::optional<double> low; ///< 95% interval
     std::optional<double> high;
     double p = 1; ///< of no change here, adjusted for the search and for all series
-    Cause cause = Cause::unexplained; ///< instance before software before unexplained
+    ChangeCause cause = ChangeCause::unexplained; ///< instance before software before unexplained
     std::vector<ChangedFact> facts;
     std::string text; ///< the whole in a sentence
 };
@@ -142,7 +142,7 @@ struct HistoryEvent {
     double until = 0;    ///< of the last: machines may follow one another
     double earliest = 0; ///< when all of them can have happened, where nothing recorded dates them
     double latest = 0;
-    Cause cause = Cause::unexplained;
+    ChangeCause cause = ChangeCause::unexplained;
     std::vector<ChangedFact> facts;
     std::vector<std::string> machines; ///< ids
     std::size_t better = 0;            ///< series

@@ -68,7 +68,7 @@ std::string machine_name(std::string_view id) {
     return id.empty() ? say<text::history::no_machine>() : plain(id, 100);
 }
 
-std::string cause_in_words(Cause cause) {
+std::string cause_in_words(ChangeCause cause) {
     return std::string{find_text("history", to_string(cause)).value_or("")};
 }
 

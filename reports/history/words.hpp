@@ -15,7 +15,7 @@ namespace assay::report {
 
 /// An id, or that none was recorded.
 std::string machine_name(std::string_view id);
-std::string cause_in_words(Cause cause);
+std::string cause_in_words(ChangeCause cause);
 /// "kernel 6.1.0 → 6.8.0".
 std::string fact_in_words(const ChangedFact& fact);
 /// All of them, or that there is none.

@@ -110,8 +110,8 @@ private:
 };
 
 bool called(const report::Contrast& contrast) {
-    return contrast.outcome == report::Outcome::better ||
-           contrast.outcome == report::Outcome::worse;
+    return contrast.outcome == report::ContrastOutcome::better ||
+           contrast.outcome == report::ContrastOutcome::worse;
 }
 
 /// A share, counted.
@@ -141,12 +141,12 @@ std::vector<Figure> simulate(const std::vector<Recorded>& recorded, const Design
         const std::size_t chosen = any(random);
         if (recorded[chosen].paired_deviation() <= steady) {
             table.change(chosen, planted);
-            found.add(table.compared()[chosen].outcome == report::Outcome::worse);
+            found.add(table.compared()[chosen].outcome == report::ContrastOutcome::worse);
             table.change(chosen, 1 / planted);
         }
         if (const auto least = nothing[chosen].detectable) {
             table.change(chosen, 1 / (1 + *least * (1 + 1e-6)));
-            true_limits.add(table.compared()[chosen].outcome == report::Outcome::worse);
+            true_limits.add(table.compared()[chosen].outcome == report::ContrastOutcome::worse);
             limits += std::log1p(*least);
         }
     }

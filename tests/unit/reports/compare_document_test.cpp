@@ -113,7 +113,7 @@ TEST(CompareAnswer, SaysWhatWouldNotBeSeenAndHowManyPairsWouldShowIt) {
     int found = 0;
     for (int i = 0; i < 100; ++i)
         if (pairs(static_cast<int>(mean.more->count), 1.05, true).overall[1].outcome ==
-            Outcome::better)
+            ContrastOutcome::better)
             ++found;
     EXPECT_GE(found, 90);
     // Pairs at hand count.
@@ -203,8 +203,8 @@ TEST(CompareAnswer, FamiliesAgreeWithTheirRows) {
                     const bool alike = std::ranges::all_of(table.rows, [&](const auto& row) {
                         return row.cells[1].contrast->outcome == first.outcome;
                     });
-                    const bool called =
-                        first.outcome == Outcome::better || first.outcome == Outcome::worse;
+                    const bool called = first.outcome == ContrastOutcome::better ||
+                                        first.outcome == ContrastOutcome::worse;
                     if (table.rows.size() == 1) {
                         EXPECT_EQ(mean.outcome, first.outcome) << table.name << ' ' << seed;
                         EXPECT_EQ(mean.low, first.low);

@@ -74,8 +74,8 @@ TEST_F(GeneratedComparison, AnOlderLibraryIsFoundWhereItIsUsed) {
         for (const auto& row : table.rows) {
             const auto& contrast = *row.cells[1].contrast;
             const bool planted = row.family == "gemm" && row.library == "openblas";
-            EXPECT_EQ(contrast.outcome == Outcome::worse, planted) << row.identity;
-            EXPECT_NE(contrast.outcome, Outcome::better) << row.identity;
+            EXPECT_EQ(contrast.outcome == ContrastOutcome::worse, planted) << row.identity;
+            EXPECT_NE(contrast.outcome, ContrastOutcome::better) << row.identity;
             if (!planted) continue;
             ++found;
             EXPECT_NEAR(*contrast.ratio, 0.93, 0.02);

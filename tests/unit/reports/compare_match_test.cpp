@@ -378,7 +378,7 @@ TEST(CompareMatch, WhatFailedSaysWhy) {
     EXPECT_THAT(comparison->not_compared, reason_for("results/9/run.json", "truncated"));
     const auto& cell = comparison->tables[0].rows[0].cells[1];
     EXPECT_FALSE(cell.value.has_value());
-    EXPECT_EQ(cell.contrast->outcome, Outcome::missing);
+    EXPECT_EQ(cell.contrast->outcome, ContrastOutcome::missing);
 }
 
 TEST(CompareMatch, NothingInCommonHasNoRatio) {

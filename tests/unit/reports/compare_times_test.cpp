@@ -76,7 +76,7 @@ double called(Fleet fleet) {
         const auto& tally = comparison.tallies[1];
         count += tally.better + tally.worse;
         const auto whole = comparison.overall[1].outcome;
-        means += whole == Outcome::better || whole == Outcome::worse ? 1 : 0;
+        means += whole == ContrastOutcome::better || whole == ContrastOutcome::worse ? 1 : 0;
     }
     if (fleet.known) EXPECT_LE(means, promised * comparisons) << "of the overall ratio";
     return static_cast<double>(count) / (static_cast<double>(sizes) * comparisons);
@@ -100,7 +100,7 @@ TEST(CompareTimes, ThreeRunsASideShowWhatRunsDifferBy) {
 TEST(CompareTimes, WhatIsSmallerThanLiesBetweenTimesSaysSo) {
     const auto comparison = *compare(made({.change = 1.1}));
     const auto& contrast = first_of(comparison);
-    EXPECT_EQ(contrast.outcome, Outcome::cannot_tell);
+    EXPECT_EQ(contrast.outcome, ContrastOutcome::cannot_tell);
     EXPECT_EQ(contrast.no_verdict, NoVerdict::between_times);
     ASSERT_TRUE(contrast.detectable && contrast.between_runs);
     EXPECT_GT(*contrast.detectable, 0.2);
@@ -112,7 +112,7 @@ TEST(CompareTimes, WhatIsSmallerThanLiesBetweenTimesSaysSo) {
     EXPECT_THAT(comparison.notes, Contains(HasSubstr("known from a default")));
     // The mean of all series errs with the hour, too.
     EXPECT_LT(*comparison.means[1].low, *comparison.means[1].ratio * std::exp(-0.2));
-    EXPECT_EQ(first_of(*compare(made({.change = 2}))).outcome, Outcome::better);
+    EXPECT_EQ(first_of(*compare(made({.change = 2}))).outcome, ContrastOutcome::better);
 }
 
 TEST(CompareTimes, WithoutASpreadTheOldRuleHoldsAndANoteSaysSo) {

@@ -67,9 +67,9 @@ TEST(CompareVerdict, DisturbedDataHasNoVerdict) {
         }
         const auto comparison = compare(maker.collection());
         ASSERT_TRUE(comparison);
-        EXPECT_EQ(contrast_of(*comparison, "size=512").outcome, Outcome::worse);
+        EXPECT_EQ(contrast_of(*comparison, "size=512").outcome, ContrastOutcome::worse);
         const auto& contrast = contrast_of(*comparison, "size=1024");
-        EXPECT_EQ(contrast.outcome, Outcome::cannot_tell);
+        EXPECT_EQ(contrast.outcome, ContrastOutcome::cannot_tell);
         EXPECT_FALSE(contrast.ratio || contrast.p || contrast.detectable);
         EXPECT_EQ(contrast.no_verdict, NoVerdict::disturbed);
         EXPECT_EQ(contrast_in_words(contrast), first ? "disturbed (A)" : "disturbed (B)");
@@ -101,7 +101,7 @@ TEST(CompareVerdict, DisturbedRunsAreLeftOutBesideOthers) {
 TEST(CompareVerdict, APlantedChangeIsFoundAndNothingElse) {
     const auto comparison = twenty(0.95, 1);
     const auto& found = contrast_of(comparison, "size=7 ");
-    EXPECT_EQ(found.outcome, Outcome::worse);
+    EXPECT_EQ(found.outcome, ContrastOutcome::worse);
     EXPECT_NEAR(*found.ratio, 0.95, 0.01);
     EXPECT_LT(*found.low, *found.ratio);
     EXPECT_GT(*found.high, *found.ratio);
@@ -125,10 +125,10 @@ TEST(CompareVerdict, ATooSmallChangeIsNeverCalled) {
     maker.observe(maker.run({.label = "A"}), gemm("openblas", 1), {1000, 1000.01, 999.99});
     maker.observe(maker.run({.label = "B"}), gemm("openblas", 1), {1005, 1005.01, 1004.99});
     const auto small = *compare(maker.collection());
-    EXPECT_EQ(contrast_of(small, "size=1").outcome, Outcome::same);
+    EXPECT_EQ(contrast_of(small, "size=1").outcome, ContrastOutcome::same);
     EXPECT_LT(*contrast_of(small, "size=1").p, 0.01);
     const auto bound = *compare(maker.collection(), {.minimum_effect = 0.002});
-    EXPECT_EQ(contrast_of(bound, "size=1").outcome, Outcome::better);
+    EXPECT_EQ(contrast_of(bound, "size=1").outcome, ContrastOutcome::better);
 }
 
 TEST(CompareVerdict, NoisyFiguresSayBelowWhatTheyCannotTell) {
@@ -137,7 +137,7 @@ TEST(CompareVerdict, NoisyFiguresSayBelowWhatTheyCannotTell) {
     maker.observe(maker.run({.label = "B"}), gemm("openblas", 1), {103, 95, 108});
     const auto comparison = *compare(maker.collection());
     const auto& contrast = contrast_of(comparison, "size=1");
-    EXPECT_EQ(contrast.outcome, Outcome::cannot_tell);
+    EXPECT_EQ(contrast.outcome, ContrastOutcome::cannot_tell);
     ASSERT_TRUE(contrast.detectable.has_value());
     EXPECT_GT(*contrast.detectable, 0.1);
     EXPECT_THAT(contrast_in_words(contrast), HasSubstr("not resolved below "));
@@ -149,7 +149,7 @@ TEST(CompareVerdict, OneValueASideTellsNothing) {
     maker.observe(maker.run({.label = "B"}), gemm("openblas", 1), {200});
     const auto comparison = *compare(maker.collection());
     const auto& contrast = contrast_of(comparison, "size=1");
-    EXPECT_EQ(contrast.outcome, Outcome::cannot_tell);
+    EXPECT_EQ(contrast.outcome, ContrastOutcome::cannot_tell);
     EXPECT_FALSE(contrast.p.has_value());
     EXPECT_FALSE(contrast.detectable.has_value());
     EXPECT_NEAR(*contrast.ratio, 2, 1e-12);
@@ -162,7 +162,7 @@ TEST(CompareVerdict, HalfTheLatencyIsTwiceAsGood) {
     maker.observe(maker.run({.label = "B"}), test::latency(64), {4e-9, 4.01e-9, 3.99e-9});
     const auto comparison = *compare(maker.collection());
     const auto& contrast = contrast_of(comparison, "memory.latency");
-    EXPECT_EQ(contrast.outcome, Outcome::better);
+    EXPECT_EQ(contrast.outcome, ContrastOutcome::better);
     EXPECT_NEAR(*contrast.ratio, 2, 0.01);
     EXPECT_LT(*contrast.low, 2);
     EXPECT_GT(*contrast.high, 2);
@@ -177,8 +177,8 @@ TEST(CompareVerdict, BothDirectionsMirrorEachOther) {
     const auto back = *compare(maker.collection(), {.baseline = "B"});
     const auto& one = contrast_of(there, "size=1");
     const auto& other = contrast_of(back, "size=1");
-    EXPECT_EQ(one.outcome, Outcome::better);
-    EXPECT_EQ(other.outcome, Outcome::worse);
+    EXPECT_EQ(one.outcome, ContrastOutcome::better);
+    EXPECT_EQ(other.outcome, ContrastOutcome::worse);
     EXPECT_NEAR(*one.ratio * *other.ratio, 1, 1e-12);
     EXPECT_NEAR(*one.low * *other.high, 1, 1e-12);
 }
@@ -211,7 +211,7 @@ TEST(CompareVerdict, ZeroAndNoNumberAreNoFigures) {
         const auto comparison = *compare(maker.collection());
         EXPECT_EQ(comparison.means[1].count, 1U);
         EXPECT_NEAR(*comparison.means[1].ratio, 1, 1e-9);
-        EXPECT_EQ(contrast_of(comparison, "size=2").outcome, Outcome::missing);
+        EXPECT_EQ(contrast_of(comparison, "size=2").outcome, ContrastOutcome::missing);
         EXPECT_THAT(comparison.not_compared,
                     Contains(testing::Field(&NotCompared::reason, HasSubstr("no value"))));
     }
@@ -257,7 +257,7 @@ TEST(CompareVerdict, MachinesAreTheUnitWhereThereAreSeveral) {
         EXPECT_EQ(comparison.tables[0].rows[0].cells[0].count, 4U);
         called += comparison.tallies[1].better + comparison.tallies[1].worse > 0 ? 1 : 0;
         const auto whole = comparison.overall[1].outcome;
-        means += whole == Outcome::better || whole == Outcome::worse ? 1 : 0;
+        means += whole == ContrastOutcome::better || whole == ContrastOutcome::worse ? 1 : 0;
     }
     EXPECT_LE(means, 2U);
     EXPECT_LE(called, 2U); // with runs or processes as units nearly every one would call
@@ -280,7 +280,7 @@ TEST(CompareVerdict, TheSameMachinesAreComparedWithThemselves) {
     }
     const auto comparison = *compare(maker.collection());
     EXPECT_TRUE(comparison.paired);
-    EXPECT_EQ(contrast_of(comparison, "size=1").outcome, Outcome::worse);
+    EXPECT_EQ(contrast_of(comparison, "size=1").outcome, ContrastOutcome::worse);
     EXPECT_THAT(comparison.notes, Contains(HasSubstr("compared with itself")));
 }
 
@@ -294,7 +294,7 @@ TEST(CompareVerdict, OneRunAgainstSeveralCountsWhatRunsDifferBy) {
     maker.observe(maker.run({.label = "one"}), gemm("openblas", 1), noise.replicas(105, 0.0005, 5));
     const auto comparison = *compare(maker.collection());
     EXPECT_EQ(comparison.unit, Unit::run);
-    EXPECT_EQ(contrast_of(comparison, "size=1").outcome, Outcome::cannot_tell);
+    EXPECT_EQ(contrast_of(comparison, "size=1").outcome, ContrastOutcome::cannot_tell);
     EXPECT_THAT(comparison.notes, Contains(HasSubstr("one is one run")));
 }
 
@@ -322,7 +322,7 @@ TEST(CompareVerdict, InterleavedRunsAreComparedPairByPair) {
     ASSERT_THAT(paired.tables[0].rows, SizeIs(1));
     const auto& contrast = *paired.tables[0].rows[0].cells[1].contrast;
     EXPECT_TRUE(contrast.paired);
-    EXPECT_EQ(contrast.outcome, Outcome::worse);
+    EXPECT_EQ(contrast.outcome, ContrastOutcome::worse);
     EXPECT_NEAR(*contrast.ratio, 0.97, 0.01);
     // A pair that one side lost does not count, and is named.
     maker.collection().observations[0].replicas.pop_back();
@@ -356,9 +356,10 @@ TEST(CompareVerdict, EveryVerdictFollowsFromWhatIsShown) {
                 const bool called =
                     *c.p <= comparison.alpha && std::abs(std::log(*c.ratio)) >= effect;
                 const bool within = std::log(*c.low) > -effect && std::log(*c.high) < effect;
-                EXPECT_EQ(c.outcome, called   ? (*c.ratio > 1 ? Outcome::better : Outcome::worse)
-                                     : within ? Outcome::same
-                                              : Outcome::cannot_tell);
+                EXPECT_EQ(c.outcome,
+                          called ? (*c.ratio > 1 ? ContrastOutcome::better : ContrastOutcome::worse)
+                          : within ? ContrastOutcome::same
+                                   : ContrastOutcome::cannot_tell);
             }
         }
 }

@@ -74,7 +74,7 @@ TEST_F(HistoryTest, AChangeHasItsDateSizeAndCause) {
         EXPECT_NEAR(step.ratio, 0.95, 0.005); // worse, whichever way up the figure is
         EXPECT_LT(*step.low, step.ratio);
         EXPECT_GT(*step.high, step.ratio);
-        EXPECT_EQ(step.cause, Cause::software);
+        EXPECT_EQ(step.cause, ChangeCause::software);
         ASSERT_THAT(step.facts, SizeIs(1));
         EXPECT_EQ(step.facts[0].name, "kernel");
         EXPECT_EQ(step.facts[0].before, "6.1.0");
@@ -137,7 +137,7 @@ TEST_F(HistoryTest, AStateOfTheDeviceIsACauseAndNoOtherSeries) {
         EXPECT_EQ(facts[0].name, "device.ecc");
         EXPECT_EQ(facts[0].before, "off");
         EXPECT_EQ(facts[0].after, "off, on");
-        EXPECT_EQ(facts[0].cause, Cause::software);
+        EXPECT_EQ(facts[0].cause, ChangeCause::software);
     }
 }
 
@@ -222,7 +222,7 @@ TEST_F(HistoryTest, AChangeWithNothingRecordedIsUnexplained) {
     measure("m-1", 12, 24, 0.96);
     const auto history = made();
     ASSERT_THAT(history.groups[0].events, SizeIs(1));
-    EXPECT_EQ(history.groups[0].events[0].cause, Cause::unexplained);
+    EXPECT_EQ(history.groups[0].events[0].cause, ChangeCause::unexplained);
     EXPECT_THAT(history.groups[0].events[0].text, HasSubstr("nothing recorded changed with it"));
 }
 
@@ -234,7 +234,7 @@ TEST_F(HistoryTest, ALibraryExplainsItsOwnSeriesOnly) {
     for (const auto& series : history.groups[0].series) {
         ASSERT_THAT(series.change_points, SizeIs(1));
         EXPECT_EQ(series.change_points[0].cause,
-                  series.library == "openblas" ? Cause::software : Cause::unexplained);
+                  series.library == "openblas" ? ChangeCause::software : ChangeCause::unexplained);
     }
 }
 
@@ -246,7 +246,7 @@ TEST_F(HistoryTest, SeveralFactsAtOnceAreAllNamedAndTheInstanceComesFirst) {
     measure("m-1", 10, 22, 0.9);
     const auto history = made();
     const auto& step = history.groups[0].series[0].change_points.at(0);
-    EXPECT_EQ(step.cause, Cause::instance);
+    EXPECT_EQ(step.cause, ChangeCause::instance);
     ASSERT_THAT(step.facts, SizeIs(2));
     EXPECT_EQ(step.facts[0].name, "virtualization");
     EXPECT_EQ(step.facts[1].name, "kernel");
@@ -260,7 +260,7 @@ TEST_F(HistoryTest, WhatDidNotLastIsNoCause) {
     measure("m-1", 11, 24, 0.95);
     const History history = made();
     const auto& step = history.groups[0].series[0].change_points.at(0);
-    EXPECT_EQ(step.cause, Cause::unexplained);
+    EXPECT_EQ(step.cause, ChangeCause::unexplained);
 }
 
 TEST_F(HistoryTest, OneBadRunIsNoChange) {
@@ -310,7 +310,7 @@ TEST_F(HistoryTest, ShortLivedMachinesAreComparedFromOneToTheNext) {
     const auto history = made();
     const auto& group = history.groups[0];
     ASSERT_THAT(group.events, SizeIs(1));
-    EXPECT_EQ(group.events[0].cause, Cause::instance);
+    EXPECT_EQ(group.events[0].cause, ChangeCause::instance);
     EXPECT_THAT(group.events[0].text, HasSubstr("from one machine to the next"));
     EXPECT_NEAR(group.series[0].change_points.at(0).ratio, 1.2, 0.01);
     EXPECT_THAT(group.series[0].breaks, SizeIs(19));

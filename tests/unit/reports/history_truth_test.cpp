@@ -98,20 +98,20 @@ TEST_F(HistoryTruth, WhatIsPlantedIsFoundWithItsCause) {
 
     const auto& a = group(history, "aws c7a.large");
     ASSERT_THAT(a.events, SizeIs(2));
-    EXPECT_EQ(a.events[0].cause, Cause::software);
+    EXPECT_EQ(a.events[0].cause, ChangeCause::software);
     EXPECT_THAT(a.events[0].facts, Contains(Field(&ChangedFact::name, "kernel")));
     // Five runs before it and 3% of noise: not every machine can show it alone, but none speaks against.
     EXPECT_THAT(a.events[0].machines, SizeIs(testing::Ge(3U)));
     EXPECT_EQ(a.events[0].facts[0].without_effect, 0U);
     EXPECT_EQ(a.events[0].better, 0U);
-    EXPECT_EQ(a.events[1].cause, Cause::unexplained);
+    EXPECT_EQ(a.events[1].cause, ChangeCause::unexplained);
     EXPECT_THAT(a.events[1].machines, SizeIs(4));
     EXPECT_LE(a.events[1].earliest, unknown);
     EXPECT_GE(a.events[1].latest, unknown);
 
     const auto& b = group(history, "aws c7i.xlarge");
     ASSERT_THAT(b.events, SizeIs(1));
-    EXPECT_EQ(b.events[0].cause, Cause::software);
+    EXPECT_EQ(b.events[0].cause, ChangeCause::software);
     EXPECT_THAT(b.events[0].facts,
                 Contains(Field(&ChangedFact::name, "software.openblas.version")));
     for (const auto& series : b.series)
@@ -120,7 +120,7 @@ TEST_F(HistoryTruth, WhatIsPlantedIsFoundWithItsCause) {
 
     const auto& c = group(history, "aws c8g.2xlarge");
     ASSERT_THAT(c.events, SizeIs(1));
-    EXPECT_EQ(c.events[0].cause, Cause::instance);
+    EXPECT_EQ(c.events[0].cause, ChangeCause::instance);
     EXPECT_EQ(c.events[0].better, c.series.size());
     EXPECT_NEAR(c.series[0].change_points.at(0).ratio, 1.2, 0.04);
 
