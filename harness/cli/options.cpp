@@ -17,8 +17,10 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -27,7 +29,8 @@ namespace {
 
 constexpr const char* exit_codes =
     "Exit codes: 0 done, 1 a case incorrect, failed or crashed (or as --fail-on says), 2 usage or\n"
-    "  config error, 4 the machine does not allow it, 5 interrupted (--resume continues); 3 and "
+    "  config error, 4 the machine does not allow it, 5 interrupted (--resume continues); of "
+    "--check as\n  of `assay check`: 0 PASS or WARN, 1 FAIL, 3 INCONCLUSIVE, 4 ERROR; 3 and "
     "more\n"
     "  of report verbs: README, \"Exit codes\".";
 
@@ -35,8 +38,9 @@ constexpr const char* examples =
     "Examples:\n"
     "  assay doctor                      what is this machine, and what can run here?\n"
     "  assay run quick --out results     a first measurement in a minute, with a report\n"
+    "  assay run quick --check           is this node good? PASS, FAIL or what is missing\n"
     "  assay describe gemm.square        what a number means\n"
-    "Reports: assay report, compare, history, predict, import, export and verify start "
+    "Reports: assay report, check, compare, history, predict, import, export and verify start "
     "assay-report.\n";
 
 /// The hosts of teams.
@@ -251,6 +255,16 @@ void add_schedule(CLI::App& verb, Options& o) {
         ->option_text("plan|shuffled|SEED [shuffled]");
 }
 
+/// Before hours of measuring: a file must be there. Names of installed ones have neither folder nor ending.
+std::string why_no_limits(const std::string& text) {
+    const std::filesystem::path path{text};
+    std::error_code ignored;
+    return (!path.has_parent_path() && !path.has_extension()) ||
+                   std::filesystem::is_regular_file(path, ignored)
+               ? ""
+               : fmt::format("there is no file of limits \"{}\"", text);
+}
+
 void add_run(CLI::App& verb, Options& o) {
     add_request(verb, o);
     o.out = "results";
@@ -300,6 +314,16 @@ void add_run(CLI::App& verb, Options& o) {
             "runs with this key, and its number stays secret")
         ->type_name("FILE")
         ->excludes(serials);
+    auto* check = verb.add_flag("--check", o.check,
+                                "End with a verdict, as `assay check` does: is this node good?")
+                      ->excludes(verb.get_option("--interleave"));
+    verb.add_option("--limits", o.limits,
+                    "Of --check: what a good node must reach, a file or the name of an installed "
+                    "one; any number of times [spec]")
+        ->type_name("FILE|NAME")
+        ->check(why_no_limits, "")
+        ->allow_extra_args(false)
+        ->needs(check);
     verb.add_flag("--dry-run", o.dry_run, "Show the plan and stop");
     verb.add_option("--lang", o.language, "Language of the report")
         ->check(CLI::IsMember({"en", "zh"})) // those of assay-report

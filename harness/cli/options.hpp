@@ -40,6 +40,8 @@ struct Options {
     std::string instance;
     std::string region;
     std::string zone;
+    bool check = false;                        ///< hold the run against limits
+    std::vector<std::string> limits;           ///< files, or names of installed ones
     std::string language = "en";               ///< of the report
     std::vector<std::string> keep_environment; ///< names of variables
     std::vector<std::string> fail_on;          ///< statuses: "unstable", "disturbed"

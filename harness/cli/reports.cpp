@@ -26,8 +26,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
     return pointers;
 }
 
-/// Starts a program and waits for it; its stdout goes to `output`. True if it succeeded.
-bool run_program(std::vector<std::string> arguments, int output) {
+/// Starts a program and waits for it; its stdout goes to `output`. Its exit code, or nothing if it did not end by itself.
+std::optional<int> code_of_program(std::vector<std::string> arguments, int output) {
     const auto pointers = pointers_to(arguments);
     pid_t child = 0;
     posix_spawn_file_actions_t actions{};
@@ -40,7 +40,10 @@ bool run_program(std::vector<std::string> arguments, int output) {
     if (fault == 0)
         while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
         }
-    return fault == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return fault == 0 && WIFEXITED(status) ? std::optional{WEXITSTATUS(status)} : std::nullopt;
+}
+bool run_program(std::vector<std::string> arguments, int output) {
+    return code_of_program(std::move(arguments), output) == 0;
 }
 
 } // namespace
@@ -69,6 +72,17 @@ std::optional<Reports> write_reports(const std::filesystem::path& file,
     print_error(fmt::format("assay: warning: no report was written; try `assay report {}`\n",
                             file.string()));
     return std::nullopt;
+}
+
+ExitCode check_run(const std::filesystem::path& file, const std::vector<std::string>& limits,
+                   const std::string& language, int output) {
+    std::vector<std::string> arguments{layout().programs / "assay-report", "check", file, "--lang",
+                                       language};
+    for (const auto& one : limits) arguments.insert(arguments.end(), {"--limits", one});
+    const auto code = code_of_program(std::move(arguments), output);
+    if (code) return static_cast<ExitCode>(*code);
+    print_error(fmt::format("assay: warning: no verdict; try `assay check {}`\n", file.string()));
+    return ExitCode::environment;
 }
 
 std::optional<std::filesystem::path> write_comparison(const std::vector<LabelledFile>& files,

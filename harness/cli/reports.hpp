@@ -16,8 +16,8 @@
 namespace assay::cli {
 
 /// Verbs of assay-report, which people may type after `assay` as well.
-inline constexpr std::array<std::string_view, 7> report_verbs{
-    "report", "compare", "history", "predict", "import", "export", "verify"};
+inline constexpr std::array<std::string_view, 8> report_verbs{
+    "report", "check", "compare", "history", "predict", "import", "export", "verify"};
 /// Replaces this program by assay-report in the same folder, with the same arguments. Returns only if
 /// that fails.
 ExitCode hand_over(const std::vector<std::string>& arguments);
@@ -30,6 +30,10 @@ struct Reports {
 /// Beside the result; a warning on stderr if that fails.
 std::optional<Reports> write_reports(const std::filesystem::path& file,
                                      const std::string& language);
+
+/// Its verdict by these limits on `output`, a descriptor, and the exit code that goes with it.
+ExitCode check_run(const std::filesystem::path& file, const std::vector<std::string>& limits,
+                   const std::string& language, int output);
 
 /// A run and its label.
 struct LabelledFile {

@@ -89,7 +89,13 @@ ExitCode run(const Options& options) {
     const auto reports = write_reports(outcome.file, options.language);
     show_outcome(outcome, reports, options);
     if (options.open && reports) open_in_browser(reports->html);
-    return exit_code(outcome, options.fail_on);
+    const auto code = exit_code(outcome, options.fail_on);
+    if (!options.check || code == ExitCode::interrupted || code == ExitCode::environment)
+        return code;
+    if (!options.json) print("\n");
+    const auto verdict = check_run(outcome.file, options.limits, options.language,
+                                   options.json ? STDERR_FILENO : STDOUT_FILENO);
+    return verdict == ExitCode::done && !options.fail_on.empty() ? code : verdict;
 }
 
 } // namespace assay::cli

@@ -54,7 +54,7 @@ Result<void> deliver(const Options& options, const Outputs& outputs,
         {options.csv, [&] { return outputs.csv(); }}};
     for (const auto& [path, render] : files)
         if (auto fine = check_output(path, inputs); !fine) return fine;
-    bool any_file = false;
+    bool any_file = outputs.written;
     for (const auto& [path, render] : files) {
         if (path.empty()) continue;
         const auto content = render();
@@ -63,6 +63,7 @@ Result<void> deliver(const Options& options, const Outputs& outputs,
         any_file = true;
     }
     if (options.json) return print_json(outputs.json());
+    if (outputs.brief) return print(outputs.brief());
     if (any_file) return {};
     const auto terminal = terminal_style();
     const bool all = options.all_rows || !terminal.present;

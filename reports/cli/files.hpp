@@ -29,7 +29,9 @@ Result<void> write(const std::filesystem::path& path, const Produce& produce);
 struct Outputs {
     std::function<std::vector<document::Document>()> documents;
     std::function<std::string()> json;
-    std::function<std::string()> csv; ///< empty: there is none
+    std::function<std::string()> csv;     ///< empty: there is none
+    std::function<std::string()> brief{}; ///< on stdout in place of the document
+    bool written = false;                 ///< files of its own: the document is shown only if asked
 };
 /// Writes the files that were asked for and shows the rest. None of them may be one of `inputs`.
 Result<void> deliver(const Options& options, const Outputs& outputs,

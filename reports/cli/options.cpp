@@ -18,11 +18,12 @@
 namespace assay::report {
 namespace {
 
-constexpr const char* exit_codes = "Exit codes: 0 done, 1 verification found something wrong (or "
-                                   "--fail-on worse did), 2 usage error\n"
-                                   "  or a file that cannot be read as a result, 3 nothing to "
-                                   "compare or predict, 4 an output that\n"
-                                   "  cannot be written: README, \"Exit codes\".";
+constexpr const char* exit_codes = "Exit codes: 0 done (check: PASS or WARN), 1 verification or "
+                                   "check found something wrong (or\n"
+                                   "  --fail-on worse did), 2 usage error or a file that cannot be "
+                                   "read as a result, 3 nothing to\n"
+                                   "  compare, predict or decide, 4 an output that cannot be "
+                                   "written: README, \"Exit codes\".";
 
 constexpr const char* input_help =
     "A result file, a folder (the newest run.json in it or below), or LABEL=PATH";
@@ -174,6 +175,51 @@ void add_predict(CLI::App& verb, Options& o) {
     add_texts(verb, o);
     verb.add_option("--csv", o.csv, "Write a row for each size; - is stdout")->type_name("FILE");
 }
+void add_check(CLI::App& verb, Options& o) {
+    auto& c = o.checking;
+    verb.add_option(
+            "inputs", o.inputs,
+            "Result files, folders (every run below it), globs, each with LABEL= in front or "
+            "not; all runs of a machine are judged together")
+        ->type_name("[LABEL=]PATH");
+    verb.add_option("--limits", c.limits,
+                    "What a good node must reach: a file, or the name of an installed one; a later "
+                    "one adds to the earlier ones and replaces limits of the same id [spec]")
+        ->type_name("FILE|NAME")
+        ->allow_extra_args(false);
+    verb.add_option("--campaign", c.judging.campaign, "Only runs of this campaign")
+        ->type_name("NAME");
+    verb.add_option("--filter", c.judging.filter, "Only these: KEY=A|B, KEY!=A; several: all")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+    verb.add_option("--pass-level", c.judging.levels.pass,
+                    "How often a node at its limit may pass, each check")
+        ->check(CLI::Range(1e-6, 0.5))
+        ->type_name("P")
+        ->capture_default_str();
+    verb.add_option("--fail-level", c.judging.levels.fail,
+                    "How often a good node may fail, all its checks together")
+        ->check(CLI::Range(1e-6, 0.5))
+        ->type_name("P")
+        ->capture_default_str();
+    verb.add_option("--exit-style", c.exit_style,
+                    "Exit codes and first line as a Nagios plugin or the node problem detector "
+                    "wants them")
+        ->option_text("assay|nagios|npd [assay]");
+    verb.add_flag("--advisory", c.advisory, "End with 0 and say what it would have been");
+    verb.add_flag("--self-test", c.self_test,
+                  "Judge made-up nodes with one fault each instead: is every fault noticed?");
+    verb.add_option("--junit", c.junit,
+                    "Write JUnit XML: a suite for each node, a test for each check; - is stdout")
+        ->type_name("FILE");
+    verb.add_option("--openmetrics", c.openmetrics,
+                    "Write the verdicts as gauges for Prometheus; - is stdout")
+        ->type_name("FILE");
+    add_collecting(verb, o);
+    add_page(verb, o);
+    add_texts(verb, o);
+    verb.add_option("--csv", o.csv, "Write a row for each check; - is stdout")->type_name("FILE");
+}
 void add_export(CLI::App& verb, Options& o) {
     verb.add_option("--to", o.format,
                     "csv, ndjson: one table, a row for each run, case and metric; openmetrics: the "
@@ -222,7 +268,7 @@ struct VerbDefinition {
     const char* example;
     void (*add)(CLI::App&, Options&);
 };
-constexpr std::array<VerbDefinition, 7> verbs{{
+constexpr std::array<VerbDefinition, 8> verbs{{
     {"report", &report, "Show what a run found: on the terminal, as a page, as Markdown",
      "assay-report report results\n"
      "  assay-report report results --html report.html --md report.md\n"
@@ -241,6 +287,11 @@ constexpr std::array<VerbDefinition, 7> verbs{{
      "  assay-report history results --since 2026-01-01 --fail-on worse\n"
      "  assay-report history results --by cpu --filter 'family=gemm|memory' --html history.html",
      &add_history},
+    {"check", &check_nodes, "Is this node good? Holds its runs against limits",
+     "assay-report check results\n"
+     "  assay-report check results --limits spec --limits ours.json --junit check.xml\n"
+     "  assay-report check results --limits ours.json --exit-style nagios",
+     &add_check},
     {"verify", &verify,
      "Check a result file: its schema, and every summary computed again from the batch values",
      "assay-report verify results/default/aws/c7a.large/m-5f1c/20260131/run.json", &add_inputs},
@@ -318,6 +369,14 @@ private:
             !tool_from(options_.from))
             return fmt::format("--from \"{}\" is no tool whose results are read{}", options_.from,
                                suggestion(options_.from, tool_names()));
+        if (options_.perform == &check_nodes && options_.inputs.empty() &&
+            !options_.checking.self_test)
+            return "inputs are missing: result files or folders of the nodes";
+        if (!exit_style_from(options_.checking.exit_style))
+            return fmt::format("--exit-style \"{}\" is not known; there are assay, nagios and npd",
+                               options_.checking.exit_style);
+        if (options_.json && options_.checking.exit_style != "assay")
+            return "--json and --exit-style both decide what is on stdout; give one of them";
         if (options_.perform == &export_run) return fault_of_export();
         return "";
     }

@@ -9,6 +9,8 @@
 #include "compare/comparison.hpp"
 #include "history/history.hpp"
 #include "import/import.hpp"
+#include "judge/judge.hpp"
+#include "judge/plugin.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -28,6 +30,17 @@ struct PredictWords {
     std::vector<std::string> filter;
 };
 
+/// Of check.
+struct CheckWords {
+    std::vector<std::string> limits; ///< files, or names of installed ones
+    JudgeOptions judging;
+    std::string exit_style = "assay";
+    bool advisory = false;
+    bool self_test = false;
+    std::filesystem::path junit;
+    std::filesystem::path openmetrics;
+};
+
 struct Options {
     Result<ExitCode> (*perform)(const Options&) = nullptr; ///< the verb, from verbs.hpp
     std::vector<std::string> inputs;
@@ -36,8 +49,8 @@ struct Options {
     bool all_rows = false;      ///< of long tables, on a terminal too
     std::filesystem::path markdown;
     std::filesystem::path out;
-    std::filesystem::path workbook; ///< of report, compare, history and predict
-    std::filesystem::path csv;      ///< of compare, history and predict
+    std::filesystem::path workbook; ///< of report, compare, history, predict and check
+    std::filesystem::path csv;      ///< of compare, history, predict and check
     std::string format;             ///< of export: "gbench", "csv", "ndjson", "openmetrics"
     bool columns = false;           ///< of export: show what the columns are
     bool timestamps = false;        ///< of export --to openmetrics
@@ -52,6 +65,7 @@ struct Options {
     std::string from;                    ///< the tool, found out where empty
     ImportOptions importing;             ///< of import
     PredictWords predicting;             ///< of predict
+    CheckWords checking;                 ///< of check
     std::vector<std::string> parameters; ///< NAME=VALUE
 };
 

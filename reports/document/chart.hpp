@@ -78,10 +78,12 @@ struct Ratio {
     double ratio = 1;
     std::optional<double> low{};
     std::optional<double> high{};
-    std::string outcome{}; ///< code
-    std::string text{};    ///< "1.25x [1.20, 1.30]"
+    std::string outcome{};        ///< code
+    std::string text{};           ///< "1.25x [1.20, 1.30]"
+    std::optional<double> mark{}; ///< a bound of its own
 };
 struct RatioChart {
+    bool share = false;          ///< bars from 0, in percent: a bullet chart; otherwise from 1
     std::vector<Ratio> ratios{}; ///< of one label follow each other
 };
 

@@ -74,9 +74,11 @@ void each_field(Visit&& visit, Maybe<Ratio> auto& ratio) {
     visit("high", ratio.high);
     visit("outcome", ratio.outcome);
     visit("text", ratio.text);
+    visit("mark", ratio.mark);
 }
 template <class Visit>
 void each_field(Visit&& visit, Maybe<RatioChart> auto& chart) {
+    visit("share", chart.share);
     visit("ratios", chart.ratios);
 }
 template <class Visit>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What every report consists of, whatever it is about and however it is shown: a title, a verdict, and sections of
-// facts, findings, tables, charts and paragraphs. Builders (report, compare, history, predict) make a Document of what
+// facts, findings, tables, charts and paragraphs. Builders (report, compare, history, predict, judge) make a Document of what
 // they found; the writers (write/) show any Document in one format. Every text is plain (base/console.hpp): a writer adds
 // the quoting of its format and nothing else. Numbers are in SI base units.
 
@@ -142,11 +142,14 @@ struct Section {
 };
 
 struct Document {
-    std::string kind{};   ///< "report", "comparison", "history", "prediction": for programs
+    std::string
+        kind{}; ///< "report", "comparison", "history", "prediction", "acceptance": for programs
     std::string kicker{}; ///< above the title, in words: "Comparison"
     std::string title{};
     std::string sub{};     ///< below it: what and when, one line
     std::string verdict{}; ///< the answer, one or two sentences; also the title of the window
+    std::vector<std::string>
+        lead{}; ///< below the verdict, a line each; cut on a terminal, so said again in full
     Tone tone = Tone::plain;
     std::vector<Section> sections{};
     std::vector<Paragraph> foot{};    ///< the method, at the end

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -66,25 +67,16 @@ std::string escaped(std::string_view text) {
     return out;
 }
 
-using Labels = std::vector<std::pair<std::string_view, std::string>>;
-std::string to_text(const Labels& labels) {
-    std::string out;
-    for (const auto& [name, value] : labels)
-        if (!value.empty())
-            out += fmt::format("{}{}=\"{}\"", out.empty() ? "" : ",", name, escaped(value));
-    return out;
-}
-
 std::string labels_of(const record::Run& run, const record::Case& c) {
-    return to_text({{"machine", run.machine.id},
-                    {"provider", run.machine.provider},
-                    {"instance_type", run.machine.instance},
-                    {"benchmark", c.benchmark},
-                    {"version", std::to_string(c.version)},
-                    {"device", record::words_of(c.place)},
-                    {"library", c.library},
-                    {"parameters", joined(c.parameters)},
-                    {"conditions", joined(record::conditions(c, run.machine))}});
+    return Gauges::labels({{"machine", run.machine.id},
+                           {"provider", run.machine.provider},
+                           {"instance_type", run.machine.instance},
+                           {"benchmark", c.benchmark},
+                           {"version", std::to_string(c.version)},
+                           {"device", record::words_of(c.place)},
+                           {"library", c.library},
+                           {"parameters", joined(c.parameters)},
+                           {"conditions", joined(record::conditions(c, run.machine))}});
 }
 
 struct Sample {
@@ -105,10 +97,10 @@ public:
     Samples(const record::Run& run, const record::Case& c) : started_{seconds_of(run.started)} {
         const auto* primary = headline(c);
         add({"case_measured", "", "has the case a value?",
-             to_text({{"status", std::string{record::to_string(c.status)}},
-                      {"reason_code", c.reason_code == record::ReasonCode::none
-                                          ? ""
-                                          : std::string{record::to_string(c.reason_code)}}}),
+             Gauges::labels({{"status", std::string{record::to_string(c.status)}},
+                             {"reason_code", c.reason_code == record::ReasonCode::none
+                                                 ? ""
+                                                 : std::string{record::to_string(c.reason_code)}}}),
              primary == nullptr ? 0.0 : 1.0});
         if (started_) add({"run_time", "seconds", "start of the run, since 1970", "", *started_});
         if (primary == nullptr) return;
@@ -140,18 +132,45 @@ private:
             highest = std::max(*value, highest.value_or(*value));
         }
         for (const auto& [cells, value] : {std::pair{"lowest", lowest}, {"highest", highest}})
-            if (value) add_metric(table.metric, table.unit, to_text({{"cells", cells}}), *value);
+            if (value)
+                add_metric(table.metric, table.unit, Gauges::labels({{"cells", cells}}), *value);
     }
 
     std::optional<double> started_;
     std::vector<Sample> samples_;
 };
 
-struct Family {
-    std::string unit, help, samples;
-};
-
 } // namespace
+
+std::string Gauges::labels(const Labels& labels) {
+    std::string out;
+    for (const auto& [name, value] : labels)
+        if (!value.empty())
+            out += fmt::format("{}{}=\"{}\"", out.empty() ? "" : ",", name, escaped(value));
+    return out;
+}
+
+void Gauges::add(std::string_view name, std::string_view unit, std::string_view help,
+                 std::string_view labels, double value, std::optional<double> timestamp) {
+    const auto full = fmt::format("assay_{}{}{}", name, unit.empty() ? "" : "_", unit);
+    auto found = families_.find(full);
+    if (found == families_.end())
+        found = families_.emplace(full, Family{std::string{unit}, std::string{help}, ""}).first;
+    auto out = std::back_inserter(found->second.samples);
+    fmt::format_to(out, "{}{{{}}} {}", full, labels, value);
+    if (timestamp) fmt::format_to(out, " {}", *timestamp);
+    found->second.samples += '\n';
+}
+
+std::string Gauges::text() const {
+    std::string out;
+    for (const auto& [name, family] : families_) {
+        out += fmt::format("# TYPE {} gauge\n", name);
+        if (!family.unit.empty()) out += fmt::format("# UNIT {} {}\n", name, family.unit);
+        out += fmt::format("# HELP {} {}\n{}", name, escaped(family.help), family.samples);
+    }
+    return out + "# EOF\n";
+}
 
 std::string openmetrics_unit(std::string_view unit) {
     std::string out;
@@ -176,28 +195,13 @@ std::string to_openmetrics(const FoundFiles& files, const OpenMetricsOptions& op
         }
         return true;
     });
-    std::map<std::string, Family> families;
+    Gauges gauges;
     for (const auto& [labels, newest] : series)
-        for (const auto& sample : newest.samples) {
-            const auto name = fmt::format("assay_{}{}{}", sample.name,
-                                          sample.unit.empty() ? "" : "_", sample.unit);
-            auto& family = families[name];
-            family.unit = sample.unit;
-            family.help = sample.help;
-            family.samples +=
-                fmt::format("{}{{{}{}{}}} {}", name, labels, sample.labels.empty() ? "" : ",",
-                            sample.labels, sample.value);
-            if (options.timestamps && newest.started)
-                family.samples += fmt::format(" {}", *newest.started);
-            family.samples += '\n';
-        }
-    std::string out;
-    for (const auto& [name, family] : families) {
-        out += fmt::format("# TYPE {} gauge\n", name);
-        if (!family.unit.empty()) out += fmt::format("# UNIT {} {}\n", name, family.unit);
-        out += fmt::format("# HELP {} {}\n{}", name, escaped(family.help), family.samples);
-    }
-    return out + "# EOF\n";
+        for (const auto& sample : newest.samples)
+            gauges.add(sample.name, sample.unit, sample.help,
+                       sample.labels.empty() ? labels : fmt::format("{},{}", labels, sample.labels),
+                       sample.value, options.timestamps ? newest.started : std::nullopt);
+    return gauges.text();
 }
 
 } // namespace assay::report

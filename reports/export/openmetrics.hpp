@@ -13,10 +13,32 @@
 
 #include "export/each_run.hpp"
 
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace assay::report {
+
+/// Gauges in OpenMetrics text: samples of one name together, names in order.
+class Gauges {
+public:
+    /// name="value" of labels, escaped; those without a value are left out.
+    using Labels = std::vector<std::pair<std::string_view, std::string>>;
+    static std::string labels(const Labels& labels);
+    /// "assay_NAME_UNIT"; `labels` as made by labels().
+    void add(std::string_view name, std::string_view unit, std::string_view help,
+             std::string_view labels, double value, std::optional<double> timestamp = {});
+    std::string text() const;
+
+private:
+    struct Family {
+        std::string unit, help, samples;
+    };
+    std::map<std::string, Family, std::less<>> families_;
+};
 
 struct OpenMetricsOptions {
     bool timestamps =

@@ -138,7 +138,7 @@ struct Missing {
 };
 
 /// How a group of cases was checked.
-struct Check {
+struct CheckedCase {
     std::string what; ///< the case
     std::string error;
     std::string bound;
@@ -149,7 +149,7 @@ struct CheckGroup {
     std::string benchmark;
     std::string method;
     std::string outcome; ///< "12 of 12 passed; the largest error was 34% of its bound"
-    std::vector<Check> checks;
+    std::vector<CheckedCase> checks;
     std::size_t passed = 0;
     std::size_t total = 0; ///< more than are listed in a large run
     double largest = 0;    ///< error as a share of its bound, among those that passed

@@ -243,6 +243,8 @@ void add(HtmlBody& body, Printer& printer, const Document& document, std::size_t
         document.tone == Tone::plain ? std::string{}
                                      : fmt::format(" class=\"{}\"", to_string(document.tone)),
         escape_html(answered ? document.verdict : document.title));
+    for (const auto& line : document.lead)
+        out += fmt::format("<p class=\"lead\">{}</p>\n", escape_html(line));
     if (answered) out += fmt::format("<p class=\"sub\">{}</p>\n", escape_html(document.title));
     if (!document.sub.empty())
         out += fmt::format("<p class=\"sub\">{}</p>\n", escape_html(document.sub));

@@ -132,6 +132,7 @@ std::string to_markdown(std::span<const Document> documents) {
         if (!out.empty()) out += "\n---\n\n";
         out += fmt::format("# {}\n", quote(document.title));
         if (!document.verdict.empty()) out += fmt::format("\n**{}**\n", quote(document.verdict));
+        for (const auto& line : document.lead) out += fmt::format("\n{}\n", quote(line));
         if (!document.sub.empty()) out += fmt::format("\n{}\n", quote(document.sub));
         for (const auto& section : document.sections) {
             if (section.heading) out += fmt::format("\n## {}\n", quote(section.title));

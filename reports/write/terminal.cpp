@@ -358,6 +358,7 @@ void print(Lines& page, const Document& document, std::size_t most_rows) {
     if (!document.verdict.empty()) {
         for (const auto& line : wrap(document.verdict, page.width()))
             page.line(page.paint(Paint::bold, painted(page, document.tone, line)));
+        for (const auto& line : document.lead) page.line(cut(line, page.width()));
         page.line();
     }
     page.paragraph("", 0, document.title);

@@ -202,6 +202,7 @@ Result<std::string> to_workbook(std::span<const Document> documents) {
     for (const auto& document : documents) {
         summary(Section{.title = document.kicker});
         summary.line(document.title, document.verdict, document.sub);
+        for (const auto& line : document.lead) summary.line("", line);
         for (const auto& section : document.sections) {
             summary(section);
             for (const auto& block : section.blocks) {

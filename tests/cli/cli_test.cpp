@@ -418,6 +418,21 @@ TEST(Cli, AFolderMayBeginWithADash) {
     EXPECT_EQ(files_named(folder, "report.html").size(), 1U) << outcome.error;
 }
 
+TEST(Cli, ARunMayEndWithAVerdict) {
+    const Folder folder;
+    const auto limits = folder.write("limits.json", R"({"schema": "assay.limits/1", "name": "ours",
+        "limits": [], "expect": [{"expect": ["gpu=64"]}]})");
+    auto arguments = short_run(folder);
+    arguments.insert(arguments.end(), {"--check", "--limits", folder.path() / "absent.json"});
+    EXPECT_EQ(run(arguments).code, 2);
+    EXPECT_EQ(files_named(folder, "run.json").size(), 0U) << "refused before it measured";
+    arguments.back() = limits;
+    const auto outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 1) << outcome.error;
+    EXPECT_THAT(outcome.output, HasSubstr("FAIL: "));
+    EXPECT_EQ(files_named(folder, "run.json").size(), 1U);
+}
+
 TEST(Cli, ARunLeavesResultAndSummary) {
     const Folder folder;
     auto arguments = short_run(folder);

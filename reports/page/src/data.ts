@@ -85,10 +85,12 @@ export interface Ratio {
   high: Maybe;
   outcome: string;
   text: string;
+  mark: Maybe;
 }
 
 export interface RatioChart {
   kind: "ratios";
+  share: boolean;
   ratios: Ratio[];
 }
 

@@ -25,7 +25,7 @@ export function tableOf(data: ChartData, sides: string[]): Table {
         ...data.bandwidths.map(({ name, value }) => ({ label: name, intensity: null, value, unit: "B/s" })),
       ];
     case "ratios":
-      return data.ratios.map((one) => ({ label: one.label, ...side(one.side), baseline: sides[0] ?? "", ratio: one.ratio, low: one.low, high: one.high, outcome: one.outcome }));
+      return data.ratios.map((one) => ({ label: one.label, ...side(one.side), ...(data.share ? { text: one.text } : { baseline: sides[0] ?? "" }), ratio: one.ratio, low: one.low, high: one.high, ...(data.share ? { bound: one.mark } : {}), outcome: one.outcome }));
     case "time":
       return data.points.map(({ seconds, value, low, high, label }) => ({ date: new Date(seconds * 1000).toISOString(), label, value, low, high, unit: data.unit }));
   }

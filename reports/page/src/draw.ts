@@ -85,6 +85,7 @@ export interface Bar {
   high: number | null;
   colour: string;
   faded: boolean;
+  mark?: number | null; // a bound of its own, drawn across the lane
 }
 export interface BarRow {
   name: string;
@@ -128,6 +129,10 @@ export function barSeries(colours: Theme, rows: BarRow[], bars: Bar[], lanes: nu
       const high = api.coord([bar.high, top])[0];
       children.push(line(low, middle, high, middle, colours.ink, 1.5), line(low, y + 1, low, bottom - 1, colours.ink, 1.5),
         line(high, y + 1, high, bottom - 1, colours.ink, 1.5));
+    }
+    if (typeof bar.mark === "number") {
+      const at = api.coord([bar.mark, top])[0];
+      children.push(line(at, y - 3, at, bottom + 3, colours.ink, 3));
     }
     return { type: "group", children };
   };

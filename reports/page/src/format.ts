@@ -42,6 +42,8 @@ export function ratio(value: number): string {
   return value >= 9.95 ? `${value.toFixed(1)}x` : `${value.toFixed(2)}x`;
 }
 
+export const percent = (share: number): string => `${Number((share * 100).toPrecision(3))}%`;
+
 /** 2026-03-31; UTC, as everything that is recorded. */
 export const day = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);
 

@@ -190,7 +190,7 @@ function start(page: Page): void {
       part.link.hidden = !visible;
     }
     nothing.hidden = fitting > 0 || total === 0;
-    tools.say(t("counted", fitting, count("cases", total)));
+    tools.say(total === 0 ? "" : t("counted", fitting, count("cases", total)));
     hide(store.state, shown.view);
     if (what.has("sort") || what.has("down")) shown.sorting.apply();
     if (what.has("hiddenSides")) for (const chart of shown.charts) chart.update();

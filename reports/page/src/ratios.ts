@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ratios as bars from 1.0, with their intervals and the band in which a change is too small to be called.
+// Ratios as bars from 1.0, with their intervals; or shares as bars from 0 with a mark at the bound of each.
 
 import { tooltip, type Spec } from "./chart";
 import type { Sides } from "./charts";
 import type { Maybe, Ratio, RatioChart } from "./data";
 import { h } from "./dom";
 import { axis, barGrid, barSeries, downwards, rowHeight, type Bar } from "./draw";
-import { ratio, span } from "./format";
+import { percent, ratio, span } from "./format";
 import { outcomeWord, t } from "./text";
 
 const widest = 64; // times: what lies beyond is cut off, with its figure beside it
@@ -19,6 +19,9 @@ function wide(end: Maybe, value: number): number {
 }
 
 export function ratios(data: RatioChart, { names: sides, hue }: Sides, shown: (side: number) => boolean): Spec {
+  const good = new Set(["better", "PASS"]);
+  const bad = new Set(["worse", "FAIL", "ERROR"]);
+  const said = data.share ? percent : ratio;
   const visible = (): Ratio[] => data.ratios.filter((one) => one.ratio > 0 && shown(one.side));
   const shownSides = [...new Set(data.ratios.map((one) => one.side))].sort((a, b) => a - b);
   const legend = h("ul", { class: "legend" }, ...shownSides.map((side) => h("li", { class: `side-${side}` }, h("span", { class: `key c${hue(side) % 6}`, "aria-hidden": "true" }), sides[side - 1])));
@@ -32,27 +35,28 @@ export function ratios(data: RatioChart, { names: sides, hue }: Sides, shown: (s
         const row = names.indexOf(one.label);
         const at = lane.get(one.label) ?? 0;
         lane.set(one.label, at + 1);
-        const ink = sides.length > 2 ? colours.sides[hue(one.side) % 6] : one.outcome === "better" ? colours.good : one.outcome === "worse" ? colours.bad : colours.soft;
-        return { row, lane: at, value: one.ratio, low: one.low, high: one.high, colour: ink as string, faded: one.outcome !== "better" && one.outcome !== "worse" };
+        const ink = sides.length > 2 ? colours.sides[hue(one.side) % 6] : good.has(one.outcome) ? colours.good : bad.has(one.outcome) ? colours.bad : colours.soft;
+        return { row, lane: at, value: one.ratio, low: one.low, high: one.high, colour: ink as string, faded: !good.has(one.outcome) && !bad.has(one.outcome), mark: one.mark };
       });
       const lanes = Math.max(1, ...lane.values());
       const inside = (value: number): number => Math.min(widest, Math.max(1 / widest, value));
-      const ends = bars.flatMap((bar) => [bar.value, wide(bar.low, bar.value), wide(bar.high, bar.value)]).map(inside);
+      const ends = bars.flatMap((bar) => [bar.value, bar.mark ?? bar.value, wide(bar.low, bar.value), wide(bar.high, bar.value)]).map(inside);
       const most = Math.max(1.03, ...ends);
-      const least = Math.min(0.97, ...ends);
-      const log = most / least > 3;
+      const least = data.share ? 0 : Math.min(0.97, ...ends);
+      const log = !data.share && most / least > 3;
       const margin = log ? 1.08 : 1;
       const height = names.length * rowHeight(lanes);
-      const rows = names.map((name) => ({ name, value: sides.length === 2 ? (all.find((one) => one.label === name)?.text ?? "") : "" }));
-      const [series, labels] = barSeries(colours, rows, bars, lanes, 1);
+      const rows = names.map((name) => ({ name, value: sides.length === 2 || data.share ? (all.find((one) => one.label === name)?.text ?? "") : "" }));
+      const [series, labels] = barSeries(colours, rows, bars, lanes, data.share ? 0 : 1);
       return {
         height: height + 30,
         option: {
           grid: barGrid,
-          xAxis: axis(colours, { format: ratio, min: log ? least / margin : least - (most - least) * 0.04, max: log ? most * margin : most + (most - least) * 0.04, log: log ? 2 : undefined }),
+          xAxis: axis(colours, { format: said, edge: data.share, min: data.share ? 0 : log ? least / margin : least - (most - least) * 0.04, max: log ? most * margin : most + (most - least) * 0.04, log: log ? 2 : undefined }),
           yAxis: downwards(height),
           tooltip: tooltip(colours, (_, index) => {
             const one = all[index];
+            if (one && data.share) return [one.label, said(one.ratio), one.text];
             return one ? [one.label, sides[one.side - 1], `${outcomeWord(one.outcome)}: ${one.text}`] : [];
           }),
           series: [
@@ -63,8 +67,8 @@ export function ratios(data: RatioChart, { names: sides, hue }: Sides, shown: (s
       };
     },
     figures: () => ({
-      head: [t("case_title"), t("sides"), t("ratio"), t("interval")],
-      rows: visible().map((one) => [one.label, sides[one.side - 1] ?? "", ratio(one.ratio), span(one.low, one.high, (end) => end.toFixed(2))]),
+      head: [t("case_title"), data.share ? t("value") : t("sides"), t("ratio"), t("interval")],
+      rows: visible().map((one) => [one.label, data.share ? one.text : (sides[one.side - 1] ?? ""), said(one.ratio), span(one.low, one.high, (end) => (data.share ? percent(end) : end.toFixed(2)))]),
     }),
   };
 }

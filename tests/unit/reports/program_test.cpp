@@ -400,8 +400,39 @@ TEST_F(ProgramTest, ImportsWhatItUnderstandsAndRefusesTheRestInOneMessage) {
     EXPECT_THAT(report.output, HasSubstr("18.4 GB/s")); // 1.75 * 2^20 B / 100 us
 }
 
+TEST_F(ProgramTest, ChecksNodesAndEndsWithTheirVerdict) {
+    std::ofstream{folder_ / "limits.json"} << R"({"schema": "assay.limits/1", "name": "ours",
+        "expect": [{"expect": ["cores>=1"]}], "limits": []})";
+    const auto parts = [&](const std::string& expected, const std::string& more) {
+        std::ofstream{folder_ / "parts.json"}
+            << R"({"schema": "assay.limits/1", "name": "parts", "limits": [], "expect": [{"expect": [")" +
+                   expected + "\"]}]}";
+        return call("check results --limits limits.json --limits parts.json " + more);
+    };
+    const auto failed = parts("gpu=64", "--junit v.xml --openmetrics v.prom --html v.html --md -");
+    EXPECT_EQ(failed.code, 1) << failed.output;
+    EXPECT_THAT(failed.output, AllOf(HasSubstr("FAIL"), HasSubstr("gpu=64")));
+    EXPECT_THAT(content(folder_ / "v.xml"), HasSubstr("type=\"part_missing\""));
+    EXPECT_THAT(content(folder_ / "v.prom"), HasSubstr("# EOF"));
+    EXPECT_EQ(parts("gpu=64", "--exit-style nagios").code, 2);
+    EXPECT_EQ(parts("gpu=64", "--exit-style npd").code, 1);
+    const auto advisory = parts("gpu=64", "--advisory");
+    EXPECT_EQ(advisory.code, 0);
+    EXPECT_THAT(advisory.output, HasSubstr("instead of 1"));
+    EXPECT_EQ(parts("gpus", "").code, 2);
+    EXPECT_EQ(call("check").code, 2);
+    const auto itself = call("check --self-test");
+    EXPECT_EQ(itself.code, 0) << itself.output;
+    EXPECT_THAT(itself.output, HasSubstr("below_limit"));
+    EXPECT_EQ(call("check results --limits absent.json").code, 2);
+    EXPECT_EQ(call("check results --limits absent.json --exit-style nagios").code, 3);
+    EXPECT_EQ(call("check results --limits limits.json --exit-style icinga").code, 2);
+    EXPECT_EQ(call("check results --limits limits.json --csv limits.json").code, 2);
+    EXPECT_EQ(call("check results --limits limits.json --junit results/one/run.json").code, 2);
+}
+
 TEST_F(ProgramTest, HelpHasAnExampleForEveryVerb) {
-    for (const char* verb : {"report", "verify", "export", "predict"}) {
+    for (const char* verb : {"report", "verify", "export", "predict", "check"}) {
         const auto ended = call(std::string{verb} + " --help");
         EXPECT_EQ(ended.code, 0);
         EXPECT_THAT(ended.output, HasSubstr(std::string{"assay-report "} + verb + " "));

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "judge/document.hpp"
+
+#include "judge/words.hpp"
+#include "language/language.hpp"
+#include "record/format.hpp"
+#include "report/text.hpp"
+#include "report/words.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+using namespace document;
+using record::human;
+using record::human_percent;
+using Shown = document::Cell;
+
+constexpr std::size_t detailed = 10; // nodes whose checks are shown
+constexpr std::size_t listed = 8;    // problems, replaced limits
+
+Shown number(const std::optional<double>& value, const std::string& unit, std::string text) {
+    if (!value || !std::isfinite(*value)) return {};
+    return {.text = std::move(text), .number = *value, .unit = unit};
+}
+Shown count(std::size_t value) {
+    return number(static_cast<double>(value), unit_count, std::to_string(value));
+}
+Shown share(const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? number(value, unit_share, human_percent(*value))
+                                          : Shown{};
+}
+Shown probability(const std::optional<double>& value) {
+    return value ? number(value, unit_p, fmt::format("{:.2g}", *value)) : Shown{};
+}
+std::string quantity(double value, const std::string& unit) {
+    return unit.empty() ? fmt::format("{:.3g}", value) : human(value, unit);
+}
+/// Numbers without a unit have none in a workbook either.
+std::string unit_of(const Check& check) { return check.unit.empty() ? unit_ratio : check.unit; }
+
+Shown outcome_cell(Outcome outcome) {
+    return {.text = outcome_in_words(outcome), .tone = tone_of(outcome)};
+}
+
+Shown value_cell(const Check& check) {
+    if (!check.value || !std::isfinite(*check.value)) return {};
+    auto cell = number(check.value, unit_of(check), quantity(*check.value, check.unit));
+    cell.low = check.low;
+    cell.high = check.high;
+    if (check.low && check.high && *check.value != 0)
+        cell.detail = fmt::format(
+            "±{}", human_percent((*check.high - *check.low) / 2 / std::fabs(*check.value)));
+    return cell;
+}
+
+std::string title_of(const Judgement& judgement) {
+    return judgement.nodes.size() == 1
+               ? say<text::judge::title>(name_of(judgement, judgement.nodes.front()))
+               : say<text::judge::title_of_nodes>(judgement.nodes.size());
+}
+
+std::string kind_in_words(LimitKind kind) {
+    switch (kind) {
+    case LimitKind::spec:
+        return say<text::judge::kind_spec>();
+    case LimitKind::fleet:
+        return say<text::judge::kind_fleet>();
+    case LimitKind::contract:
+        break;
+    }
+    return say<text::judge::kind_contract>();
+}
+
+class Builder {
+public:
+    explicit Builder(const Judgement& judgement)
+        : judgement_{judgement}, nodes_{judgement.nodes}, one_{nodes_.size() == 1} {}
+
+    Document build() const {
+        auto answer = answer_of(judgement_);
+        Document document{.kind = "acceptance",
+                          .kicker = say<text::judge::kicker>(),
+                          .title = title_of(judgement_),
+                          .verdict = std::move(answer.verdict),
+                          .lead = {std::move(answer.worst), std::move(answer.missing)},
+                          .tone = tone_of(judgement_.outcome)};
+        std::vector<std::string> names;
+        for (const auto& name : judgement_.limits.names) names.push_back(plain(name, 100));
+        document.sub = say<text::judge::sub>(list_of(names, listed));
+        if (one_)
+            add_node(document, nodes_.front());
+        else
+            add_nodes(document);
+        add_waivers(document);
+        add_limits(document);
+        add_problems(document);
+        for (auto& text : {say<text::judge::levels>(human_percent(judgement_.levels.pass),
+                                                    human_percent(judgement_.levels.fail)),
+                           say<text::judge::looks>()})
+            document.foot.push_back({.text = text, .tone = Tone::quiet});
+        return document;
+    }
+
+private:
+    // -- nodes --
+
+    void add_nodes(Document& document) const {
+        std::vector<const Node*> wrong;
+        for (const auto& node : nodes_)
+            if (node.outcome != Outcome::pass) wrong.push_back(&node);
+        if (!wrong.empty()) {
+            document.sections.push_back({.title = say<text::judge::not_pass>(),
+                                         .question = say<text::judge::not_pass_question>(),
+                                         .blocks = {findings_of(wrong)}});
+            const auto shown = std::min(wrong.size(), detailed);
+            for (std::size_t i = 0; i < shown; ++i) add_wrong(document, *wrong[i]);
+            if (wrong.size() > shown)
+                document.sections.back().blocks.emplace_back(
+                    Paragraph{.text = say_count<text::judge::more_nodes>(wrong.size() - shown),
+                              .tone = Tone::quiet});
+        }
+        document.sections.push_back({.title = say<text::judge::nodes>(), .blocks = {all_nodes()}});
+    }
+
+    Table findings_of(const std::vector<const Node*>& wrong) const {
+        Table table{.columns = {{.title = say<text::judge::node>()},
+                                {.title = say<text::judge::outcome>()},
+                                {.title = say<text::judge::finding>()},
+                                {.title = say<text::judge::cause>(), .data = true},
+                                {.title = say<text::judge::action>(), .data = true}},
+                    .sheet = say<text::judge::not_pass>()};
+        for (const auto* node : wrong) {
+            Row row{.cells = {{.text = name_of(judgement_, *node)}, outcome_cell(node->outcome)},
+                    .tags = {.outcomes = {std::string{to_string(node->outcome)}}}};
+            const auto* worst = worst_of(*node);
+            const auto next = worst == nullptr ? "" : next_of(judgement_, *worst);
+            row.cells.push_back(worst == nullptr
+                                    ? Shown{}
+                                    : Shown{.text = finding_of(judgement_, *worst),
+                                            .notes = next.empty() ? std::vector<std::string>{}
+                                                                  : std::vector{next}});
+            row.cells.push_back(
+                {.text = worst == nullptr ? "" : std::string{to_string(worst->cause)}});
+            row.cells.push_back(
+                {.text = worst == nullptr ? "" : std::string{to_string(worst->action)}});
+            table.rows.push_back(std::move(row));
+        }
+        return table;
+    }
+
+    Table all_nodes() const {
+        Table table{
+            .columns = {{.title = say<text::judge::node>()},
+                        {.title = say<text::judge::outcome>()},
+                        {.title = say<text::judge::coverage_title>(), .numeric = true},
+                        {.title = say<text::judge::runs>(), .numeric = true, .rank = 2},
+                        {.title = say<text::judge::not_judged>(), .numeric = true, .rank = 3},
+                        {.title = say<text::judge::newest>(), .rank = 1}},
+            .sheet = say<text::judge::nodes>()};
+        for (const auto& node : nodes_)
+            table.rows.push_back(
+                {.cells = {{.text = name_of(judgement_, node)},
+                           outcome_cell(node.outcome),
+                           number(node.required == 0 ? 0
+                                                     : static_cast<double>(node.ran) /
+                                                           static_cast<double>(node.required),
+                                  unit_share, say<text::judge::of>(node.ran, node.required)),
+                           count(node.runs.size()),
+                           count(node.not_judged),
+                           {.text = newest_of(node)}},
+                 .tags = {.outcomes = {std::string{to_string(node.outcome)}}}});
+        return table;
+    }
+
+    std::string newest_of(const Node& node) const {
+        if (node.runs.empty()) return "";
+        return plain(judgement_.collection.runs[node.runs.back()].started, 10);
+    }
+
+    /// What is wrong with one of many.
+    void add_wrong(Document& document, const Node& node) const {
+        Section section{.title = say<text::judge::verdict>(outcome_in_words(node.outcome),
+                                                           name_of(judgement_, node))};
+        std::vector<const Check*> wrong;
+        for (const auto& check : node.checks)
+            if (check.outcome != Outcome::pass && check.outcome != Outcome::skip)
+                wrong.push_back(&check);
+        section.blocks.emplace_back(table_of(wrong, true));
+        if (const auto rest = node.checks.size() - wrong.size(); rest > 0)
+            section.blocks.emplace_back(
+                Paragraph{.text = say_count<text::judge::others_pass>(rest), .tone = Tone::quiet});
+        document.sections.push_back(std::move(section));
+    }
+
+    // -- one node --
+
+    void add_node(Document& document, const Node& node) const {
+        static const std::pair<std::string (*)(), std::string (*)()> titles[stages] = {
+            {&say<text::judge::setup>, &say<text::judge::setup_question>},
+            {&say<text::judge::correctness>, &say<text::judge::correctness_question>},
+            {&say<text::judge::telemetry>, &say<text::judge::telemetry_question>},
+            {&say<text::judge::speed>, &say<text::judge::speed_question>}};
+        if (node.before_repair > 0)
+            document.sections.push_back(
+                {.title = say<text::judge::runs>(),
+                 .blocks = {Paragraph{.text = say_count<text::judge::repaired>(
+                                          node.before_repair, plain(node.repair, 100))}},
+                 .heading = false});
+        for (std::size_t stage = 0; stage < stages; ++stage) {
+            std::vector<const Check*> checks;
+            for (const auto& check : node.checks)
+                if (stage_of(check) == static_cast<Stage>(stage)) checks.push_back(&check);
+            if (checks.empty()) continue;
+            Section section{.title = titles[stage].first(), .question = titles[stage].second()};
+            const bool speed = static_cast<Stage>(stage) == Stage::speed;
+            if (speed)
+                for (const bool of_peak : {true, false})
+                    if (auto chart = chart_of(checks, of_peak);
+                        !std::get<RatioChart>(chart.data).ratios.empty())
+                        section.blocks.emplace_back(std::move(chart));
+            section.blocks.emplace_back(table_of(checks, speed));
+            document.sections.push_back(std::move(section));
+        }
+        add_siblings(document, node);
+    }
+
+    Table table_of(const std::vector<const Check*>& checks, bool values) const {
+        Table table{.columns = {{.title = say<text::judge::check>()},
+                                {.title = say<text::judge::outcome>()}}};
+        const auto add = [&](std::string title, std::uint8_t rank, std::string key = "") {
+            table.columns.push_back(
+                {.title = std::move(title), .numeric = true, .rank = rank, .key = std::move(key)});
+        };
+        if (values) {
+            add(say<text::judge::value>(), 0, "value");
+            add(say<text::judge::bar>(), 0);
+            add(say<text::judge::of_bar>(), 4, "ratio");
+            add(say<text::judge::of_peak>(), 1);
+            add(say<text::judge::of_fleet>(), 2);
+            add(say<text::judge::of_contract>(), 3);
+            add(say<text::judge::replicas>(), 5);
+            table.columns.push_back({.title = say<text::judge::p_pass>(), .data = true});
+            table.columns.push_back({.title = say<text::judge::p_fail>(), .data = true});
+        } else {
+            table.columns.push_back({.title = say<text::judge::found>(), .rank = 1});
+        }
+        table.columns.push_back({.title = say<text::judge::limit>(), .data = true});
+        table.columns.push_back({.title = say<text::judge::cause>(), .data = true});
+        table.columns.push_back({.title = say<text::judge::blame>(), .data = true});
+        table.columns.push_back({.title = say<text::judge::action>(), .data = true});
+        table.sheet = values ? say<text::judge::speed>() : say<text::judge::setup>();
+        for (const auto* check : checks) table.rows.push_back(row_of(*check, values));
+        return table;
+    }
+
+    Row row_of(const Check& check, bool values) const {
+        Row row{.cells = {{.text = name_of(judgement_, check)}, outcome_cell(check.outcome)},
+                .tags = {.outcomes = {std::string{to_string(check.outcome)}}}};
+        auto& cells = row.cells;
+        if (check.series) {
+            const auto& series = judgement_.collection.series[*check.series];
+            row.tags.family = family_of(series.benchmark);
+            row.tags.libraries = {plain(series.library, 60)};
+        }
+        if (values) {
+            cells.push_back(value_cell(check));
+            cells.push_back(check.bound ? number(check.bound, unit_of(check), bar_in_words(check))
+                                        : Shown{});
+            cells.push_back(share(share_of_bar(check)));
+            cells.push_back(share(check.beside.of_datasheet));
+            auto fleet = share(check.beside.of_fleet);
+            if (check.beside.slower && check.beside.nodes && *check.beside.nodes > 1)
+                fleet.detail = say<text::judge::of>(*check.beside.slower, *check.beside.nodes);
+            cells.push_back(std::move(fleet));
+            cells.push_back(share(check.beside.of_contract));
+            cells.push_back(check.replicas == 0 ? Shown{} : count(check.replicas));
+            cells.push_back(probability(check.p_pass));
+            cells.push_back(probability(check.p_fail));
+        } else {
+            cells.push_back({.text = plain(check.detail, 300)});
+        }
+        for (const auto text : {std::string_view{check.id}, to_string(check.cause),
+                                to_string(meaning_of(check.cause).blame), to_string(check.action)})
+            cells.push_back({.text = text == "none" ? "" : plain(text, 200)});
+        if (check.cause != Cause::none) cells.front().notes = notes_of(check, values);
+        return row;
+    }
+
+    std::vector<std::string> notes_of(const Check& check, bool values) const {
+        std::vector<std::string> notes;
+        auto sentence = explained(judgement_, check);
+        if (values && !check.detail.empty())
+            sentence = sentences({as_sentence(plain(check.detail, 300)), sentence});
+        if (!sentence.empty()) notes.push_back(std::move(sentence));
+        return notes;
+    }
+
+    /// Values beside their bounds: as shares of the data sheet's bound, or of the bar where there is none.
+    Chart chart_of(const std::vector<const Check*>& checks, bool of_peak) const {
+        RatioChart data{.share = true};
+        for (const auto* check : checks) {
+            const auto of_bar = share_of_bar(*check);
+            const auto& peak = check->beside.of_datasheet;
+            if (!of_bar || of_peak != (peak && *peak > 0)) continue;
+            const double value = of_peak ? *peak : *of_bar;
+            Ratio ratio{.label = name_of(judgement_, *check),
+                        .ratio = value,
+                        .outcome = std::string{to_string(check->outcome)},
+                        .text = join({outcome_in_words(check->outcome),
+                                      quantity(*check->value, check->unit), bar_in_words(*check)})};
+            ratio.mark = value / *of_bar;
+            if (check->low && check->high && *check->low > 0 && *check->high > 0) {
+                ratio.low = value * (check->at_least ? *check->low / *check->value
+                                                     : *check->value / *check->high);
+                ratio.high = value * (check->at_least ? *check->high / *check->value
+                                                      : *check->value / *check->low);
+            }
+            data.ratios.push_back(std::move(ratio));
+        }
+        return {.title = of_peak ? say<text::judge::chart_peak>() : say<text::judge::chart_bar>(),
+                .caption = of_peak ? say<text::judge::chart_peak_caption>()
+                                   : say<text::judge::chart_bar_caption>(),
+                .data = std::move(data)};
+    }
+
+    /// Devices that measured the same, a column each.
+    void add_siblings(Document& document, const Node& node) const {
+        std::map<std::pair<std::string, std::string>, std::map<std::string, const Check*>> rows;
+        std::set<std::string> places;
+        for (const auto& check : node.checks) {
+            if (!check.series || !check.value || !(*check.value > 0)) continue;
+            const auto& series = judgement_.collection.series[*check.series];
+            rows[{case_of(judgement_, check), plain(series.library, 60)}].emplace(series.place,
+                                                                                  &check);
+        }
+        std::erase_if(rows, [](const auto& row) { return row.second.size() < 2; });
+        for (const auto& [what, by_place] : rows)
+            for (const auto& [place, check] : by_place) places.insert(place);
+        if (rows.empty()) return;
+        Table table{.caption = say<text::judge::siblings_caption>(),
+                    .columns = {{.title = say<text::judge::check>()},
+                                {.title = say<text::judge::median>(), .numeric = true}},
+                    .sheet = say<text::judge::siblings>()};
+        for (const auto& place : places)
+            table.columns.push_back({.title = plain(place, 30), .numeric = true});
+        for (const auto& [what, by_place] : rows) {
+            std::vector<double> values;
+            for (const auto& [place, check] : by_place) values.push_back(*check->value);
+            std::ranges::sort(values);
+            const auto half = values.size() / 2;
+            const double median =
+                values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+            const auto& any = *by_place.begin()->second;
+            Row row{.cells = {{.text = what.second.empty() ? what.first
+                                                           : join({what.first, what.second})},
+                              number(median, unit_of(any), quantity(median, any.unit))}};
+            for (const auto& place : places) {
+                const auto found = by_place.find(place);
+                if (found == by_place.end()) {
+                    row.cells.emplace_back();
+                    continue;
+                }
+                const auto& check = *found->second;
+                row.cells.push_back(
+                    {.text = fmt::format("{:+.1f}%", 100 * (*check.value / median - 1)),
+                     .tone = check.outcome == Outcome::pass ? Tone::plain : tone_of(check.outcome),
+                     .number = *check.value,
+                     .low = check.low,
+                     .high = check.high,
+                     .unit = unit_of(check)});
+            }
+            table.rows.push_back(std::move(row));
+        }
+        document.sections.push_back({.title = say<text::judge::siblings>(),
+                                     .question = say<text::judge::siblings_question>(),
+                                     .blocks = {std::move(table)}});
+    }
+
+    // -- what it was judged by --
+
+    void add_waivers(Document& document) const {
+        const auto& waivers = judgement_.limits.waivers;
+        if (waivers.empty()) return;
+        std::vector<std::size_t> used(waivers.size());
+        std::vector<std::size_t> passes(waivers.size());
+        for (const auto& node : nodes_)
+            for (const auto& check : node.checks)
+                if (check.waiver)
+                    ++(check.cause == Cause::waiver_unused ? passes : used)[*check.waiver];
+        Table table{
+            .columns = {{.title = say<text::judge::of_what>()},
+                        {.title = say<text::judge::machine>(), .rank = 2},
+                        {.title = say<text::judge::owner>(), .rank = 1},
+                        {.title = say<text::judge::reason>()},
+                        {.title = say<text::judge::expires>()},
+                        {.title = say<text::judge::used>(), .numeric = true, .rank = 3},
+                        {.title = say<text::judge::passes_now>(), .numeric = true, .rank = 3}},
+            .sheet = say<text::judge::waivers>()};
+        for (std::size_t i = 0; i < waivers.size(); ++i) {
+            const auto& waiver = waivers[i];
+            table.rows.push_back(
+                {.cells = {{.text = plain(waiver.limit.empty() ? waiver.cause : waiver.limit, 200)},
+                           {.text = waiver.machine.empty() ? say<text::judge::every_machine>()
+                                                           : plain(waiver.machine, 100)},
+                           {.text = plain(waiver.owner, 100)},
+                           {.text = plain(waiver.reason, 300)},
+                           {.text = plain(waiver.expires, 40)},
+                           count(used[i]),
+                           count(passes[i])}});
+        }
+        document.sections.push_back(
+            {.title = say<text::judge::waivers>(), .blocks = {std::move(table)}});
+    }
+
+    /// Of the limits that decided something here; a folded table, because it is long.
+    void add_limits(Document& document) const {
+        std::set<std::uint32_t> used;
+        for (const auto& node : nodes_)
+            for (const auto& check : node.checks)
+                if (check.limit) used.insert(*check.limit);
+        const auto& replaced = judgement_.limits.replaced;
+        if (used.empty() && replaced.empty()) return;
+        Section section{.title = say<text::judge::limits>(),
+                        .question = say<text::judge::limits_question>()};
+        Table table{.columns = {{.title = say<text::judge::limit>()},
+                                {.title = say<text::judge::kind>()},
+                                {.title = say<text::judge::source>()},
+                                {.title = say<text::judge::samples>(), .numeric = true, .rank = 1},
+                                {.title = say<text::judge::file>(), .rank = 2},
+                                {.title = say<text::judge::expires>(), .rank = 3}},
+                    .sheet = say<text::judge::limits>(),
+                    .folded = say<text::judge::limits>()};
+        for (const auto index : used) {
+            const auto& limit = judgement_.limits.limits[index];
+            table.rows.push_back({.cells = {{.text = plain(limit.id, 200)},
+                                            {.text = kind_in_words(limit.kind)},
+                                            {.text = plain(limit.source, 300)},
+                                            limit.samples ? count(*limit.samples) : Shown{},
+                                            {.text = plain(limit.file, 200)},
+                                            {.text = plain(limit.expires, 40)}}});
+        }
+        section.blocks.emplace_back(std::move(table));
+        for (std::size_t i = 0; i < std::min(replaced.size(), listed); ++i)
+            section.blocks.emplace_back(
+                Paragraph{.text = say<text::judge::replaced>(plain(replaced[i].id, 100),
+                                                             plain(replaced[i].file, 100),
+                                                             plain(replaced[i].by, 100)),
+                          .mark = "-"});
+        document.sections.push_back(std::move(section));
+    }
+
+    void add_problems(Document& document) const {
+        const auto& problems = judgement_.collection.problems;
+        if (problems.empty()) return;
+        Facts facts;
+        for (std::size_t i = 0; i < std::min(problems.size(), listed); ++i)
+            facts.facts.push_back(
+                {plain(problems[i].where), translated(plain(problems[i].reason)), ""});
+        Section section{.title = say<text::judge::not_used>(), .blocks = {std::move(facts)}};
+        if (problems.size() > listed)
+            section.blocks.emplace_back(
+                Paragraph{.text = say<text::predict::and_more>(problems.size() - listed)});
+        document.sections.push_back(std::move(section));
+    }
+
+    const Judgement& judgement_;
+    const std::vector<Node>& nodes_;
+    bool one_;
+};
+
+} // namespace
+
+Document make_document(const Judgement& judgement) { return Builder{judgement}.build(); }
+
+} // namespace assay::report

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "judge/words.hpp"
+
+#include "language/language.hpp"
+#include "record/format.hpp"
+#include "report/text.hpp"
+#include "report/words.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+using document::Tone;
+using record::human;
+
+constexpr std::size_t listed = 3; // names that one reads in a line
+
+std::string quantity(double value, const std::string& unit) {
+    return unit.empty() ? fmt::format("{:.3g}", value) : human(value, unit);
+}
+
+/// As NodeJudge counts: neither decided nor tested.
+bool is_missing(const Check& check) {
+    const bool open = check.outcome == Outcome::inconclusive || check.outcome == Outcome::error ||
+                      check.outcome == Outcome::skip;
+    return check.required && open && !check.p_pass;
+}
+
+/// What was found, whether it is accepted or not.
+Cause real_cause(const Check& check) {
+    return check.waived == Cause::none ? check.cause : check.waived;
+}
+
+/// Is it a finding that is called by its cause? Others are called by what they look at.
+bool is_called_by_cause(const Check& check) {
+    const std::string_view id = check.id;
+    return !check.limit && !id.starts_with("expect:") && !id.starts_with("case:");
+}
+
+const Series* series_of(const Judgement& judgement, const Check& check) {
+    return check.series ? &judgement.collection.series[*check.series] : nullptr;
+}
+const Limit* limit_of(const Judgement& judgement, const Check& check) {
+    return check.limit ? &judgement.limits.limits[*check.limit] : nullptr;
+}
+
+/// By the limit's title or id: names of cases have commas, and a limit may have many cases.
+std::string short_name(const Judgement& judgement, const Check& check) {
+    const auto* limit = limit_of(judgement, check);
+    return limit == nullptr || !limit->title.empty() ? case_of(judgement, check)
+                                                     : plain(limit->id, 100);
+}
+void add_once(std::vector<std::string>& names, std::string name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+}
+
+std::string missing_of(const Judgement& judgement) {
+    std::vector<std::string> names;
+    if (judgement.nodes.size() == 1) {
+        const auto& node = judgement.nodes.front();
+        if (node.required == 0) return say<text::judge::no_checks>();
+        if (node.ran >= node.required) return say<text::judge::all_ran>();
+        for (const auto& check : node.checks)
+            if (is_missing(check)) add_once(names, short_name(judgement, check));
+        return say<text::judge::not_run>(
+            names.empty() ? say<text::judge::of>(node.required - node.ran, node.required)
+                          : list_of(names, listed));
+    }
+    for (const auto& node : judgement.nodes)
+        if (node.ran < node.required) names.push_back(name_of(judgement, node));
+    if (names.empty()) return say<text::judge::all_ran>();
+    return say_count<text::judge::nodes_lack>(names.size(), list_of(names, listed));
+}
+
+} // namespace
+
+std::string outcome_in_words(Outcome outcome) {
+    return std::string{find_text("judge_outcome", to_string(outcome)).value_or("")};
+}
+std::string cause_in_words(Cause cause) {
+    return std::string{find_text("judge_cause", to_string(cause)).value_or("")};
+}
+std::string cause_sentence(Cause cause) {
+    return std::string{find_text("judge_sentence", to_string(cause)).value_or("")};
+}
+std::string action_in_words(Action action) {
+    return std::string{find_text("judge_action", to_string(action)).value_or("")};
+}
+
+Tone tone_of(Outcome outcome) {
+    switch (outcome) {
+    case Outcome::pass:
+        return Tone::good;
+    case Outcome::skip:
+        return Tone::quiet;
+    case Outcome::warn:
+    case Outcome::inconclusive:
+        return Tone::weak;
+    case Outcome::error:
+    case Outcome::fail:
+        break;
+    }
+    return Tone::bad;
+}
+
+Stage stage_of(const Check& check) {
+    const std::string_view id = check.id;
+    const auto cause = real_cause(check);
+    if (cause == Cause::wrong_result || id.starts_with("case:")) return Stage::correctness;
+    if (id.starts_with("expect:") || meaning_of(cause).blame == Blame::user) return Stage::setup;
+    const bool watched = id.starts_with("telemetry:") || id.starts_with("counter:");
+    return watched ? Stage::telemetry : Stage::speed;
+}
+
+std::string machine_name(const Judgement& judgement, const Node& node) {
+    const auto& collection = judgement.collection;
+    const auto& machine = collection.machines[node.machine];
+    std::string label;
+    for (const auto run : node.runs) {
+        const auto& own = collection.runs[run].label;
+        if (!label.empty() && own != label) {
+            label.clear();
+            break;
+        }
+        label = own;
+    }
+    if (label.empty()) label = machine.hostname;
+    if (label.empty()) label = machine.id;
+    return plain(label, 200);
+}
+std::string name_of(const Judgement& judgement, const Node& node) {
+    auto label = machine_name(judgement, node);
+    return node.campaign.empty() ? label
+                                 : say<text::judge::of_campaign>(label, plain(node.campaign, 200));
+}
+
+std::string case_of(const Judgement& judgement, const Check& check) {
+    if (is_called_by_cause(check)) return capitalised(cause_in_words(real_cause(check)));
+    if (const auto* limit = limit_of(judgement, check); limit != nullptr && !limit->title.empty())
+        return plain(limit->title, 200);
+    if (const auto* series = series_of(judgement, check); series != nullptr)
+        return plain(case_name(series->benchmark, series->parameters), 200);
+    const auto colon = check.limit ? check.id.npos : check.id.find(':');
+    return plain(std::string_view{check.id}.substr(colon == check.id.npos ? 0 : colon + 1), 200);
+}
+
+std::string name_of(const Judgement& judgement, const Check& check) {
+    const auto* series = series_of(judgement, check);
+    if (series == nullptr || series->place == "host") return case_of(judgement, check);
+    return say<text::judge::on>(case_of(judgement, check), plain(series->place, 60));
+}
+
+std::string bar_in_words(const Check& check) {
+    if (!check.bound) return "";
+    const auto bound = quantity(*check.bound, check.unit);
+    return check.at_least ? say<text::judge::at_least>(bound) : say<text::judge::at_most>(bound);
+}
+
+std::string finding_of(const Judgement& judgement, const Check& check) {
+    auto found = name_of(judgement, check);
+    const auto cause = cause_in_words(real_cause(check));
+    if (!cause.empty() && !is_called_by_cause(check))
+        found = say<text::words::labelled>(found, cause);
+    std::string evidence;
+    if (check.value && check.bound)
+        evidence =
+            say<text::judge::value_to_bar>(quantity(*check.value, check.unit), bar_in_words(check));
+    if (!check.detail.empty())
+        evidence = evidence.empty() ? plain(check.detail, 300)
+                                    : join({evidence, plain(check.detail, 300)});
+    return evidence.empty() ? found : say<text::words::in_brackets>(found, evidence);
+}
+
+std::string next_of(const Judgement& judgement, const Check& check) {
+    std::vector<std::string> parts;
+    if (check.waiver) {
+        const auto& waiver = judgement.limits.waivers[*check.waiver];
+        parts.push_back(as_sentence(say<text::judge::waived_by>(
+            plain(waiver.owner, 100), plain(waiver.reason, 300), plain(waiver.expires, 40))));
+    }
+    if (auto action = action_in_words(check.action); !action.empty())
+        parts.push_back(std::move(action));
+    if (check.outcome == Outcome::inconclusive && check.repeats)
+        parts.push_back(say<text::judge::repeats>(*check.repeats, check.replicas));
+    else if (check.cause == Cause::unsettled)
+        parts.push_back(say<text::judge::cannot_settle>());
+    return sentences(parts);
+}
+
+std::string explained(const Judgement& judgement, const Check& check) {
+    std::vector<std::string> parts;
+    for (auto part : {cause_sentence(check.cause),
+                      check.waived == Cause::none ? std::string{} : cause_sentence(check.waived),
+                      next_of(judgement, check)})
+        if (!part.empty()) parts.push_back(std::move(part));
+    return sentences(parts);
+}
+
+std::optional<double> share_of_bar(const Check& check) {
+    if (!check.value || !check.bound || !(*check.value > 0) || !(*check.bound > 0)) return {};
+    return check.at_least ? *check.value / *check.bound : *check.bound / *check.value;
+}
+
+const Check* worst_of(const Node& node) {
+    if (node.checks.empty() || node.checks.front().outcome == Outcome::pass ||
+        node.checks.front().outcome == Outcome::skip)
+        return nullptr;
+    return &node.checks.front();
+}
+
+std::array<std::size_t, 6> counts_of(const Judgement& judgement) {
+    std::array<std::size_t, 6> counts{};
+    for (const auto& node : judgement.nodes) ++counts.at(static_cast<std::size_t>(node.outcome));
+    return counts;
+}
+
+Answer answer_of(const Judgement& judgement) {
+    Answer answer{
+        .verdict = "", .worst = say<text::judge::no_finding>(), .missing = missing_of(judgement)};
+    const auto outcome = outcome_in_words(judgement.outcome);
+    const bool one = judgement.nodes.size() == 1;
+    if (one) {
+        const auto& node = judgement.nodes.front();
+        answer.verdict =
+            say<text::judge::verdict>(outcome, say<text::judge::coverage>(node.ran, node.required));
+    } else {
+        const auto counts = counts_of(judgement);
+        std::vector<std::string> parts;
+        for (const auto each : {Outcome::pass, Outcome::skip, Outcome::warn, Outcome::fail,
+                                Outcome::inconclusive, Outcome::error})
+            if (const auto count = counts.at(static_cast<std::size_t>(each)); count > 0)
+                parts.push_back(say<text::judge::count>(count, outcome_in_words(each)));
+        answer.verdict = say<text::judge::verdict>(
+            outcome, say_count<text::judge::counts>(judgement.nodes.size(), join(parts)));
+    }
+    if (judgement.nodes.empty()) return answer;
+    const auto& node = judgement.nodes.front();
+    if (const auto* worst = worst_of(node); worst != nullptr) {
+        auto found = finding_of(judgement, *worst);
+        if (!one) found = say<text::words::labelled>(name_of(judgement, node), found);
+        answer.worst = say<text::judge::worst>(found);
+    }
+    return answer;
+}
+
+} // namespace assay::report

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A judgement in words, in the language in use, for documents and for tools that watch nodes. Made when something is
+// shown: a fleet has a hundred checks for each that people read.
+
+#pragma once
+
+#include "document/document.hpp"
+#include "judge/judge.hpp"
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace assay::report {
+
+std::string outcome_in_words(Outcome outcome);
+/// "below the limit"
+std::string cause_in_words(Cause cause);
+/// "The value is below the limit, and noise does not explain it."
+std::string cause_sentence(Cause cause);
+/// Empty where there is nothing to do.
+std::string action_in_words(Action action);
+document::Tone tone_of(Outcome outcome);
+
+/// What a check is about.
+enum class Stage : std::uint8_t { setup, correctness, telemetry, speed };
+inline constexpr std::size_t stages = 4;
+Stage stage_of(const Check& check);
+
+/// By its label or host name, where runs have one, otherwise by its id.
+std::string machine_name(const Judgement& judgement, const Node& node);
+/// The same with its campaign.
+std::string name_of(const Judgement& judgement, const Node& node);
+/// "STREAM triad on cuda:0", "gpu=8"
+std::string name_of(const Judgement& judgement, const Check& check);
+/// The same without the device.
+std::string case_of(const Judgement& judgement, const Check& check);
+/// "at least 500 GB/s"; empty without a bound.
+std::string bar_in_words(const Check& check);
+/// "STREAM triad on cuda:0: below the limit (410 GB/s, at least 500 GB/s)"
+std::string finding_of(const Judgement& judgement, const Check& check);
+/// What is to be done: the action, and how often to repeat or that this does not help.
+std::string next_of(const Judgement& judgement, const Check& check);
+/// What the cause means, and what is to be done.
+std::string explained(const Judgement& judgement, const Check& check);
+/// Value over bound, so that more is better; nothing without both.
+std::optional<double> share_of_bar(const Check& check);
+
+/// The check that its verdict comes from; null where nothing is wrong.
+const Check* worst_of(const Node& node);
+/// Nodes of each outcome.
+std::array<std::size_t, 6> counts_of(const Judgement& judgement);
+
+/// The answer, the worst finding, what was not checked: a line each.
+struct Answer {
+    std::string verdict;
+    std::string worst;
+    std::string missing;
+};
+Answer answer_of(const Judgement& judgement);
+
+} // namespace assay::report
