@@ -8,10 +8,251 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <map>
+#include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace assay::record {
+namespace {
+
+template <class T>
+void keep_least(std::optional<T>& kept, const std::optional<T>& next) {
+    if (next && (!kept || *next < *kept)) kept = next;
+}
+template <class T>
+void keep_most(std::optional<T>& kept, const std::optional<T>& next) {
+    if (next && (!kept || *next > *kept)) kept = next;
+}
+void add(std::optional<double>& sum, const std::optional<double>& next) {
+    if (next) sum = sum.value_or(0) + *next;
+}
+/// Saturates: a file may hold any counts.
+void add(std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& next) {
+    if (!next) return;
+    std::int64_t total = 0;
+    if (__builtin_add_overflow(sum.value_or(0), *next, &total))
+        total = std::numeric_limits<std::int64_t>::max();
+    sum = total;
+}
+
+void keep_worst(std::vector<Throttle>& kept, const std::vector<Throttle>& next) {
+    for (const Throttle& throttle : next) {
+        const auto known = std::ranges::find(kept, throttle.reason, &Throttle::reason);
+        if (known == kept.end()) {
+            kept.push_back(throttle);
+            continue;
+        }
+        keep_most(known->seconds, throttle.seconds);
+        keep_most(known->share, throttle.share);
+    }
+}
+
+void keep_worst(DeviceTelemetry& kept, const DeviceTelemetry& next) {
+    keep_least(kept.samples, next.samples);
+    keep_most(kept.power_watts, next.power_watts);
+    keep_most(kept.power_high_watts, next.power_high_watts);
+    keep_least(kept.clock_hz, next.clock_hz);
+    keep_least(kept.clock_low_hz, next.clock_low_hz);
+    keep_least(kept.memory_clock_hz, next.memory_clock_hz);
+    keep_most(kept.temperature_celsius, next.temperature_celsius);
+    keep_most(kept.memory_temperature_celsius, next.memory_temperature_celsius);
+    keep_worst(kept.throttles, next.throttles);
+    add(kept.ecc_corrected, next.ecc_corrected);
+    add(kept.ecc_uncorrected, next.ecc_uncorrected);
+    keep_most(kept.remapped_rows_corrected, next.remapped_rows_corrected);
+    keep_most(kept.remapped_rows_uncorrected, next.remapped_rows_uncorrected);
+    keep_most(kept.remapping_pending, next.remapping_pending);
+    keep_most(kept.remapping_failed, next.remapping_failed);
+    keep_least(kept.pcie_generation, next.pcie_generation);
+    keep_least(kept.pcie_width, next.pcie_width);
+    keep_most(kept.pcie_generation_max, next.pcie_generation_max);
+    keep_most(kept.pcie_width_max, next.pcie_width_max);
+    add(kept.pcie_replays, next.pcie_replays);
+    add(kept.nvlink_received_bytes, next.nvlink_received_bytes);
+    add(kept.nvlink_sent_bytes, next.nvlink_sent_bytes);
+    keep_most(kept.other_processes, next.other_processes);
+}
+
+} // namespace
+
+Telemetry worst_telemetry(const std::vector<Replica>& replicas) {
+    Telemetry worst;
+    for (const Replica& replica : replicas) {
+        const Telemetry& next = replica.telemetry;
+        keep_least(worst.window_seconds, next.window_seconds);
+        keep_least(worst.core_clock_hz, next.core_clock_hz);
+        keep_most(worst.foreign_cpu, next.foreign_cpu);
+        keep_most(worst.steal, next.steal);
+        keep_most(worst.throttle_events, next.throttle_events);
+        keep_most(worst.page_migrations, next.page_migrations);
+        keep_most(worst.temperature_celsius, next.temperature_celsius);
+        add(worst.energy_joules, next.energy_joules);
+        if (!worst.energy_scope) worst.energy_scope = next.energy_scope;
+        if (!worst.energy_note) worst.energy_note = next.energy_note;
+        if (next.device)
+            keep_worst(worst.device ? *worst.device : worst.device.emplace(), *next.device);
+        const bool has_codes = next.disturbed_by.size() == next.disturbances.size();
+        for (std::size_t i = 0; i < next.disturbances.size(); ++i) {
+            const std::string& sentence = next.disturbances[i];
+            if (std::ranges::find(worst.disturbances, sentence) != worst.disturbances.end())
+                continue;
+            worst.disturbances.push_back(sentence);
+            if (has_codes) worst.disturbed_by.push_back(next.disturbed_by[i]);
+        }
+    }
+    if (worst.energy_joules) worst.energy_note.reset();
+    return worst;
+}
+
+namespace {
+
+/// Causes outside of the benchmark: measuring again may find the machine without them. A quota, a lowered power limit
+/// or a narrow link would still be there, and a clock that rises is the benchmark's own warming up.
+bool is_external(DisturbanceCode code) {
+    switch (code) {
+    case DisturbanceCode::foreign_cpu:
+    case DisturbanceCode::steal:
+    case DisturbanceCode::waiting:
+    case DisturbanceCode::too_hot:
+    case DisturbanceCode::device_slowed:
+    case DisturbanceCode::device_shared:
+    case DisturbanceCode::neighbours:
+    case DisturbanceCode::clock_low:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// The share of the window that was lost, as far as a cause says one.
+double severity_of(const Disturbance& by) {
+    if (by.code == DisturbanceCode::neighbours) return 1 - number(by.values, "share").value_or(0);
+    if (by.code == DisturbanceCode::clock_low)
+        return 1 - (number(by.values, "hz").value_or(0) / number(by.values, "best_hz").value_or(1));
+    return number(by.values, "share").value_or(1);
+}
+
+/// The worst external cause; null for a quiet window. Sentences and codes are parallel. Programs on other CPUs than that
+/// of the thread that feeds a device do not slow it, and if they take that one, the thread waits.
+const Disturbance* worst_cause(const Telemetry& telemetry) {
+    const Disturbance* worst = nullptr;
+    for (const Disturbance& by : telemetry.disturbed_by)
+        if (is_external(by.code) &&
+            !(telemetry.device && by.code == DisturbanceCode::foreign_cpu) &&
+            (worst == nullptr || severity_of(by) > severity_of(*worst)))
+            worst = &by;
+    return worst;
+}
+
+/// Turbo clocks of one case on a quiet machine differ by less.
+constexpr double lowest_clock = 0.95;
+
+void compare_clocks(std::vector<Replica>& replicas) {
+    double best = 0;
+    for (const Replica& replica : replicas)
+        best = std::max(best, replica.telemetry.core_clock_hz.value_or(0));
+    for (Replica& replica : replicas) {
+        const double clock = replica.telemetry.core_clock_hz.value_or(best);
+        const auto& known = replica.telemetry.disturbed_by;
+        if (clock >= lowest_clock * best ||
+            std::ranges::find(known, DisturbanceCode::clock_low, &Disturbance::code) != known.end())
+            continue;
+        disturb(replica.telemetry, DisturbanceCode::clock_low, {{"hz", clock}, {"best_hz", best}},
+                fmt::format("The core clock was {:.2f} GHz, in other replicas {:.2f} GHz: check "
+                            "temperature, power limits and busy neighbours.",
+                            clock * 1e-9, best * 1e-9));
+    }
+}
+
+} // namespace
+
+void mark_disturbed(Case& c) {
+    if (!c.spread) return;
+    compare_clocks(c.replicas);
+    for (Replica& replica : c.replicas) {
+        const auto* cause = worst_cause(replica.telemetry);
+        if (cause == nullptr || !is_measured(replica.status)) continue;
+        const auto& all = replica.telemetry.disturbed_by;
+        const auto index = static_cast<std::size_t>(cause - all.data());
+        const auto& sentences = replica.telemetry.disturbances;
+        set_conclusion(replica,
+                       {.status = Status::disturbed,
+                        .code = ReasonCode::disturbed,
+                        .reason = index < sentences.size() ? sentences[index]
+                                                           : std::string{to_string(cause->code)},
+                        .values = {{"cause", std::string{to_string(cause->code)}}}});
+    }
+}
+
+int undisturbed(const Case& c) {
+    return static_cast<int>(std::ranges::count_if(c.replicas, [](const Replica& replica) {
+        return is_measured(replica.status) && replica.status != Status::disturbed;
+    }));
+}
+
+int needed(const Spread& spread) {
+    return spread.replicas < 3 ? spread.replicas : (spread.replicas + 1) / 2;
+}
+
+std::vector<const Replica*> counted(const Case& c) {
+    std::vector<const Replica*> measured;
+    for (const Replica& replica : c.replicas)
+        if (is_measured(replica.status)) measured.push_back(&replica);
+    if (!c.spread) return measured;
+    const auto severity = [](const Replica* replica) {
+        if (replica->status != Status::disturbed) return 0.0;
+        const auto* cause = worst_cause(replica->telemetry);
+        return cause == nullptr ? 1.0 : severity_of(*cause);
+    };
+    std::ranges::stable_sort(measured, {}, severity);
+    const auto most = static_cast<std::size_t>(std::max(undisturbed(c), needed(*c.spread)));
+    if (measured.size() > most) measured.resize(most);
+    std::ranges::sort(measured, {}, &Replica::index);
+    return measured;
+}
+
+Busy busy_of(const Run& run) {
+    Busy busy;
+    std::map<std::string, double> programs;
+    std::map<DisturbanceCode, int> causes;
+    for (const Case& c : run.cases) {
+        if (!is_measured(c.status)) continue;
+        ++busy.cases;
+        if (c.status == Status::disturbed) ++busy.disturbed;
+        if (c.spread && std::cmp_greater(c.replicas.size(), c.spread->replicas))
+            ++busy.measured_again;
+        for (const Replica& replica : c.replicas) {
+            ++busy.windows;
+            const auto* cause = worst_cause(replica.telemetry);
+            if (cause == nullptr) continue;
+            ++busy.disturbed_windows;
+            ++causes[cause->code];
+            for (const Disturbance& by : replica.telemetry.disturbed_by) {
+                if (by.code != DisturbanceCode::foreign_cpu) continue;
+                busy.share = std::max(busy.share, number(by.values, "share").value_or(0));
+                std::istringstream names{text(by.values, "programs")};
+                double rank = 1; // the first used most
+                for (std::string name; std::getline(names >> std::ws, name, ',');)
+                    programs[name] += number(by.values, "share").value_or(0) / rank++;
+            }
+        }
+    }
+    const auto most =
+        std::ranges::max_element(causes, {}, [](const auto& cause) { return cause.second; });
+    if (most != causes.end()) busy.cause = most->first;
+    std::vector<std::pair<double, std::string>> ranked;
+    for (const auto& [name, share] : programs) ranked.emplace_back(-share, name);
+    std::ranges::sort(ranked);
+    constexpr std::size_t named = 3;
+    for (std::size_t i = 0; i < std::min(ranked.size(), named); ++i)
+        busy.programs.push_back(ranked[i].second);
+    return busy;
+}
+
 namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
@@ -165,5 +406,4 @@ Conclusion conclusion_of(const Case& c, int planned) {
     if (auto found = disagreement(c)) return *std::move(found);
     return {.status = Status::ok, .code = ReasonCode::none, .reason = {}};
 }
-
 } // namespace assay::record

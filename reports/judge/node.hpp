@@ -5,7 +5,7 @@
 #pragma once
 
 #include "judge/evidence.hpp"
-#include "judge/judge.hpp"
+#include "judge/judgement.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a judgement consists of: nodes, and the checks of each.
+
+#pragma once
+
+#include "judge/causes.hpp"
+#include "judge/limits.hpp"
+#include "stats/acceptance.hpp"
+#include "store/collection.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+
+/// A value beside the three references: shares of 1.
+struct References {
+    std::optional<double> of_datasheet;
+    std::optional<double> of_fleet;    ///< of the median of all nodes that measured it
+    std::optional<std::size_t> slower; ///< nodes of these that are slower
+    std::optional<std::size_t> nodes;
+    std::optional<double> of_contract; ///< of the contract's bound
+};
+
+struct Check {
+    std::string id; ///< of the limit; "expect:gpu=8", "telemetry:link_narrow", "case:gemm.square"
+    std::optional<std::uint32_t> limit;  ///< index into Judgement::limits
+    std::optional<std::uint32_t> series; ///< index into Collection::series
+    Outcome outcome = Outcome::inconclusive;
+    Cause cause = Cause::none;
+    Action action = Action::none;
+    bool required = true;
+    bool at_least = true; ///< or at most
+    std::string unit;
+    std::optional<double> value; ///< geometric mean over the replicas that count
+    std::optional<double> low;   ///< 95% interval
+    std::optional<double> high;
+    std::optional<double> bound;
+    std::size_t replicas = 0;
+    std::size_t runs = 0;
+    std::optional<double> p_pass;       ///< see stats::Acceptance
+    std::optional<double> p_fail;       ///< adjusted for all checks of the node
+    std::optional<std::size_t> repeats; ///< replicas that would decide
+    References beside;
+    std::string detail;                  ///< what was found: "gpu=7", "mc0 ce_count: 0 to 3"
+    std::optional<std::uint32_t> waiver; ///< index into Limits::waivers
+    Cause waived = Cause::none;          ///< what it accepts
+};
+
+struct Node {
+    std::uint32_t machine = 0; ///< index into Collection::machines, as its newest run found it
+    std::string campaign;
+    std::vector<std::uint32_t> runs; ///< that count, oldest first
+    std::size_t before_repair = 0;   ///< older runs, which do not
+    std::string repair;              ///< the tag of the run that began the series
+    Outcome outcome = Outcome::inconclusive;
+    std::vector<Check> checks;  ///< the worst first
+    std::size_t required = 0;   ///< checks that must be there
+    std::size_t ran = 0;        ///< of these, those that were decided or tested
+    std::size_t not_judged = 0; ///< cases with a value and no limit
+};
+
+struct Judgement {
+    Collection collection;
+    Limits limits;
+    stats::AcceptanceLevels levels;
+    std::vector<Node> nodes; ///< the worst first
+    Outcome outcome = Outcome::inconclusive;
+};
+
+} // namespace assay::report
