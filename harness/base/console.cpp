@@ -68,6 +68,12 @@ void skip_escape(std::string_view& text) {
     }
 }
 
+/// How much at the front is plain ASCII, as nearly all is.
+std::size_t printable_length(std::string_view text) {
+    const auto end = std::ranges::find_if(text, [](char c) { return c < 0x20 || c >= 0x7F; });
+    return static_cast<std::size_t>(end - text.begin());
+}
+
 /// Takes the next character that may be shown, line breaks and tabs among them; 0: there is none.
 char32_t take_visible(std::string_view& text) {
     while (!text.empty()) {
@@ -113,6 +119,8 @@ Result<void> to_stdout(std::string_view text) {
 } // namespace
 
 std::string plain(std::string_view text, std::size_t limit) {
+    if (text.size() <= limit && printable_length(text) == text.size())
+        return std::string{text}; // nearly always
     std::string out;
     out.reserve(std::min(text.size(), limit));
     for (std::size_t characters = 0; const auto code = take_visible(text);) {
@@ -126,7 +134,8 @@ std::string shown(std::string_view text, bool colour) {
     std::string out;
     out.reserve(text.size());
     while (!text.empty()) {
-        if (const auto length = colour ? painted_at(text) : 0; length > 0) {
+        if (const auto length = std::max(printable_length(text), colour ? painted_at(text) : 0);
+            length > 0) {
             out += text.substr(0, length);
             text.remove_prefix(length);
         } else if (const auto code = take_visible(text); code != 0 && code != '\r') {

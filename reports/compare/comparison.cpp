@@ -2,6 +2,7 @@
 
 #include "compare/comparison.hpp"
 
+#include "base/on_all_cores.hpp"
 #include "compare/arrange.hpp"
 #include "compare/contrast.hpp"
 #include "compare/sides.hpp"
@@ -75,21 +76,21 @@ public:
 
 private:
     std::vector<Draft> by_library() const {
-        std::vector<Draft> drafts;
-        for (std::size_t i = 0; i < arrangement_.rows.size(); ++i) {
+        std::vector<Draft> drafts(arrangement_.rows.size());
+        on_all_cores(drafts.size(), [&](std::size_t i) {
             const auto& row = arrangement_.rows[i];
-            Draft draft{.row = i,
-                        .rows = std::vector(sides_, i),
-                        .merged = {i},
-                        .useless = std::vector<std::size_t>(sides_, 0)};
+            Draft& draft = drafts[i];
+            draft = {.row = i,
+                     .rows = std::vector(sides_, i),
+                     .merged = {i},
+                     .useless = std::vector<std::size_t>(sides_, 0)};
             draft.measured.higher_is_better = collection_.series[row.series].higher_is_better;
             for (std::size_t side = 0; side < sides_; ++side) {
                 draft.measured.sides.push_back(units_.sample(row.sides[side], draft.useless[side]));
                 draft.measured.useless.push_back(useless(collection_, row.sides[side]));
                 draft.measured.times.push_back(units_.times(row.sides[side], row));
             }
-            drafts.push_back(std::move(draft));
-        }
+        });
         return drafts;
     }
 
@@ -254,11 +255,13 @@ private:
         }
         std::vector<WeightedRow> common;
         table.tallies.assign(sides_, {});
-        for (const auto index : rows) {
-            table.rows.push_back(row_of(drafts[index], tests, index, by_question));
+        table.rows.resize(rows.size());
+        on_all_cores(rows.size(), [&](std::size_t i) {
+            table.rows[i] = row_of(drafts[rows[i]], tests, rows[i], by_question);
+        });
+        for (const auto index : rows)
             if (is_common(drafts[index])) common.push_back({.row = index});
-            count(table.tallies, table.rows.back());
-        }
+        for (const auto& row : table.rows) count(table.tallies, row);
         table.means = means_of(tests, common);
         name_rows(table, part != Part::others);
         return table;

@@ -146,7 +146,7 @@ std::vector<std::string> notes_of(const Collection& collection, const Arrangemen
 std::vector<std::string> notes_of_cell(const Collection& collection,
                                        const record::NamedList& conditions,
                                        const std::vector<std::uint32_t>& observations) {
-    std::map<std::string, std::size_t> not_recorded;
+    std::map<std::uint32_t, std::size_t> of_series;
     std::size_t measured = 0;
     std::size_t unstable = 0;
     std::size_t disturbed = 0;
@@ -159,9 +159,12 @@ std::vector<std::string> notes_of_cell(const Collection& collection,
         const bool useless = observation.status == record::Status::disturbed;
         disturbed += useless || observation.disturbed ? 1 : 0;
         left_out += useless ? 1 : 0;
-        for (const auto& name : assumed(conditions, collection.series[observation.series]))
-            ++not_recorded[name];
+        ++of_series[observation.series];
     }
+    std::map<std::string, std::size_t> not_recorded;
+    for (const auto& [series, count] : of_series)
+        for (const auto& name : assumed(conditions, collection.series[series]))
+            not_recorded[name] += count;
     std::vector<std::string> notes;
     if (unstable > 0)
         notes.push_back(measured == 1 ? say<text::status::unstable>()

@@ -77,12 +77,15 @@ Units::Units(const Collection& collection, const Arrangement& arrangement)
         machines_.push_back(machines.of(collection.machines[run.machine].id));
         sessions_.push_back(run.pairing ? sessions.of(run.pairing->id) : 0);
     }
+    std::vector<std::vector<bool>> known(sides_.size(), std::vector<bool>(machines_.size()));
     for (const auto& row : arrangement.rows)
         for (std::size_t side = 0; side < row.sides.size(); ++side)
             for (const auto index : row.sides[side]) {
                 const auto run = collection.observations[index].run;
                 auto& participants = sides_[side];
-                if (!participants.runs.insert(run).second) continue;
+                if (known[side][run]) continue;
+                known[side][run] = true;
+                participants.runs.insert(run);
                 participants.machines.insert(machines_[run]);
                 if (sessions_[run] != 0) participants.sessions.insert(sessions_[run]);
             }
@@ -104,10 +107,13 @@ Times Units::times(const std::vector<std::uint32_t>& observations, const Arrange
     for (const auto index : observations) {
         const auto& observation = collection_.observations[index];
         if (!observation.value || observation.status == record::Status::disturbed) continue;
-        times.runs.insert(observation.run);
+        times.runs.push_back(observation.run);
         machines.insert(machines_[observation.run]);
         times.deviation = std::max(times.deviation, observation.between_runs.value_or(0));
     }
+    std::ranges::sort(times.runs);
+    const auto repeated = std::ranges::unique(times.runs);
+    times.runs.erase(repeated.begin(), repeated.end());
     if (times.deviation == 0 || machines.size() != 1) return times;
     std::vector<double> logs; // of the machine's own runs, on whichever side
     for (const auto& side : row.sides)

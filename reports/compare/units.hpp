@@ -26,8 +26,8 @@ using Sample = std::vector<UnitValue>; ///< in time order
 
 /// When a side was measured, and what other times may have shown; see Units::times.
 struct Times {
-    std::set<std::uint32_t> runs;
-    double deviation = 0; ///< between runs, of the logarithm; 0 where nothing is known
+    std::vector<std::uint32_t> runs; ///< each once, in order
+    double deviation = 0;            ///< between runs, of the logarithm; 0 where nothing is known
     double degrees = std::numeric_limits<double>::infinity(); ///< of the deviation
     std::size_t history = 0; ///< runs of the machine that show it; 0: a default
 };

@@ -2,6 +2,7 @@
 
 #include "history/change_points.hpp"
 
+#include "base/on_all_cores.hpp"
 #include "stats/history.hpp"
 #include "stats/verdict.hpp"
 
@@ -36,6 +37,7 @@ constexpr std::size_t fewest_lines = 4;
 /// A line on the way: its values and the places of its changes.
 class Segmented {
 public:
+    Segmented() = default;
     explicit Segmented(const Line& line) {
         for (const auto& sample : line.samples) values_.push_back(sample.good);
         for (const auto& change : stats::find_steps(values_, generous_alpha))
@@ -140,8 +142,8 @@ class Search {
 public:
     Search(std::span<const Line> lines, double alpha, double minimum_effect)
         : lines_{lines}, alpha_{alpha}, minimum_effect_{minimum_effect},
-          least_{std::log1p(minimum_effect)} {
-        for (const auto& line : lines) segmented_.emplace_back(line);
+          least_{std::log1p(minimum_effect)}, segmented_(lines.size()) {
+        on_all_cores(lines.size(), [&](std::size_t i) { segmented_[i] = Segmented{lines[i]}; });
         learn_noise();
     }
 

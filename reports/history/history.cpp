@@ -2,6 +2,7 @@
 
 #include "history/history.hpp"
 
+#include "base/on_all_cores.hpp"
 #include "history/attribution.hpp"
 #include "history/change_points.hpp"
 #include "history/facts.hpp"
@@ -19,12 +20,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <future>
 #include <iterator>
 #include <map>
 #include <set>
 #include <span>
-#include <thread>
 #include <utility>
 
 namespace assay::report {
@@ -125,20 +124,12 @@ private:
         return group;
     }
 
-    /// Series know nothing of each other, and their slopes take time: a thread for each core.
+    /// Series know nothing of each other, and their slopes take time.
     std::vector<HistorySeries> all_series(std::size_t group) const {
         const auto& tracks = tracks_.groups[group].series;
-        const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
         std::vector<HistorySeries> all(tracks.size());
-        const auto every_nth_from = [&](std::size_t first) {
-            for (std::size_t i = first; i < tracks.size(); i += threads)
-                all[i] = series(tracks[i], part(group, i));
-        };
-        std::vector<std::future<void>> others;
-        for (std::size_t first = 1; first < threads; ++first)
-            others.push_back(std::async(std::launch::async, every_nth_from, first));
-        every_nth_from(0);
-        for (auto& other : others) other.get();
+        on_all_cores(all.size(),
+                     [&](std::size_t i) { all[i] = series(tracks[i], part(group, i)); });
         return all;
     }
 

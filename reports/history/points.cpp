@@ -54,14 +54,19 @@ std::vector<Bin> bins_of(const SeriesTracks& tracks, Period period, bool by_mach
 
 /// The finest bins that are few enough.
 std::vector<Bin> choose_bins(const SeriesTracks& tracks, std::size_t most) {
+    std::size_t samples = 0;
+    for (const auto& track : tracks.tracks) samples += track.samples.size();
     std::vector<Bin> bins;
-    for (const auto& track : tracks.tracks)
-        for (const auto& sample : track.samples)
-            bins.push_back({.machine = track.machine, .samples = {&sample}});
+    if (samples <= most) {
+        for (const auto& track : tracks.tracks)
+            for (const auto& sample : track.samples)
+                bins.push_back({.machine = track.machine, .samples = {&sample}});
+        return bins;
+    }
     for (const bool by_machine : {true, false})
         for (const Period period : {&week_of, &month_of, &quarter_of}) {
-            if (bins.size() <= most) return bins;
             bins = bins_of(tracks, period, by_machine);
+            if (bins.size() <= most) return bins;
         }
     return bins;
 }

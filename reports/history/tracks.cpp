@@ -3,6 +3,7 @@
 #include "history/tracks.hpp"
 
 #include "base/nearest.hpp"
+#include "base/on_all_cores.hpp"
 #include "history/dates.hpp"
 #include "language/language.hpp"
 #include "report/text.hpp"
@@ -19,7 +20,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -133,28 +133,39 @@ public:
     }
 
     void make_series() {
+        std::vector<std::span<const Entry>> parts;
         for (auto at = entries_.begin(); at != entries_.end();) {
             const auto end = std::find_if(at, entries_.end(), [&](const Entry& e) {
                 return e.group != at->group || e.series != at->series;
             });
-            SeriesTracks series{.series = at->series, .conditions = conditions_[at->series]};
-            while (at != end) {
-                const auto last =
-                    std::find_if(at, end, [&](const Entry& e) { return e.machine != at->machine; });
-                series.tracks.push_back(track({at, last}));
-                at = last;
-            }
-            std::ranges::stable_sort(series.tracks, {},
-                                     [](const Track& t) { return t.samples.front().seconds; });
-            const bool all = follow_one_another(series.tracks);
-            for (const auto& track : series.tracks)
-                if (all || track.samples.size() < fewest_samples)
-                    series.machines.push_back(mean_sample(track));
-            out_.groups[(at - 1)->group].series.push_back(std::move(series));
+            parts.emplace_back(at, end);
+            at = end;
         }
+        std::vector<SeriesTracks> all(parts.size());
+        on_all_cores(all.size(), [&](std::size_t i) { all[i] = series_of(parts[i]); });
+        for (std::size_t i = 0; i < all.size(); ++i)
+            out_.groups[parts[i].front().group].series.push_back(std::move(all[i]));
     }
 
 private:
+    SeriesTracks series_of(std::span<const Entry> entries) const {
+        const auto number = entries.front().series;
+        SeriesTracks series{.series = number, .conditions = conditions_[number]};
+        for (auto at = entries.begin(); at != entries.end();) {
+            const auto last = std::find_if(
+                at, entries.end(), [&](const Entry& e) { return e.machine != at->machine; });
+            series.tracks.push_back(track({at, last}));
+            at = last;
+        }
+        std::ranges::stable_sort(series.tracks, {},
+                                 [](const Track& t) { return t.samples.front().seconds; });
+        const bool all = follow_one_another(series.tracks);
+        for (const auto& track : series.tracks)
+            if (all || track.samples.size() < fewest_samples)
+                series.machines.push_back(mean_sample(track));
+        return series;
+    }
+
     /// Series that are one but for what state the machine was in.
     void join_series() {
         std::map<std::string, std::uint32_t> asked;
@@ -208,7 +219,7 @@ private:
         int measured = 0;
         record::Run disturbed;
         std::map<std::pair<std::uint32_t, record::Status>, std::size_t> missing;
-        std::map<std::pair<std::uint32_t, std::string>, std::size_t> not_recorded;
+        std::vector<std::size_t> used(collection_.series.size());
         for (std::uint32_t i = 0; i < collection_.observations.size(); ++i) {
             const auto& observation = collection_.observations[i];
             if (group_[observation.run] == nowhere || !takes[observation.series]) continue;
@@ -225,9 +236,7 @@ private:
                 ++missing[{series, observation.status}];
                 continue;
             }
-            for (const auto& name :
-                 assumed(conditions_[series], collection_.series[observation.series]))
-                ++not_recorded[{series, name}];
+            ++used[observation.series];
             entries_.push_back({.group = group_[observation.run],
                                 .series = series,
                                 .machine = machine_[observation.run],
@@ -237,6 +246,11 @@ private:
         out_.busy = record::busy_of(disturbed);
         out_.busy.cases = measured;
         std::ranges::sort(entries_, {}, &Entry::key);
+        std::map<std::pair<std::uint32_t, std::string>, std::size_t> not_recorded;
+        for (std::size_t i = 0; i < used.size(); ++i)
+            if (used[i] > 0)
+                for (const auto& name : assumed(conditions_[joined_[i]], collection_.series[i]))
+                    not_recorded[{joined_[i], name}] += used[i];
         for (const auto& [what, count] : not_recorded)
             out_.notes.push_back(say<text::history::assumed>(
                 plain(name_of(collection_.series[what.first]), 300), with_blanks(what.second),
@@ -254,10 +268,11 @@ private:
         const auto& first = observation_of(entries.front());
         const auto& id = machine_of(collection_, first.run).id;
         Track track{.machine = id.empty() ? say<text::history::no_machine>() : plain(id, 100)};
-        std::set<std::int64_t> days;
-        for (const auto& entry : entries) days.insert(day_of(run_of(entry).started_seconds));
-        const bool by_day = days.size() >= fewest_days;
-        track.by_run = !by_day && days.size() < entries.size();
+        std::size_t days = 1; // they are in the order of time
+        for (std::size_t i = 1; i < entries.size(); ++i)
+            days += is_same_day(entries[i - 1], entries[i]) ? 0 : 1;
+        const bool by_day = days >= fewest_days;
+        track.by_run = !by_day && days < entries.size();
         for (auto at = entries.begin(); at != entries.end();) {
             auto end = at + 1;
             while (by_day && end != entries.end() && belong_together(*at, *end)) ++end;
@@ -290,15 +305,15 @@ private:
     const Observation& observation_of(const Entry& entry) const {
         return collection_.observations[entry.observation];
     }
-    const RunInfo& run_of(const Entry& entry) const {
-        return collection_.runs[observation_of(entry).run];
+    const RunInfo& run_of(const Entry& entry) const { return collection_.runs[runs_[entry.order]]; }
+    bool is_same_day(const Entry& a, const Entry& b) const {
+        return day_of(run_of(a).started_seconds) == day_of(run_of(b).started_seconds);
     }
     /// The same day, and nothing that was recorded differs.
     bool belong_together(const Entry& a, const Entry& b) const {
         const auto& one = run_of(a);
         const auto& other = run_of(b);
-        return day_of(one.started_seconds) == day_of(other.started_seconds) &&
-               one.machine == other.machine && one.version == other.version &&
+        return is_same_day(a, b) && one.machine == other.machine && one.version == other.version &&
                observation_of(a).settings == observation_of(b).settings;
     }
 

@@ -2,6 +2,7 @@
 
 #include "store/collection.hpp"
 
+#include "base/on_all_cores.hpp"
 #include "report/input.hpp"
 #include "report/text.hpp"
 #include "store/find.hpp"
@@ -45,13 +46,12 @@ Indexed read_indexed(const std::filesystem::path& folder) {
     Indexed indexed{.folder = folder, .path = index_path(folder)};
     if (indexed.path.empty()) return indexed;
     indexed.index = read_index(indexed.path);
-    indexed.digests.reserve(indexed.index.rows.size());
-    for (auto& row : indexed.index.rows) {
-        auto& digest = indexed.digests.emplace_back(unpacked<RunDigest>(row.digest));
+    indexed.digests.resize(indexed.index.rows.size());
+    on_all_cores(indexed.digests.size(), [&](std::size_t i) {
+        auto& digest = indexed.digests[i];
+        digest = unpacked<RunDigest>(std::exchange(indexed.index.rows[i].digest, {}));
         if (digest && !refers_to(*digest, indexed.index.pools)) digest.reset();
-        row.digest.clear();
-        row.digest.shrink_to_fit();
-    }
+    });
     return indexed;
 }
 

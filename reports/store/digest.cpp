@@ -107,7 +107,8 @@ std::optional<std::uint32_t> events_of(const record::Case& c) {
     return events;
 }
 
-CaseDigest digest_of(record::Case& c, const record::Machine& machine, Series& series) {
+CaseDigest digest_of(record::Case& c, const record::Machine& machine, Series& series,
+                     std::vector<MetricKind>& others) {
     judge(c);
     CaseDigest digest{.status = c.status, .reason = std::move(c.reason)};
     if (shows(c.status)) {
@@ -133,10 +134,11 @@ CaseDigest digest_of(record::Case& c, const record::Machine& machine, Series& se
     settle(c.parameters);
     series = series_of(c, machine);
     if (shows(c.status)) take_value(c, series, digest);
-    if (digest.defect != Defect::none)
-        digest.replicas.clear();
-    else if (shows(c.status))
-        digest.others = packed(other_metrics(c));
+    if (digest.defect != Defect::none) digest.replicas.clear();
+    const bool has_others = shows(c.status) && digest.defect == Defect::none;
+    const auto list = has_others ? other_metrics(c) : std::vector<MetricDigest>{};
+    others.assign(list.begin(), list.end());
+    digest.others_values = packed(std::vector<MetricValues>(list.begin(), list.end()));
     return digest;
 }
 
@@ -154,10 +156,12 @@ Digester::Digester(record::Run run) {
     digest_.core_clock_hz = std::exchange(run.machine.core_clock_hz, std::nullopt);
     machine_ = packed(run.machine);
     Series series;
+    std::vector<MetricKind> others;
     for (auto& c : run.cases) {
-        digest_.cases.push_back(digest_of(c, run.machine, series));
+        digest_.cases.push_back(digest_of(c, run.machine, series, others));
         series_.push_back(packed(series));
         settings_.push_back(packed(c.settings));
+        others_.push_back(packed(others));
     }
     run.cases.clear();
     run.hosts.clear();
@@ -169,6 +173,7 @@ std::string Digester::finish(Pools& pools) {
     for (std::size_t i = 0; i < digest_.cases.size(); ++i) {
         digest_.cases[i].series = pools.series.add(series_[i]);
         digest_.cases[i].settings = pools.settings.add(settings_[i]);
+        digest_.cases[i].others = pools.others.add(others_[i]);
     }
     return packed(digest_);
 }
@@ -178,7 +183,8 @@ std::string digest_shape() {
     shape.add(RunDigest{});
     shape.add(record::Machine{});
     shape.add(Series{});
-    shape.add(MetricDigest{});
+    shape.add(MetricKind{});
+    shape.add(MetricValues{});
     return shape.text();
 }
 

@@ -23,6 +23,10 @@ namespace assay::report {
 /// Different byte strings, numbered as they come.
 class Pool {
 public:
+    Pool() = default;
+    Pool(Pool&&) = default;
+    Pool& operator=(Pool&&) = default; ///< no copies: the map would look at the other's items
+
     std::uint32_t add(std::string_view bytes);
     std::size_t size() const { return items_.size(); }
     const std::string& operator[](std::size_t number) const { return items_[number]; }
@@ -32,11 +36,12 @@ private:
     std::unordered_map<std::string_view, std::uint32_t> numbers_;
 };
 
-/// What digests refer to: packed record::Machine, Series, record::NamedList.
+/// What digests refer to: packed record::Machine, Series, record::NamedList, and what other metrics cases have.
 struct Pools {
     Pool machines;
     Pool series;
     Pool settings;
+    Pool others; ///< lists of MetricKind
 };
 
 /// Why an ok or unstable case says nothing.
@@ -66,7 +71,8 @@ struct CaseDigest {
     std::optional<double> datasheet;
     bool verified = false;
     std::optional<std::uint32_t> events;
-    std::string others; ///< packed MetricDigests, which few readers look at
+    std::uint32_t others = 0;  ///< which metrics beside the primary one
+    std::string others_values; ///< packed MetricValues of those, which few readers look at
 };
 
 struct RunDigest {
@@ -88,6 +94,7 @@ private:
     std::string machine_;
     std::vector<std::string> series_;
     std::vector<std::string> settings_;
+    std::vector<std::string> others_;
 };
 
 /// The shape of everything that is packed; see Shape.
@@ -131,6 +138,7 @@ void each_field(Visit&& visit, Maybe<CaseDigest> auto& c) {
     visit("verified", c.verified);
     visit("events", c.events);
     visit("others", c.others);
+    visit("others_values", c.others_values);
 }
 
 template <class Visit>

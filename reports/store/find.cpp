@@ -92,8 +92,8 @@ private:
         for (fs::directory_iterator entry{folder, failed};
              !failed && entry != fs::directory_iterator{}; entry.increment(failed)) {
             std::error_code unknown;
-            const bool is_folder =
-                entry->symlink_status(unknown).type() == fs::file_type::directory;
+            // What the folder says of its entries: asking each would take as long as all else.
+            const bool is_folder = !entry->is_symlink(unknown) && entry->is_directory(unknown);
             std::string name = entry->path().filename().native();
             if (is_folder || name == run_file) entries.emplace_back(std::move(name), is_folder);
         }

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -49,9 +51,24 @@ record::Case plain_case(record::Case c) {
     run = plain(std::move(run));
     return std::move(run.cases.front());
 }
+std::vector<record::ErrorCounter> plain_counters(std::vector<record::ErrorCounter> counters) {
+    if (counters.empty()) return counters;
+    return plain(record::Run{.error_counters = std::move(counters)}).error_counters;
+}
+record::NamedList plain_list(record::NamedList list) {
+    if (list.empty()) return list;
+    return plain_case({.settings = std::move(list)}).settings;
+}
 record::NamedList make_settings(const std::string& bytes) {
-    using List = record::NamedList;
-    return plain_case({.settings = unpacked<List>(bytes).value_or(List{})}).settings;
+    return plain_list(unpacked<record::NamedList>(bytes).value_or(record::NamedList{}));
+}
+std::vector<MetricKind> make_kinds(const std::string& bytes) {
+    auto kinds = unpacked<std::vector<MetricKind>>(bytes).value_or(std::vector<MetricKind>{});
+    for (auto& kind : kinds) {
+        kind.name = plain(kind.name);
+        kind.unit = plain(kind.unit);
+    }
+    return kinds;
 }
 Series make_series(const std::string& bytes) {
     Series series = unpacked<Series>(bytes).value_or(Series{});
@@ -115,7 +132,8 @@ public:
         : batches_{batches}, now_{options.now.value_or(0)}, choice_{options.metrics},
           others_{options.others}, machines_{all_.machines, &make_machine, batches.size()},
           series_{all_.series, &make_series, batches.size()},
-          settings_{all_.settings, &make_settings, batches.size()} {}
+          settings_{all_.settings, &make_settings, batches.size()},
+          other_kinds_{kinds_, &make_kinds, batches.size()} {}
 
     Collection run() && {
         std::vector<Entry> entries = in_order();
@@ -125,8 +143,11 @@ public:
         std::size_t cases = 0;
         for (const auto& entry : entries) cases += entry.candidate->digest.cases.size();
         all_.runs.reserve(entries.size());
-        all_.observations.reserve(cases);
+        all_.observations.reserve(cases * (others_ ? 2 : 1));
         for (const auto& entry : entries) take(entry);
+        for (const auto series : measured_) all_.metrics.insert(all_.series[series].metric);
+        for (const auto& kinds : kinds_)
+            for (const auto& kind : kinds) all_.metrics.insert(kind.name);
         const auto ids = record::common_ids(all_.machines);
         for (auto& machine : all_.machines) machine.id = ids.at(machine.id);
         return std::move(all_);
@@ -215,91 +236,97 @@ private:
         const Pools& pools = batches_[entry.batch].pools;
         const auto number = static_cast<std::uint32_t>(all_.runs.size());
         if (digest.run.pairing) make_plain(*digest.run.pairing);
-        all_.runs.push_back(
-            {.label = std::move(candidate.label),
-             .file = candidate.file,
-             .id = digest.run.id,
-             .suite = std::move(digest.run.suite),
-             .started = std::move(digest.run.started),
-             .ended = std::move(digest.run.ended),
-             .started_seconds = entry.started,
-             .status = std::move(digest.run.status),
-             .version = std::move(digest.run.version),
-             .digest = std::move(digest.run.digest),
-             .campaign = std::move(digest.run.campaign),
-             .tags = plain_case({.settings = digest.run.tags}).settings,
-             .error_counters =
-                 plain(record::Run{.error_counters = std::move(digest.run.error_counters)})
-                     .error_counters,
-             .core_clock_hz = figure(digest.core_clock_hz),
-             .machine = machines_(entry.batch, pools.machines, digest.machine),
-             .pairing = std::move(digest.run.pairing)});
+        all_.runs.push_back({.label = std::move(candidate.label),
+                             .file = std::move(candidate.file),
+                             .id = digest.run.id,
+                             .suite = std::move(digest.run.suite),
+                             .started = std::move(digest.run.started),
+                             .ended = std::move(digest.run.ended),
+                             .started_seconds = entry.started,
+                             .status = std::move(digest.run.status),
+                             .version = std::move(digest.run.version),
+                             .digest = std::move(digest.run.digest),
+                             .campaign = std::move(digest.run.campaign),
+                             .tags = plain_list(std::move(digest.run.tags)),
+                             .error_counters = plain_counters(std::move(digest.run.error_counters)),
+                             .core_clock_hz = figure(digest.core_clock_hz),
+                             .machine = machines_(entry.batch, pools.machines, digest.machine),
+                             .pairing = std::move(digest.run.pairing)});
         for (auto& c : digest.cases) {
             const auto series = series_(entry.batch, pools.series, c.series);
             const auto settings = settings_(entry.batch, pools.settings, c.settings);
-            report_defect(entry, c, all_.series[series]);
-            const auto others = std::move(c.others);
+            report_defect(all_.runs.back(), c, all_.series[series]);
             auto seen = observation(c, number, series, settings);
-            if (others_ || !choice_.only_primary()) take_others(others, seen);
+            if (others_ || !choice_.only_primary())
+                take_others(kinds_[other_kinds_(entry.batch, pools.others, c.others)],
+                            c.others_values, seen);
             if (choice_.primary(all_.series[series].metric))
                 all_.observations.push_back(std::move(seen));
         }
     }
-    void take_others(const std::string& bytes, const Observation& primary) {
-        if (primary.value) all_.metrics.insert(all_.series[primary.series].metric);
-        for (auto& metric :
-             unpacked<std::vector<MetricDigest>>(bytes).value_or(std::vector<MetricDigest>{})) {
-            metric.name = plain(metric.name);
-            all_.metrics.insert(metric.name);
-            const bool chosen = choice_.other(metric.name);
-            if (!chosen && (!others_ || metric.factor)) continue;
-            if (auto seen = other_observation(metric, primary); seen.value) {
-                seen.is_primary = chosen;
-                seen.series = series_of(metric, primary.series);
-                all_.observations.push_back(std::move(seen));
-            }
+    void take_others(const std::vector<MetricKind>& kinds, std::string_view bytes,
+                     Observation& primary) {
+        if (primary.value) measured_.insert(primary.series);
+        const auto wanted = [&](const MetricKind& kind) {
+            return choice_.other(kind.name) || (others_ && !kind.is_computed);
+        };
+        if (std::ranges::none_of(kinds, wanted)) return;
+        auto values = unpacked<std::vector<MetricValues>>(bytes);
+        if (!values || values->size() != kinds.size()) return;
+        auto replicas = std::exchange(primary.replicas, {}); // others have their own
+        for (std::size_t i = 0; i < kinds.size(); ++i) {
+            if (!wanted(kinds[i])) continue;
+            Observation seen = primary;
+            if (kinds[i].is_computed)
+                compute(seen, kinds[i], (*values)[i].factor, replicas);
+            else
+                fill(seen, std::move((*values)[i]));
+            if (!seen.value) continue;
+            seen.ceiling.reset();
+            seen.datasheet.reset();
+            std::erase_if(seen.replicas, [](const auto& one) { return !figure(one.value); });
+            seen.is_primary = choice_.other(kinds[i].name);
+            seen.series = series_of(kinds[i], primary.series);
+            all_.observations.push_back(std::move(seen));
         }
+        primary.replicas = std::move(replicas);
     }
-    std::uint32_t series_of(const MetricDigest& metric, std::uint32_t primary) {
+    std::uint32_t series_of(const MetricKind& kind, std::uint32_t primary) {
         const auto [known, is_new] = other_series_.try_emplace(
-            {primary, metric.name}, static_cast<std::uint32_t>(all_.series.size()));
+            {primary, kind.name}, static_cast<std::uint32_t>(all_.series.size()));
         if (!is_new) return known->second;
         Series series = all_.series[primary];
-        series.metric = metric.name;
-        series.unit = plain(metric.unit);
-        series.higher_is_better = metric.higher_is_better;
+        series.metric = kind.name;
+        series.unit = kind.unit;
+        series.higher_is_better = kind.higher_is_better;
         series.question = question_of(series);
         all_.series.push_back(std::move(series));
         return known->second;
     }
-    Observation other_observation(MetricDigest& metric, const Observation& primary) const {
-        Observation seen = primary;
-        seen.ceiling.reset();
-        seen.datasheet.reset();
-        if (metric.factor) {
-            const bool same =
-                metric.higher_is_better == all_.series[primary.series].higher_is_better;
-            const auto of = [&](const std::optional<double>& value) {
-                return value ? figure(same ? *metric.factor * *value : *metric.factor / *value)
-                             : std::nullopt;
-            };
-            seen.value = of(primary.value);
-            seen.low = of(same ? primary.low : primary.high);
-            seen.high = of(same ? primary.high : primary.low);
-            for (auto& replica : seen.replicas) replica.value = of(replica.value).value_or(0);
-        } else {
-            seen.value = figure(metric.value);
-            seen.low = figure(metric.low);
-            seen.high = figure(metric.high);
-            seen.scope = metric.scope;
-            seen.replicas = std::move(metric.replicas);
-        }
-        std::erase_if(seen.replicas, [](const auto& replica) { return !figure(replica.value); });
-        return seen;
+    static void fill(Observation& seen, MetricValues metric) {
+        seen.value = figure(metric.value);
+        seen.low = figure(metric.low);
+        seen.high = figure(metric.high);
+        seen.scope = metric.scope;
+        seen.replicas = std::move(metric.replicas);
+    }
+    /// Of what the primary metric of the same case says.
+    void compute(Observation& seen, const MetricKind& kind, double factor,
+                 const std::vector<ReplicaValue>& replicas) const {
+        const bool same = kind.higher_is_better == all_.series[seen.series].higher_is_better;
+        const auto of = [&](const std::optional<double>& value) {
+            return value ? figure(same ? factor * *value : factor / *value) : std::nullopt;
+        };
+        seen.value = of(seen.value);
+        seen.low = of(seen.low);
+        seen.high = of(seen.high);
+        if (!same) std::swap(seen.low, seen.high);
+        seen.replicas = replicas;
+        for (auto& replica : seen.replicas) replica.value = of(replica.value).value_or(0);
     }
     static void make_plain(record::Pairing& pairing) {
         for (auto* text : {&pairing.id, &pairing.setting, &pairing.order}) *text = plain(*text);
-        pairing.changes = plain_case({.settings = std::move(pairing.changes)}).settings;
+        pairing.changes = plain_list(std::move(pairing.changes));
     }
 
     static Observation observation(CaseDigest& c, std::uint32_t run, std::uint32_t series,
@@ -331,7 +358,7 @@ private:
         return seen;
     }
 
-    void report_defect(const Entry& entry, const CaseDigest& c, const Series& series) {
+    void report_defect(const RunInfo& run, const CaseDigest& c, const Series& series) {
         if (!shows(c.status)) return;
         std::string reason;
         switch (c.defect) {
@@ -353,7 +380,7 @@ private:
             break;
         }
         all_.problems.push_back(
-            {.where = fmt::format("{}: {}", plain(entry.candidate->file.string()), name_of(series)),
+            {.where = fmt::format("{}: {}", plain(run.file.string()), name_of(series)),
              .reason = std::move(reason)});
     }
 
@@ -365,10 +392,13 @@ private:
     MetricChoice choice_;
     bool others_;
     Collection all_;
-    std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> other_series_;
+    std::vector<std::vector<MetricKind>> kinds_;
+    std::set<std::uint32_t> measured_; ///< series
+    std::map<std::pair<std::uint32_t, std::string_view>, std::uint32_t> other_series_;
     Numbering<record::Machine> machines_;
     Numbering<Series> series_;
     Numbering<record::NamedList> settings_;
+    Numbering<std::vector<MetricKind>> other_kinds_;
 };
 
 } // namespace
@@ -378,7 +408,8 @@ bool refers_to(const RunDigest& digest, const Pools& pools) {
            std::ranges::all_of(
                digest.cases,
                [&](const CaseDigest& c) {
-                   return c.series < pools.series.size() && c.settings < pools.settings.size();
+                   return c.series < pools.series.size() && c.settings < pools.settings.size() &&
+                          c.others < pools.others.size();
                });
 }
 

@@ -117,8 +117,8 @@ private:
 };
 
 using PoolMember = Pool Pools::*;
-constexpr std::array<PoolMember, 3> pool_members{&Pools::machines, &Pools::series,
-                                                 &Pools::settings};
+constexpr std::array<PoolMember, 4> pool_members{&Pools::machines, &Pools::series, &Pools::settings,
+                                                 &Pools::others};
 
 bool makes_sense(std::size_t pool, std::string_view bytes) {
     switch (pool) {
@@ -126,8 +126,10 @@ bool makes_sense(std::size_t pool, std::string_view bytes) {
         return unpacked<record::Machine>(bytes).has_value();
     case 1:
         return unpacked<Series>(bytes).has_value();
-    default:
+    case 2:
         return unpacked<record::NamedList>(bytes).has_value();
+    default:
+        return unpacked<std::vector<MetricKind>>(bytes).has_value();
     }
 }
 

@@ -2,14 +2,12 @@
 
 #include "store/load.hpp"
 
+#include "base/on_all_cores.hpp"
 #include "record/reader.hpp"
 #include "report/text.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 namespace assay::report {
@@ -34,31 +32,13 @@ public:
         : files_{files}, pools_{pools}, loaded_(files.size()) {}
 
     std::vector<Loaded> run() {
-        const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-        const std::size_t threads =
-            std::min({cores, most_threads, files_.size() / files_a_thread + 1});
-        {
-            std::vector<std::jthread> others;
-            for (std::size_t i = 1; i < threads; ++i) others.emplace_back([this] { work(); });
-            work();
-        }
-        if (broken_) std::rethrow_exception(broken_);
+        on_all_cores(
+            files_.size(), [this](std::size_t i) { read(i); },
+            std::min(most_threads, files_.size() / files_a_thread + 1));
         return std::move(loaded_);
     }
 
 private:
-    void work() noexcept {
-        for (std::size_t i = next_++; i < files_.size(); i = next_++) {
-            try {
-                read(i);
-            } catch (...) { // out of memory: told to whoever asked, in their thread
-                const std::scoped_lock lock{mutex_};
-                broken_ = std::current_exception();
-                next_ = files_.size();
-            }
-        }
-    }
-
     void read(std::size_t i) {
         auto run = record::read_run(files_[i], {.values = false, .details = false});
         if (!run) {
@@ -73,9 +53,7 @@ private:
     std::span<const std::filesystem::path> files_;
     Pools& pools_;
     std::vector<Loaded> loaded_;
-    std::atomic<std::size_t> next_ = 0;
-    std::mutex mutex_; ///< of pools_ and broken_
-    std::exception_ptr broken_;
+    std::mutex mutex_; ///< of pools_
 };
 
 } // namespace

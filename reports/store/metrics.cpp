@@ -47,14 +47,8 @@ MetricDigest made_of(const Case& c, MetricDigest metric, const Of& of) {
 }
 
 MetricDigest described(const Metric& metric) {
-    return {.name = metric.name,
-            .unit = metric.unit,
-            .higher_is_better = metric.higher_is_better,
-            .factor = {},
-            .value = {},
-            .low = {},
-            .high = {},
-            .replicas = {}};
+    return {{.name = metric.name, .unit = metric.unit, .higher_is_better = metric.higher_is_better},
+            {}};
 }
 
 void add_metric(const Case& c, const Metric& metric, std::vector<MetricDigest>& list) {
@@ -62,6 +56,7 @@ void add_metric(const Case& c, const Metric& metric, std::vector<MetricDigest>& 
     if (&metric == &primary || metric.name == primary.name || !is_value(metric.value)) return;
     auto digest = described(metric);
     if (record::is_computed(c, metric.name) && record::is_computed(c, primary.name)) {
+        digest.is_computed = true;
         digest.factor = metric.higher_is_better == primary.higher_is_better
                             ? *metric.value / *primary.value
                             : *metric.value * *primary.value;
@@ -122,14 +117,10 @@ void add_tables(const Case& c, std::vector<MetricDigest>& list) {
         const auto name = number == 1 ? table.metric : fmt::format("{}.{}", table.metric, number);
         const auto add = [&](const char* which, double Extremes::* member) {
             const bool is_spread = member == &Extremes::spread;
-            const MetricDigest digest{.name = name + which,
-                                      .unit = is_spread ? "x" : table.unit,
-                                      .higher_is_better = higher && !is_spread,
-                                      .factor = {},
-                                      .value = *all.*member,
-                                      .low = {},
-                                      .high = {},
-                                      .replicas = {}};
+            const MetricDigest digest{{.name = name + which,
+                                       .unit = is_spread ? "x" : table.unit,
+                                       .higher_is_better = higher && !is_spread},
+                                      {.value = *all.*member}};
             list.push_back(made_of(c, digest, [&](const Replica& replica) -> std::optional<double> {
                 if (at >= replica.tables.size()) return {};
                 const auto own = extremes_of(replica.tables[at], higher);

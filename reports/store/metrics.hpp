@@ -20,19 +20,24 @@ struct ReplicaValue {
     double value;
 };
 
-struct MetricDigest {
+/// What many cases have in common.
+struct MetricKind {
     std::string name;
     std::string unit;
     bool higher_is_better = true;
-    /// Of a metric that is computed from the time of a call, as the primary metric is: by what that one is multiplied,
-    /// or where the directions differ, what it divides. Has no values of its own.
-    std::optional<double> factor;
+    bool is_computed = false; ///< from the time of a call, as the primary metric is
+};
+struct MetricValues {
+    /// Of a computed metric, which has no values of its own: by what the primary one is multiplied, or where the
+    /// directions differ, what it divides.
+    double factor = 0;
     std::optional<double> value;
     std::optional<double> low;
     std::optional<double> high;
     record::IntervalScope scope = record::IntervalScope::none;
     std::vector<ReplicaValue> replicas;
 };
+struct MetricDigest : MetricKind, MetricValues {};
 /// Of a measured case whose primary metric has a value.
 std::vector<MetricDigest> other_metrics(const record::Case& c);
 
@@ -59,10 +64,15 @@ void each_field(Visit&& visit, Maybe<ReplicaValue> auto& replica) {
 }
 
 template <class Visit>
-void each_field(Visit&& visit, Maybe<MetricDigest> auto& metric) {
-    visit("name", metric.name);
-    visit("unit", metric.unit);
-    visit("higher_is_better", metric.higher_is_better);
+void each_field(Visit&& visit, Maybe<MetricKind> auto& kind) {
+    visit("name", kind.name);
+    visit("unit", kind.unit);
+    visit("higher_is_better", kind.higher_is_better);
+    visit("is_computed", kind.is_computed);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<MetricValues> auto& metric) {
     visit("factor", metric.factor);
     visit("value", metric.value);
     visit("low", metric.low);

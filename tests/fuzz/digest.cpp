@@ -29,9 +29,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     same_again<record::Machine>(bytes);
     same_again<record::NamedList>(bytes);
     same_again<report::Series>(bytes);
+    same_again<std::vector<report::MetricKind>>(bytes);
     auto digest = same_again<report::RunDigest>(bytes);
     report::Batch batch;
-    for (auto* pool : {&batch.pools.machines, &batch.pools.series, &batch.pools.settings})
+    for (auto* pool :
+         {&batch.pools.machines, &batch.pools.series, &batch.pools.settings, &batch.pools.others})
         pool->add(bytes);
     if (!digest || !report::refers_to(*digest, batch.pools)) return 0;
     const std::size_t cases = digest->cases.size();

@@ -76,11 +76,11 @@ TEST(OtherMetrics, SayMoreThanThePrimaryOne) {
     const auto c = rich_case();
     const auto list = other_metrics(c);
     const auto& time = metric(list, "time");
-    ASSERT_TRUE(time.factor); // follows from the primary one, and has no values of its own
-    EXPECT_NEAR(*time.factor / *c.metrics.front().value, *c.metrics[1].value, 1e-12);
+    ASSERT_TRUE(time.is_computed); // follows from the primary one, and has no values of its own
+    EXPECT_NEAR(time.factor / *c.metrics.front().value, *c.metrics[1].value, 1e-12);
     EXPECT_THAT(time.replicas, IsEmpty());
     const auto& energy = metric(list, "energy");
-    EXPECT_FALSE(energy.factor);
+    EXPECT_FALSE(energy.is_computed);
     EXPECT_NEAR(energy.value.value(), 0.05, 1e-3); // 50 W for 1 ms
     EXPECT_THAT(energy.replicas, SizeIs(3));
     EXPECT_FALSE(energy.higher_is_better);
