@@ -39,7 +39,8 @@ protected:
     }
 
     Collection collected(bool index = true) const {
-        auto collection = collect({"fleet=" + runs_.string()}, {.index = index, .index_from = 2});
+        auto collection =
+            collect({"fleet=" + runs_.string()}, {.index = index, .index_from = 2, .others = true});
         EXPECT_TRUE(collection.has_value()) << collection.error().message;
         return std::move(collection).value_or(Collection{});
     }
