@@ -307,4 +307,14 @@ std::optional<HardwareEntry> find_hardware(const record::Device& device) {
     return *entry;
 }
 
+std::optional<double> pcie_lane_rate(int generation) {
+    // GT/s and coding: PCI Express Base Specification 6.0, sections 2.2 and 4.2; 8b/10b, then 128b/130b,
+    // then flits of 256 bytes, 14 of them for errors.
+    constexpr double bits_per_byte = 8;
+    constexpr std::array rates{2.5e9 * 8 / 10,   5e9 * 8 / 10,     8e9 * 128 / 130,
+                               16e9 * 128 / 130, 32e9 * 128 / 130, 64e9 * 242 / 256};
+    if (generation < 1 || std::cmp_greater(generation, rates.size())) return {};
+    return rates.at(static_cast<std::size_t>(generation) - 1) / bits_per_byte;
+}
+
 } // namespace assay::datasheet

@@ -11,6 +11,7 @@
 #include "json/json.hpp"
 #include "record/model.hpp"
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -22,6 +23,19 @@ namespace assay::datasheet {
 
 /// The units of a multiprocessor: vector units or tensor cores.
 enum class Engine : std::uint8_t { vector, tensor };
+
+struct PrecisionName {
+    std::string_view parameter; ///< value of a benchmark's parameter `precision`
+    std::string_view hardware;  ///< its name in configs/hardware
+};
+/// Without emulated precisions: no data sheet has a value for them.
+inline constexpr std::array precision_names{
+    PrecisionName{"fp64", "fp64"},    PrecisionName{"fp32", "fp32"},
+    PrecisionName{"tf32", "tf32"},    PrecisionName{"fp16", "fp16"},
+    PrecisionName{"bf16", "bf16"},    PrecisionName{"fp8_e4m3", "fp8"},
+    PrecisionName{"fp8_e5m2", "fp8"}, PrecisionName{"int8", "int8"},
+    PrecisionName{"mxfp8", "fp8"},    PrecisionName{"nvfp4", "fp4"},
+};
 
 struct Arithmetic {
     ByPrecision vector;
@@ -89,5 +103,9 @@ std::string unknown_hardware(const Hardware& hardware, const record::Device& dev
 
 /// For a single device; nothing if it, or the files, are unknown.
 std::optional<HardwareEntry> find_hardware(const record::Device& device);
+
+/// B/s of one PCIe lane in one direction after line coding, before packets; nothing for unknown
+/// generations.
+std::optional<double> pcie_lane_rate(int generation);
 
 } // namespace assay::datasheet

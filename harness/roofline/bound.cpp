@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "roofline/bound.hpp"
 
+#include "datasheet/hardware.hpp"
 #include "json/words.hpp"
 #include "record/format.hpp"
 
@@ -14,9 +15,9 @@ namespace {
 Bound arithmetic(const record::Case& c, bool matrices) {
     const auto precision = record::text(c.parameters, "precision");
     if (precision.empty()) return {};
-    const auto known =
-        std::ranges::find(precision_names, std::string_view{precision}, &PrecisionName::parameter);
-    if (known == precision_names.end())
+    const auto known = std::ranges::find(datasheet::precision_names, std::string_view{precision},
+                                         &datasheet::PrecisionName::parameter);
+    if (known == datasheet::precision_names.end())
         return {.reason = fmt::format("no data sheet has a value for precision {}",
                                       json::show_text(precision))};
     return {.limit = Limit::arithmetic,

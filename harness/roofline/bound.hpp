@@ -9,26 +9,11 @@
 #include "record/model.hpp"
 #include "registry/manifest.hpp"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace assay::harness {
-
-struct PrecisionName {
-    std::string_view parameter; ///< value of a benchmark's parameter `precision`
-    std::string_view hardware;  ///< its name in configs/hardware
-};
-/// Without emulated precisions: no data sheet has a value for them.
-inline constexpr std::array precision_names{
-    PrecisionName{"fp64", "fp64"},    PrecisionName{"fp32", "fp32"},
-    PrecisionName{"tf32", "tf32"},    PrecisionName{"fp16", "fp16"},
-    PrecisionName{"bf16", "bf16"},    PrecisionName{"fp8_e4m3", "fp8"},
-    PrecisionName{"fp8_e5m2", "fp8"}, PrecisionName{"int8", "int8"},
-    PrecisionName{"mxfp8", "fp8"},    PrecisionName{"nvfp4", "fp4"},
-};
 
 enum class Limit : std::uint8_t {
     none,

@@ -7,9 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -205,7 +203,7 @@ private:
         const bool is_seen = seen && seen->pcie_generation && seen->pcie_width;
         const auto generation = is_seen ? seen->pcie_generation : entry_.pcie_generation;
         const auto lanes = is_seen ? seen->pcie_width : entry_.pcie_lanes;
-        const auto rate = generation ? pcie_lane_rate(*generation) : std::nullopt;
+        const auto rate = generation ? datasheet::pcie_lane_rate(*generation) : std::nullopt;
         if (!rate || !lanes || *lanes <= 0) {
             found_.reason = "its PCIe link is unknown";
             return;
@@ -248,16 +246,6 @@ const record::Device* slowest_of(const record::Machine& machine, const record::P
 }
 
 } // namespace
-
-std::optional<double> pcie_lane_rate(int generation) {
-    // GT/s and coding: PCI Express Base Specification 6.0, sections 2.2 and 4.2; 8b/10b, then 128b/130b,
-    // then flits of 256 bytes, 14 of them for errors.
-    constexpr double bits_per_byte = 8;
-    constexpr std::array rates{2.5e9 * 8 / 10,   5e9 * 8 / 10,     8e9 * 128 / 130,
-                               16e9 * 128 / 130, 32e9 * 128 / 130, 64e9 * 242 / 256};
-    if (generation < 1 || std::cmp_greater(generation, rates.size())) return {};
-    return rates.at(static_cast<std::size_t>(generation) - 1) / bits_per_byte;
-}
 
 DeviceLimits limits_of(BoundBy by, const record::Case& c, const record::Machine& machine,
                        const Result<datasheet::Hardware>& hardware) {

@@ -27,8 +27,4 @@ struct DeviceLimits {
 DeviceLimits limits_of(BoundBy by, const record::Case& c, const record::Machine& machine,
                        const Result<datasheet::Hardware>& hardware);
 
-/// B/s of one PCIe lane in one direction after line coding, before packets; nothing for unknown
-/// generations.
-std::optional<double> pcie_lane_rate(int generation);
-
 } // namespace assay::harness

@@ -2,6 +2,7 @@
 
 #include "options.hpp"
 
+#include "base/quantity.hpp"
 #include "base/version.hpp"
 #include "language/language.hpp"
 #include "usage/command_line.hpp"
@@ -220,6 +221,36 @@ void add_check(CLI::App& verb, Options& o) {
     add_texts(verb, o);
     verb.add_option("--csv", o.csv, "Write a row for each check; - is stdout")->type_name("FILE");
 }
+void add_limits(CLI::App& verb, Options& o) {
+    auto& l = o.limits;
+    verb.add_option("action", l.action,
+                    "lint: are files of limits right? show: which are in force, for a run's "
+                    "machine? derive: limits from a fleet's runs")
+        ->type_name("lint|show|derive")
+        ->required();
+    verb.add_option("inputs", o.inputs,
+                    "Of lint and show: files of limits, or names of installed ones (spec), the "
+                    "later ones on top; of show a run beside them. Of derive: runs")
+        ->type_name("FILE|RUN")
+        ->required();
+    verb.add_option("--runs", l.runs, "Of lint: runs whose machines and cases limits may be for")
+        ->type_name("PATH");
+    verb.add_option("--by", l.by, "Of derive: what makes a type of machine")
+        ->type_name("instance|cpu|device")
+        ->capture_default_str();
+    verb.add_option("--filter", l.filter, "Of derive: only these: KEY=A|B, KEY!=A; several: all")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+    verb.add_option("--out", o.out, "Of derive: the file to write; required")->type_name("FILE");
+    verb.add_option("--author", l.author, "Of derive: who answers for the limits")
+        ->type_name("NAME");
+    verb.add_option("--valid", l.valid, "Of derive: how long they hold, in days")
+        ->type_name("DAYS")
+        ->capture_default_str();
+    add_collecting(verb, o);
+    add_page(verb, o);
+    add_texts(verb, o);
+}
 void add_export(CLI::App& verb, Options& o) {
     verb.add_option("--to", o.format,
                     "csv, ndjson: one table, a row for each run, case and metric; openmetrics: the "
@@ -268,7 +299,7 @@ struct VerbDefinition {
     const char* example;
     void (*add)(CLI::App&, Options&);
 };
-constexpr std::array<VerbDefinition, 8> verbs{{
+constexpr std::array<VerbDefinition, 9> verbs{{
     {"report", &report, "Show what a run found: on the terminal, as a page, as Markdown",
      "assay-report report results\n"
      "  assay-report report results --html report.html --md report.md\n"
@@ -292,6 +323,14 @@ constexpr std::array<VerbDefinition, 8> verbs{{
      "  assay-report check results --limits spec --limits ours.json --junit check.xml\n"
      "  assay-report check results --limits ours.json --exit-style nagios",
      &add_check},
+    {"limits", &limits,
+     "What must a good node reach: limits checked, shown, or derived from a fleet",
+     "assay-report limits lint mine.json\n"
+     "  assay-report limits show spec mine.json results/run.json\n"
+     "  assay-report limits derive results/fleet --out fleet.json --author 'HPC operations' "
+     "--valid "
+     "180d",
+     &add_limits},
     {"verify", &verify,
      "Check a result file: its schema, and every summary computed again from the batch values",
      "assay-report verify results/default/aws/c7a.large/m-5f1c/20260131/run.json", &add_inputs},
@@ -355,7 +394,7 @@ public:
 
 private:
     /// What is wrong with values that CLI11 knows nothing about; "" where all is well.
-    std::string fault() const {
+    std::string fault() {
         if (!language_from(options_.language))
             return fmt::format("--lang \"{}\" is no language; there are en and zh",
                                options_.language);
@@ -378,6 +417,26 @@ private:
         if (options_.json && options_.checking.exit_style != "assay")
             return "--json and --exit-style both decide what is on stdout; give one of them";
         if (options_.perform == &export_run) return fault_of_export();
+        if (options_.perform == &limits) return fault_of_limits();
+        return "";
+    }
+    std::string fault_of_limits() {
+        auto& l = options_.limits;
+        const std::vector<std::string> actions{"lint", "show", "derive"};
+        const std::vector<std::string> types{"instance", "cpu", "device"};
+        if (std::ranges::count(actions, l.action) == 0)
+            return fmt::format("limits has no \"{}\"{}", l.action, suggestion(l.action, actions));
+        if (std::ranges::count(types, l.by) == 0)
+            return fmt::format("--by \"{}\" is no type of machine{}", l.by,
+                               suggestion(l.by, types));
+        if (l.action != "derive") return "";
+        if (options_.out.empty()) return "--out is missing: the file that the limits go to";
+        const auto days =
+            parse_real(l.valid.ends_with('d') ? l.valid.substr(0, l.valid.size() - 1) : l.valid);
+        constexpr double most_days = 3650;
+        if (!days || !(*days >= 1) || *days > most_days)
+            return fmt::format("--valid \"{}\" is no number of days; it is 1d to 3650d", l.valid);
+        l.valid_days = *days;
         return "";
     }
     std::string fault_of_export() const {

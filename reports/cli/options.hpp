@@ -41,6 +41,17 @@ struct CheckWords {
     std::filesystem::path openmetrics;
 };
 
+/// Of limits, as typed.
+struct LimitsWords {
+    std::string action;            ///< "lint", "show", "derive"
+    std::vector<std::string> runs; ///< of lint
+    std::string by = "instance";
+    std::vector<std::string> filter;
+    std::string author;
+    std::string valid = "180d";
+    double valid_days = 180;
+};
+
 struct Options {
     Result<ExitCode> (*perform)(const Options&) = nullptr; ///< the verb, from verbs.hpp
     std::vector<std::string> inputs;
@@ -66,6 +77,7 @@ struct Options {
     ImportOptions importing;             ///< of import
     PredictWords predicting;             ///< of predict
     CheckWords checking;                 ///< of check
+    LimitsWords limits;                  ///< of limits
     std::vector<std::string> parameters; ///< NAME=VALUE
 };
 

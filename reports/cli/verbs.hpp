@@ -14,6 +14,7 @@ Result<ExitCode> compare_runs(const Options& options);
 Result<ExitCode> history(const Options& options);
 Result<ExitCode> predict(const Options& options);
 Result<ExitCode> check_nodes(const Options& options);
+Result<ExitCode> limits(const Options& options);
 Result<ExitCode> verify(const Options& options);
 Result<ExitCode> export_run(const Options& options);
 Result<ExitCode> import_files(const Options& options);

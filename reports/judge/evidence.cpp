@@ -118,8 +118,10 @@ stats::AcceptanceNoise noise_of(const Limit& limit, const Item& item) {
     if (limit.spread && limit.spread->replica) {
         const double degrees = limit.spread->degrees.value_or(usual_degrees);
         noise.replica = {.variance = squared(*limit.spread->replica), .degrees = degrees};
-        if (limit.spread->run)
-            noise.run = {.variance = squared(*limit.spread->run), .degrees = degrees};
+        if (limit.spread->run || limit.spread->day)
+            noise.run = {.variance = squared(limit.spread->run.value_or(0)) +
+                                     squared(limit.spread->day.value_or(0)),
+                         .degrees = degrees};
         return noise;
     }
     for (const auto& [seen, run] : item.seen)

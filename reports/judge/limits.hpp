@@ -54,6 +54,7 @@ bool matches(std::string_view patterns, const std::string& text);
 struct Components {
     std::optional<double> replica; ///< between processes of one run
     std::optional<double> run;     ///< between runs at different times
+    std::optional<double> day;     ///< between days
     std::optional<double> device;  ///< between devices of a node
     std::optional<double> node;    ///< between healthy nodes
     std::optional<double> degrees;
@@ -157,6 +158,7 @@ template <class Visit>
 void each_field(Visit&& visit, Maybe<Components> auto& spread) {
     visit("replica", spread.replica);
     visit("run", spread.run);
+    visit("day", spread.day);
     visit("device", spread.device);
     visit("node", spread.node);
     visit("degrees", spread.degrees);

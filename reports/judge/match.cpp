@@ -116,7 +116,8 @@ bool is_for(const Limit& limit, const Series& series) {
         if (key == "library") return matches(patterns, series.library);
         if (key == "place") return matches(patterns, series.place);
         if (key == "version") return matches(patterns, std::to_string(series.version));
-        const auto* const value = record::find(series.parameters, key);
+        const auto* value = record::find(series.parameters, key);
+        if (value == nullptr) value = record::find(series.conditions, key); // machines, ranks
         return value != nullptr && matches(patterns, record::to_string(*value));
     });
 }

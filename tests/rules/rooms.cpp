@@ -64,6 +64,9 @@ const std::map<std::string, Names> allowed{
      {"base", "json", "record", "stats", "language", "document", "report", "store"}},
     {"reports/judge",
      {"base", "json", "record", "stats", "language", "document", "report", "store"}},
+    {"reports/limits",
+     {"base", "json", "datasheet", "record", "stats", "language", "document", "report", "store",
+      "judge"}},
     {"reports/predict", {"base", "record", "stats", "language", "document", "report", "store"}},
     {"reports/import", {"base", "json", "record", "stats", "language", "report"}},
     {"reports/write", {"base", "json", "language", "document"}},
@@ -71,8 +74,8 @@ const std::map<std::string, Names> allowed{
      {"base", "json", "record", "stats", "language", "report", "store", "compare", "history",
       "predict", "judge", "document", "write"}},
     {"reports/cli",
-     {"base", "json", "record", "stats", "language", "report", "store", "compare", "history",
-      "import", "predict", "judge", "document", "write", "export", "usage"}},
+     {"base", "json", "datasheet", "record", "stats", "language", "report", "store", "compare",
+      "history", "import", "predict", "judge", "limits", "document", "write", "export", "usage"}},
 };
 
 /// How others name a room: "record", or "assay" for what benchmarks include.

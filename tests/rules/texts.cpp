@@ -67,8 +67,8 @@ const Names names{"PCIe",        "ABBA",   "B",      "Benjamini", "CPU",    "CSV
                   "FFT",         "FLOP",   "FMA",    "GEMM",      "GPU",    "HTML",    "Holm",
                   "Hochberg",    "JSON",   "Jones",  "Lennard",   "MIG",    "NUMA",    "UTC",
                   "Markdown",    "NVLink", "ResNet", "Roofline",  "STREAM", "stencil", "p",
-                  "Transformer", "Welch",  "assay",  "logs",      "p50",    "p99",     "t",
-                  "top",         "x"};
+                  "Transformer", "Welch",  "Wilks",  "assay",     "logs",   "p50",     "p99",
+                  "t",           "top",    "x"};
 
 /// Of what benchmarks say: formulas, who they are by, precisions, libraries.
 const Names formulas{"A",      "Bx",       "C",    "CUDA", "Cx",   "Freivalds", "OpenBLAS", "SHARP",

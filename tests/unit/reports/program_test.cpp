@@ -87,6 +87,31 @@ TEST_F(ProgramTest, ReportsOnTheTerminalFromFileFolderOrLabel) {
     EXPECT_THAT(call("report mine=results").output, HasSubstr("mine: "));
 }
 
+TEST_F(ProgramTest, LintsShowsAndDerivesLimits) {
+    const std::string limits{ASSAY_LIMITS "/"};
+    EXPECT_EQ(call("limits lint " + limits + "clean.json").code, 0);
+    const auto wrong = call("limits lint " + limits + "azure-gemm.json " + limits + "clean.json");
+    EXPECT_EQ(wrong.code, 1);
+    EXPECT_THAT(wrong.output, AllOf(HasSubstr("unit_slip"), HasSubstr("Probably 769 TFLOP/s")));
+    const auto unreadable = call("limits lint --json " + limits + "no-unit.json");
+    EXPECT_EQ(unreadable.code, 2);
+    EXPECT_THAT(unreadable.output, HasSubstr("\"unit_missing\""));
+    EXPECT_EQ(call("limits lint results/one/run.json").code, 2);
+    EXPECT_EQ(call("limits lint absent.json").code, 2);
+    EXPECT_THAT(call("limits show " + limits + "clean.json").output, HasSubstr("h100-triad"));
+    EXPECT_THAT(call("limits show " + limits + "clean.json results --lang zh").output,
+                HasSubstr("8 条限值中有"));
+    EXPECT_EQ(call("limits show results").code, 2);
+    EXPECT_THAT(call("limits prove x").output, HasSubstr("limits has no \"prove\""));
+    EXPECT_THAT(call("limits derive results").output, HasSubstr("--out is missing"));
+    EXPECT_THAT(call("limits derive results --out f.json --valid soon").output,
+                HasSubstr("1d to 3650d"));
+    const auto few = call("limits derive results --by cpu --out f.json");
+    EXPECT_EQ(few.code, 2);
+    EXPECT_THAT(few.output, HasSubstr("limits need 5 nodes of one type or more"));
+    EXPECT_FALSE(fs::exists(folder_ / "f.json"));
+}
+
 TEST_F(ProgramTest, ComparesWhatIsNamed) {
     auto other = test::sample_run();
     other.id = "20260231T000000Z-0000";

@@ -137,7 +137,7 @@ TEST(DeviceLimits, EveryPrecisionHasARateAndEveryRateAPrecision) {
         for (const auto engine : {datasheet::Engine::vector, datasheet::Engine::tensor})
             for (const auto& [precision, rate] : entry.rates.of(engine)) rates.insert(precision);
     std::set<std::string> named;
-    for (const auto& name : precision_names) named.emplace(name.hardware);
+    for (const auto& name : datasheet::precision_names) named.emplace(name.hardware);
     EXPECT_EQ(named, rates);
     for (const char* precision :
          {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2", "int8", "mxfp8", "nvfp4"})

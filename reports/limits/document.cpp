@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "language/language.hpp"
+#include "limits/effective.hpp"
+#include "record/format.hpp"
+#include "report/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+using namespace document;
+using record::human;
+using record::human_percent;
+
+std::string kind_in_words(LimitKind kind) {
+    switch (kind) {
+    case LimitKind::fleet:
+        return say<text::limits::kind_fleet>();
+    case LimitKind::contract:
+        return say<text::limits::kind_contract>();
+    case LimitKind::spec:
+        break;
+    }
+    return say<text::limits::kind_spec>();
+}
+
+std::string value_in_words(const Limit& limit, double bound) {
+    constexpr std::string_view of_limit = "limit:";
+    if (limit.share_of.empty()) return human(bound, limit.unit);
+    const auto share = human_percent(bound);
+    if (limit.share_of == "datasheet") return say<text::limits::of_datasheet>(share);
+    if (limit.share_of == "siblings") return say<text::limits::of_siblings>(share);
+    return say<text::limits::of_limit>(share, plain(limit.share_of.substr(of_limit.size())));
+}
+std::string bound_in_words(const Limit& limit) {
+    std::vector<std::string> parts;
+    if (limit.at_least)
+        parts.push_back(say<text::limits::at_least>(value_in_words(limit, *limit.at_least)));
+    if (limit.at_most)
+        parts.push_back(say<text::limits::at_most>(value_in_words(limit, *limit.at_most)));
+    return join(parts);
+}
+std::string resolved_in_words(const EffectiveLimit& own) {
+    if (own.limit.share_of.empty()) return {};
+    if (!own.low) return say<text::limits::unresolved>();
+    const auto low = human(*own.low, own.unit);
+    const auto high = human(*own.high, own.unit);
+    return low == high ? say<text::limits::resolved>(low)
+                       : say<text::limits::resolved_range>(low, high);
+}
+
+std::string what_for(const Limit& limit) {
+    std::vector<std::string> parts;
+    for (const auto& [key, pattern] : limit.machine) parts.push_back(key + "=" + plain(pattern));
+    if (parts.empty()) parts.push_back(say<text::limits::all_machines>());
+    for (const auto& [key, pattern] : limit.cases) parts.push_back(key + "=" + plain(pattern));
+    return join(parts);
+}
+
+std::string origin_of(const EffectiveLimit& own) {
+    const auto& limit = own.limit;
+    std::vector<std::string> parts{
+        say<text::limits::from_file>(plain(limit.file), plain(limit.source))};
+    if (!limit.date.empty()) parts.push_back(say<text::limits::of_date>(plain(limit.date)));
+    if (limit.samples) parts.push_back(say_count<text::limits::of_nodes>(*limit.samples));
+    if (!limit.author.empty()) parts.push_back(plain(limit.author));
+    if (const auto& errors = limit.errors;
+        errors && errors->false_reject && errors->false_accept && errors->slowdown)
+        parts.push_back(say<text::limits::error_rates>(human_percent(*errors->false_reject),
+                                                       human_percent(*errors->false_accept),
+                                                       human_percent(*errors->slowdown)));
+    if (!own.replaced.empty()) parts.push_back(say<text::limits::replaces>(plain(own.replaced)));
+    if (!limit.expires.empty())
+        parts.push_back(own.expired ? say<text::limits::expired_on>(plain(limit.expires))
+                                    : say<text::limits::until>(plain(limit.expires)));
+    return join(parts);
+}
+
+Table limits_of(const Effective& effective) {
+    Table table{.columns = {{.title = say<text::limits::limit>()},
+                            {.title = say<text::limits::bound>()},
+                            {.title = say<text::limits::kind>(), .rank = 1}},
+                .sheet = say<text::limits::kicker>()};
+    for (const auto& own : effective.limits) {
+        const auto& limit = own.limit;
+        Cell bound{.text = bound_in_words(limit),
+                   .number = own.low          ? own.low
+                             : limit.at_least ? limit.at_least
+                                              : limit.at_most,
+                   .unit = own.low ? own.unit : limit.unit};
+        if (!effective.machine.empty()) bound.detail = resolved_in_words(own);
+        table.rows.push_back(
+            {.cells = {{.text = plain(limit.title.empty() ? limit.id : limit.title),
+                        .tone = own.expired ? Tone::weak : Tone::plain,
+                        .notes = {what_for(limit), origin_of(own)}},
+                       std::move(bound),
+                       {.text = kind_in_words(limit.kind)}}});
+    }
+    return table;
+}
+
+Table waivers_of(const Effective& effective) {
+    Table table{.columns = {{.title = say<text::limits::waiver>()},
+                            {.title = say<text::limits::machine>()},
+                            {.title = say<text::limits::owner>()},
+                            {.title = say<text::limits::expires>()},
+                            {.title = say<text::limits::reason>()}},
+                .sheet = say<text::limits::waivers>()};
+    for (const auto& [waiver, expired] : effective.waivers)
+        table.rows.push_back(
+            {.cells = {{.text = plain(waiver.limit.empty() ? waiver.cause : waiver.limit)},
+                       {.text = waiver.machine.empty() ? say<text::limits::all_machines>()
+                                                       : plain(waiver.machine)},
+                       {.text = plain(waiver.owner)},
+                       {.text = expired ? say<text::limits::expired_on>(plain(waiver.expires))
+                                        : plain(waiver.expires),
+                        .tone = expired ? Tone::bad : Tone::plain},
+                       {.text = plain(waiver.reason)}}});
+    return table;
+}
+
+std::vector<std::string> plain_names(const std::vector<std::string>& names) {
+    std::vector<std::string> all;
+    for (const auto& name : names) all.push_back(plain(name));
+    return all;
+}
+
+} // namespace
+
+Document make_document(const Effective& effective) {
+    const auto names = join(plain_names(effective.names));
+    const auto count = say_count<text::limits::limits_of>(effective.all);
+    Document document{.kind = "limits",
+                      .kicker = say<text::limits::kicker>(),
+                      .title = effective.machine.empty()
+                                   ? say<text::limits::show_title>(names)
+                                   : say<text::limits::show_title_of>(names, effective.machine),
+                      .verdict =
+                          effective.machine.empty()
+                              ? say<text::limits::show_verdict>(count, names)
+                              : say<text::limits::show_some>(effective.limits.size(), count)};
+    const auto expired = std::ranges::count_if(effective.limits, &EffectiveLimit::expired);
+    if (expired > 0) {
+        document.tone = Tone::weak;
+        document.verdict = sentences({document.verdict, say<text::limits::show_expired>(expired)});
+    }
+    if (!effective.limits.empty())
+        document.sections.push_back({.title = say<text::limits::kicker>(),
+                                     .blocks = {limits_of(effective)},
+                                     .heading = false});
+    if (!effective.waivers.empty())
+        document.sections.push_back(
+            {.title = say<text::limits::waivers>(), .blocks = {waivers_of(effective)}});
+    return document;
+}
+
+std::string to_json(const Effective& effective) {
+    json::Value limits = json::Value::array();
+    for (const auto& own : effective.limits) {
+        auto one = json::encode(own.limit);
+        one["file"] = own.limit.file;
+        one["replaces"] = own.replaced;
+        one["expired"] = own.expired;
+        one["here"] = own.low
+                          ? json::Value{{"low", *own.low}, {"high", *own.high}, {"unit", own.unit}}
+                          : json::Value(nullptr);
+        limits.push_back(std::move(one));
+    }
+    json::Value waivers = json::Value::array();
+    for (const auto& [waiver, expired] : effective.waivers) {
+        auto one = json::encode(waiver);
+        one["expired"] = expired;
+        waivers.push_back(std::move(one));
+    }
+    return json::to_text({{"files", effective.names},
+                          {"machine", effective.machine},
+                          {"limits", limits},
+                          {"waivers", waivers}});
+}
+
+// --- lint -----------------------------------------------------------------------------------------------
+
+namespace {
+
+std::size_t serious_of(const std::vector<LintFinding>& findings) {
+    return static_cast<std::size_t>(
+        std::ranges::count(findings, Severity::serious, &LintFinding::severity));
+}
+
+} // namespace
+
+Document make_document(const std::vector<LintFinding>& findings,
+                       const std::vector<std::string>& files, std::size_t limits) {
+    const auto serious = serious_of(findings);
+    const auto count = say_count<text::limits::findings>(findings.size());
+    Document document{.kind = "lint",
+                      .kicker = say<text::limits::kicker>(),
+                      .title = say<text::limits::lint_title>(list_of(files, 3)),
+                      .verdict = findings.empty() ? say<text::limits::lint_clean>(
+                                                        say_count<text::limits::limits_of>(limits))
+                                 : serious > 0 ? say<text::limits::lint_found>(count, serious)
+                                               : say<text::limits::lint_minor>(count),
+                      .tone = findings.empty() ? Tone::good
+                              : serious > 0    ? Tone::bad
+                                               : Tone::weak};
+    for (const auto& file : files) {
+        Findings own;
+        for (const auto& one : findings) {
+            if (one.file != file) continue;
+            const auto what = say<text::limits::finding_code>(one.what, to_string(one.code));
+            own.findings.push_back(
+                {.severity = one.severity,
+                 .what = one.limit.empty() ? what : say<text::limits::finding_of>(one.limit, what),
+                 .action = one.instead});
+        }
+        if (own.findings.empty()) continue;
+        document.sections.push_back({.title = file, .blocks = {std::move(own)}});
+    }
+    return document;
+}
+
+std::string to_json(const std::vector<LintFinding>& findings, const std::vector<std::string>& files,
+                    std::size_t limits) {
+    json::Value list = json::Value::array();
+    for (const auto& one : findings)
+        list.push_back({{"code", to_string(one.code)},
+                        {"severity", to_string(one.severity)},
+                        {"file", one.file},
+                        {"limit", one.limit},
+                        {"what", one.what},
+                        {"instead", one.instead}});
+    return json::to_text({{"files", files},
+                          {"limits", limits},
+                          {"serious", serious_of(findings)},
+                          {"findings", list}});
+}
+
+} // namespace assay::report

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What physics allows where a limit applies: rates by the data sheets of the chips that it is for, and of the network
+// between nodes by their instance type. Independent of runs.
+
+#pragma once
+
+#include "datasheet/hardware.hpp"
+#include "judge/limits.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+
+struct Peak {
+    std::string of;  ///< "NVIDIA H200 SXM 141GB", "p5.48xlarge, network"
+    double most = 0; ///< no value lies above
+    std::optional<double>
+        usual; ///< a good device reaches half of it; absent where another resource decides
+};
+
+/// Chips that the limit's machines have; empty where it does not name devices.
+std::vector<const datasheet::HardwareEntry*> chips_of(const Limit& limit,
+                                                      const datasheet::Hardware& hardware);
+
+/// One for each chip of it that the data sheets have; empty where none bounds the metric. In the unit of the limit.
+std::vector<Peak> peaks_of(const Limit& limit, const datasheet::Hardware& hardware);
+
+/// The bus bandwidth of an all-reduce over k nodes and n ranks that B bytes a second of each node's network allow: what
+/// enters a node is all of the other nodes' data once: B k / (k - 1) (n - 1) / n.
+double bus_bandwidth_between(double node_bandwidth, double nodes, double ranks);
+
+} // namespace assay::report
