@@ -6,7 +6,7 @@
 
 #include "judge/causes.hpp"
 #include "judge/limits.hpp"
-#include "stats/acceptance.hpp"
+#include "population/acceptance.hpp"
 #include "store/collection.hpp"
 
 #include <cstddef>

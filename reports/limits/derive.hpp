@@ -5,7 +5,7 @@
 //     median exp(-t(1 - a / m, d) sqrt(s^2 + pi / (2 n) v)),   a = 0.1% over the m items of a node
 //
 // of n nodes, v the variance of single values of good nodes, moderated over the items with d degrees of freedom, and s^2
-// the part of it that stays when the median of nine retests is taken. stats/fleet.hpp has the parts, decisions/acceptance.md
+// the part of it that stays when the median of nine retests is taken. population/fleet.hpp has the parts, decisions/acceptance.md
 // 0315 where they are from and what they were tried on. A check by such a limit has its own noise and its own levels.
 
 #pragma once
@@ -13,8 +13,8 @@
 #include "base/result.hpp"
 #include "document/document.hpp"
 #include "judge/limits.hpp"
-#include "stats/acceptance.hpp"
-#include "stats/fleet.hpp"
+#include "population/acceptance.hpp"
+#include "population/fleet.hpp"
 #include "store/collection.hpp"
 
 #include <array>

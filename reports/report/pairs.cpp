@@ -3,11 +3,11 @@
 #include "report/pairs.hpp"
 
 #include "language/language.hpp"
+#include "population/culprits.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
-#include "stats/culprits.hpp"
 #include "stats/summary.hpp"
 
 #include <fmt/core.h>

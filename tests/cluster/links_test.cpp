@@ -4,7 +4,7 @@
 
 #include "cluster.hpp"
 #include "json/json.hpp"
-#include "stats/culprits.hpp"
+#include "population/culprits.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 //
 // What the acceptance test promises, by simulation with a fixed seed: see decisions/acceptance.md 0314.
 
-#include "stats/acceptance.hpp"
+#include "population/acceptance.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "population/fleet.hpp"
 #include "series.hpp"
-#include "stats/fleet.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stats/culprits.hpp"
+#include "population/culprits.hpp"
 
 #include "stats/difference.hpp"
 #include "stats/summary.hpp"
