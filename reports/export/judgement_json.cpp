@@ -67,6 +67,7 @@ Value check_of(const Judgement& judgement, const Check& check) {
         {"verdict", std::string{to_string(check.outcome)}},
         {"cause", code(check.cause)},
         {"blame", code(meaning_of(check.cause).blame)},
+        {"severity", code(severity_of(check.outcome, check.action))},
         {"action", code(check.action)},
         {"required", check.required},
         {"case",
@@ -102,6 +103,7 @@ Value node_of(const Judgement& judgement, const Node& node) {
         worst = {{"id", plain(found->id)},
                  {"cause", code(found->cause)},
                  {"blame", code(meaning_of(found->cause).blame)},
+                 {"severity", code(severity_of(found->outcome, found->action))},
                  {"action", code(found->action)},
                  {"text", finding_of(judgement, *found)}};
     }

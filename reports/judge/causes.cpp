@@ -87,6 +87,7 @@ constexpr bool in_order() {
 static_assert(in_order());
 
 constexpr std::array outcomes{"PASS", "SKIP", "WARN", "INCONCLUSIVE", "ERROR", "FAIL"};
+constexpr std::array severities{"none", "low", "medium", "high", "critical"};
 constexpr std::array blames{"none", "node_problem", "user_problem", "measurement"};
 
 } // namespace
@@ -98,6 +99,25 @@ std::string_view expected_text(Outcome /*outcome*/) {
     return "PASS, SKIP, WARN, INCONCLUSIVE, ERROR or FAIL";
 }
 std::string_view to_string(Blame blame) { return blames.at(static_cast<std::size_t>(blame)); }
+
+std::string_view to_string(CheckSeverity severity) {
+    return severities.at(static_cast<std::size_t>(severity));
+}
+CheckSeverity severity_of(Outcome outcome, Action action) {
+    switch (outcome) {
+    case Outcome::pass:
+    case Outcome::skip:
+        break;
+    case Outcome::warn:
+        return CheckSeverity::low;
+    case Outcome::inconclusive:
+    case Outcome::error:
+        return CheckSeverity::medium;
+    case Outcome::fail:
+        return action >= Action::isolate ? CheckSeverity::critical : CheckSeverity::high;
+    }
+    return CheckSeverity::none;
+}
 
 std::string_view to_string(Cause cause) { return table.at(static_cast<std::size_t>(cause)).name; }
 bool from_text(std::string_view text, Cause& out) {

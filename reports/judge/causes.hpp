@@ -24,6 +24,12 @@ std::string_view expected_text(Outcome outcome);
 enum class Blame : std::uint8_t { none, node, user, measurement };
 std::string_view to_string(Blame blame);
 
+/// How urgent a finding is, the least first.
+enum class CheckSeverity : std::uint8_t { none, low, medium, high, critical };
+std::string_view to_string(CheckSeverity severity);
+/// FAIL is high, and critical where the node must leave service; ERROR and INCONCLUSIVE are medium, WARN is low.
+CheckSeverity severity_of(Outcome outcome, Action action);
+
 enum class Cause : std::uint8_t {
     none,
     // the node: FAIL

@@ -79,6 +79,8 @@ TEST(Judge, DecidesByDistance) {
     EXPECT_EQ(slow.outcome, Outcome::fail);
     EXPECT_EQ(only(slow).cause, Cause::below_limit);
     EXPECT_EQ(only(slow).action, Action::isolate);
+    EXPECT_EQ(severity_of(only(slow).outcome, only(slow).action), CheckSeverity::critical);
+    EXPECT_EQ(severity_of(Outcome::fail, Action::reset), CheckSeverity::high);
     EXPECT_EQ(only(slow).bound, 100e9);
     EXPECT_NEAR(*only(slow).value, 90e9, 1e8);
     EXPECT_EQ(slow.nodes[0].required, 1U);
