@@ -8,7 +8,7 @@
 namespace assay::report {
 namespace {
 
-struct Entry {
+struct CauseEntry {
     Cause cause;
     const char* name;
     CauseMeaning meaning;
@@ -29,55 +29,55 @@ constexpr CauseMeaning ended{
     .outcome = Outcome::error, .blame = Blame::measurement, .action = Action::retest};
 
 constexpr std::array table{
-    Entry{Cause::none, "none", {Outcome::pass, Blame::none, Action::none}},
-    Entry{Cause::below_limit, "below_limit", broken(Action::isolate)},
-    Entry{Cause::above_limit, "above_limit", broken(Action::isolate)},
-    Entry{Cause::slower_than_siblings, "slower_than_siblings", broken(Action::isolate)},
-    Entry{Cause::wrong_result, "wrong_result", broken(Action::isolate)},
-    Entry{Cause::part_missing, "part_missing", broken(Action::reseat)},
-    Entry{Cause::link_narrow, "link_narrow", broken(Action::reseat)},
-    Entry{Cause::link_slow, "link_slow", broken(Action::reseat)},
-    Entry{Cause::memory_uncorrected, "memory_uncorrected", broken(Action::reset)},
-    Entry{Cause::row_broken, "row_broken", broken(Action::return_it)},
-    Entry{Cause::overheated, "overheated", broken(Action::isolate)},
-    Entry{Cause::near_limit, "near_limit", doubtful},
-    Entry{Cause::memory_corrected, "memory_corrected", doubtful},
-    Entry{Cause::packets_resent, "packets_resent", doubtful},
-    Entry{Cause::counter_rose, "counter_rose", doubtful},
-    Entry{Cause::device_shared, "device_shared", misused},
-    Entry{Cause::device_capped, "device_capped", misused},
-    Entry{Cause::device_divided, "device_divided", misused},
-    Entry{Cause::driver_silent,
-          "driver_silent",
-          {Outcome::inconclusive, Blame::user, Action::reboot}},
-    Entry{Cause::quota, "quota", misused},
-    Entry{Cause::ecc_off, "ecc_off", misused},
-    Entry{Cause::other_load, "other_load", misused},
-    Entry{Cause::nothing_measured, "nothing_measured", open},
-    Entry{Cause::no_limits, "no_limits", lacking},
-    Entry{Cause::not_measured, "not_measured", open},
-    Entry{Cause::not_applicable, "not_applicable", lacking},
-    Entry{Cause::no_datasheet, "no_datasheet", lacking},
-    Entry{Cause::no_siblings, "no_siblings", lacking},
-    Entry{Cause::no_value, "no_value", open},
-    Entry{Cause::no_telemetry, "no_telemetry", lacking},
-    Entry{Cause::not_verified, "not_verified", lacking},
-    Entry{Cause::wrong_unit, "wrong_unit", lacking},
-    Entry{Cause::executed_on_cpu, "executed_on_cpu", lacking},
-    Entry{Cause::limit_expired, "limit_expired", lacking},
-    Entry{Cause::too_few_replicas, "too_few_replicas", open},
-    Entry{Cause::undecided, "undecided", open},
-    Entry{Cause::unsettled, "unsettled", lacking},
-    Entry{Cause::unstable, "unstable", open},
-    Entry{Cause::disturbed, "disturbed", open},
-    Entry{Cause::neighbours, "neighbours", open},
-    Entry{Cause::case_failed, "case_failed", ended},
-    Entry{Cause::case_crashed, "case_crashed", ended},
-    Entry{Cause::case_timed_out, "case_timed_out", ended},
-    Entry{Cause::not_started, "not_started", ended},
-    Entry{Cause::interrupted, "interrupted", open},
-    Entry{Cause::waived, "waived", {Outcome::warn, Blame::none, Action::none}},
-    Entry{Cause::waiver_unused, "waiver_unused", {Outcome::warn, Blame::none, Action::none}},
+    CauseEntry{Cause::none, "none", {Outcome::pass, Blame::none, Action::none}},
+    CauseEntry{Cause::below_limit, "below_limit", broken(Action::isolate)},
+    CauseEntry{Cause::above_limit, "above_limit", broken(Action::isolate)},
+    CauseEntry{Cause::slower_than_siblings, "slower_than_siblings", broken(Action::isolate)},
+    CauseEntry{Cause::wrong_result, "wrong_result", broken(Action::isolate)},
+    CauseEntry{Cause::part_missing, "part_missing", broken(Action::reseat)},
+    CauseEntry{Cause::link_narrow, "link_narrow", broken(Action::reseat)},
+    CauseEntry{Cause::link_slow, "link_slow", broken(Action::reseat)},
+    CauseEntry{Cause::memory_uncorrected, "memory_uncorrected", broken(Action::reset)},
+    CauseEntry{Cause::row_broken, "row_broken", broken(Action::return_it)},
+    CauseEntry{Cause::overheated, "overheated", broken(Action::isolate)},
+    CauseEntry{Cause::near_limit, "near_limit", doubtful},
+    CauseEntry{Cause::memory_corrected, "memory_corrected", doubtful},
+    CauseEntry{Cause::packets_resent, "packets_resent", doubtful},
+    CauseEntry{Cause::counter_rose, "counter_rose", doubtful},
+    CauseEntry{Cause::device_shared, "device_shared", misused},
+    CauseEntry{Cause::device_capped, "device_capped", misused},
+    CauseEntry{Cause::device_divided, "device_divided", misused},
+    CauseEntry{Cause::driver_silent,
+               "driver_silent",
+               {Outcome::inconclusive, Blame::user, Action::reboot}},
+    CauseEntry{Cause::quota, "quota", misused},
+    CauseEntry{Cause::ecc_off, "ecc_off", misused},
+    CauseEntry{Cause::other_load, "other_load", misused},
+    CauseEntry{Cause::nothing_measured, "nothing_measured", open},
+    CauseEntry{Cause::no_limits, "no_limits", lacking},
+    CauseEntry{Cause::not_measured, "not_measured", open},
+    CauseEntry{Cause::not_applicable, "not_applicable", lacking},
+    CauseEntry{Cause::no_datasheet, "no_datasheet", lacking},
+    CauseEntry{Cause::no_siblings, "no_siblings", lacking},
+    CauseEntry{Cause::no_value, "no_value", open},
+    CauseEntry{Cause::no_telemetry, "no_telemetry", lacking},
+    CauseEntry{Cause::not_verified, "not_verified", lacking},
+    CauseEntry{Cause::wrong_unit, "wrong_unit", lacking},
+    CauseEntry{Cause::executed_on_cpu, "executed_on_cpu", lacking},
+    CauseEntry{Cause::limit_expired, "limit_expired", lacking},
+    CauseEntry{Cause::too_few_replicas, "too_few_replicas", open},
+    CauseEntry{Cause::undecided, "undecided", open},
+    CauseEntry{Cause::unsettled, "unsettled", lacking},
+    CauseEntry{Cause::unstable, "unstable", open},
+    CauseEntry{Cause::disturbed, "disturbed", open},
+    CauseEntry{Cause::neighbours, "neighbours", open},
+    CauseEntry{Cause::case_failed, "case_failed", ended},
+    CauseEntry{Cause::case_crashed, "case_crashed", ended},
+    CauseEntry{Cause::case_timed_out, "case_timed_out", ended},
+    CauseEntry{Cause::not_started, "not_started", ended},
+    CauseEntry{Cause::interrupted, "interrupted", open},
+    CauseEntry{Cause::waived, "waived", {Outcome::warn, Blame::none, Action::none}},
+    CauseEntry{Cause::waiver_unused, "waiver_unused", {Outcome::warn, Blame::none, Action::none}},
 };
 constexpr bool in_order() {
     for (std::size_t i = 0; i < table.size(); ++i)
@@ -122,7 +122,7 @@ CheckSeverity severity_of(Outcome outcome, Action action) {
 std::string_view to_string(Cause cause) { return table.at(static_cast<std::size_t>(cause)).name; }
 bool from_text(std::string_view text, Cause& out) {
     const auto* const found = std::ranges::find(
-        table, text, [](const Entry& entry) { return std::string_view{entry.name}; });
+        table, text, [](const CauseEntry& entry) { return std::string_view{entry.name}; });
     if (found == table.end()) return false;
     out = found->cause;
     return true;
