@@ -19,12 +19,11 @@
 namespace assay::report {
 namespace {
 
-constexpr const char* exit_codes = "Exit codes: 0 done (check: PASS or WARN), 1 verification or "
-                                   "check found something wrong (or\n"
-                                   "  --fail-on worse did), 2 usage error or a file that cannot be "
-                                   "read as a result, 3 nothing to\n"
-                                   "  compare, predict or decide, 4 an output that cannot be "
-                                   "written: README, \"Exit codes\".";
+constexpr const char* exit_codes =
+    "Exit codes: 0 done (check: PASS or WARN), 1 verification or check found something wrong\n"
+    "  (or --fail-on worse did), 2 usage error or a file that cannot be read as a result,\n"
+    "  3 nothing to compare, predict or decide, 4 an output that cannot be written: README,\n"
+    "  \"Exit codes\".";
 
 constexpr const char* input_help =
     "A result file, a folder (the newest run.json in it or below), or LABEL=PATH";

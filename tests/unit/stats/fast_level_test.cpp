@@ -12,12 +12,12 @@
 namespace assay::stats {
 namespace {
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr ReplicaPrior memory{.deviation = 0.03, .degrees = 6};
 
 std::vector<Estimate> replicas(const std::vector<double>& values) {
     std::vector<Estimate> list;
-    for (const double value : values) list.push_back({.value = value, .low = none, .high = none});
+    for (const double value : values) list.push_back({.value = value, .low = nan, .high = nan});
     return list;
 }
 
@@ -78,7 +78,7 @@ TEST(FastLevel, ASingleFastReplicaHasNoInterval) {
 }
 
 TEST(FastLevel, ValuesThatAreNoTimesGiveNothing) {
-    for (const double wrong : {0.0, -1.0, none, std::numeric_limits<double>::infinity()})
+    for (const double wrong : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()})
         EXPECT_TRUE(std::isnan(
             fast_level(replicas({1.0, wrong, 1.0, 1.0, 1.0}), memory, false).combined.value));
     EXPECT_TRUE(std::isnan(fast_level({}, memory, false).combined.value));
