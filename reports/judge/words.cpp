@@ -74,6 +74,7 @@ std::string missing_of(const Judgement& judgement) {
             names.empty() ? say<text::judge::of>(node.required - node.ran, node.required)
                           : list_of(names, listed));
     }
+    if (judgement.nodes.empty()) return say<text::judge::no_checks>();
     for (const auto& node : judgement.nodes)
         if (node.ran < node.required) names.push_back(name_of(judgement, node));
     if (names.empty()) return say<text::judge::all_ran>();
@@ -239,8 +240,15 @@ Answer answer_of(const Judgement& judgement) {
             if (const auto count = counts.at(static_cast<std::size_t>(each)); count > 0)
                 parts.push_back(say<text::judge::count>(count, outcome_in_words(each)));
         answer.verdict = say<text::judge::verdict>(
-            outcome, say_count<text::judge::counts>(judgement.nodes.size(), join(parts)));
+            outcome, parts.empty()
+                         ? say<text::judge::no_node>()
+                         : say_count<text::judge::counts>(judgement.nodes.size(), join(parts)));
     }
+    // Of files that were not used nobody knows whose they are: `judge` takes no PASS from the others.
+    const auto lost = std::ranges::count(judgement.collection.problems, false, &Problem::is_copy);
+    if (lost > 0)
+        answer.worst =
+            say<text::judge::worst>(say_count<text::judge::lost>(static_cast<std::size_t>(lost)));
     if (judgement.nodes.empty()) return answer;
     const auto& node = judgement.nodes.front();
     if (const auto* worst = worst_of(node); worst != nullptr) {

@@ -85,6 +85,18 @@ TEST_F(Verdicts, VerdictWorstFindingAndWhatWasNotCheckedAreTheFirstThreeLines) {
     EXPECT_EQ(many[2], "2 nodes lack required checks: m-0 and m-1");
 }
 
+TEST_F(Verdicts, FilesThatWereNotUsedAreNeverNothing) {
+    auto judgement = made_fleet(2, 0);
+    judgement.outcome = Outcome::inconclusive;
+    judgement.collection.problems = {{.where = "a/run.json", .reason = "broken"}};
+    EXPECT_EQ(answer_of(judgement).worst, "Worst: 1 file could not be used");
+    judgement.nodes.clear();
+    const auto answer = answer_of(judgement);
+    EXPECT_EQ(answer.verdict, "INCONCLUSIVE: no node was judged");
+    EXPECT_EQ(answer.worst, "Worst: 1 file could not be used");
+    EXPECT_EQ(answer.missing, "No check was required of it.");
+}
+
 TEST_F(Verdicts, AnOpenCheckSaysHowOftenToRepeatOrThatThisDoesNotHelp) {
     const auto text = terminal_of(made_judgement(), 200);
     EXPECT_THAT(text, HasSubstr("About 20 replicas would settle it; there are 10."));
