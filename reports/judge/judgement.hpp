@@ -23,7 +23,7 @@ struct References {
     std::optional<double> of_fleet;    ///< of the median of all nodes that measured it
     std::optional<std::size_t> slower; ///< nodes of these that are slower
     std::optional<std::size_t> nodes;
-    std::optional<double> of_contract; ///< of the contract's bound
+    std::optional<double> of_contract; ///< of the contract's bound; above 1 is better
 };
 
 struct Check {

@@ -271,7 +271,9 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
     check.runs = held.runs;
     if (!held.bound)
         return say(limit.share_of == "siblings" ? Cause::no_siblings : Cause::no_datasheet);
-    if (limit.kind == LimitKind::contract) check.beside.of_contract = *check.value / *held.bound;
+    if (limit.kind == LimitKind::contract)
+        check.beside.of_contract =
+            at_least ? *check.value / *held.bound : *held.bound / *check.value;
     auto noise = noise_of(limit, item);
     if (limit.share_of == "siblings") {
         // The median of m others, each known from as many replicas.
