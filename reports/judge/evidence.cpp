@@ -15,8 +15,6 @@ namespace {
 
 /// Degrees of freedom of components whose file does not say: as those of the table of kinds of benchmarks.
 constexpr double usual_degrees = 6;
-/// Above this deviation between runs on a shared host, memory and network decide: decisions/timing.md 0291.
-constexpr double steady = 0.03;
 
 Cause cause_of_disturbance(const Observation& seen) {
     if (!seen.cause) return Cause::disturbed;
@@ -131,11 +129,8 @@ stats::AcceptanceNoise noise_of(const Limit& limit, const Item& item) {
     return noise;
 }
 
-bool feels_neighbours(const record::Machine& machine, const Series& series, const Item& item) {
-    if (machine.virtualization == "none" || series.place != "host") return false;
-    return std::ranges::any_of(item.seen, [](const Seen& one) {
-        return one.observation->between_runs.value_or(0) > steady;
-    });
+bool feels_neighbours(const record::Machine& machine, const Series& series) {
+    return machine.virtualization != "none" && series.place == "host";
 }
 
 Cause why_nothing(const Item& item) {

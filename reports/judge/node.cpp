@@ -288,7 +288,7 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
                        .fail_anyway = 1,
                        .is_stable = !passing.margins.empty()};
     test.fail_anyway = test.fail.p_fail;
-    if (feels_neighbours(context.machine, series, item)) {
+    if (feels_neighbours(context.machine, series)) {
         std::vector<double> started;
         for (const auto run : context.node.runs)
             started.push_back(collection_.runs[run].started_seconds);
