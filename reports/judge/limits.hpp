@@ -105,7 +105,7 @@ struct Expectation {
     std::vector<std::string> expect;
 };
 
-/// A failed check that is accepted for now.
+/// A finding that is accepted until a day.
 struct Waiver {
     std::string limit;   ///< id of a limit, or
     std::string cause;   ///< a cause code
