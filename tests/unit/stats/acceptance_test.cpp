@@ -122,7 +122,11 @@ TEST(Acceptance, RunsThatDifferAreNotReplicas) {
     AcceptanceNoise noise{.replica = {.variance = 1e-6, .degrees = 6}};
     EXPECT_LT(acceptance(margins, noise).p_pass, 1e-6);
     noise.run = {.variance = 0.01, .degrees = 6};
-    EXPECT_GT(acceptance(margins, noise).p_pass, 0.1);
+    const auto found = acceptance(margins, noise);
+    EXPECT_GT(found.p_pass, 0.1);
+    EXPECT_NEAR(found.degrees, 6, 0.1); // of the runs, which decide
+    EXPECT_LT(found.low, found.mean - 0.1);
+    EXPECT_GT(found.high, found.mean + 0.1);
 }
 
 TEST(Acceptance, NeighboursAreWaitedFor) {
