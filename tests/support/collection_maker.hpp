@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include "base/utc.hpp"
 #include "record/metrics.hpp"
 #include "store/collection.hpp"
 
@@ -67,7 +68,8 @@ public:
                             .id = "run-" + std::to_string(c.runs.size()),
                             .suite = "quick",
                             .started = made.started,
-                            .started_seconds = static_cast<double>(c.runs.size()),
+                            .started_seconds = seconds_of(made.started).value_or(0) +
+                                               static_cast<double>(c.runs.size()),
                             .machine = static_cast<std::uint32_t>(c.machines.size() - 1)};
         c.runs.push_back(std::move(run));
         return static_cast<std::uint32_t>(c.runs.size() - 1);
