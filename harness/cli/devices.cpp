@@ -81,6 +81,16 @@ std::string condition(const DeviceState& state) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// Below its device, which need not be named.
+std::vector<std::string> complaint_sentences(const DeviceState& state) {
+    std::vector<std::string> sentences;
+    for (auto& finding : machine::complaints(state)) {
+        finding.where.clear();
+        sentences.push_back(sentence(finding));
+    }
+    return sentences;
+}
+
 json::Value number(const std::optional<double>& value) {
     return value ? json::Value(*value) : json::Value(nullptr);
 }
@@ -110,7 +120,7 @@ json::Value state_json(const DeviceState& state) {
             {"remapping_failed", plain(state.health.remapping_failed)},
             {"persistence", plain(state.health.persistence)},
             {"processes", plain(state.processes)},
-            {"complaints", machine::complaints(state)}};
+            {"complaints", complaint_sentences(state)}};
 }
 
 } // namespace
@@ -124,8 +134,8 @@ std::vector<DeviceLine> device_lines(const machine::DeviceStates& states) {
                                      : fmt::format("{} {}", state.device.kind, state.device.index),
                          .text = description(state.device)});
         lines.push_back({.text = condition(state)});
-        for (std::string& sentence : machine::complaints(state))
-            lines.push_back({.text = "! " + std::move(sentence)});
+        for (const std::string& sentence : complaint_sentences(state))
+            lines.push_back({.text = "! " + sentence});
     }
     for (const std::string& problem : states.problems)
         lines.push_back({.name = "problem", .text = problem});

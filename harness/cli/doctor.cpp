@@ -13,6 +13,7 @@
 #include "record/convert.hpp"
 #include "record/format.hpp"
 #include "registry/catalogue.hpp"
+#include "telemetry/errors.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,6 +22,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,7 +36,7 @@ struct Diagnosis {
     machine::DeviceStates devices;
     std::vector<harness::ModuleState> modules;
     std::vector<Error> problems;
-    std::vector<std::string> advice;
+    std::vector<machine::Finding> findings;
     std::optional<harness::NoiseProfile> noise;
 };
 
@@ -58,11 +60,12 @@ harness::NoiseProfile watch_noise(const record::Machine& machine, double seconds
 Diagnosis diagnose(const Options& options) {
     const auto catalogue = harness::read_catalogue();
     Diagnosis found;
-    found.machine = machine::inspect();
+    found.machine = machine::inspect({.results = "results"});
     found.devices = machine::read_device_states(found.machine.pci);
     found.modules = harness::probe_modules(catalogue, found.machine);
     found.problems = catalogue.problems;
-    found.advice = harness::advise(found.machine, machine::Files{});
+    found.findings = harness::advise(found.machine, machine::Files{},
+                                     telemetry::ErrorWatch{found.machine}.counters());
     if (options.noise) found.noise = watch_noise(found.machine, options.noise_seconds);
     return found;
 }
@@ -185,8 +188,9 @@ std::string diagnosis_as_text(const Diagnosis& found) {
         for (const auto& [name, text] : noise_lines(*found.noise)) page.line(name, text);
     }
     page.heading("Advice");
-    for (const auto& sentence : found.advice) page.line("-", sentence);
-    if (found.advice.empty()) page.line("-", "nothing to improve");
+    for (const auto& finding : found.findings)
+        page.line(machine::to_string(finding.severity), sentence(finding));
+    if (found.findings.empty()) page.line("-", "nothing to improve");
     return page.text();
 }
 
@@ -196,7 +200,19 @@ std::string diagnosis_as_json(const Diagnosis& found) {
                          {"devices", devices_json(found.devices)},
                          {"modules", json::Value::array()},
                          {"problems", json::Value::array()},
-                         {"advice", found.advice}};
+                         {"advice", json::Value::array()},
+                         {"findings", json::Value::array()}};
+    for (const auto& finding : found.findings) document["advice"].push_back(sentence(finding));
+    auto all = found.findings;
+    for (const auto& device : found.devices.devices)
+        std::ranges::move(machine::complaints(device), std::back_inserter(all));
+    harness::rank(all);
+    for (const auto& finding : all)
+        document["findings"].push_back({{"code", finding.code},
+                                        {"severity", machine::to_string(finding.severity)},
+                                        {"where", finding.where},
+                                        {"what", finding.what},
+                                        {"action", finding.action}});
     for (const auto& module : found.modules)
         document["modules"].push_back({{"module", module.module},
                                        {"available", module.problem.empty()},

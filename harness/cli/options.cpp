@@ -289,7 +289,8 @@ void add_run(CLI::App& verb, Options& o) {
         verb.add_option(name, *to, help)->type_name("NAME")->check(why_no_name, "");
     verb.add_option(
             "--expect", o.expect,
-            "Refuse to run unless the machine has this: cores=2, gpu=8, nics>=2, memory=1TiB")
+            "Refuse to run unless the machine has this: cores=2, gpu=8, nic=8, memory=1TiB, "
+            "channels>=12, mtu=9000, driver>=580, kernel>=6.1, ecc=on, iommu=off, ...")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
     verb.add_option("--keep-environment", o.keep_environment,

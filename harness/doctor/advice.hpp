@@ -5,14 +5,18 @@
 #pragma once
 
 #include "machine/files.hpp"
+#include "machine/finding.hpp"
 #include "record/model.hpp"
 
-#include <string>
 #include <vector>
 
 namespace assay::harness {
 
-/// Sentences, most important first; empty if there is no advice.
-std::vector<std::string> advise(const record::Machine& machine, const machine::Files& files);
+/// The most important first; empty if there is none. `counters` are those of errors since the machine was started.
+std::vector<machine::Finding> advise(const record::Machine& machine, const machine::Files& files,
+                                     const std::vector<record::ErrorCounter>& counters = {});
+
+/// The most important first, otherwise as they are.
+void rank(std::vector<machine::Finding>& findings);
 
 } // namespace assay::harness

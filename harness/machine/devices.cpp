@@ -78,39 +78,64 @@ constexpr std::array throttlings{
                .what = "sync boost: it follows the slowest device of its group"},
 };
 
-using Sentences = std::vector<std::string>;
+const char* plural(std::int64_t count) { return count == 1 ? "" : "s"; }
 
-void complain_of_memory(const DeviceState& state, Sentences& said) {
-    if (state.health.remapping_failed.value_or(false))
-        said.emplace_back("a memory row remap failed: replace the device");
-    if (state.health.remapping_pending.value_or(false))
-        said.emplace_back("a memory row remap is pending: reset the device");
+void complain_of_memory(const DeviceState& state, std::vector<Finding>& said) {
+    const auto& health = state.health;
+    if (health.remapping_failed.value_or(false))
+        said.push_back({"row_remap_failed", Severity::serious, "a memory row remap failed",
+                        "replace the device"});
+    if (health.remapping_pending.value_or(false))
+        said.push_back({"row_remap_pending", Severity::serious, "a memory row remap is pending",
+                        "reset the device"});
     if (const auto errors = state.counters.ecc_uncorrected.value_or(0); errors > 0)
-        said.push_back(fmt::format("{} uncorrectable memory error{} since the driver was loaded: "
-                                   "results may be wrong, reset the device",
-                                   errors, errors == 1 ? "" : "s"));
+        said.push_back({"device_memory_uncorrected", Severity::serious,
+                        fmt::format("{} uncorrectable memory error{} since the driver was loaded",
+                                    errors, plural(errors)),
+                        "results may be wrong, reset the device"});
+    if (const auto rows = health.remapped_rows_uncorrected.value_or(0); rows > 0)
+        said.push_back({"rows_remapped", Severity::caution,
+                        fmt::format("{} memory row{} {} remapped after uncorrectable errors", rows,
+                                    plural(rows), rows == 1 ? "was" : "were"),
+                        "watch it; eight in one bank are a reason to return the device"});
     if (const auto errors = state.counters.ecc_corrected.value_or(0); errors > 0)
-        said.push_back(fmt::format("{} memory error{} since the driver was loaded {} corrected",
-                                   errors, errors == 1 ? "" : "s", errors == 1 ? "was" : "were"));
+        said.push_back({"device_memory_corrected", Severity::note,
+                        fmt::format("{} memory error{} since the driver was loaded {} corrected",
+                                    errors, plural(errors), errors == 1 ? "was" : "were")});
+    if (state.device.ecc == false)
+        said.push_back({"ecc_off", Severity::caution, "ECC of its memory is off",
+                        "`nvidia-smi -e 1` as root and a reset turn it on"});
 }
 
-void complain_of_speed(const DeviceState& state, Sentences& said) {
+void complain_of_speed(const DeviceState& state, std::vector<Finding>& said) {
     const auto now = state.readings.throttles.value_or(std::vector<std::string>{});
     for (const auto& [name, what] : throttlings)
         if (std::ranges::find(now, name) != now.end())
-            said.push_back(fmt::format("it is throttled now: {}", what));
+            said.push_back(
+                {"device_throttled", Severity::caution, "it is throttled now", std::string{what}});
+    if (std::ranges::find(now, "clock_setting") != now.end())
+        said.push_back({"device_clock_limited", Severity::caution,
+                        "a setting holds its clocks down",
+                        "`nvidia-smi -rgc` and `nvidia-smi -rac` as root reset it"});
     const auto& device = state.device;
     if (device.power_limit_watts && device.power_limit_default_watts &&
         *device.power_limit_watts < *device.power_limit_default_watts)
-        said.push_back(fmt::format("its power limit is {:.0f} of {:.0f} W: `nvidia-smi -pl` as "
-                                   "root raises it",
-                                   *device.power_limit_watts, *device.power_limit_default_watts));
+        said.push_back({"power_limit_low", Severity::caution,
+                        fmt::format("its power limit is {:.0f} of {:.0f} W",
+                                    *device.power_limit_watts, *device.power_limit_default_watts),
+                        "`nvidia-smi -pl` as root raises it"});
     const auto& width = state.readings.pcie_width;
     const auto& most = state.health.pcie_width_max;
     if (width && most && *width < *most)
-        said.push_back(fmt::format("its PCIe link has {} of {} lanes: normal when idle on some "
-                                   "devices, otherwise check the slot",
-                                   *width, *most));
+        said.push_back({"link_narrow", Severity::caution,
+                        fmt::format("its PCIe link has {} of {} lanes", *width, *most),
+                        "normal when idle on some devices, otherwise check the slot"});
+    constexpr std::int64_t a_few = 100; // while a link trains
+    if (const auto packets = state.counters.pcie_replays.value_or(0); packets > a_few)
+        said.push_back(
+            {"packets_resent", Severity::caution,
+             fmt::format("{} PCIe packets were sent again since the driver was loaded", packets),
+             "if it grows under load, check slot and riser"});
 }
 
 DeviceInventory inventory(const Files& files, const std::vector<record::PciDevice>& pci,
@@ -192,23 +217,29 @@ DeviceStates read_device_states(const std::vector<record::PciDevice>& pci,
     return or_silence(answer_within(driver_patience, [=] { return states(pci, nvml); }), pci);
 }
 
-std::vector<std::string> complaints(const DeviceState& state) {
-    Sentences said;
-    if (!state.problem.empty()) said.push_back("some queries failed: " + state.problem);
+std::vector<Finding> complaints(const DeviceState& state) {
+    std::vector<Finding> said;
+    if (!state.problem.empty())
+        said.push_back({"query_failed", Severity::caution, "some queries failed", state.problem});
     complain_of_memory(state, said);
     complain_of_speed(state, said);
     if (state.processes && !state.processes->empty())
-        said.push_back(fmt::format("{} process{} on it now: {}", state.processes->size(),
-                                   state.processes->size() == 1 ? " computes" : "es compute",
-                                   fmt::join(*state.processes, ", ")));
+        said.push_back({"device_busy", Severity::caution,
+                        fmt::format("{} process{} on it now: {}", state.processes->size(),
+                                    state.processes->size() == 1 ? " computes" : "es compute",
+                                    fmt::join(*state.processes, ", "))});
     if (state.device.mode == "mig")
-        said.emplace_back(
-            "MIG is enabled: only its instances can run work (`nvidia-smi mig -lgi` lists them)");
+        said.push_back({"mig", Severity::note, "MIG is enabled",
+                        "only its instances can run work (`nvidia-smi mig -lgi` lists them)"});
     if (state.device.mode == "vgpu")
-        said.emplace_back("it is a vGPU; other guests may share the physical device");
+        said.push_back(
+            {"vgpu", Severity::note, "it is a vGPU; other guests may share the physical device"});
     if (state.health.persistence == false)
-        said.emplace_back("persistence mode is off, so every program starts slowly: "
-                          "`nvidia-smi -pm 1` as root or nvidia-persistenced turns it on");
+        said.push_back({"persistence_off", Severity::note,
+                        "persistence mode is off, so every program starts slowly",
+                        "`nvidia-smi -pm 1` as root or nvidia-persistenced turns it on"});
+    for (auto& finding : said)
+        finding.where = fmt::format("{} {}", state.device.kind, state.device.index);
     return said;
 }
 

@@ -7,6 +7,7 @@
 
 #include "driver/nvml.hpp"
 #include "machine/files.hpp"
+#include "machine/finding.hpp"
 #include "record/model.hpp"
 
 #include <chrono>
@@ -46,8 +47,8 @@ struct DeviceStates {
 };
 DeviceStates read_device_states(const std::vector<record::PciDevice>& pci,
                                 const std::filesystem::path& nvml = driver::nvml_library);
-/// Defects and unusual settings, as sentences that say what to do.
-std::vector<std::string> complaints(const DeviceState& state);
+/// Defects and unusual settings.
+std::vector<Finding> complaints(const DeviceState& state);
 
 /// The result of `ask()`, or nothing if it takes longer: a call to a driver that hangs, hangs.
 /// Then a thread is left that waits forever, so `ask` must own all that it uses. Rethrows its exceptions.

@@ -13,7 +13,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 namespace assay::machine {
@@ -88,6 +90,18 @@ double memory_total(const record::Machine& machine) {
         machine.memory_limit_bytes.value_or(machine.memory_bytes.value_or(0)));
 }
 
+/// Of the nearest folder that exists.
+std::optional<std::int64_t> free_bytes(std::filesystem::path folder) {
+    std::error_code error;
+    folder = std::filesystem::absolute(folder, error);
+    while (!std::filesystem::exists(folder, error) && folder.has_relative_path())
+        folder = folder.parent_path();
+    const auto space = std::filesystem::space(folder, error);
+    constexpr auto most = std::uintmax_t{1} << 62U;
+    if (error || space.available > most) return {};
+    return static_cast<std::int64_t>(space.available);
+}
+
 double memory_available() {
     const auto bytes = available_memory(Files{});
     return bytes ? static_cast<double>(*bytes) : std::nan("");
@@ -149,6 +163,7 @@ record::Machine inspect(const Options& options) {
     if (options.core_clock) sources.core_clock_hz = measure_steady_core_clock();
     record::Machine machine = inspect(sources);
     if (options.hostname) machine.hostname = host_name();
+    if (!options.results.empty()) machine.platform.results_free_bytes = free_bytes(options.results);
     return machine;
 }
 

@@ -25,6 +25,7 @@ struct Options {
     bool core_clock = true;
     /// Asks the drivers of devices. May take a second without persistence mode.
     bool devices = true;
+    std::filesystem::path results; ///< where results will be written; empty: not asked
 };
 record::Machine inspect(const Options& options = {});
 

@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
 
 namespace assay::machine {
 namespace {
@@ -122,6 +125,89 @@ std::string name_of(const Files& files, const record::PciDevice& device, std::st
                           : fmt::format("{} {}", vendor, listed);
 }
 
+std::optional<int> count_of(const std::optional<std::int64_t>& number) {
+    constexpr std::int64_t unknown = 255; // as kernels write it; 0 of a virtual device
+    if (!number || *number <= 0 || *number >= unknown) return {};
+    return static_cast<int>(*number);
+}
+
+/// "16.0 GT/s PCIe" is the fourth.
+std::optional<int> generation(const Files& files, const std::filesystem::path& file) {
+    constexpr std::array<std::string_view, 6> rates{"2.5", "5", "8", "16", "32", "64"};
+    auto rate = files.line(file);
+    rate.resize(std::min(rate.find(" GT/s"), rate.size()));
+    if (rate.ends_with(".0")) rate.resize(rate.size() - 2);
+    const auto found = std::ranges::find(rates, rate);
+    if (found == rates.end()) return {};
+    return static_cast<int>(found - rates.begin()) + 1;
+}
+
+/// The configuration space of a device, little endian. Without root only its first 64 bytes can be read.
+class Configuration {
+public:
+    explicit Configuration(std::string bytes) : bytes_{std::move(bytes)} {}
+
+    bool whole() const { return bytes_.size() > extended; }
+    /// The lower port of a switch: only there peers can meet below the root.
+    bool is_switch_port() const {
+        constexpr std::uint32_t pcie = 0x10;
+        constexpr std::uint32_t downstream = 6;
+        std::size_t at = number(0x34, 1);
+        for (int left = 48; left > 0 && at >= 0x40; --left, at = number(at + 1, 1))
+            if (number(at, 1) == pcie) return ((number(at + 2, 2) >> 4U) & 0xfU) == downstream;
+        return false;
+    }
+    /// Access control services, requests between peers: PCI Express Base Specification, 7.7.11.
+    bool redirects_peers() const {
+        constexpr std::uint32_t services = 0x0d;
+        constexpr std::uint32_t requests = 1U << 2U;
+        std::size_t at = extended;
+        for (int left = 960; left > 0 && at >= extended; --left, at = number(at, 4) >> 20U)
+            if ((number(at, 4) & 0xffffU) == services) return (number(at + 6, 2) & requests) != 0;
+        return false;
+    }
+
+private:
+    static constexpr std::size_t extended = 0x100;
+    std::uint32_t number(std::size_t offset, std::size_t size) const {
+        std::uint32_t value = 0;
+        if (offset + size > bytes_.size()) return 0;
+        for (std::size_t i = 0; i < size; ++i)
+            value |= std::uint32_t{static_cast<unsigned char>(bytes_[offset + i])} << (8 * i);
+        return value;
+    }
+    std::string bytes_;
+};
+
+/// By the bridges above it, which its folder's real path names.
+std::optional<bool> peers_redirected(const Files& files, const std::filesystem::path& bus,
+                                     const std::string& address) {
+    std::optional<bool> redirected;
+    const auto path = files.link_target(bus / address);
+    for (const auto part : split(path, '/')) {
+        if (part == address || std::ranges::count(part, ':') != 2) continue;
+        const Configuration bridge{files.bytes(bus / part / "config", 4096)};
+        if (!bridge.whole()) continue;
+        redirected =
+            redirected.value_or(false) || (bridge.is_switch_port() && bridge.redirects_peers());
+    }
+    return redirected;
+}
+
+record::PciLink link_of(const Files& files, const std::filesystem::path& bus,
+                        const record::PciDevice& device) {
+    const auto folder = bus / device.address;
+    record::PciLink link{.width = count_of(files.number(folder / "current_link_width")),
+                         .width_max = count_of(files.number(folder / "max_link_width")),
+                         .generation_max = generation(files, folder / "max_link_speed"),
+                         .peers_redirected = peers_redirected(files, bus, device.address)};
+    if (device.kind == "network" || device.kind == "infiniband")
+        link.generation = generation(files, folder / "current_link_speed");
+    if (const auto node = files.number(folder / "numa_node"); node && *node >= 0 && *node < 1 << 16)
+        link.numa_node = static_cast<int>(*node);
+    return link;
+}
+
 } // namespace
 
 std::vector<record::PciDevice> read_pci(const Files& files) {
@@ -138,6 +224,7 @@ std::vector<record::PciDevice> read_pci(const Files& files) {
         if (device.kind.empty() || device.vendor_id.empty() || files.exists(folder / "physfn"))
             continue;
         device.driver = files.link_name(folder / "driver");
+        device.link = link_of(files, bus, device);
         devices.push_back(std::move(device));
     }
     const std::string ids = devices.empty() ? std::string{} : read_ids(files);

@@ -171,10 +171,18 @@ void add_memory(const Files& files, record::Platform& platform) {
     const auto table = files.bytes("/sys/firmware/dmi/tables/DMI", std::size_t{1} << 20U);
     constexpr unsigned char memory_device = 17;
     const auto slots = structures(table, memory_device);
-    if (slots.empty()) return;
+    if (slots.empty()) {
+        if (files.exists("/sys/firmware"))
+            platform.memory_unread = table.empty() && files.exists("/sys/firmware/dmi/tables/DMI")
+                                         ? "not_permitted"
+                                         : "no_table";
+        return;
+    }
     platform.memory_slots = static_cast<int>(slots.size());
     std::set<std::string> channels;
+    std::set<std::string> all_channels;
     for (const auto& slot : slots) {
+        all_channels.insert(channel_of(slot));
         const auto bytes = module_bytes(slot);
         if (!bytes || *bytes == 0) continue;
         channels.insert(channel_of(slot));
@@ -195,6 +203,8 @@ void add_memory(const Files& files, record::Platform& platform) {
     }
     if (!channels.empty() && !channels.contains(""))
         platform.memory_channels = static_cast<int>(channels.size());
+    if (!all_channels.contains(""))
+        platform.memory_channels_most = static_cast<int>(all_channels.size());
 }
 
 // --- disks and networks ---------------------------------------------------------------------------
@@ -259,6 +269,8 @@ std::vector<record::NetworkCard> network(const Files& files, const FirmwareOf& f
             cards.size() == most_listed)
             continue;
         cards.push_back(card(files, folder, name));
+        cards.back().mtu = files.number(folder / "mtu");
+        cards.back().state = files.line(folder / "operstate");
         if (firmware_of) cards.back().firmware = firmware_of(name);
     }
     const fs::path devices = "/sys/class/infiniband";
@@ -269,6 +281,11 @@ std::vector<record::NetworkCard> network(const Files& files, const FirmwareOf& f
             if (cards.size() == most_listed) return cards;
             cards.push_back(card(files, folder, fmt::format("{}:{}", name, port)));
             cards.back().firmware = files.line(folder / "fw_ver");
+            cards.back().link_layer = files.line(folder / "ports" / port / "link_layer");
+            // "4: ACTIVE"
+            const auto state = files.line(folder / "ports" / port / "state");
+            cards.back().state =
+                lower(trim(state.substr(std::min(state.find(':'), state.size() - 1) + 1)));
         }
     }
     return cards;
@@ -342,6 +359,59 @@ constexpr std::array<std::string_view, 64> telling_options = {"amd_iommu",
                                                               "tsx",
                                                               "tsx_async_abort"};
 
+/// Where the administrator allows less than the hardware does, of the CPU where that is least.
+void add_clock_limit(const Files& files, record::Platform& platform) {
+    constexpr double kilohertz = 1e3;
+    for (const auto& policy : files.names(cpus / "cpufreq")) {
+        const auto limit = files.number(cpus / "cpufreq" / policy / "scaling_max_freq");
+        const auto most = files.number(cpus / "cpufreq" / policy / "cpuinfo_max_freq");
+        if (!limit || !most || *limit <= 0 || *most <= 0) continue;
+        const auto allowed = static_cast<double>(*limit) * kilohertz;
+        const auto possible = static_cast<double>(*most) * kilohertz;
+        if (platform.clock_limit_hz &&
+            *platform.clock_limit_hz * possible <= allowed * *platform.clock_most_hz)
+            continue;
+        platform.clock_limit_hz = allowed;
+        platform.clock_most_hz = possible;
+    }
+}
+
+/// "off", or how the accelerators and network devices are mapped.
+std::string iommu(const Files& files) {
+    if (files.names("/sys/class/iommu").empty())
+        return files.exists("/sys/class/iommu") ? "off" : "";
+    std::set<std::string> kinds;
+    const fs::path bus = "/sys/bus/pci/devices";
+    for (const auto& address : files.names(bus)) {
+        const auto kind = files.line(bus / address / "class").substr(0, 4);
+        if (kind == "0x02" || kind == "0x03" || kind == "0x12")
+            kinds.insert(files.line(bus / address / "iommu_group" / "type"));
+    }
+    kinds.erase("");
+    return fmt::format("{}", fmt::join(kinds, ", "));
+}
+
+std::vector<std::string> mitigations(const Files& files) {
+    std::vector<std::string> active;
+    for (const auto& name : files.names(cpus / "vulnerabilities"))
+        if (files.line(cpus / "vulnerabilities" / name).starts_with("Mitigation"))
+            active.push_back(name);
+    return active;
+}
+
+void add_swap(const Files& files, record::Platform& platform) {
+    const auto memory = files.text("/proc/meminfo");
+    const auto bytes_of = [&](std::string_view name) -> std::optional<std::int64_t> {
+        const auto parts = words(value_of(memory, name, ':'));
+        const auto kibibytes = parts.empty() ? std::nullopt : to_number(parts[0]);
+        if (!kibibytes || *kibibytes < 0 || *kibibytes >= (std::int64_t{1} << 50U)) return {};
+        return *kibibytes << 10U;
+    };
+    platform.swap_bytes = bytes_of("SwapTotal");
+    if (const auto left = bytes_of("SwapFree"); left && platform.swap_bytes)
+        platform.swap_used_bytes = std::max<std::int64_t>(0, *platform.swap_bytes - *left);
+}
+
 std::vector<std::string> kernel_options(const Files& files) {
     const auto line = files.text("/proc/cmdline", 4096);
     std::vector<std::string> options;
@@ -385,6 +455,12 @@ record::Platform read_platform(const Files& files, const FirmwareOf& firmware_of
     platform.storage = storage(files);
     platform.network = network(files, firmware_of);
     platform.kernel_options = kernel_options(files);
+    add_clock_limit(files, platform);
+    if (const auto balances = files.number("/proc/sys/kernel/numa_balancing"))
+        platform.numa_balancing = *balances != 0;
+    platform.iommu = iommu(files);
+    platform.mitigations = mitigations(files);
+    add_swap(files, platform);
     return platform;
 }
 

@@ -6,12 +6,15 @@
 #include "record/format.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <vector>
 
 namespace assay::record {
 namespace {
@@ -41,6 +44,18 @@ std::int64_t cards_of(const Machine& machine) {
     return std::ssize(addresses);
 }
 
+/// The smallest of the fastest interfaces: those that nodes talk over.
+std::int64_t mtu_of(const Machine& machine) {
+    double fastest = 0;
+    for (const auto& card : machine.platform.network)
+        if (card.mtu) fastest = std::max(fastest, card.bytes_per_second.value_or(0));
+    std::optional<std::int64_t> least;
+    for (const auto& card : machine.platform.network)
+        if (card.mtu && card.state != "down" && card.bytes_per_second.value_or(0) >= fastest)
+            least = std::min(least.value_or(*card.mtu), *card.mtu);
+    return least.value_or(0);
+}
+
 std::vector<Fact> facts_of(const Machine& machine) {
     const auto bytes = machine.memory_bytes.value_or(0);
     return {{"cores", machine.usable_cores.value_or(0)},
@@ -49,8 +64,64 @@ std::vector<Fact> facts_of(const Machine& machine) {
             {"numa", machine.numa_nodes.value_or(0)},
             {"gpu", devices_of(machine)},
             {"nics", cards_of(machine)},
+            {"nic", cards_of(machine)},
+            {"mtu", mtu_of(machine)},
             {"channels", machine.platform.memory_channels.value_or(0)},
             {"memory", std::min(bytes, machine.memory_limit_bytes.value_or(bytes)), true}};
+}
+
+/// What is a word, or a version: empty where it is not known.
+struct NamedText {
+    std::string name;
+    std::string found;
+    bool is_version = false;
+};
+
+std::string ecc_of(const Machine& machine) {
+    std::set<std::string> states;
+    for (const auto& device : machine.devices)
+        if (device.ecc) states.insert(*device.ecc ? "on" : "off");
+    return fmt::format("{}", fmt::join(states, ", "));
+}
+
+std::vector<NamedText> texts_of(const Machine& machine) {
+    return {{"driver", text(machine.software, "nvidia.driver"), true},
+            {"cuda", text(machine.software, "nvidia.cuda"), true},
+            {"kernel", machine.kernel, true},
+            {"ecc", ecc_of(machine)},
+            {"iommu", machine.platform.iommu},
+            {"governor", machine.platform.governor}};
+}
+
+/// "580.65.06" has three numbers; of "6.1.0-18-amd64" what follows the first three counts no more.
+std::optional<std::vector<std::int64_t>> version_from(std::string_view text) {
+    std::vector<std::int64_t> numbers;
+    while (true) {
+        const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
+        const auto number = parse_integer(std::string{text.substr(0, end)});
+        if (end > 9 || !number) return {};
+        numbers.push_back(*number);
+        if (end == text.size() || text[end] != '.') return numbers;
+        text.remove_prefix(end + 1);
+    }
+}
+
+/// With "=" as far as it is written: 580 is any 580.65.06.
+Result<bool> meets(const NamedText& fact, const std::string& wanted, bool at_least,
+                   const std::string& text) {
+    if (!fact.is_version) {
+        if (at_least || wanted.empty())
+            return fail(fmt::format("--expect {}: write {}=WORD", text, fact.name));
+        return fact.found == wanted;
+    }
+    const auto least = version_from(wanted);
+    if (!least || wanted.find_first_not_of("0123456789.") != std::string::npos)
+        return fail(fmt::format("--expect {}: write {}=VERSION or {}>=VERSION, such as 580.65.06",
+                                text, fact.name, fact.name));
+    auto found = version_from(fact.found);
+    if (!found) return false;
+    if (!at_least && found->size() > least->size()) found->resize(least->size());
+    return at_least ? *found >= *least : *found == *least;
 }
 
 bool meets(const Fact& fact, std::int64_t wanted, bool at_least) {
@@ -66,10 +137,19 @@ Result<std::optional<std::string>> unmet(const Machine& machine, const std::stri
     const auto equals = std::min(text.find('='), text.size());
     const bool at_least = equals > 0 && text[equals - 1] == '>';
     const auto key = text.substr(0, at_least ? equals - 1 : equals);
+    const auto texts = texts_of(machine);
+    if (const auto named = std::ranges::find(texts, key, &NamedText::name); named != texts.end()) {
+        const auto met =
+            meets(*named, text.substr(std::min(equals + 1, text.size())), at_least, text);
+        if (!met) return tl::unexpected{met.error()};
+        if (*met) return std::optional<std::string>{};
+        return fmt::format("{}={}", key, named->found.empty() ? "not known" : named->found);
+    }
     const auto fact = std::ranges::find(facts, key, &Fact::name);
     if (fact == facts.end()) {
         std::vector<std::string> known;
         for (const auto& f : facts) known.push_back(f.name);
+        for (const auto& t : texts) known.push_back(t.name);
         return fail(fmt::format("--expect {}: there is no fact \"{}\"{}", text, key,
                                 suggestion(key, known)));
     }

@@ -14,8 +14,9 @@
 
 namespace assay::record {
 
-/// Each "key=value" or "key>=value": counts (cores, threads, sockets, numa, gpu, nics, channels of memory), exactly with
-/// "=", and memory, which with "=" is what a machine is sold with: up to a sixteenth less is found.
+/// Each "key=value" or "key>=value": counts (cores, threads, sockets, numa, gpu, nics, channels of memory, mtu of the
+/// fastest interfaces), exactly with "="; memory, which with "=" is what a machine is sold with: up to a sixteenth less
+/// is found; versions (driver, cuda, kernel), with "=" as far as they are written; words (ecc, iommu, governor).
 /// What the machine has where that is not as expected: "gpu=7". A wrong key or value is a usage error.
 Result<std::optional<std::string>> unmet(const Machine& machine, const std::string& expectation);
 

@@ -71,6 +71,9 @@ struct NetworkCard {
     std::string driver;
     std::string firmware;
     std::optional<double> bytes_per_second; ///< of the link, in one direction
+    std::optional<std::int64_t> mtu;        ///< of an interface, in bytes
+    std::string state;                      ///< "up", "down"; of a port "active", "down", "init"
+    std::string link_layer;                 ///< of a port: "InfiniBand", "Ethernet"
     bool operator==(const NetworkCard&) const = default;
 };
 
@@ -89,10 +92,20 @@ struct Platform {
     std::vector<PowerLimit> power_limits;
     std::vector<MemoryModules> memory_modules;
     std::optional<int> memory_slots;
-    std::optional<int> memory_channels; ///< with a module
+    std::optional<int> memory_channels;      ///< with a module
+    std::optional<int> memory_channels_most; ///< with a slot
+    std::string memory_unread; ///< why modules are not known: "no_table", "not_permitted"
     std::vector<StorageDevice> storage;
     std::vector<NetworkCard> network;
     std::vector<std::string> kernel_options; ///< those that matter for speed: "mitigations=off"
+    std::optional<double> clock_limit_hz;    ///< that the governor may choose at most; the lowest
+    std::optional<double> clock_most_hz;     ///< of the same CPU, by its hardware
+    std::optional<bool> numa_balancing;      ///< the kernel moves pages to the node that uses them
+    std::string iommu; ///< "off", or how devices are mapped: "identity", "DMA", "DMA-FQ"
+    std::vector<std::string> mitigations; ///< of flaws of the processor, that are active
+    std::optional<std::int64_t> swap_bytes;
+    std::optional<std::int64_t> swap_used_bytes;
+    std::optional<std::int64_t> results_free_bytes; ///< where results are written
     bool operator==(const Platform&) const = default;
 };
 
@@ -120,6 +133,18 @@ struct Cache {
     std::optional<int> line_bytes;
 };
 
+/// Where a PCI device is plugged in.
+struct PciLink {
+    std::optional<int> numa_node; ///< nearest to it
+    std::optional<int> width;     ///< lanes
+    std::optional<int> width_max;
+    std::optional<int> generation; ///< not of accelerators: at rest theirs is lowered
+    std::optional<int> generation_max;
+    /// A bridge above it sends what is meant for other devices through the root (ACS). Only root can see it.
+    std::optional<bool> peers_redirected;
+    bool operator==(const PciLink&) const = default;
+};
+
 /// A PCI accelerator or network device, known by its ids even without a driver.
 struct PciDevice {
     std::string address; ///< 0000:65:00.0
@@ -128,6 +153,7 @@ struct PciDevice {
     std::string kind; ///< "accelerator", "display", "network", "infiniband"
     std::string name; ///< empty when not known
     std::string driver;
+    PciLink link{};
 };
 
 /// A device that benchmarks can run on, as its driver describes it. Each part of a divided device (MIG) is a

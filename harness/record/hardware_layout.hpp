@@ -67,6 +67,9 @@ void each_field(Visit&& visit, Maybe<NetworkCard> auto& card) {
     visit("driver", card.driver);
     visit("firmware", card.firmware);
     visit("bytes_per_second", card.bytes_per_second);
+    visit("mtu", card.mtu);
+    visit("state", card.state);
+    visit("link_layer", card.link_layer);
 }
 
 template <class Visit>
@@ -85,9 +88,19 @@ void each_field(Visit&& visit, Maybe<Platform> auto& platform) {
     visit("memory_modules", platform.memory_modules);
     visit("memory_slots", platform.memory_slots);
     visit("memory_channels", platform.memory_channels);
+    visit("memory_channels_most", platform.memory_channels_most);
+    visit("memory_unread", platform.memory_unread);
     visit("storage", platform.storage);
     visit("network", platform.network);
     visit("kernel_options", platform.kernel_options);
+    visit("clock_limit_hz", platform.clock_limit_hz);
+    visit("clock_most_hz", platform.clock_most_hz);
+    visit("numa_balancing", platform.numa_balancing);
+    visit("iommu", platform.iommu);
+    visit("mitigations", platform.mitigations);
+    visit("swap_bytes", platform.swap_bytes);
+    visit("swap_used_bytes", platform.swap_used_bytes);
+    visit("results_free_bytes", platform.results_free_bytes);
 }
 
 template <class Visit>
@@ -115,6 +128,16 @@ void each_field(Visit&& visit, Maybe<Cache> auto& cache) {
 }
 
 template <class Visit>
+void each_field(Visit&& visit, Maybe<PciLink> auto& link) {
+    visit("numa_node", link.numa_node);
+    visit("width", link.width);
+    visit("width_max", link.width_max);
+    visit("generation", link.generation);
+    visit("generation_max", link.generation_max);
+    visit("peers_redirected", link.peers_redirected);
+}
+
+template <class Visit>
 void each_field(Visit&& visit, Maybe<PciDevice> auto& device) {
     visit("address", device.address);
     visit("vendor_id", device.vendor_id);
@@ -122,6 +145,7 @@ void each_field(Visit&& visit, Maybe<PciDevice> auto& device) {
     visit("kind", device.kind);
     visit("name", device.name);
     visit("driver", device.driver);
+    visit("link", device.link);
 }
 
 template <class Visit>
@@ -160,6 +184,8 @@ inline constexpr bool is_sparse<record::Platform> = true;
 template <>
 inline constexpr bool is_sparse<record::DeviceFirmware> = true;
 template <>
+inline constexpr bool is_sparse<record::PciLink> = true;
+template <>
 inline constexpr bool is_sparse<std::vector<record::ErrorCounter>> = true;
 template <>
 inline constexpr bool is_lenient<record::Serial> = true;
@@ -175,5 +201,7 @@ template <>
 inline constexpr bool is_lenient<record::Platform> = true;
 template <>
 inline constexpr bool is_lenient<record::DeviceFirmware> = true;
+template <>
+inline constexpr bool is_lenient<record::PciLink> = true;
 
 } // namespace assay::json

@@ -36,8 +36,8 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<record::Machine> find_machine(const RunOptions& options) {
-    auto machine =
-        machine::inspect({.hostname = options.record_hostname, .serials = options.serials});
+    auto machine = machine::inspect(
+        {.hostname = options.record_hostname, .serials = options.serials, .results = options.out});
     // Without it every benchmark that needs an instruction set would not apply, and nobody would know why.
     const bool has_flags = machine.architecture == "x86_64" || machine.architecture == "aarch64";
     if (has_flags && machine.isa.empty())

@@ -154,6 +154,8 @@ std::uint32_t Pool::add(std::string_view bytes) {
 Digester::Digester(record::Run run) {
     // Measured anew in every run: would make each of them a machine of its own.
     digest_.core_clock_hz = std::exchange(run.machine.core_clock_hz, std::nullopt);
+    run.machine.platform.swap_used_bytes.reset();
+    run.machine.platform.results_free_bytes.reset();
     machine_ = packed(run.machine);
     Series series;
     std::vector<MetricKind> others;

@@ -163,7 +163,9 @@ TEST(Nvml, PartsOfADeviceAreDevices) {
     const auto states = read_device_states({}, nvml.library()).devices;
     ASSERT_THAT(states, SizeIs(5));
     EXPECT_EQ(states[1].device.uuid, "GPU-1");
-    EXPECT_THAT(complaints(states[1]), ElementsAre(HasSubstr("MIG is enabled")));
+    const auto said = complaints(states[1]);
+    ASSERT_THAT(said, SizeIs(1));
+    EXPECT_EQ(said.front().code, "mig");
 
     NvmlDevice part = opened(nvml, "MIG-b");
     EXPECT_TRUE(part.is_part());
@@ -356,7 +358,13 @@ std::vector<std::string> complaints_of(const std::string& lines) {
     const auto states = read_device_states({}, nvml.library());
     EXPECT_THAT(states.problems, IsEmpty());
     EXPECT_THAT(states.devices, SizeIs(1));
-    return complaints(states.devices.at(0));
+    std::vector<std::string> sentences;
+    for (const auto& finding : complaints(states.devices.at(0))) {
+        EXPECT_EQ(finding.where, "cuda 0");
+        EXPECT_FALSE(finding.code.empty());
+        sentences.push_back(sentence(finding));
+    }
+    return sentences;
 }
 
 TEST(DeviceState, ADeviceThatIsWell) {
@@ -366,6 +374,12 @@ TEST(DeviceState, ADeviceThatIsWell) {
 
 TEST(DeviceState, WhatIsWrongIsSaid) {
     EXPECT_THAT(complaints_of("* reasons 32\n"), ElementsAre(HasSubstr("thermal limit")));
+    EXPECT_THAT(complaints_of("* reasons 2\n"), ElementsAre(HasSubstr("a setting holds")));
+    EXPECT_THAT(complaints_of("* ecc 0\n"), ElementsAre(HasSubstr("nvidia-smi -e 1")));
+    EXPECT_THAT(complaints_of("* remapped_uncorrected 2\n"),
+                ElementsAre(HasSubstr("2 memory rows were remapped")));
+    EXPECT_THAT(complaints_of("* replays 300\n"),
+                ElementsAre(HasSubstr("300 PCIe packets were sent")));
     EXPECT_THAT(complaints_of("* reasons 136\n"), ElementsAre(HasSubstr("power supply")));
     EXPECT_THAT(complaints_of("* remapping_pending 1\n"), ElementsAre(HasSubstr("reset")));
     EXPECT_THAT(complaints_of("* remapping_failed 1\n"),

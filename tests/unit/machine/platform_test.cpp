@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/inventory.hpp"
+#include "machine/pci.hpp"
 #include "machine/system.hpp"
 #include "trees.hpp"
 
@@ -7,7 +8,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace assay::machine {
 namespace {
@@ -58,6 +62,42 @@ TEST(Platform, ClocksPowerAndFirmware) {
                                         .scope = "package-0", .term = "long_term", .watts = 350}));
     scratch.write(cpu + "cpufreq/boost", "1\n");
     EXPECT_EQ(read_platform(scratch.files()).boost, true);
+    for (const auto& [policy, limit] :
+         {std::pair{"policy0", "2800000"}, {"policy1", "2000000"}, {"policy2", "3500000"}}) {
+        scratch.write(cpu + "cpufreq/" + policy + "/cpuinfo_max_freq", "3500000\n");
+        scratch.write(cpu + "cpufreq/" + policy + "/scaling_max_freq", limit);
+    }
+    scratch.write(cpu + "cpufreq/policy3/cpuinfo_max_freq", "0\n"); // garbage
+    EXPECT_EQ(read_platform(scratch.files()).clock_limit_hz, 2e9);
+    EXPECT_EQ(read_platform(scratch.files()).clock_most_hz, 3.5e9);
+}
+
+TEST(Platform, HowTheKernelIsSet) {
+    const Scratch scratch;
+    scratch.write("/proc/sys/kernel/numa_balancing", "1\n");
+    scratch.write("/proc/meminfo", "MemTotal: 100 kB\nSwapTotal:  8192 kB\nSwapFree:  6144 kB\n");
+    const std::string flaws = "/sys/devices/system/cpu/vulnerabilities/";
+    scratch.write(flaws + "meltdown", "Not affected\n");
+    scratch.write(flaws + "mds", "Vulnerable; SMT vulnerable\n");
+    scratch.write(flaws + "spectre_v2", "Mitigation: Enhanced IBRS\n");
+    std::filesystem::create_directories(scratch.root() / "sys/class/iommu");
+    auto found = read_platform(scratch.files());
+    EXPECT_EQ(found.numa_balancing, true);
+    EXPECT_EQ(found.swap_bytes, 8192 * 1024);
+    EXPECT_EQ(found.swap_used_bytes, 2048 * 1024);
+    EXPECT_THAT(found.mitigations, ElementsAre("spectre_v2"));
+    EXPECT_EQ(found.iommu, "off");
+    scratch.write("/sys/class/iommu/dmar0/name", "");
+    const std::string bus = "/sys/bus/pci/devices/";
+    scratch.write(bus + "0000:00:01.0/class", "0x060400\n"); // a bridge
+    scratch.write(bus + "0000:00:01.0/iommu_group/type", "DMA\n");
+    scratch.write(bus + "0000:01:00.0/class", "0x030200\n");
+    scratch.write(bus + "0000:01:00.0/iommu_group/type", "identity\n");
+    scratch.write("/proc/meminfo", "SwapTotal:  -7 kB\nSwapFree:  99999999999999999999 kB\n");
+    found = read_platform(scratch.files());
+    EXPECT_EQ(found.iommu, "identity");
+    EXPECT_FALSE(found.swap_bytes);
+    EXPECT_FALSE(found.swap_used_bytes);
 }
 
 // --- memory modules -------------------------------------------------------------------------------
@@ -99,6 +139,8 @@ TEST(Platform, MemoryModulesByTheFirmwaresTable) {
     const auto found = read_platform(scratch.files());
     EXPECT_EQ(found.memory_slots, 5);
     EXPECT_EQ(found.memory_channels, 2);
+    EXPECT_EQ(found.memory_channels_most, 2);
+    EXPECT_EQ(found.memory_unread, "");
     EXPECT_THAT(found.memory_modules,
                 ElementsAre(record::MemoryModules{.count = 2,
                                                   .bytes = std::int64_t{64} << 30U,
@@ -110,6 +152,20 @@ TEST(Platform, MemoryModulesByTheFirmwaresTable) {
                                                   .type = "DDR5",
                                                   .transfers_per_second = 4400e6,
                                                   .transfers_per_second_most = 4800e6}));
+}
+
+TEST(Platform, ChannelsWithoutAModule) {
+    const Scratch scratch;
+    const std::string table = "/sys/firmware/dmi/tables/DMI";
+    scratch.write(table,
+                  slot_bytes({.size = 16384}) + slot_bytes({.size = 0, .bank = "P0 CHANNEL B"}));
+    const auto found = read_platform(scratch.files());
+    EXPECT_EQ(found.memory_channels, 1);
+    EXPECT_EQ(found.memory_channels_most, 2);
+    scratch.write(table, ""); // as who may not read it sees it
+    EXPECT_EQ(read_platform(scratch.files()).memory_unread, "not_permitted");
+    std::filesystem::remove(scratch.root() / "sys/firmware/dmi/tables/DMI");
+    EXPECT_EQ(read_platform(scratch.files()).memory_unread, "no_table");
 }
 
 TEST(Platform, ATableThatIsCutEndsThere) {
@@ -158,10 +214,14 @@ TEST(Platform, NetworkCards) {
     std::filesystem::create_directory_symlink(scratch.root() / "sys/bus/pci/drivers/mlx5_core",
                                               card / "driver");
     scratch.write("/sys/class/net/eth0/speed", "100000\n");
+    scratch.write("/sys/class/net/eth0/mtu", "9000\n");
+    scratch.write("/sys/class/net/eth0/operstate", "up\n");
     std::filesystem::create_directory_symlink(card, scratch.root() / "sys/class/net/eth0/device");
     scratch.write("/sys/class/net/lo/speed", "1\n"); // software
     scratch.write("/sys/class/infiniband/mlx5_0/fw_ver", "28.39.1002\n");
     scratch.write("/sys/class/infiniband/mlx5_0/ports/1/rate", "400 Gb/sec (4X NDR)\n");
+    scratch.write("/sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
+    scratch.write("/sys/class/infiniband/mlx5_0/ports/1/link_layer", "InfiniBand\n");
     std::filesystem::create_directory_symlink(card, scratch.root() /
                                                         "sys/class/infiniband/mlx5_0/device");
     const auto ask = [](const std::string& name) { return "of " + name; };
@@ -170,12 +230,74 @@ TEST(Platform, NetworkCards) {
                                                 .address = "0000:41:00.0",
                                                 .driver = "mlx5_core",
                                                 .firmware = "of eth0",
-                                                .bytes_per_second = 12.5e9},
+                                                .bytes_per_second = 12.5e9,
+                                                .mtu = 9000,
+                                                .state = "up"},
                             record::NetworkCard{.name = "mlx5_0:1",
                                                 .address = "0000:41:00.0",
                                                 .driver = "mlx5_core",
                                                 .firmware = "28.39.1002",
-                                                .bytes_per_second = 50e9}));
+                                                .bytes_per_second = 50e9,
+                                                .state = "active",
+                                                .link_layer = "InfiniBand"}));
+}
+
+// --- links ----------------------------------------------------------------------------------------
+
+/// A PCI Express port of this type (6: the lower one of a switch) whose ACS has this control word.
+std::string configuration(unsigned type, unsigned control) {
+    std::string bytes(512, '\0');
+    bytes[0x34] = 0x40;
+    bytes[0x40] = 0x10;
+    bytes[0x42] = static_cast<char>(type << 4U);
+    bytes[0x100] = 0x0d;
+    bytes[0x106] = static_cast<char>(control);
+    return bytes;
+}
+
+TEST(PciLink, WidthGenerationNodeAndWhatBridgesDo) {
+    const Scratch scratch;
+    const std::string bus = "/sys/bus/pci/devices/";
+    const std::string real = "/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/";
+    scratch.write(real + "class", "0x020700\n");
+    scratch.write(real + "vendor", "0x15b3\n");
+    scratch.write(real + "device", "0x1021\n");
+    scratch.write(real + "current_link_width", "8\n");
+    scratch.write(real + "max_link_width", "16\n");
+    scratch.write(real + "current_link_speed", "16.0 GT/s PCIe\n");
+    scratch.write(real + "max_link_speed", "32.0 GT/s PCIe\n");
+    scratch.write(real + "numa_node", "1\n");
+    std::filesystem::create_directories(scratch.root() / "sys/bus/pci/devices");
+    std::filesystem::create_symlink("../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0",
+                                    scratch.root() / "sys/bus/pci/devices/0000:01:00.0");
+    const auto link = [&] { return read_pci(scratch.files()).at(0).link; };
+    record::PciLink expected{.numa_node = 1,
+                             .width = 8,
+                             .width_max = 16,
+                             .generation = 4,
+                             .generation_max = 5,
+                             .peers_redirected = {}};
+    EXPECT_EQ(link(), expected);
+    struct Bridge {
+        std::string configuration;
+        std::optional<bool> redirected;
+    };
+    for (const auto& [bytes, redirected] :
+         {Bridge{configuration(6, 0x1d), true}, Bridge{configuration(6, 0x01), false},
+          Bridge{configuration(4, 0x1d), false}, Bridge{configuration(6, 0x1d).substr(0, 64), {}},
+          Bridge{std::string(4096, '\xff'), false}, Bridge{std::string(4096, '\x40'), false}}) {
+        scratch.write(bus + "0000:00:01.0/config", bytes);
+        EXPECT_EQ(link().peers_redirected, redirected) << bytes.size();
+    }
+    // At rest an accelerator lowers its own; what is not known is absent.
+    scratch.write(real + "class", "0x030200\n");
+    scratch.write(real + "max_link_width", "255\n");
+    scratch.write(real + "max_link_speed", "Unknown\n");
+    scratch.write(real + "numa_node", "-1\n");
+    EXPECT_FALSE(link().generation);
+    EXPECT_FALSE(link().generation_max);
+    EXPECT_FALSE(link().width_max);
+    EXPECT_FALSE(link().numa_node);
 }
 
 TEST(Platform, AnInterfaceThatIsNotThereHasNoFirmware) {

@@ -51,5 +51,35 @@ TEST(Expectations, SayWhatWasFound) {
     }
 }
 
+TEST(Expectations, VersionsWordsAndNetworks) {
+    Machine machine;
+    machine.kernel = "6.1.0-18-amd64";
+    machine.software = {{"nvidia.driver", std::string{"580.65.06"}}};
+    machine.platform.iommu = "off";
+    machine.devices = {{.kind = "cuda", .ecc = true}, {.kind = "cuda", .ecc = true}};
+    // The interface for administration is slower, and one of the fast ones is not plugged in.
+    machine.platform.network = {
+        {.name = "eth0", .bytes_per_second = 125e6, .mtu = 1500, .state = "up"},
+        {.name = "eth1", .bytes_per_second = 50e9, .mtu = 9000, .state = "up"},
+        {.name = "eth2", .mtu = 1500, .state = "down"}};
+    EXPECT_TRUE(check_expectations(machine, {"driver>=580", "driver=580", "driver>=580.65.06",
+                                             "driver>=79", "kernel>=5.15", "iommu=off", "ecc=on",
+                                             "mtu=9000", "mtu>=4200", "nic=3"}));
+    for (const char* text : {"driver>=580.65.7", "driver>=581", "driver=58", "cuda>=12", "ecc=off",
+                             "iommu=identity", "kernel=6.2", "mtu=1500", "governor=performance"}) {
+        const auto unmet = check_expectations(machine, {text});
+        ASSERT_FALSE(unmet) << text;
+        EXPECT_EQ(unmet.error().fault, Fault::environment) << text;
+    }
+    for (const char* text : {"driver>=", "driver=new", "driver=580.", "driver>=580-1", "ecc>=on",
+                             "ecc", "iommu=", "driver=99999999999999999999"}) {
+        const auto wrong = check_expectations(machine, {text});
+        ASSERT_FALSE(wrong) << text;
+        EXPECT_EQ(wrong.error().fault, Fault::usage) << text;
+    }
+    machine.devices.back().ecc = false;
+    EXPECT_THAT(check_expectations(machine, {"ecc=on"}).error().message, HasSubstr("off, on"));
+}
+
 } // namespace
 } // namespace assay::record
