@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -94,6 +95,20 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
     for (const auto& [suffix, factor] : multiples)
         if (text == suffix) return product_of(*number, factor);
     return std::nullopt;
+}
+
+std::optional<std::vector<std::int64_t>> parse_version(std::string_view text) {
+    std::vector<std::int64_t> numbers;
+    constexpr std::size_t longest = 9;
+    while (true) {
+        const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
+        if (end == 0 || end > longest) return {};
+        std::int64_t number = 0;
+        for (const char digit : text.substr(0, end)) number = 10 * number + (digit - '0');
+        numbers.push_back(number);
+        if (end == text.size() || text[end] != '.') return numbers;
+        text.remove_prefix(end + 1);
+    }
 }
 
 std::optional<double> parse_real(std::string_view text) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace assay {
 
@@ -19,6 +20,9 @@ inline constexpr std::string_view multiples_text =
 /// "64MiB" or "64Mi" as 67108864, "2M" or "2e6" as 2000000; nothing if it is not a whole number with one of
 /// `multiples_text`, or does not fit.
 std::optional<std::int64_t> parse_integer(std::string_view text);
+/// 580, 65, 6 of "580.65.06"; what follows the last number of "6.1.0-18-amd64" is left out. Nothing if it does not begin
+/// with a number, or one has more than nine digits.
+std::optional<std::vector<std::int64_t>> parse_version(std::string_view text);
 /// "0.5"; nothing if anything follows the number.
 std::optional<double> parse_real(std::string_view text);
 

@@ -6,6 +6,7 @@
 #include "doctor/advice.hpp"
 #include "doctor/availability.hpp"
 #include "doctor/noise.hpp"
+#include "doctor/versions.hpp"
 #include "json/json.hpp"
 #include "machine/devices.hpp"
 #include "machine/inventory.hpp"
@@ -57,6 +58,14 @@ harness::NoiseProfile watch_noise(const record::Machine& machine, double seconds
     return profile;
 }
 
+/// That the module for devices was built with, as it says itself.
+std::string cuda_runtime(const std::vector<harness::ModuleState>& modules) {
+    for (const auto& module : modules)
+        if (auto version = record::text(module.facts, "cuda.runtime"); !version.empty())
+            return version;
+    return {};
+}
+
 Diagnosis diagnose(const Options& options) {
     const auto catalogue = harness::read_catalogue();
     Diagnosis found;
@@ -66,6 +75,13 @@ Diagnosis diagnose(const Options& options) {
     found.problems = catalogue.problems;
     found.findings = harness::advise(found.machine, machine::Files{},
                                      telemetry::ErrorWatch{found.machine}.counters());
+    if (const auto known = datasheet::read_compatibility())
+        for (auto& finding :
+             harness::on_versions(found.machine, cuda_runtime(found.modules), *known))
+            found.findings.push_back(std::move(finding));
+    else
+        found.problems.push_back(known.error());
+    harness::rank(found.findings);
     if (options.noise) found.noise = watch_noise(found.machine, options.noise_seconds);
     return found;
 }

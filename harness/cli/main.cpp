@@ -17,8 +17,11 @@ namespace {
 int run(const std::vector<std::string>& arguments) {
     using namespace assay;
     if (!arguments.empty() && arguments.front() == "worker") return harness::worker_main();
-    if (!arguments.empty() && cli::is_report_verb(arguments.front()))
-        return static_cast<int>(cli::hand_over(arguments));
+    if (!arguments.empty() && cli::is_report_verb(arguments.front())) {
+        auto for_reports = arguments;
+        const auto added = cli::add_this_machine(for_reports);
+        return static_cast<int>(added ? cli::hand_over(for_reports) : cli::report(added.error()));
+    }
     const auto parsed = cli::parse_options(arguments);
     print(parsed.output);
     print_error(parsed.error);

@@ -3,10 +3,14 @@
 
 #include "base/console.hpp"
 #include "base/file.hpp"
+#include "base/version.hpp"
 #include "cli/console.hpp"
+#include "machine/inventory.hpp"
+#include "record/convert.hpp"
 
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,6 +54,23 @@ bool run_program(std::vector<std::string> arguments, int output) {
 
 bool is_report_verb(std::string_view name) {
     return std::ranges::find(report_verbs, name) != report_verbs.end();
+}
+
+Result<void> add_this_machine(std::vector<std::string>& arguments) {
+    const auto option = std::ranges::find(arguments, "--this-machine");
+    if (arguments.empty() || arguments.front() != "diff" || option == arguments.end()) return {};
+    record::Run run{.id = "now", .suite = "none", .version = std::string{version()}};
+    run.status = "done";
+    run.machine = machine::inspect();
+    const auto text = record::to_text(run);
+    // No name and nothing left behind; assay-report inherits it.
+    const int file = ::memfd_create("this machine", 0);
+    if (file < 0 || !write_all(file, text))
+        return fail(fmt::format("cannot keep the facts of this machine: {}", std::strerror(errno)),
+                    Fault::environment);
+    arguments.erase(option);
+    arguments.push_back(fmt::format("this machine=/proc/self/fd/{}", file));
+    return {};
 }
 
 ExitCode hand_over(const std::vector<std::string>& arguments) {

@@ -16,12 +16,15 @@
 namespace assay::cli {
 
 /// Verbs of assay-report, which people may type after `assay` as well.
-inline constexpr std::array<std::string_view, 9> report_verbs{
-    "report", "check", "limits", "compare", "history", "predict", "import", "export", "verify"};
+inline constexpr std::array<std::string_view, 10> report_verbs{
+    "report",  "check",   "limits", "compare", "diff",
+    "history", "predict", "import", "export",  "verify"};
 /// Replaces this program by assay-report in the same folder, with the same arguments. Returns only if
 /// that fails.
 ExitCode hand_over(const std::vector<std::string>& arguments);
 bool is_report_verb(std::string_view name);
+/// `assay diff A --this-machine`: replaces the option by a run without cases of this machine, in memory.
+Result<void> add_this_machine(std::vector<std::string>& arguments);
 
 struct Reports {
     std::filesystem::path html;

@@ -93,19 +93,6 @@ std::vector<NamedText> texts_of(const Machine& machine) {
             {"governor", machine.platform.governor}};
 }
 
-/// "580.65.06" has three numbers; of "6.1.0-18-amd64" what follows the first three counts no more.
-std::optional<std::vector<std::int64_t>> version_from(std::string_view text) {
-    std::vector<std::int64_t> numbers;
-    while (true) {
-        const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
-        const auto number = parse_integer(std::string{text.substr(0, end)});
-        if (end > 9 || !number) return {};
-        numbers.push_back(*number);
-        if (end == text.size() || text[end] != '.') return numbers;
-        text.remove_prefix(end + 1);
-    }
-}
-
 /// With "=" as far as it is written: 580 is any 580.65.06.
 Result<bool> meets(const NamedText& fact, const std::string& wanted, bool at_least,
                    const std::string& text) {
@@ -114,11 +101,11 @@ Result<bool> meets(const NamedText& fact, const std::string& wanted, bool at_lea
             return fail(fmt::format("--expect {}: write {}=WORD", text, fact.name));
         return fact.found == wanted;
     }
-    const auto least = version_from(wanted);
+    const auto least = parse_version(wanted);
     if (!least || wanted.find_first_not_of("0123456789.") != std::string::npos)
         return fail(fmt::format("--expect {}: write {}=VERSION or {}>=VERSION, such as 580.65.06",
                                 text, fact.name, fact.name));
-    auto found = version_from(fact.found);
+    auto found = parse_version(fact.found);
     if (!found) return false;
     if (!at_least && found->size() > least->size()) found->resize(least->size());
     return at_least ? *found >= *least : *found == *least;

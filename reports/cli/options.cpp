@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* exit_codes =
     "Exit codes: 0 done (check: PASS or WARN), 1 verification or check found something wrong\n"
-    "  (or --fail-on worse did), 2 usage error or a file that cannot be read as a result,\n"
+    "  (or --fail-on did), 2 usage error or a file that cannot be read as a result,\n"
     "  3 nothing to compare, predict or decide, 4 an output that cannot be written: README,\n"
     "  \"Exit codes\".";
 
@@ -115,6 +115,19 @@ void add_compare(CLI::App& verb, Options& o) {
     add_texts(verb, o);
     verb.add_option("--csv", o.csv, "Write a row for each series and side; - is stdout")
         ->type_name("FILE");
+}
+void add_diff(CLI::App& verb, Options& o) {
+    verb.add_option("inputs", o.inputs,
+                    "A, the node that is known to be good, then B: result files or folders (the "
+                    "newest run below), each with LABEL= in front or not")
+        ->type_name("[LABEL=]PATH")
+        ->required();
+    verb.add_flag("--this-machine", o.this_machine,
+                  "B is this machine as it is set now, without measuring (with `assay diff`)");
+    verb.add_option("--fail-on", o.fail_on, "End with 1 where a fact or a value differs")
+        ->type_name("difference");
+    add_page(verb, o);
+    add_texts(verb, o);
 }
 void add_history(CLI::App& verb, Options& o) {
     verb.add_option("inputs", o.inputs,
@@ -298,7 +311,7 @@ struct VerbDefinition {
     const char* example;
     void (*add)(CLI::App&, Options&);
 };
-constexpr std::array<VerbDefinition, 9> verbs{{
+constexpr std::array<VerbDefinition, 10> verbs{{
     {"report", &report, "Show what a run found: on the terminal, as a page, as Markdown",
      "assay-report report results\n"
      "  assay-report report results --html report.html --md report.md\n"
@@ -312,6 +325,11 @@ constexpr std::array<VerbDefinition, 9> verbs{{
      "  assay-report compare run.json --column library --filter 'family=gemm|fft'\n"
      "  assay-report compare results --table instance --column quarter --fail-on worse",
      &add_compare},
+    {"diff", &diff_nodes,
+     "How does this node differ from a good one: hardware, firmware, settings, versions, values?",
+     "assay-report diff golden.json results/node17\n"
+     "  assay diff golden.json --this-machine --fail-on difference",
+     &add_diff},
     {"history", &history, "Why did it change over time, and what will I get?",
      "assay-report history results\n"
      "  assay-report history results --since 2026-01-01 --fail-on worse\n"
@@ -401,8 +419,16 @@ private:
             options_.correction != "holm")
             return fmt::format("--correction \"{}\" is not known; there are bh and holm",
                                options_.correction);
-        if (!options_.fail_on.empty() && options_.fail_on != "worse")
-            return fmt::format("--fail-on \"{}\" is not known; there is worse", options_.fail_on);
+        const bool differs = options_.perform == &diff_nodes;
+        const auto* const fails = differs ? "difference" : "worse";
+        if (!options_.fail_on.empty() && options_.fail_on != fails)
+            return fmt::format("--fail-on \"{}\" is not known; there is {}", options_.fail_on,
+                               fails);
+        if (options_.this_machine)
+            return "--this-machine goes with `assay diff`, which can look at it";
+        if (differs && options_.inputs.size() != 2)
+            return fmt::format("diff takes two runs, or one and --this-machine; there {} {}",
+                               options_.inputs.size() == 1 ? "is" : "are", options_.inputs.size());
         if (options_.perform == &import_files && !options_.from.empty() &&
             !tool_from(options_.from))
             return fmt::format("--from \"{}\" is no tool whose results are read{}", options_.from,

@@ -72,7 +72,8 @@ struct Options {
     HistoryOptions history;              ///< of history
     std::string since;                   ///< of history: "2026-01-31"
     std::string correction;              ///< "bh", "holm"
-    std::string fail_on;                 ///< "worse", or nothing
+    std::string fail_on;                 ///< "worse", of diff "difference", or nothing
+    bool this_machine = false;           ///< of diff
     std::string from;                    ///< the tool, found out where empty
     ImportOptions importing;             ///< of import
     PredictWords predicting;             ///< of predict

@@ -11,6 +11,7 @@ namespace assay::report {
 
 Result<ExitCode> report(const Options& options);
 Result<ExitCode> compare_runs(const Options& options);
+Result<ExitCode> diff_nodes(const Options& options);
 Result<ExitCode> history(const Options& options);
 Result<ExitCode> predict(const Options& options);
 Result<ExitCode> check_nodes(const Options& options);

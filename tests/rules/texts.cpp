@@ -63,7 +63,8 @@ bool is_one_of(char32_t c, std::u32string_view list) { return list.find(c) != li
 bool is_full_width(char32_t c) { return is_one_of(c, U"，。、；：？！（）“”《》"); }
 
 /// Words of Latin letters that a Chinese text may hold: names, units, what one types.
-const Names names{"PCIe",        "ABBA",   "B",      "Benjamini", "CPU",    "CSV",     "ECC",
+const Names names{"PCIe",        "PCI",    "ACS",    "BIOS",      "IOMMU",  "InfoROM", "MTU",
+                  "VBIOS",       "ABBA",   "B",      "Benjamini", "CPU",    "CSV",     "ECC",
                   "FFT",         "FLOP",   "FMA",    "GEMM",      "GPU",    "HTML",    "Holm",
                   "Hochberg",    "JSON",   "Jones",  "Lennard",   "MIG",    "NUMA",    "UTC",
                   "Markdown",    "NVLink", "ResNet", "Roofline",  "STREAM", "stencil", "p",

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -51,6 +52,15 @@ TEST(Quantity, WholeNumbersTakeUnitsAndDoNotOverflow) {
     EXPECT_EQ(parse_real("0.5"), 0.5);
     EXPECT_FALSE(parse_real("0.5s"));
     EXPECT_FALSE(parse_real(""));
+}
+
+TEST(Quantity, VersionsAreTheirNumbers) {
+    using Numbers = std::vector<std::int64_t>;
+    EXPECT_EQ(parse_version("580.65.06"), (Numbers{580, 65, 6}));
+    EXPECT_EQ(parse_version("6.1.0-18-amd64"), (Numbers{6, 1, 0}));
+    EXPECT_EQ(parse_version("13"), Numbers{13});
+    for (const char* text : {"", ".", "1.", "v2", "-1", "1..2", "1234567890"})
+        EXPECT_FALSE(parse_version(text)) << text;
 }
 
 } // namespace

@@ -466,5 +466,35 @@ TEST_F(ProgramTest, HelpHasAnExampleForEveryVerb) {
     EXPECT_EQ(call("").code, 2);
 }
 
+TEST_F(ProgramTest, DiffOfTwoNodes) {
+    auto other = test::sample_run();
+    other.id = "20260231T000000Z-0000"; // the same id is the same run
+    other.machine.id = "m-fedcba9876543210";
+    other.machine.huge_pages = "never";
+    fs::create_directories(folder_ / "other");
+    ASSERT_TRUE(record::write_run(folder_ / "other/run.json", other).has_value());
+    const auto ended = call("diff results other");
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_TRUE(ended.output.starts_with("B differs from A in 1 setting; 1 of these may change "
+                                         "speed or correctness: huge pages madvise →"))
+        << ended.output;
+    EXPECT_THAT(ended.output, HasSubstr("None of "));
+    EXPECT_EQ(call("diff results other --fail-on difference --md x.md").code, 1);
+    EXPECT_THAT(call("diff golden=results other --lang zh").output,
+                HasSubstr("B 与 golden 的差异"));
+    const auto json = json::parse(call("diff results other --json").output, "stdout");
+    ASSERT_TRUE(json);
+    EXPECT_EQ((*json)["differences"][0]["key"], "huge_pages");
+    other.cases.clear(); // a machine that was only looked at
+    ASSERT_TRUE(record::write_run(folder_ / "other/run.json", other).has_value());
+    EXPECT_EQ(call("diff results other").code, 0);
+    std::ofstream{folder_ / "none.json"} << "{}";
+    for (const char* wrong :
+         {"results results/one", "results", "results other other", "results none.json",
+          "results absent", "results other --fail-on worse", "results --this-machine"})
+        EXPECT_EQ(call(std::string{"diff "} + wrong).code, 2) << wrong;
+    EXPECT_THAT(call("diff results results/one").output, HasSubstr("is on both sides"));
+}
+
 } // namespace
 } // namespace assay::report

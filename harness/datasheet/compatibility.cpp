@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "datasheet/compatibility.hpp"
+
+#include "base/console.hpp"
+#include "base/file.hpp"
+#include "base/quantity.hpp"
+#include "json/fields.hpp"
+
+#include <utility>
+
+namespace assay::datasheet {
+namespace {
+
+Version version(const json::Object& row, std::string_view key) {
+    std::string text;
+    if (row.has(key)) row.read(key, text);
+    const auto found = parse_version(text);
+    if (!text.empty() && !found) row.expected(key, "numbers with points between them, as in 12.9");
+    return found.value_or(Version{});
+}
+
+} // namespace
+
+Result<Compatibility> parse_compatibility(std::string_view text, std::string_view source,
+                                          const json::Value& schema) {
+    const auto value = json::parse(text, source);
+    if (!value) return tl::unexpected{value.error()};
+    if (auto checked = json::check_schema(*value, schema, source); !checked)
+        return tl::unexpected{std::move(checked).error()};
+    json::Document document{*value, source};
+    Compatibility found;
+    document.root().each("toolkits", [&](const json::Object& row) {
+        auto& one = found.toolkits.emplace_back();
+        one.toolkit = version(row, "toolkit");
+        one.driver = version(row, "driver");
+        row.read("source", one.source);
+    });
+    document.root().each("chips", [&](const json::Object& row) {
+        auto& one = found.chips.emplace_back();
+        row.read("compute_capability", one.compute_capability);
+        one.first_toolkit = version(row, "first_toolkit");
+        one.last_toolkit = version(row, "last_toolkit");
+        one.last_driver = version(row, "last_driver");
+        row.read("source", one.source);
+    });
+    if (auto read = document.result(); !read) return tl::unexpected{std::move(read).error()};
+    return found;
+}
+
+Result<Compatibility> read_compatibility() {
+    const auto share = layout().share;
+    const auto file = share / "compatibility" / "nvidia.json";
+    const auto schema = json::read_file(share / "schema" / "compatibility.json");
+    if (!schema) return tl::unexpected{schema.error()};
+    const auto text = read_whole(file, json::Limits{}.bytes);
+    if (!text) return tl::unexpected{text.error()};
+    return parse_compatibility(*text, file.string(), *schema);
+}
+
+} // namespace assay::datasheet
