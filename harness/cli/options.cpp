@@ -107,6 +107,11 @@ void add_request(CLI::App& verb, Options& o) {
         ->type_name("DEVICE")
         ->delimiter(',')
         ->allow_extra_args(false);
+    auto* together =
+        verb.add_option("--together", o.together,
+                        "Measure each case in all these places at the same time: devices, sockets, "
+                        "numa (nodes), or cpus:N (N parts of the CPUs)")
+            ->type_name("PLACES");
     verb.add_option_function<std::string>(
             "--budget",
             [&o](const std::string& text) {
@@ -134,10 +139,16 @@ void add_request(CLI::App& verb, Options& o) {
             ->allow_extra_args(false);
     verb.add_option_function<int>(
             "--pairs", [&o](const int& count) { o.pairs = count; },
-            fmt::format("Number of pairs of --interleave [{}]", harness::usual_pairs))
+            fmt::format("Number of pairs of --interleave or --while [{}]", harness::usual_pairs))
         ->type_name("N")
-        ->check(CLI::Range(1, 100))
-        ->needs(interleave);
+        ->check(CLI::Range(1, 100));
+    verb.add_option("--while", o.load,
+                    "Measure each case alone and beside this load, in the order A B B A, and "
+                    "compare: 'memory.stream kernel=triad on other cores', '... on other devices'")
+        ->type_name("LOAD")
+        ->excludes(interleave)
+        ->excludes(replicas)
+        ->excludes(together);
     replicas->excludes(interleave);
 }
 

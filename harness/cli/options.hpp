@@ -26,6 +26,8 @@ struct Options {
     std::vector<std::string> only;
     std::vector<std::string> exclude;
     std::vector<std::string> devices; ///< "all", "0", "GPU-..."
+    std::string together;             ///< "sockets", "cpus:2"
+    std::string load;                 ///< of --while
     std::vector<std::string> expect;  ///< "cores=2"
     std::optional<double> budget_seconds;
     std::optional<int> replicas;

@@ -6,6 +6,7 @@
 #include "doctor/availability.hpp"
 #include "json/json.hpp"
 #include "machine/inventory.hpp"
+#include "plan/beside.hpp"
 #include "plan/planner.hpp"
 #include "record/convert.hpp"
 #include "registry/catalogue.hpp"
@@ -75,7 +76,7 @@ std::string not_here_as_table(const harness::Plan& plan, const Terminal& termina
     Table table{{"CANNOT RUN HERE", "LIBRARY", "NEEDS", "PARAMETERS"}};
     for (const auto& planned : plan.not_here)
         table.add({planned.benchmark->id, planned.module->module, planned.missing,
-                   words_of(planned.parameters)});
+                   words_of(harness::parameters_of(planned))});
     return table.text(terminal);
 }
 
@@ -151,11 +152,12 @@ json::Value plan_as_json(const harness::Plan& plan) {
         return json::Value{{"benchmark", planned.benchmark->id},
                            {"library", planned.module->module},
                            {"place", record::to_json(harness::place_of(planned))},
-                           {"parameters", record::to_json(planned.parameters)}};
+                           {"parameters", record::to_json(harness::parameters_of(planned))}};
     };
     for (const auto& planned : plan.cases) {
         auto item = case_as_json(planned);
         item["protocol"] = protocol_as_json(planned.protocol);
+        item["with_previous"] = planned.with_previous;
         item["skipped"] = planned.skip_reason;
         item["unavailable"] = harness::why_unavailable(*planned.module);
         document["cases"].push_back(std::move(item));
@@ -175,12 +177,14 @@ std::string cases_as_table(const harness::Plan& plan) {
     std::size_t number = 0;
     for (const auto& planned : plan.cases)
         table.add({std::to_string(++number), planned.benchmark->id, library_of(planned),
-                   words_of(planned.parameters)});
+                   words_of(harness::parameters_of(planned))});
     return table.text(terminal);
 }
 
 Result<harness::Interleaving> runs_of(const harness::Catalogue& catalogue, const Options& options) {
-    const bool alone = options.interleave.empty();
+    const bool alone = options.interleave.empty() && options.load.empty();
+    if (alone && options.pairs)
+        return fail("--pairs is the number of pairs of --interleave or --while: give one of them");
     const harness::PlanRequest request{.what = options.what,
                                        .set = options.set,
                                        .only = options.only,
@@ -188,8 +192,10 @@ Result<harness::Interleaving> runs_of(const harness::Catalogue& catalogue, const
                                        .budget_seconds = options.budget_seconds,
                                        .replicas = alone ? options.replicas : options.pairs,
                                        .devices = options.devices,
+                                       .together = options.together,
                                        .job = options.job,
                                        .machine = machine::inspect({.core_clock = false})};
+    if (!options.load.empty()) return harness::beside(catalogue, request, options.load);
     if (!alone) {
         const auto variants = harness::parse_variants(options.interleave);
         if (!variants) return tl::unexpected{variants.error()};

@@ -44,11 +44,17 @@ class Names {
 public:
     explicit Names(const record::Run& run) {
         std::map<Key, record::Value> first;
-        for (const auto& c : run.cases)
+        std::map<Key, int> count; // with an empty name: of cases
+        for (const auto& c : run.cases) {
+            ++count[{c.benchmark, c.library, ""}];
             for (const auto& [name, value] : c.parameters) {
                 const Key key{c.benchmark, c.library, name};
                 if (first.try_emplace(key, value).first->second != value) varying_.insert(key);
+                ++count[key];
             }
+        }
+        for (const auto& [key, cases] : count) // together: not every case has it
+            if (cases != count[{std::get<0>(key), std::get<1>(key), ""}]) varying_.insert(key);
     }
     std::string of(record::Case c) const {
         c.replicas.clear();

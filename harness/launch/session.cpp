@@ -85,17 +85,31 @@ std::vector<std::string> Session::stop() {
     return process_.kill();
 }
 
-message::Result Session::measure(const message::Measure& request, const Watch& watch) {
-    Waiting waiting{.id = request.id,
-                    .watch = watch,
-                    .limit_seconds = request.protocol.limit_seconds,
-                    .others = placement_.ranks - 1};
-    const auto started = utc_now();
-    auto answer = ask<message::Result>(request, waiting).value_or(message::Result{});
+void Session::begin(const message::Measure& request, const Watch& watch) {
+    measured_ = request;
+    begun_ = utc_now();
+    waiting_.emplace(Waiting{.id = request.id,
+                             .watch = watch,
+                             .limit_seconds = request.protocol.limit_seconds,
+                             .others = placement_.ranks - 1});
+    send(request);
+}
+
+void Session::proceed(std::string_view point, bool has_time) {
+    if (has_time) waiting_->restart();
+    for (auto& peer : peers_)
+        if (peer.rank >= 0 && !peer.connection.send_at_once(message::to_line(message::Proceed{
+                                  .id = waiting_->id, .point = std::string{point}})))
+            end(*waiting_, {.reason = "the worker does not read its requests"});
+}
+
+message::Result Session::answer() {
+    auto& waiting = *waiting_;
+    auto answer = taken<message::Result>().value_or(message::Result{});
     auto& c = answer.result;
     const bool answered = waiting.status == Status::ok;
     if (!answered) {
-        c.replicas = {{.started = started}};
+        c.replicas = {{.started = begun_}};
         set_conclusion(answer.replica(), std::move(waiting.conclusion));
     }
     // They use the machine until the worker ends; a launcher's children are the ranks.
@@ -104,7 +118,7 @@ message::Result Session::measure(const message::Measure& request, const Watch& w
             c.warnings.push_back("left a process behind: " + name);
     for (auto& warning : waiting.warnings) record::add_warning(c.warnings, std::move(warning));
     auto& replica = answer.replica();
-    replica.index = request.replica;
+    replica.index = measured_.replica;
     // Rank 0 only knows that another rank gave up.
     if (answered && waiting.other && replica.reason_code == ReasonCode::another_rank) {
         waiting.other->status = replica.status;
@@ -120,12 +134,13 @@ message::Result Session::measure(const message::Measure& request, const Watch& w
 
 message::Facts Session::facts(const std::string& module, const Watch& watch) {
     // The slowest library known takes a few seconds to load.
-    Waiting waiting{.id = 1, .watch = watch, .limit_seconds = 30};
-    auto answer = ask<message::Facts>(message::AskFacts{.id = 1, .module = module}, waiting);
+    waiting_.emplace(Waiting{.id = 1, .watch = watch, .limit_seconds = 30});
+    send(message::AskFacts{.id = 1, .module = module});
+    run();
+    auto answer = taken<message::Facts>();
     stop();
     if (answer) return std::move(*answer);
-    return {.problem =
-                waiting.status == Status::interrupted ? "" : std::move(waiting.conclusion.reason)};
+    return {.problem = waiting_->status == Status::interrupted ? "" : waiting_->conclusion.reason};
 }
 
 message::Facts ask_facts(const Result<std::unique_ptr<Session>>& session, const std::string& module,
@@ -134,66 +149,93 @@ message::Facts ask_facts(const Result<std::unique_ptr<Session>>& session, const 
                    : message::Facts{.problem = session.error().message};
 }
 
-template <class T>
-std::optional<T> Session::ask(const message::ToWorker& request, Waiting& waiting) {
-    waiting.deadline = Steady::now() + std::chrono::duration_cast<Steady::duration>(
-                                           std::chrono::duration<double>(waiting.limit_seconds));
+void Session::send(const message::ToWorker& request) {
+    auto& waiting = *waiting_;
+    waiting.restart();
     request_ = message::to_line(request);
     for (auto& peer : peers_)
         if (peer.rank >= 0 && !peer.connection.send_at_once(request_))
             end(waiting, {.reason = "the worker does not read its requests"});
-    run(waiting);
+    if (!alive_ && !waiting.status) end(waiting, {.reason = "the worker had already ended"});
+}
+
+template <class T>
+std::optional<T> Session::taken() {
+    auto& waiting = *waiting_;
     if (waiting.status != Status::ok) return {};
     if (auto* wanted = std::get_if<T>(&*waiting.answer)) return std::move(*wanted);
     end(waiting, {.reason = "the worker gave an unexpected answer"});
     return {};
 }
 
-void Session::run(Waiting& waiting) {
-    if (!alive_ && !waiting.status) end(waiting, {.reason = "the worker had already ended"});
-    while (!waiting.status) {
-        wait_for_events(waiting);
-        accept();
-        read(waiting);
-        if (waiting.complete()) {
-            waiting.status = Status::ok;
-        } else if (!waiting.status && Steady::now() >= waiting.deadline) {
-            if (waiting.answer)
-                end(waiting, waiting.given_up());
-            else if (!waiting.other)
-                give_up_in_time(waiting);
-            else
-                end(waiting, *waiting.other);
-        } else if (!waiting.status && !look_for_late_ranks(waiting)) {
-            look_for_the_end(waiting);
-        }
+void Session::run() {
+    while (!is_over()) {
+        wait_for_events();
+        step();
     }
 }
 
+void Session::step() {
+    auto& waiting = *waiting_;
+    if (waiting.status) return;
+    accept();
+    read(waiting);
+    if (waiting.complete()) {
+        waiting.status = Status::ok;
+    } else if (!waiting.status && Steady::now() >= waiting.deadline) {
+        if (waiting.answer)
+            end(waiting, waiting.given_up());
+        else if (!waiting.other)
+            give_up_in_time(waiting);
+        else
+            end(waiting, *waiting.other);
+    } else if (!waiting.status && !look_for_late_ranks(waiting)) {
+        look_for_the_end(waiting);
+    }
+}
+
+void Session::watched(std::vector<pollfd>& into) const {
+    const auto add = [&](int descriptor) {
+        into.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
+    };
+    add(listener_ ? listener_->descriptor() : -1);
+    add(process_.descriptor());
+    for (const auto& peer : peers_) add(peer.closed ? -1 : peer.connection.descriptor());
+}
+
 /// At most half a second, so that the user sees progress.
-void Session::wait_for_events(Waiting& waiting) {
+std::chrono::milliseconds Session::patience() const {
     constexpr auto heartbeat = 500ms;
     // If the kernel cannot signal the end of a process, poll for it.
     const auto longest = process_.descriptor() >= 0 ? heartbeat : 20ms;
     const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(waiting.deadline - Steady::now());
-    const auto patience = std::clamp<std::chrono::milliseconds>(left, 0ms, longest);
+        std::chrono::ceil<std::chrono::milliseconds>(waiting_->deadline - Steady::now());
+    return std::clamp<std::chrono::milliseconds>(left, 0ms, longest);
+}
 
-    std::vector<pollfd> watched{
-        {.fd = listener_ ? listener_->descriptor() : -1, .events = POLLIN, .revents = 0},
-        {.fd = process_.descriptor(), .events = POLLIN, .revents = 0},
-        {.fd = waiting.watch.signal_descriptor, .events = POLLIN, .revents = 0}};
-    for (const auto& peer : peers_)
-        watched.push_back({.fd = peer.closed ? -1 : peer.connection.descriptor(),
-                           .events = POLLIN,
-                           .revents = 0});
-    const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(patience.count()));
-    if (ready == 0 && waiting.watch.tick) waiting.watch.tick();
-    if (ready > 0 && watched[2].revents != 0)
-        end(waiting, {.status = Status::interrupted,
-                      .code = ReasonCode::stopped,
-                      .reason = fmt::format("stopped while {}", waiting.phase),
-                      .values = {{"phase", waiting.phase}}});
+void Session::wait_for_events() {
+    if (!wait_for_any({this}, waiting_->watch)) interrupt();
+}
+
+bool wait_for_any(const std::vector<Session*>& sessions, const Watch& watch) {
+    std::vector<pollfd> all{{.fd = watch.signal_descriptor, .events = POLLIN, .revents = 0}};
+    auto patience = std::chrono::milliseconds::max();
+    for (const auto* session : sessions) {
+        session->watched(all);
+        patience = std::min(patience, session->patience());
+    }
+    const int ready = ::poll(all.data(), all.size(), static_cast<int>(patience.count()));
+    if (ready == 0 && watch.tick) watch.tick();
+    return ready <= 0 || all.front().revents == 0;
+}
+
+void Session::interrupt() {
+    auto& waiting = *waiting_;
+    if (waiting.status) return;
+    end(waiting, {.status = Status::interrupted,
+                  .code = ReasonCode::stopped,
+                  .reason = fmt::format("stopped while {}", waiting.phase),
+                  .values = {{"phase", waiting.phase}}});
 }
 
 // --- receiving ------------------------------------------------------------------------------------
@@ -261,7 +303,10 @@ Result<void> Session::take(Waiting& waiting, Peer& peer, const std::string& line
         add_host(host_of(placement_.hosts, peer.rank), std::move(described->machine));
     else if (const auto* phase = std::get_if<message::Phase>(&*message))
         waiting.see(*phase);
-    else if (auto* done = std::get_if<message::Done>(&*message); done != nullptr && peer.rank != 0)
+    else if (const auto* reached = std::get_if<message::Reached>(&*message)) {
+        if (measured_.has_siblings) waiting.see(*reached);
+    } else if (auto* done = std::get_if<message::Done>(&*message);
+               done != nullptr && peer.rank != 0)
         waiting.see(std::move(*done), name_of(peer.rank), values_of(peer.rank));
     else if (const auto* pong = std::get_if<message::Pong>(&*message))
         peer.state = pong->state.substr(0, 1);
@@ -333,36 +378,14 @@ record::Values Session::values_of(int rank) const {
     return values;
 }
 
-/// "rank 1 on node1, rank 3 on node3": those that have not said hello.
-std::string Session::missing_ranks() const {
-    constexpr int most_named = 8;
-    std::string names;
-    int missing = 0;
-    for (int rank = 0; rank < placement_.ranks; ++rank) {
-        if (std::ranges::find(peers_, rank, &Peer::rank) != peers_.end()) continue;
-        if (++missing <= most_named)
-            names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(rank));
-    }
-    return missing > most_named ? fmt::format("{} and {} more", names, missing - most_named)
-                                : names;
+std::vector<int> Session::ranks_here() const {
+    std::vector<int> ranks;
+    for (const auto& peer : peers_) ranks.push_back(peer.rank);
+    return ranks;
 }
 
-/// Of the hosts with missing ranks, those whose network does not answer: "; h2 does not answer ...".
-std::string Session::silent_hosts() const {
-    constexpr std::size_t most_asked = 8; // each may take a second
-    std::string words;
-    std::size_t asked = 0;
-    int first = 0;
-    for (const auto& host : placement_.hosts) {
-        const auto is_here = [&](const Peer& peer) {
-            return peer.rank >= first && peer.rank < first + host.ranks;
-        };
-        first += host.ranks;
-        if (std::ranges::any_of(peers_, is_here) || asked++ >= most_asked) continue;
-        if (!does_answer(host.name))
-            words += fmt::format("; {} does not answer: is its network up?", host.label);
-    }
-    return words;
+std::string Session::missing_ranks() const {
+    return harness::missing_ranks(placement_.hosts, placement_.ranks, ranks_here());
 }
 
 // --- ends -----------------------------------------------------------------------------------------
@@ -372,7 +395,7 @@ bool Session::look_for_late_ranks(Waiting& waiting) {
     if (placement_.hosts.empty() || Steady::now() < started_ + start_patience) return false;
     const auto missing = missing_ranks();
     if (missing.empty()) return false;
-    const auto ranks = missing + silent_hosts();
+    const auto ranks = missing + silent_hosts(placement_.hosts, ranks_here());
     end(waiting,
         {.status = Status::crashed,
          .code = ReasonCode::process_died,
@@ -393,7 +416,7 @@ std::string Session::culprits(Waiting& waiting) {
     const auto silent = [](const Peer& peer) { return peer.rank >= 0 && peer.state.empty(); };
     while (Steady::now() < until && !waiting.status && std::ranges::any_of(peers_, silent)) {
         waiting.deadline = until;
-        wait_for_events(waiting);
+        wait_for_events();
         read(waiting);
     }
     std::string names;
@@ -415,7 +438,8 @@ void Session::give_up_in_time(Waiting& waiting) {
     if (placement_.ranks > 1) {
         const auto missing = missing_ranks();
         who = missing.empty() ? culprits(waiting)
-                              : fmt::format("never started: {}{}", missing, silent_hosts());
+                              : fmt::format("never started: {}{}", missing,
+                                            silent_hosts(placement_.hosts, ranks_here()));
     }
     if (waiting.status) return;
     Conclusion late{.status = Status::timed_out,

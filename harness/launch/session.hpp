@@ -15,11 +15,14 @@
 #include "process/process.hpp"
 #include "record/model.hpp"
 
+#include <poll.h>
+
 #include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::harness {
@@ -35,9 +38,21 @@ public:
     Session& operator=(Session&&) = delete;
     ~Session();
 
+    /// To have a case measured, see measure_together() in siblings.hpp: begin(), then step() whenever one of watched() is
+    /// readable or a heartbeat has passed, until is_over(), then answer().
+    void begin(const message::Measure& request, const Watch& watch);
+    void watched(std::vector<pollfd>& into) const;
+    std::chrono::milliseconds patience() const;
+    void step();
+    bool is_over() const { return waiting_->status.has_value(); }
+    /// The point that the case has reached; "" before the first.
+    const std::string& reached() const { return waiting_->reached; }
+    /// `has_time`: the case has its own limit again.
+    void proceed(std::string_view point, bool has_time);
+    void interrupt();
     /// A case with one replica, whose status says how the worker ended if it did not answer; without one
     /// if it was skipped or interrupted.
-    message::Result measure(const message::Measure& request, const Watch& watch);
+    message::Result answer();
     /// Ends the worker. Neither facts nor a problem when the run is to stop.
     message::Facts facts(const std::string& module, const Watch& watch);
     /// Lets the worker end by itself, and kills it if it does not. Names processes that cannot be killed.
@@ -63,10 +78,11 @@ private:
     /// Either a listener or the connection of a process that inherited it.
     Session(std::optional<Listener> listener, Process process, const LaunchRequest& request,
             message::Welcome welcome);
+    void send(const message::ToWorker& request);
     template <class T>
-    std::optional<T> ask(const message::ToWorker& request, Waiting& waiting);
-    void run(Waiting& waiting);
-    void wait_for_events(Waiting& waiting);
+    std::optional<T> taken();
+    void run();
+    void wait_for_events();
     void accept();
     void read(Waiting& waiting);
     void read_peer(Waiting& waiting, Peer& peer);
@@ -78,7 +94,7 @@ private:
     void give_up_in_time(Waiting& waiting);
     std::string culprits(Waiting& waiting);
     std::string missing_ranks() const;
-    std::string silent_hosts() const;
+    std::vector<int> ranks_here() const;
     std::string name_of(int rank) const;
     record::Values values_of(int rank) const;
     void look_for_the_end(Waiting& waiting);
@@ -93,7 +109,10 @@ private:
     message::Welcome welcome_;
     std::vector<Peer> peers_;
     std::vector<std::string> environment_;
-    std::string request_; ///< the present one, for ranks that connect later
+    std::string request_;            ///< the present one, for ranks that connect later
+    std::optional<Waiting> waiting_; ///< set by the first request
+    message::Measure measured_;
+    std::string begun_; ///< when
     std::vector<record::TeamHost> hosts_;
     int lost_ = -1;     ///< the rank whose connection closed first
     std::string build_; ///< of the program, which all must have; "": not known yet
@@ -101,6 +120,9 @@ private:
     std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
     bool alive_ = true;
 };
+
+/// Until one of them has heard something, or a heartbeat has passed. False: the run is to stop.
+bool wait_for_any(const std::vector<Session*>& sessions, const Watch& watch);
 
 /// A module's facts about its libraries, from a worker started for this only.
 message::Facts ask_facts(const Result<std::unique_ptr<Session>>& session, const std::string& module,

@@ -219,4 +219,34 @@ std::string rank_words(const std::vector<HostRanks>& hosts, int rank) {
     return fmt::format("rank {}{}{}", rank, host.empty() ? "" : " on ", host);
 }
 
+std::string missing_ranks(const std::vector<HostRanks>& hosts, int ranks,
+                          const std::vector<int>& here) {
+    constexpr int most_named = 8;
+    std::string names;
+    int missing = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+        if (std::ranges::find(here, rank) != here.end()) continue;
+        if (++missing <= most_named)
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", rank_words(hosts, rank));
+    }
+    return missing > most_named ? fmt::format("{} and {} more", names, missing - most_named)
+                                : names;
+}
+
+std::string silent_hosts(const std::vector<HostRanks>& hosts, const std::vector<int>& here) {
+    constexpr std::size_t most_asked = 8; // each may take a second
+    std::string words;
+    std::size_t asked = 0;
+    int first = 0;
+    for (const auto& host : hosts) {
+        const auto is_on_it = [&](int rank) { return rank >= first && rank < first + host.ranks; };
+        const bool is_here = std::ranges::any_of(here, is_on_it);
+        first += host.ranks;
+        if (is_here || asked++ >= most_asked) continue;
+        if (!does_answer(host.name))
+            words += fmt::format("; {} does not answer: is its network up?", host.label);
+    }
+    return words;
+}
+
 } // namespace assay::harness

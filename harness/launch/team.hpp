@@ -51,4 +51,10 @@ Result<std::vector<Host>> hosts_of_allocation();
 /// "2(x3),4" is 2 2 2 4. Empty for any other text.
 std::vector<int> repeated_counts(std::string_view text);
 
+/// "rank 1 on node1, rank 3 on node3": those of `ranks` that are not `here`.
+std::string missing_ranks(const std::vector<HostRanks>& hosts, int ranks,
+                          const std::vector<int>& here);
+/// Of the hosts none of whose ranks is here, those whose network does not answer: "; h2 does not answer ...".
+std::string silent_hosts(const std::vector<HostRanks>& hosts, const std::vector<int>& here);
+
 } // namespace assay::harness

@@ -33,6 +33,9 @@ struct Watch {
 /// After one rank has given up or closed, the others get this long to say what they know.
 inline constexpr std::chrono::seconds grace{5};
 
+/// Longer than any limit of a sibling.
+inline constexpr std::chrono::hours siblings_patience{24};
+
 /// Connections that have not said who they are, and how long they may take.
 inline constexpr int most_strangers = 64;
 inline constexpr std::chrono::seconds stranger_patience{5};
@@ -77,6 +80,7 @@ struct Waiting {
     int others = 0; ///< ranks beside 0 that will report
 
     std::string phase{starting};
+    std::string reached; ///< of a case with siblings: how far it has got
     std::optional<message::FromWorker> answer;
     std::vector<std::string> warnings;
     std::optional<record::Conclusion> other; ///< why a rank other than 0 did not finish; the first
@@ -101,6 +105,19 @@ struct Waiting {
         if (message.id != id) return;
         phase = message.phase;
         if (watch.phase) watch.phase(phase);
+    }
+    /// It waits for its siblings now, each of which has a limit of its own. Points come in their order, once.
+    void see(const message::Reached& message) {
+        const auto next = reached.empty() ? message::ready : message::measured;
+        if (message.id != id || message.point != next || reached == next) return;
+        reached = message.point;
+        deadline = std::chrono::steady_clock::now() + siblings_patience;
+    }
+    /// From now on it has its time again.
+    void restart() {
+        deadline = std::chrono::steady_clock::now() +
+                   std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                       std::chrono::duration<double>(limit_seconds));
     }
     /// `who`: rank and host, as values.
     void see(message::Done done, const std::string& name, const record::Values& who) {

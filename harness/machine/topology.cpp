@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string_view>
 
@@ -68,7 +69,7 @@ int count(hwloc_topology_t topology, hwloc_obj_type_t type) {
 }
 
 /// HBM and the memory of some accelerators are NUMA nodes beside the one that has the processors.
-int count_numa(hwloc_topology_t topology) {
+std::vector<std::vector<int>> numa_places(hwloc_topology_t topology) {
     std::vector<std::vector<int>> places;
     for (int i = 0; i < count(topology, HWLOC_OBJ_NUMANODE); ++i) {
         const auto* const node =
@@ -77,7 +78,15 @@ int count_numa(hwloc_topology_t topology) {
         if (!cpus.empty() && std::ranges::find(places, cpus) == places.end())
             places.push_back(std::move(cpus));
     }
-    return static_cast<int>(places.size());
+    return places;
+}
+
+std::vector<std::vector<int>> cpus_of_each(hwloc_topology_t topology, hwloc_obj_type_t type) {
+    std::vector<std::vector<int>> sets;
+    for (int i = 0; i < count(topology, type); ++i)
+        sets.push_back(
+            cpus_of(hwloc_get_obj_by_type(topology, type, static_cast<unsigned>(i))->cpuset));
+    return sets;
 }
 
 void collect_cores(hwloc_topology_t topology, hwloc_const_bitmap_t usable, Shape& shape) {
@@ -137,7 +146,9 @@ Shape describe(hwloc_topology_t topology, hwloc_const_bitmap_t usable) {
     Shape shape;
     shape.threads = count(topology, HWLOC_OBJ_PU);
     shape.sockets = std::max(1, count(topology, HWLOC_OBJ_PACKAGE));
-    shape.numa_nodes = count_numa(topology);
+    shape.socket_cpus = cpus_of_each(topology, HWLOC_OBJ_PACKAGE);
+    shape.numa_cpus = numa_places(topology);
+    shape.numa_nodes = static_cast<int>(shape.numa_cpus.size());
     collect_cores(topology, usable, shape);
     collect_caches(topology, usable, shape);
     return shape;
@@ -177,7 +188,51 @@ private:
     std::unique_ptr<cpu_set_t, Free> set_;
 };
 
+bool touches(const std::vector<std::vector<int>>& cores, const std::vector<int>& cpus) {
+    return std::ranges::any_of(cores, [&](const auto& core) {
+        return std::ranges::find_first_of(core, cpus) != core.end();
+    });
+}
+
+/// With these cores alone.
+Shape share_with(const Shape& shape, std::vector<std::vector<int>> cores) {
+    auto share = shape;
+    const auto count_in = [&](const std::vector<std::vector<int>>& sets) {
+        return static_cast<int>(
+            std::ranges::count_if(sets, [&](const auto& cpus) { return touches(cores, cpus); }));
+    };
+    share.sockets = std::max(1, count_in(shape.socket_cpus));
+    share.numa_nodes = std::max(1, count_in(shape.numa_cpus));
+    share.usable = std::move(cores);
+    return share;
+}
+
 } // namespace
+
+std::vector<Shape> shares_of(const Shape& shape, const std::vector<std::vector<int>>& cpu_sets) {
+    std::vector<Shape> shares;
+    for (const auto& cpus : cpu_sets) {
+        std::vector<std::vector<int>> cores;
+        std::ranges::copy_if(shape.usable, std::back_inserter(cores), [&](const auto& core) {
+            return std::ranges::find_first_of(core, cpus) != core.end();
+        });
+        if (!cores.empty()) shares.push_back(share_with(shape, std::move(cores)));
+    }
+    return shares;
+}
+
+std::vector<Shape> even_shares(const Shape& shape, std::size_t count) {
+    const auto cores = shape.usable.size();
+    count = std::min(count, cores);
+    std::vector<Shape> shares;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto at = [&](std::size_t part) {
+            return shape.usable.begin() + static_cast<std::ptrdiff_t>(part * cores / count);
+        };
+        shares.push_back(share_with(shape, {at(i), at(i + 1)}));
+    }
+    return shares;
+}
 
 Shape read_shape() {
     const Topology topology = load({});

@@ -22,11 +22,18 @@ struct Shape {
     int numa_nodes = 0; ///< places with processors; memory without any is not counted
     /// Logical CPUs of each physical core that this process may use, in topology order.
     std::vector<std::vector<int>> usable;
+    std::vector<std::vector<int>> socket_cpus; ///< logical CPUs of each, usable or not
+    std::vector<std::vector<int>> numa_cpus;
     std::vector<record::Cache> caches; ///< those that a usable core sits on
 };
 
 /// This machine, as hwloc sees it. What may be used is bound by affinity and cgroup cpuset.
 Shape read_shape();
+
+/// What may be used in each of these sets of CPUs; nothing for a set without any.
+std::vector<Shape> shares_of(const Shape& shape, const std::vector<std::vector<int>>& cpu_sets);
+/// What may be used, in so many parts that differ by one core at most; fewer where there are fewer cores.
+std::vector<Shape> even_shares(const Shape& shape, std::size_t count);
 
 /// Keeps of what may be used the cores that have a CPU in this list ("0-15,32-47"); all of them where none
 /// would be left, or where the list cannot be read.

@@ -46,11 +46,19 @@ public:
             return std::move(result_);
         if (!check(check_poison(team_, *result_.verification), ReasonCode::check_is_blind))
             return std::move(result_);
+        if (hooks_.ready) {
+            hooks_.ready();
+            begin_ = clock_.now(); // siblings have their own limits
+        }
         if (!warm_up()) return std::move(result_);
-        if (!fill_window()) return std::move(result_);
+        if (!hooks_.only_load && !fill_window()) return std::move(result_);
+        if (!go_on()) return std::move(result_);
         if (!check(check_after(team_, calibration_.calls), ReasonCode::wrong_result))
             return std::move(result_);
-        conclude();
+        if (hooks_.only_load)
+            end({.status = record::Status::ok});
+        else
+            conclude();
         return std::move(result_);
     }
 
@@ -107,6 +115,15 @@ private:
             if (protocol_.keep_samples) result_.samples.push_back(per_call);
             going = team_.from_root(should_stop(looks, measured) ? 1 : 0) == 0;
             pulse_.beat("measuring");
+        }
+        return true;
+    }
+
+    /// Load that is not measured, while siblings measure.
+    bool go_on() {
+        while (hooks_.goes_on && hooks_.goes_on()) {
+            if (const auto done = team_.run(calibration_.calls); !done) return fail(done.error());
+            pulse_.beat("working beside its siblings");
         }
         return true;
     }

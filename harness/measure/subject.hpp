@@ -52,6 +52,9 @@ struct Hooks {
     std::function<void()> window_ends;   ///< follows whenever the window has begun, errors included
     std::function<void(const char* phase)> phase; ///< at most twice a second
     std::function<double()> core_clock_hz;        ///< steadiness during warm-up; may be empty
+    std::function<void()> ready; ///< checked, about to warm up; returns when siblings are ready too
+    std::function<bool()> goes_on; ///< after the window: do siblings still need this one's load?
+    bool only_load = false;        ///< load for siblings: there is no window
 };
 
 } // namespace assay::measure

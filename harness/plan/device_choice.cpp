@@ -93,8 +93,10 @@ std::vector<PlannedCase> put_on_devices(std::vector<PlannedCase> cases,
     std::vector<PlannedCase> placed;
     for (auto& planned : cases) {
         const bool on_host = planned.benchmark->place == "host";
-        if (on_host || planned.benchmark->all_devices || chosen.one_each.empty()) {
-            if (!on_host && planned.benchmark->all_devices) planned.devices = chosen.together;
+        const bool on_all = planned.benchmark->all_devices ||
+                            record::text(planned.together, "together") == "devices";
+        if (on_host || on_all || chosen.one_each.empty()) {
+            if (!on_host && on_all) planned.devices = chosen.together;
             placed.push_back(std::move(planned));
             continue;
         }

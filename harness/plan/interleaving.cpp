@@ -92,8 +92,11 @@ private:
         for (std::size_t i = 0; i < row.size(); ++i) {
             auto planned = row[i] == nullptr ? any : *row[i];
             planned.module = module_named(catalogue_, variants_[i].library);
-            planned.skip_reason = reason;
-            planned.skip_values = values;
+            if (lacking != row.end()) {
+                planned.skip_reason = reason;
+                planned.skip_values = values;
+                planned.skip_code = record::ReasonCode::nothing_to_compare;
+            }
             runs[i].plan.cases.push_back(std::move(planned));
         }
     }

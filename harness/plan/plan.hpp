@@ -6,11 +6,13 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "machine/topology.hpp"
 #include "measure/protocol.hpp"
 #include "plan/hosts.hpp"
 #include "record/model.hpp"
 #include "registry/manifest.hpp"
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -33,7 +35,15 @@ struct PlannedCase {
     std::size_t block =
         0; ///< cases measured together whatever the order: peaks with what they bound
     std::optional<record::Spread> spread{};
+    record::ReasonCode skip_code = record::ReasonCode::nothing_to_compare;
+    /// What the identity has beside the parameters: together=sockets:2 (see together.hpp), and on the host part=1/2.
+    record::NamedList together{};
+    bool with_previous = false;            ///< measured at once with the case before it in the plan
+    std::optional<machine::Shape> share{}; ///< of the CPUs, where others work at the same time
+    std::vector<PlannedCase> loads{};      ///< work at the same time, and are not measured
 };
+/// Its parameters and what else its identity has.
+record::NamedList parameters_of(const PlannedCase& planned);
 /// The record of a case before anything is measured (status interrupted).
 record::Case empty_case(const PlannedCase& planned);
 /// Where it is measured, for the record.
@@ -63,9 +73,14 @@ struct PlanRequest {
     std::optional<double> budget_seconds; ///< for the whole run
     std::optional<int> replicas;
     std::vector<std::string> devices{}; ///< "all", indexes, UUIDs, PCI addresses; none: the first
+    std::string together{};             ///< "devices", "cpus:2", ...: for every case; "": alone
     Job job{};                          ///< the hosts of teams
-    record::Machine machine{};          ///< for the ends of value ranges ("8KiB..beyond_cache") and
-                                        ///< the devices
+    std::optional<machine::Shape> shape{}; ///< absent: that of this machine
+    record::Machine machine{}; ///< for the ends of value ranges ("8KiB..beyond_cache") and
+                               ///< the devices
 };
+
+/// Indexes of the cases that are measured at once with this one, itself included.
+std::vector<std::size_t> siblings_of(const Plan& plan, std::size_t index);
 
 } // namespace assay::harness

@@ -8,6 +8,7 @@
 #include "json/words.hpp"
 #include "plan/selection.hpp"
 #include "plan/suite.hpp"
+#include "plan/together.hpp"
 #include "record/convert.hpp"
 #include "record/format.hpp"
 #include "registry/parameter.hpp"
@@ -84,7 +85,7 @@ std::size_t workers_of(const Plan& plan, bool team) {
     std::size_t count = 0;
     const PlannedCase* before = nullptr;
     for (const auto& planned : plan.cases) {
-        if (!planned.skip_reason.empty()) continue;
+        if (!planned.skip_reason.empty() || planned.with_previous) continue;
         const bool same = !plan.fresh_workers && before != nullptr &&
                           before->benchmark == planned.benchmark &&
                           team_of(*before) == team_of(planned);
@@ -96,14 +97,15 @@ std::size_t workers_of(const Plan& plan, bool team) {
 
 /// Time beyond the protocol: starting workers and setting up cases.
 double fixed_seconds(const Plan& plan) {
+    const auto steps = std::ranges::count(plan.cases, false, &PlannedCase::with_previous);
     const double once = static_cast<double>(workers_of(plan, false)) * worker_start +
                         static_cast<double>(workers_of(plan, true)) * team_start +
-                        static_cast<double>(plan.cases.size()) * case_setup;
+                        static_cast<double>(steps) * case_setup;
     return once * plan.replicas;
 }
 
 double measured_seconds(const PlannedCase& planned) {
-    if (!planned.skip_reason.empty()) return 0;
+    if (!planned.skip_reason.empty() || planned.with_previous) return 0;
     const auto& p = planned.protocol;
     return (p.warmup_seconds * warmup_share) +
            std::min(p.budget_seconds, p.min_seconds * measured_share);
@@ -116,7 +118,8 @@ double most_seconds(const measure::Protocol& p) { return p.warmup_seconds + p.bu
 /// their time and leave the rest to the long ones.
 double cap_for(const std::vector<PlannedCase>& cases, double seconds) {
     std::vector<double> wanted;
-    for (const auto& planned : cases) wanted.push_back(most_seconds(planned.protocol));
+    for (const auto& planned : cases)
+        if (!planned.with_previous) wanted.push_back(most_seconds(planned.protocol));
     std::ranges::sort(wanted);
     double left = seconds;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -186,16 +189,19 @@ double expected_seconds(const Plan& plan) {
 }
 
 std::vector<double> expected_steps(const Plan& plan) {
-    const double steps = static_cast<double>(plan.cases.size()) * plan.replicas;
+    const auto cases = std::ranges::count(plan.cases, false, &PlannedCase::with_previous);
+    const double steps = static_cast<double>(cases) * plan.replicas;
     const double fixed = fixed_seconds(plan) / std::max(steps, 1.0);
     std::vector<double> seconds;
-    for (const auto& planned : plan.cases) seconds.push_back(fixed + measured_seconds(planned));
+    for (const auto& planned : plan.cases)
+        seconds.push_back(planned.with_previous ? 0 : fixed + measured_seconds(planned));
     return seconds;
 }
 
 void fit_budget(Plan& plan, double seconds) {
     double wanted = 0;
-    for (const auto& planned : plan.cases) wanted += most_seconds(planned.protocol);
+    for (const auto& planned : plan.cases)
+        if (!planned.with_previous) wanted += most_seconds(planned.protocol);
     const double left = std::max(seconds - fixed_seconds(plan), 0.0) / plan.replicas;
     if (left >= wanted) return; // fits even at its longest
     const double cap = cap_for(plan.cases, left);
@@ -230,8 +236,12 @@ std::string digest_of(const Plan& plan) {
     json::Value cases = json::Value::array();
     for (const auto& planned : plan.cases) {
         cases.push_back({planned.module->module, planned.module->build_id, planned.benchmark->id,
-                         planned.benchmark->version, record::to_json(planned.parameters),
+                         planned.benchmark->version, record::to_json(parameters_of(planned)),
                          record::words_of(place_of(planned)), protocol_of(planned.protocol)});
+        for (const auto& load : planned.loads)
+            cases.back().push_back({load.module->module, load.module->build_id, load.benchmark->id,
+                                    load.benchmark->version, record::to_json(load.parameters),
+                                    record::words_of(place_of(load))});
     }
     json::Value all{{"version", version()},
                     {"suite", plan.suite},
@@ -301,6 +311,8 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
     plan.cases = std::move(selection->cases);
     plan.not_here = std::move(selection->not_here);
     order_cases(plan.cases);
+    if (auto spread = spread_out(plan.cases, request); !spread)
+        return tl::unexpected{spread.error()};
     finish_plan(plan, request.budget_seconds);
     return plan;
 }

@@ -31,7 +31,8 @@ struct Draft {
     const Benchmark* benchmark = nullptr;
     std::vector<std::vector<record::Value>> values; ///< in the order of benchmark->parameters
     measure::Protocol protocol;
-    std::string missing{}; ///< see PlannedCase
+    std::string missing{};  ///< see PlannedCase
+    std::string together{}; ///< see PlanRequest
 };
 
 std::string name_of(const Draft& draft) {
@@ -223,6 +224,7 @@ Result<std::vector<Draft>> drafts_of_case(const Catalogue& catalogue, const Suit
                 return tl::unexpected{fits.error()};
         draft.protocol = entry.protocol;
         draft.missing = missing_for(entry, request);
+        draft.together = entry.together;
     }
     for (const auto& parameter : entry.parameters) {
         const Wanted wanted{.machine = request.machine,
@@ -345,6 +347,7 @@ void expand(const Draft& draft, std::vector<PlannedCase>& cases, std::set<std::s
                             .benchmark = draft.benchmark,
                             .protocol = draft.protocol,
                             .missing = draft.missing};
+        if (!draft.together.empty()) planned.together = {{"together", draft.together}};
         planned.parameters.resize(parameters.size());
         std::size_t rest = number;
         for (std::size_t p = parameters.size(); p-- > 0;) {
@@ -410,6 +413,8 @@ Result<Selection> select_cases(const Catalogue& catalogue, const PlanRequest& re
     auto drafts = suite != nullptr ? drafts_of_suite(catalogue, *suite, request, selection.notes)
                                    : drafts_of_ids(catalogue, request.what);
     if (!drafts) return tl::unexpected{drafts.error()};
+    if (!request.together.empty())
+        for (auto& draft : *drafts) draft.together = request.together;
     const auto filters = Filters::parse(catalogue, request);
     if (!filters) return tl::unexpected{filters.error()};
     std::erase_if(*drafts, [&](const Draft& draft) { return filters->drops(draft); });

@@ -6,6 +6,7 @@
 #include "json/canonical.hpp"
 #include "json/fields.hpp"
 #include "json/words.hpp"
+#include "plan/together.hpp"
 
 #include <fmt/format.h>
 
@@ -80,6 +81,19 @@ void read_needs(const json::Object& object, SuiteCase& entry) {
     }
 }
 
+void read_together(const json::Object& object, SuiteCase& entry) {
+    if (!object.has("together")) return;
+    const auto& value = object.value().at("together");
+    const bool is_count = value.is_number_integer();
+    if (is_count)
+        entry.together = fmt::format("cpus:{}", value.get<std::int64_t>());
+    else
+        object.read("together", entry.together);
+    if (!is_together(entry.together) || (!is_count && entry.together.starts_with("cpus")))
+        object.expected("together",
+                        "devices, sockets, numa, or a number of parts of the CPUs (2 to 1024)");
+}
+
 /// `entry` comes with the protocol of the suite.
 void read_case(const json::Object& object, SuiteCase& entry) {
     object.read("benchmark", entry.benchmark);
@@ -87,7 +101,8 @@ void read_case(const json::Object& object, SuiteCase& entry) {
     if (object.has("parameters")) read_parameters(object.object("parameters"), entry);
     if (object.has("protocol")) read_protocol(object.object("protocol"), entry.protocol);
     read_needs(object, entry);
-    object.only({"benchmark", "library", "needs", "parameters", "protocol"});
+    read_together(object, entry);
+    object.only({"benchmark", "library", "needs", "parameters", "protocol", "together"});
 }
 
 std::filesystem::path suite_folder() { return layout().share / "suites"; }

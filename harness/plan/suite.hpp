@@ -34,6 +34,7 @@ struct SuiteCase {
     std::vector<SuiteParameter> parameters; ///< those left out take all their defaults
     measure::Protocol protocol;             ///< the suite's, with the entry's changes
     std::vector<Need> needs{};
+    std::string together; ///< as in PlanRequest; in the file a number stands for cpus:N
 };
 
 struct Suite {

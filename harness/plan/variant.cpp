@@ -175,6 +175,7 @@ record::NamedList changes_of(const Variant& variant) {
     add("governor", variant.governor);
     add("image", variant.image.string());
     add("via", variant.via);
+    add("beside", variant.beside);
     return changes;
 }
 

@@ -22,6 +22,7 @@ struct Variant {
     std::string governor;        ///< of the clock, during a step; empty: as found
     std::filesystem::path image; ///< root folder or .sif that workers run in; empty: the host's
     std::string via;             ///< a command that starts the worker: "numactl --interleave=all"
+    std::string beside;          ///< of --while: the load that works at the same time
     bool operator==(const Variant&) const = default;
 };
 

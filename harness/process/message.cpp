@@ -30,6 +30,18 @@ void each_field(Visit&& visit, Maybe<Measure> auto& m) {
     visit("place", m.place);
     visit("devices", m.devices);
     visit("log", m.log);
+    visit("has_siblings", m.has_siblings);
+    visit("only_load", m.only_load);
+}
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Proceed> auto& m) {
+    visit("id", m.id);
+    visit("point", m.point);
+}
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Reached> auto& m) {
+    visit("id", m.id);
+    visit("point", m.point);
 }
 template <class Visit>
 void each_field(Visit&& visit, Maybe<AskFacts> auto& m) {

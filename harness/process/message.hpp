@@ -44,6 +44,15 @@ struct Measure {
     record::Place place{}; ///< where the case is measured: a device has its own clock and sensors
     std::vector<std::string> devices; ///< UUIDs of the devices of a benchmark of all devices
     std::string log;                  ///< file for the output of the case
+    bool has_siblings = false;        ///< measured at once with cases of other workers: see Reached
+    bool only_load = false;           ///< works beside its siblings, and is not measured
+};
+
+/// All siblings have reached that point, or are gone.
+struct Proceed {
+    static constexpr std::string_view type = "proceed";
+    std::uint64_t id = 0;
+    std::string point; ///< as in Reached
 };
 
 /// Asks for the module's facts about its libraries.
@@ -62,7 +71,7 @@ struct Ping {
     static constexpr std::string_view type = "ping";
 };
 
-using ToWorker = std::variant<Welcome, Measure, AskFacts, Stop, Ping>;
+using ToWorker = std::variant<Welcome, Measure, Proceed, AskFacts, Stop, Ping>;
 
 // --- worker to parent -----------------------------------------------------------------------------
 
@@ -95,6 +104,18 @@ struct Phase {
     std::string phase;
 };
 
+/// Of a case with siblings. It waits at `ready`; at `measured` it goes on working, unmeasured, so that the last one to
+/// measure is not alone.
+struct Reached {
+    static constexpr std::string_view type = "reached";
+    std::uint64_t id = 0;
+    std::string point;
+};
+/// Set up, checked, and about to warm up.
+inline constexpr std::string_view ready = "ready";
+/// Its window has ended.
+inline constexpr std::string_view measured = "measured";
+
 struct Log {
     static constexpr std::string_view type = "log";
     std::string text;
@@ -126,7 +147,7 @@ struct Done {
     record::Values reason_values{};
 };
 
-using FromWorker = std::variant<Hello, Described, Phase, Log, Result, Facts, Done, Pong>;
+using FromWorker = std::variant<Hello, Described, Phase, Reached, Log, Result, Facts, Done, Pong>;
 
 std::string to_line(const ToWorker& message);
 std::string to_line(const FromWorker& message);

@@ -48,10 +48,11 @@ inline std::string human_bytes(double bytes) {
 }
 
 /// human(5.05e11, "FLOP/s") is "505 GFLOP/s"; seconds go down to ns, "1/s" becomes "12.3 k/s", "B" is
-/// written in powers of two. An empty unit gives the bare number.
+/// written in powers of two, "1" is a ratio. An empty unit gives the bare number.
 inline std::string human(double value, std::string_view unit) {
     if (!std::isfinite(value)) return "unknown";
     if (unit == "B") return human_bytes(value);
+    if (unit == "1") return fmt::format("{:.3g}", value);
     static constexpr int lowest = -4; // pico: nothing here is shorter or slower
     static constexpr int highest = 6; // exa
     static constexpr std::array prefixes{"p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"};

@@ -51,6 +51,10 @@ inline constexpr std::array metric_table{
     MetricDefinition{"operation_rate_per_watt", "OP/s/W", true, "",
                      "integer operation rate per watt"},
     MetricDefinition{"bandwidth_per_watt", "B/s/W", true, "", "bandwidth per watt"},
+    // Of cases that are measured at the same time.
+    MetricDefinition{"slowest_sibling", "1", true, "",
+                     "slowest of those measured at once / median"},
+    MetricDefinition{"together_to_alone", "1", true, "", "speed together / alone"},
     // For other tools' results, which have extremes but not the values between.
     MetricDefinition{"fastest_time", "s", false, "", "shortest time of a call"},
     MetricDefinition{"slowest_time", "s", false, "", "longest time of a call"},

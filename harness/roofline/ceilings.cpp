@@ -51,6 +51,12 @@ bool comparable(const Benchmark& benchmark, const record::Case& judged,
     });
 }
 
+/// Parts of a host bound themselves alone, and who has siblings is bounded by who had them too.
+bool have_equal_siblings(const record::Case& a, const record::Case& b) {
+    return record::text(a.parameters, "together") == record::text(b.parameters, "together") &&
+           record::text(a.parameters, "part") == record::text(b.parameters, "part");
+}
+
 /// "precision=bf16 threads=all": what a bound would have to match.
 std::string shared_words(const record::Case& judged, const record::Case* example) {
     std::string words;
@@ -93,7 +99,8 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
         // One device does not bound another one or the host.
         const auto& metric = c.metrics.front();
         const double value = *metric.value * per_unit(judged, metric);
-        if (c.place != judged.place || !(value > 0) || !comparable(benchmark, judged, c)) continue;
+        if (c.place != judged.place || !have_equal_siblings(c, judged)) continue;
+        if (!(value > 0) || !comparable(benchmark, judged, c)) continue;
         if (best != nullptr && value <= bound) continue;
         best = &c;
         bound = value;
@@ -202,6 +209,8 @@ DeviceLimits limits_at(BoundBy by, const record::Case& c, const record::Machine&
                        const Result<datasheet::Hardware>& hardware) {
     if (c.place.kind != "host") return limits_of(by, c, machine, hardware);
     if (by == BoundBy::network) return network_limits(by, c);
+    if (by == BoundBy::memory && record::find(c.parameters, "part") != nullptr)
+        return {.reason = "a data sheet knows no part of a host's memory"};
     return host_limits(by, c, machine, hardware);
 }
 

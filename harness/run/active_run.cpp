@@ -8,6 +8,7 @@
 #include "record/summary.hpp"
 #include "registry/catalogue.hpp"
 #include "roofline/ceilings.hpp"
+#include "run/together.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -80,7 +81,9 @@ void ActiveRun::ask_modules(const std::function<bool()>& stop) {
 }
 
 bool ActiveRun::is_open(std::size_t index, int replica) const {
-    return harness::is_open(cases_[index], replica);
+    return std::ranges::any_of(siblings_of(plan(), index), [&](std::size_t sibling) {
+        return harness::is_open(cases_[sibling], replica);
+    });
 }
 
 bool ActiveRun::is_complete(std::size_t index) const {
@@ -90,49 +93,61 @@ bool ActiveRun::is_complete(std::size_t index) const {
 }
 
 bool ActiveRun::has(std::size_t index, int replica) const {
-    const auto& done = cases_[index].replicas;
-    return std::ranges::find(done, replica, &record::Replica::index) != done.end();
+    return std::ranges::any_of(siblings_of(plan(), index), [&](std::size_t sibling) {
+        const auto& done = cases_[sibling].replicas;
+        return std::ranges::find(done, replica, &record::Replica::index) != done.end();
+    });
 }
 
 void ActiveRun::drop(std::size_t index, int replica) {
-    std::erase_if(cases_[index].replicas, [&](const auto& r) { return r.index == replica; });
+    for (const auto sibling : siblings_of(plan(), index))
+        std::erase_if(cases_[sibling].replicas, [&](const auto& r) { return r.index == replica; });
 }
 
-message::Result ActiveRun::attempt(std::size_t index, int replica, const Result<void>& problem) {
-    const auto& planned = plan().cases[index];
-    if (problem && planned.skip_reason.empty()) {
-        auto protocol = planned.protocol;
-        protocol.keep_samples = keep_samples_;
-        return measure_beside_probes(index, replica, protocol);
+std::vector<message::Result> ActiveRun::attempt(const std::vector<std::size_t>& cases, int replica,
+                                                const Result<void>& problem) {
+    if (problem && plan().cases[cases.front()].skip_reason.empty())
+        return measure_beside_probes(cases, replica);
+    std::vector<message::Result> none;
+    for (const auto index : cases) {
+        const auto& planned = plan().cases[index];
+        auto ending = problem ? record::Conclusion{.status = record::Status::skipped,
+                                                   .code = planned.skip_code,
+                                                   .reason = planned.skip_reason,
+                                                   .values = planned.skip_values}
+                              : record::conclusion(problem.error());
+        // Also if the environment lacks something.
+        if (!problem) ending.status = record::Status::failed;
+        none.push_back({.result = empty_case(planned)});
+        set_conclusion(none.back().result, std::move(ending));
     }
-    message::Result none{.result = empty_case(planned)};
-    auto ending = problem ? record::Conclusion{.status = record::Status::skipped,
-                                               .code = record::ReasonCode::nothing_to_compare,
-                                               .reason = planned.skip_reason,
-                                               .values = planned.skip_values}
-                          : record::conclusion(problem.error());
-    if (!problem) ending.status = record::Status::failed; // also if the environment lacks something
-    set_conclusion(none.result, std::move(ending));
     return none;
 }
 
-message::Result ActiveRun::measure_beside_probes(std::size_t index, int replica,
-                                                 const measure::Protocol& protocol) {
-    const auto& planned = plan().cases[index];
-    const auto measure = [&] {
-        return dispatcher_.measure(planned, protocol, replica, folder_->log_of(index, planned));
-    };
-    const auto& benchmark = *planned.benchmark;
-    if (!probe_ || benchmark.noise != Noise::memory || benchmark.place != "host") return measure();
+std::vector<message::Result> ActiveRun::measure_beside_probes(const std::vector<std::size_t>& cases,
+                                                              int replica) {
+    std::vector<Errand> errands;
+    for (const auto index : cases) {
+        const auto& planned = plan().cases[index];
+        errands.push_back({.planned = planned,
+                           .protocol = planned.protocol,
+                           .replica = replica,
+                           .log = folder_->log_of(index, planned)});
+        errands.back().protocol.keep_samples = keep_samples_;
+    }
+    const auto& benchmark = *errands.front().planned.benchmark;
+    if (!probe_ || benchmark.noise != Noise::memory || benchmark.place != "host")
+        return dispatcher_.measure(errands);
     const auto before = probe_->measure();
-    auto attempt = measure();
+    auto attempts = dispatcher_.measure(errands);
     const auto after = probe_->measure();
-    if (!before || !after) return attempt;
+    if (!before || !after) return attempts;
     probes_.push_back(*before);
     probes_.push_back(*after);
-    if (best_probe_ && !attempt.result.replicas.empty())
-        judge_neighbours(attempt.replica().telemetry, std::min(*before, *after), *best_probe_);
-    return attempt;
+    for (auto& attempt : attempts)
+        if (best_probe_ && !attempt.result.replicas.empty())
+            judge_neighbours(attempt.replica().telemetry, std::min(*before, *after), *best_probe_);
+    return attempts;
 }
 
 /// In addition to the recorded environment of the workers.
@@ -145,11 +160,19 @@ void ActiveRun::record_variant(message::Result& attempt) const {
 }
 
 Result<bool> ActiveRun::measure(std::size_t index, int replica, const Result<void>& problem) {
-    auto attempt = this->attempt(index, replica, problem);
-    if (is_interrupted(attempt)) return false;
-    record_variant(attempt);
-    if (auto kept = keep(index, replica, std::move(attempt)); !kept)
-        return tl::unexpected{kept.error()};
+    auto cases = siblings_of(plan(), index);
+    // One that ended badly before is not tried again; a replica beyond the plan is one of all.
+    if (replica < plan().replicas)
+        std::erase_if(cases, [&](std::size_t sibling) {
+            return !harness::is_open(cases_[sibling], replica);
+        });
+    auto attempts = attempt(cases, replica, problem);
+    if (std::ranges::any_of(attempts, is_interrupted)) return false;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        record_variant(attempts[i]);
+        if (auto kept = keep(cases[i], replica, std::move(attempts[i])); !kept)
+            return tl::unexpected{kept.error()};
+    }
     return true;
 }
 
@@ -171,8 +194,19 @@ void ActiveRun::adopt(std::size_t index, const record::NamedList& settings) {
     dispatcher_.adopt(plan().cases[index], settings);
 }
 
+/// The same case without siblings; null where it is not in the plan. A part of the host is never measured alone.
+const record::Case* ActiveRun::alone(std::size_t index) const {
+    const auto& planned = plan().cases[index];
+    if (planned.together.empty() || planned.devices.empty()) return nullptr;
+    auto wanted = empty_case(planned);
+    wanted.parameters = planned.parameters;
+    const auto found = std::ranges::find(cases_, record::identity(wanted), record::identity);
+    return found == cases_.end() ? nullptr : &*found;
+}
+
 record::Case ActiveRun::concluded(std::size_t index) const {
     auto c = cases_[index];
+    if (const auto* by_itself = alone(index)) compare_with_alone(c, *by_itself);
     record::conclude(c, plan().replicas);
     return c;
 }

@@ -40,6 +40,7 @@ public:
     /// Asks every module for its facts; stops early if `stop` returns true.
     void ask_modules(const std::function<bool()>& stop);
 
+    // Of a case whose siblings are measured at the same time, these are about all of them.
     bool is_open(std::size_t index, int replica) const;
     /// All planned replicas are measured, or need not be.
     bool is_complete(std::size_t index) const;
@@ -64,9 +65,11 @@ public:
     const record::Case& at(std::size_t index) const { return cases_[index]; }
 
 private:
-    message::Result attempt(std::size_t index, int replica, const Result<void>& problem);
-    message::Result measure_beside_probes(std::size_t index, int replica,
-                                          const measure::Protocol& protocol);
+    std::vector<message::Result> attempt(const std::vector<std::size_t>& cases, int replica,
+                                         const Result<void>& problem);
+    std::vector<message::Result> measure_beside_probes(const std::vector<std::size_t>& cases,
+                                                       int replica);
+    const record::Case* alone(std::size_t index) const;
     void record_variant(message::Result& attempt) const;
     Result<void> keep(std::size_t index, int replica, message::Result attempt);
     Catalogue used_modules() const;

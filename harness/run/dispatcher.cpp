@@ -2,6 +2,7 @@
 #include "run/dispatcher.hpp"
 
 #include "launch/placement.hpp"
+#include "launch/siblings.hpp"
 #include "launch/team.hpp"
 #include "machine/cgroup.hpp"
 #include "machine/inventory.hpp"
@@ -62,6 +63,21 @@ std::vector<std::string> watched_together(const PlannedCase& planned) {
     return names;
 }
 
+/// As large as a case's share of the CPUs.
+record::Machine shared(record::Machine machine, const machine::Shape& share) {
+    int threads = 0;
+    for (const auto& core : share.usable) threads += static_cast<int>(core.size());
+    machine.usable_cores = static_cast<int>(share.usable.size());
+    machine.usable_threads = threads;
+    machine.sockets = share.sockets;
+    machine.numa_nodes = share.numa_nodes;
+    return machine;
+}
+
+std::string benchmark_of(const PlannedCase& planned) {
+    return fmt::format("{}[{}]", planned.benchmark->id, planned.module->module);
+}
+
 } // namespace
 
 bool is_interrupted(const message::Result& attempt) {
@@ -74,22 +90,27 @@ Dispatcher::Dispatcher(fs::path program, const record::Machine& machine, Watch w
       context_{std::move(context)}, environment_{own_environment()},
       groups_{machine::own_group(machine::Files{})} {}
 
-void Dispatcher::dismiss() {
-    if (at_hand_)
-        for (const auto& name : at_hand_->session->stop()) survivors_.push_back(survivor(name));
-    at_hand_.reset();
+void Dispatcher::stop(std::unique_ptr<Session>& session) {
+    if (session)
+        for (const auto& name : session->stop()) survivors_.push_back(survivor(name));
+    session.reset();
 }
 
-Result<std::unique_ptr<Session>> Dispatcher::start(const Placement& placement,
-                                                   const fs::path& log) {
+void Dispatcher::dismiss() {
+    for (auto& slot : at_hand_) stop(slot.session);
+    at_hand_.clear();
+}
+
+Result<std::unique_ptr<Session>> Dispatcher::start(record::Machine machine,
+                                                   const Placement& placement, const fs::path& log,
+                                                   std::size_t at_once) {
+    machine.identity.serials.clear(); // no worker needs them, and some are on other hosts
     if (!placement.launcher.empty() && !scratch_) {
         auto scratch = Scratch::create();
         if (!scratch) return fail(scratch.error().message, Fault::benchmark);
         scratch_ = std::move(*scratch);
     }
     const double available = machine::fact(machine_, "memory.available");
-    auto machine = machine_;
-    machine.identity.serials.clear(); // no worker needs them, and some are on other hosts
     return Session::start(
         {.program = program_,
          .placement = placement,
@@ -97,9 +118,10 @@ Result<std::unique_ptr<Session>> Dispatcher::start(const Placement& placement,
          .scratch = scratch_ ? scratch_->folder() : fs::path{},
          // A CUDA driver maps the device's memory into the process, which is not host
          // memory.
-         .data_limit = placement.devices.empty() && !placement.rank_per_device
-                           ? data_limit_for(available, ranks_here(placement))
-                           : 0,
+         .data_limit =
+             placement.devices.empty() && !placement.rank_per_device
+                 ? data_limit_for(available, ranks_here(placement) * static_cast<int>(at_once))
+                 : 0,
          .inherited = environment_,
          .build = build_,
          .context = context_,
@@ -114,23 +136,9 @@ Result<std::unique_ptr<Session>> Dispatcher::start(const Placement& placement,
          })});
 }
 
-Result<Session*> Dispatcher::session_for(const PlannedCase& planned, const Placement& placement,
-                                         const fs::path& log) {
-    const auto benchmark = fmt::format("{}[{}]", planned.benchmark->id, planned.module->module);
-    if (at_hand_ && at_hand_->benchmark == benchmark && at_hand_->placement == placement &&
-        at_hand_->session->alive())
-        return at_hand_->session.get();
-    dismiss(); // first: two workers would disturb each other
-    auto session = start(placement, log);
-    if (!session) return tl::unexpected{session.error()};
-    at_hand_ =
-        AtHand{.benchmark = benchmark, .placement = placement, .session = std::move(*session)};
-    return at_hand_->session.get();
-}
-
 record::NamedList Dispatcher::facts(const Manifest& module, const fs::path& log) {
     auto [id, facts, problem] =
-        ask_facts(start({.threads = std::max(machine_.usable_cores.value_or(1), 1)}, log),
+        ask_facts(start(machine_, {.threads = std::max(machine_.usable_cores.value_or(1), 1)}, log),
                   context_.inside(module.library), watch_);
     for (auto& fact : facts)
         if (!fact.name.starts_with(module.module + '.'))
@@ -150,17 +158,21 @@ void Dispatcher::adopt(const PlannedCase& planned, const record::NamedList& sett
         choices_.try_emplace(tuning_group(planned), std::move(*choice));
 }
 
-const TuningChoice& Dispatcher::tune(const PlannedCase& planned, const measure::Protocol& protocol,
-                                     const fs::path& log) {
+const TuningChoice& Dispatcher::tune(const Errand& errand) {
+    const auto& planned = errand.planned;
     const auto group = tuning_group(planned);
     if (const auto known = choices_.find(group); known != choices_.end()) return known->second;
-    const auto short_protocol = probe_protocol(protocol);
+    auto probed = errand;
+    probed.protocol = probe_protocol(errand.protocol);
+    probed.replica = 0;
     double flops = 0;
     const Probe probe = [&](const Tuning* tuning) -> std::optional<double> {
         if (interrupted_) return std::nullopt;
         record::NamedList variables;
         if (tuning != nullptr) variables.push_back({tuning->variable, tuning->value});
-        const auto tried = attempt(planned, short_protocol, 0, log, variables);
+        std::vector<Attempt> one{{.errand = probed, .variables = std::move(variables)}};
+        measure(one);
+        const auto& tried = one.front().result;
         if (tried.result.replicas.empty()) return std::nullopt;
         const auto& replica = tried.result.replicas.front();
         flops = record::number(tried.result.work, "flops").value_or(flops);
@@ -177,81 +189,158 @@ const TuningChoice& Dispatcher::tune(const PlannedCase& planned, const measure::
 
 // --- measuring ------------------------------------------------------------------------------------
 
-message::Result Dispatcher::measure(const PlannedCase& planned, const measure::Protocol& protocol,
-                                    int replica, const fs::path& log) {
-    if (watch_.phase) watch_.phase("choosing the tuning");
-    const auto& choice = tune(planned, protocol, log);
-    if (interrupted_) return {.result = empty_case(planned)};
-    auto done = attempt(planned, protocol, replica, log, choice.variables);
-    auto& settings = done.result.settings;
-    settings.insert(settings.end(), choice.settings.begin(), choice.settings.end());
-    std::ranges::copy(choice.warnings, std::back_inserter(done.result.warnings));
-    std::ranges::copy(survivors_, std::back_inserter(done.result.warnings));
-    return done;
+std::vector<message::Result> Dispatcher::measure(const std::vector<Errand>& errands) {
+    std::vector<message::Result> results;
+    std::vector<Attempt> attempts;
+    std::vector<const TuningChoice*> choices;
+    for (const auto& errand : errands) {
+        if (watch_.phase) watch_.phase("choosing the tuning");
+        choices.push_back(&tune(errand));
+        if (interrupted_) {
+            results.assign(1, {.result = empty_case(errand.planned)});
+            return results;
+        }
+        attempts.push_back({.errand = errand, .variables = choices.back()->variables});
+    }
+    const auto loads = loads_of(errands);
+    for (const auto& load : loads)
+        attempts.push_back({.errand = load, .variables = tune(load).variables, .only_load = true});
+    measure(attempts);
+    for (std::size_t i = 0; i < errands.size(); ++i) {
+        auto& done = results.emplace_back(std::move(attempts[i].result));
+        auto& settings = done.result.settings;
+        const auto& choice = *choices[i];
+        settings.insert(settings.end(), choice.settings.begin(), choice.settings.end());
+        std::ranges::copy(choice.warnings, std::back_inserter(done.result.warnings));
+        std::ranges::copy(survivors_, std::back_inserter(done.result.warnings));
+    }
+    for (std::size_t i = errands.size(); i < attempts.size(); ++i)
+        judge_load(attempts[i].result, results);
+    if (errands.size() > 1) compare_siblings(results);
+    return results;
 }
 
-message::Result Dispatcher::attempt(const PlannedCase& planned, const measure::Protocol& protocol,
-                                    int replica, const fs::path& log,
-                                    const record::NamedList& variables) {
-    message::Result attempt{.result = empty_case(planned)};
-    const auto give_up = [&](const Error& error) {
-        set_conclusion(attempt.result, record::conclusion(error));
-        return attempt;
-    };
-    const auto placement = place(
-        planned, machine_, variables,
-        [&](int threads, const std::string& near) { return cpus_for(threads, near); }, job_);
-    if (!placement) return give_up(placement.error());
-    const auto session = session_for(planned, *placement, log);
-    if (!session) {
-        const auto& error = session.error();
-        if (error.fault != Fault::benchmark) return give_up(error);
-        attempt.result.replicas = {{.index = replica, .started = utc_now()}};
-        set_conclusion(attempt.replica(), {.status = Status::not_started,
-                                           .code = record::ReasonCode::no_worker,
-                                           .reason = error.message,
-                                           .values = {{"message", error.message}}});
-        return attempt;
+void Dispatcher::find_place(Attempt& attempt) {
+    const auto& planned = attempt.errand.planned;
+    attempt.result.result = empty_case(planned);
+    auto placement = place(
+        planned, attempt.machine, attempt.variables,
+        [&](int threads, const std::string& near) {
+            return planned.share ? machine::choose_cpus(*planned.share, threads)
+                                 : cpus_for(threads, near);
+        },
+        job_);
+    if (placement)
+        attempt.placement = std::move(*placement);
+    else
+        set_conclusion(attempt.result.result, record::conclusion(placement.error()));
+}
+
+void Dispatcher::find_session(Attempt& attempt, AtHand& slot, std::size_t at_once) {
+    const auto& errand = attempt.errand;
+    if (!slot.session) {
+        auto session = start(attempt.machine, *attempt.placement, errand.log, at_once);
+        if (!session) {
+            const auto& error = session.error();
+            if (error.fault != Fault::benchmark)
+                return set_conclusion(attempt.result.result, record::conclusion(error));
+            attempt.result.result.replicas = {{.index = errand.replica, .started = utc_now()}};
+            return set_conclusion(attempt.result.replica(),
+                                  {.status = Status::not_started,
+                                   .code = record::ReasonCode::no_worker,
+                                   .reason = error.message,
+                                   .values = {{"message", error.message}}});
+        }
+        slot = {.benchmark = benchmark_of(errand.planned),
+                .placement = *attempt.placement,
+                .session = std::move(*session)};
     }
-    auto environment = recorded_environment((*session)->environment(), environment_);
+    attempt.session = slot.session.get();
+    attempt.environment = recorded_environment(attempt.session->environment(), environment_);
+}
+
+/// Workers that do not fit end before others start: they would disturb each other.
+void Dispatcher::find_sessions(std::vector<Attempt>& attempts) {
+    for (std::size_t i = attempts.size(); i < at_hand_.size(); ++i) stop(at_hand_[i].session);
+    at_hand_.resize(attempts.size());
+    for (std::size_t i = 0; i < attempts.size(); ++i) {
+        auto& slot = at_hand_[i];
+        if (!slot.session || slot.benchmark != benchmark_of(attempts[i].errand.planned) ||
+            slot.placement != attempts[i].placement || !slot.session->alive())
+            stop(slot.session);
+    }
+    for (std::size_t i = 0; i < attempts.size(); ++i)
+        if (attempts[i].placement) find_session(attempts[i], at_hand_[i], attempts.size());
+}
+
+message::Measure Dispatcher::request_for(const Attempt& attempt, bool has_siblings) {
+    const auto& [planned, protocol, replica, log] = attempt.errand;
+    return {.id = ++last_id_,
+            .module = context_.inside(planned.module->library),
+            .build = planned.module->build_id,
+            .benchmark = planned.benchmark->id,
+            .parameters = planned.parameters,
+            .protocol = protocol,
+            .replica = replica,
+            .place = place_of(planned),
+            .devices = watched_together(planned),
+            .log = context_.inside(fs::absolute(log)),
+            .has_siblings = has_siblings,
+            .only_load = attempt.only_load};
+}
+
+void Dispatcher::measure(std::vector<Attempt>& attempts) {
+    for (auto& attempt : attempts) {
+        const auto& share = attempt.errand.planned.share;
+        attempt.machine = share ? shared(machine_, *share) : machine_;
+        find_place(attempt);
+    }
+    find_sessions(attempts);
     auto watch = watch_;
     watch.tick = [&] {
-        limit_log(log);
+        for (const auto& attempt : attempts) limit_log(attempt.errand.log);
         if (watch_.tick) watch_.tick();
     };
-    auto answer = (*session)->measure({.id = ++last_id_,
-                                       .module = context_.inside(planned.module->library),
-                                       .build = planned.module->build_id,
-                                       .benchmark = planned.benchmark->id,
-                                       .parameters = planned.parameters,
-                                       .protocol = protocol,
-                                       .replica = replica,
-                                       .place = place_of(planned),
-                                       .devices = watched_together(planned),
-                                       .log = context_.inside(fs::absolute(log))},
-                                      watch);
+    std::vector<Sibling> siblings;
+    std::vector<Attempt*> asked;
+    for (auto& attempt : attempts) {
+        if (attempt.session == nullptr) continue;
+        siblings.push_back(
+            {.session = attempt.session, .request = request_for(attempt, attempts.size() > 1)});
+        asked.push_back(&attempt);
+    }
+    auto answers = measure_together(siblings, watch);
+    for (std::size_t i = 0; i < asked.size(); ++i) take(*asked[i], std::move(answers[i]));
+}
+
+void Dispatcher::take(Attempt& attempt, message::Result answer) {
+    const auto& [planned, protocol, replica, log] = attempt.errand;
+    const auto& session = *attempt.session;
     shorten_log(log);
-    build_ = (*session)->build();
-    for (const auto& host : placement->hosts) // in their order, not that of the answers
-        for (const auto& described : (*session)->hosts())
+    build_ = session.build();
+    const auto& placement = *attempt.placement;
+    for (const auto& host : placement.hosts) // in their order, not that of the answers
+        for (const auto& described : session.hosts())
             if (described.name == host.label && !is_known(hosts_, host.label))
                 hosts_.push_back(described);
-    interrupted_ = is_interrupted(answer);
-    if (!(*session)->alive() && !interrupted_) add_last_words(answer.replica(), log);
-    record::add_step(attempt.result, std::move(answer.result));
-    attempt.samples = std::move(answer.samples);
+    const bool interrupted = is_interrupted(answer);
+    interrupted_ = interrupted_ || interrupted;
+    if (!session.alive() && !interrupted) add_last_words(answer.replica(), log);
+    auto& result = attempt.result.result;
+    record::add_step(result, std::move(answer.result));
+    attempt.result.samples = std::move(answer.samples);
     // After a device fault nothing works in that process.
-    if (planned.benchmark->place != "host" && !attempt.result.replicas.empty() &&
-        attempt.result.replicas.front().status == Status::failed)
-        dismiss();
-    auto& settings = attempt.result.settings;
-    if (!placement->hosts.empty()) {
-        settings.push_back({"job.launcher", placement->launcher});
-        settings.push_back({"job.hosts", words_of(placement->hosts)});
+    if (planned.benchmark->place != "host" && !result.replicas.empty() &&
+        result.replicas.front().status == Status::failed)
+        for (auto& slot : at_hand_)
+            if (slot.session.get() == attempt.session) stop(slot.session);
+    auto& settings = result.settings;
+    if (!placement.hosts.empty()) {
+        settings.push_back({"job.launcher", placement.launcher});
+        settings.push_back({"job.hosts", words_of(placement.hosts)});
     }
-    if (!settings.empty() || !attempt.result.replicas.empty())
-        std::ranges::move(environment, std::back_inserter(settings));
-    return attempt;
+    if (!settings.empty() || !result.replicas.empty())
+        std::ranges::move(attempt.environment, std::back_inserter(settings));
 }
 
 const std::vector<int>& Dispatcher::cpus_for(int threads, const std::string& near) {

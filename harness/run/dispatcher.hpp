@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Has one case measured once: by the current worker if it fits, otherwise by a new one. Plan and order
+// Has one case measured once, or several at once: by current workers if they fit, otherwise by new ones. Plan and order
 // are decided elsewhere.
 
 #pragma once
@@ -11,6 +11,7 @@
 #include "plan/plan.hpp"
 #include "process/scratch.hpp"
 #include "record/model.hpp"
+#include "run/together.hpp"
 #include "run/tuning.hpp"
 
 #include <cstdint>
@@ -35,9 +36,8 @@ public:
     /// The module's facts about its libraries, named <module>.<fact>. If the module cannot be asked,
     /// <module>.problem has the reason.
     record::NamedList facts(const Manifest& module, const std::filesystem::path& log);
-    /// `replica` counts from 0. The result has one replica, or none if nothing was measured.
-    message::Result measure(const PlannedCase& planned, const measure::Protocol& protocol,
-                            int replica, const std::filesystem::path& log);
+    /// All at once, beside their loads. Each result has one replica, or none if nothing was measured.
+    std::vector<message::Result> measure(const std::vector<Errand>& errands);
     /// A choice made by an earlier attempt of this run, or by a run interleaved with it.
     void adopt(const PlannedCase& planned, const record::NamedList& settings);
     /// Where modules may keep files from run to run.
@@ -46,7 +46,7 @@ public:
     void spread_over(const Job& job) { job_ = job; }
     /// The hosts that teams of this run were spread over, as they described themselves.
     const std::vector<record::TeamHost>& hosts() const { return hosts_; }
-    /// Ends the current worker.
+    /// Ends the current workers.
     void dismiss();
 
 private:
@@ -56,15 +56,29 @@ private:
         std::unique_ptr<Session> session;
     };
 
-    Result<Session*> session_for(const PlannedCase& planned, const Placement& placement,
-                                 const std::filesystem::path& log);
-    Result<std::unique_ptr<Session>> start(const Placement& placement,
-                                           const std::filesystem::path& log);
-    const TuningChoice& tune(const PlannedCase& planned, const measure::Protocol& protocol,
-                             const std::filesystem::path& log);
-    message::Result attempt(const PlannedCase& planned, const measure::Protocol& protocol,
-                            int replica, const std::filesystem::path& log,
-                            const record::NamedList& variables);
+    /// One of the cases that are measured at once, from its place to its answer.
+    struct Attempt {
+        const Errand& errand;
+        record::NamedList variables;
+        bool only_load = false;
+        record::Machine machine{}; ///< as large as its share
+        message::Result result{};
+        std::optional<Placement> placement{}; ///< none: it is over
+        Session* session = nullptr;           ///< the same
+        record::NamedList environment{};
+    };
+
+    void find_place(Attempt& attempt);
+    void stop(std::unique_ptr<Session>& session);
+    void find_session(Attempt& attempt, AtHand& slot, std::size_t at_once);
+    void find_sessions(std::vector<Attempt>& attempts);
+    message::Measure request_for(const Attempt& attempt, bool has_siblings);
+    void take(Attempt& attempt, message::Result answer);
+    Result<std::unique_ptr<Session>> start(record::Machine machine, const Placement& placement,
+                                           const std::filesystem::path& log,
+                                           std::size_t at_once = 1);
+    const TuningChoice& tune(const Errand& errand);
+    void measure(std::vector<Attempt>& attempts);
     const std::vector<int>& cpus_for(int threads, const std::string& near);
 
     std::filesystem::path program_;
@@ -76,8 +90,8 @@ private:
     std::vector<std::string> environment_; ///< inherited
     std::filesystem::path groups_;         ///< the control group of this process
     std::string build_;                    ///< of the program that workers ran
-    std::optional<AtHand> at_hand_;
-    std::vector<std::string> survivors_; ///< of earlier workers: a warning each
+    std::vector<AtHand> at_hand_;          ///< one, or as many as measure at once
+    std::vector<std::string> survivors_;   ///< of earlier workers: a warning each
     std::map<std::pair<int, std::string>, std::vector<int>> cpus_; ///< by threads and device
     std::map<std::string, TuningChoice> choices_;                  ///< by tuning_group
     std::vector<record::TeamHost> hosts_;

@@ -32,6 +32,7 @@ std::vector<std::size_t> order_of(const Plan& plan, std::optional<std::int64_t> 
     std::map<std::size_t, std::vector<std::size_t>> blocks;
     std::vector<std::size_t> names; // in the order of the plan
     for (std::size_t i = 0; i < plan.cases.size(); ++i) {
+        if (plan.cases[i].with_previous) continue;
         auto& block = blocks[plan.cases[i].block];
         if (block.empty()) names.push_back(plan.cases[i].block);
         block.push_back(i);

@@ -13,7 +13,7 @@
 
 namespace assay::harness {
 
-/// Indexes of the plan's cases for one replica. With a seed the blocks are shuffled, otherwise for each replica, so that
+/// Indexes of the plan's cases for one replica, of siblings the first. With a seed the blocks are shuffled, otherwise for each replica, so that
 /// no case always follows the same one; inside a block the order is the plan's. The same on every machine.
 std::vector<std::size_t> order_of(const Plan& plan, std::optional<std::int64_t> seed, int replica);
 

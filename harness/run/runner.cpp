@@ -195,7 +195,8 @@ Result<void> Runner::open() {
     for (std::size_t i = 0; i < runs_.size(); ++i) {
         for (std::size_t index = 0; index < cases_; ++index)
             for (int replica = 0; replica < replicas_; ++replica)
-                if (!runs_[i].is_open(index, replica)) forecast_.skip(step_of(i, index));
+                if (!runs_[i].is_open(index, replica) || wanted_[i].plan.cases[index].with_previous)
+                    forecast_.skip(step_of(i, index));
         if (const auto& note = runs_[i].folder().note; !note.empty()) observer_.note(note);
         observer_.started(runs_[i].folder().path, runs_[i].folder().resumed,
                           wanted_[i].variant.label);
@@ -284,7 +285,7 @@ Result<void> Runner::measure_all() {
 Result<void> Runner::measure_again() {
     std::vector<const record::Case*> all;
     for (std::size_t index = 0; index < cases_; ++index)
-        for (const auto* side : sides(index)) all.push_back(side);
+        for (const auto& active : runs_) all.push_back(&active.at(index));
     double planned = 0;
     for (const auto& run : wanted_)
         planned += run.plan.patience_seconds.value_or(run.plan.expected_seconds);
@@ -325,18 +326,21 @@ Result<void> Runner::measure_again() {
 
 std::vector<const record::Case*> Runner::sides(std::size_t index) const {
     std::vector<const record::Case*> sides;
-    for (const auto& active : runs_) sides.push_back(&active.at(index));
+    for (const auto sibling : siblings_of(wanted_.front().plan, index))
+        for (const auto& active : runs_) sides.push_back(&active.at(sibling));
     return sides;
 }
 
 void Runner::tell_finished(std::size_t index) {
-    if (told_[index] || !std::ranges::all_of(runs_, [&](const ActiveRun& active) {
-            return active.is_complete(index);
-        }))
+    const auto siblings = siblings_of(wanted_.front().plan, index);
+    if (told_[index] || siblings.front() != index ||
+        !std::ranges::all_of(runs_,
+                             [&](const ActiveRun& active) { return active.is_complete(index); }))
         return;
     told_[index] = true;
-    for (const auto& active : runs_)
-        observer_.finished(active.concluded(index), active.variant().label);
+    for (const auto sibling : siblings)
+        for (const auto& active : runs_)
+            observer_.finished(active.concluded(sibling), active.variant().label);
 }
 
 Result<void> Runner::measure_one(ActiveRun& active) {
@@ -349,7 +353,9 @@ Result<void> Runner::measure_one(ActiveRun& active) {
     if (active.plan().fresh_workers) active.dismiss();
     // One tuning for all sides, unless a variant sets it.
     for (auto& other : runs_)
-        if (&other != &active) other.adopt(present_, active.at(present_).settings);
+        if (&other != &active)
+            for (const auto sibling : siblings_of(active.plan(), present_))
+                other.adopt(sibling, active.at(sibling).settings);
     forecast_.end(step_of(turn_, present_));
     for (int later = replica_ + 1; later < replicas_; ++later)
         if (!active.is_open(present_, later)) forecast_.skip(step_of(turn_, present_));

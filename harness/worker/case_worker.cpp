@@ -221,15 +221,32 @@ void CaseWorker::attempt(const message::Measure& request, message::Result& resul
 }
 
 /// Warm-up watches the clock of the place: a device's clock says nothing about the host's core.
-measure::Hooks CaseWorker::hooks(std::uint64_t id, const record::Place& place,
-                                 telemetry::Window& window) {
+measure::Hooks CaseWorker::hooks(const message::Measure& request, telemetry::Window& window) {
     measure::Hooks hooks;
-    if (place.uuid.empty())
+    if (request.place.uuid.empty())
         hooks.core_clock_hz = [] { return machine::measure_core_clock(); };
     else if (auto* device = window.device(); device != nullptr && device->clock_hz())
         hooks.core_clock_hz = [device] { return device->clock_hz().value_or(0); };
-    hooks.phase = [this, id](const char* phase) { reports_.phase({.id = id, .phase = phase}); };
+    hooks.phase = [this, id = request.id](const char* phase) {
+        reports_.phase({.id = id, .phase = phase});
+    };
+    if (request.has_siblings) meet_siblings(request, hooks);
     return hooks;
+}
+
+void CaseWorker::meet_siblings(const message::Measure& request, measure::Hooks& hooks) {
+    const auto reached = [id = request.id](std::string_view point) {
+        return message::Reached{.id = id, .point = std::string{point}};
+    };
+    hooks.only_load = request.only_load;
+    hooks.ready = [this, reached] {
+        reports_.reached(reached(message::ready));
+        reports_.may_proceed(reached(message::ready));
+    };
+    hooks.goes_on = [this, reached, said = false]() mutable {
+        if (!std::exchange(said, true)) reports_.reached(reached(message::measured));
+        return !reports_.may_proceed(reached(message::measured));
+    };
 }
 
 /// An idle device takes a while to reach its steady clock: the first case of a worker warms it up for all,
@@ -303,6 +320,8 @@ CaseWorker::Watched CaseWorker::watched(const message::Measure& request, bool wa
         if (auto opened = driver::Nvml::open()) driver_ = std::move(*opened);
     if (request.place.kind == "cuda" && request.place.uuid.empty())
         options.no_energy = "the case is measured on several devices at once";
+    else if (request.has_siblings && request.place.kind == "host")
+        options.no_energy = "other cases are measured at the same time";
     return {.window = telemetry::Window{std::move(options)},
             .links = watches ? watch_links(request) : std::nullopt};
 }
@@ -312,7 +331,7 @@ void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject
     // Rank 0 watches for all: they share the machine.
     const bool watches = team().rank() == 0;
     auto seen = watched(request, watches);
-    auto watch = hooks(request.id, request.place, seen.window);
+    auto watch = hooks(request, seen.window);
     if (watches) {
         watch.window_begins = [&] { seen.begin(); };
         watch.window_ends = [&] { seen.end(); };

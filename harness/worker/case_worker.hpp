@@ -26,10 +26,13 @@ namespace assay::harness {
 
 class CaseWorker {
 public:
-    /// Receivers of the messages during a case: its phase and warnings.
+    /// Receivers of the messages during a case: its phase and warnings, and where it has got to.
     struct Reports {
         std::function<void(const message::Phase&)> phase;
         std::function<void(const message::Log&)> log;
+        std::function<void(const message::Reached&)> reached{};
+        /// Has the parent answered that? Waits for it at `ready`.
+        std::function<bool(const message::Reached&)> may_proceed{};
     };
 
     /// `owner`: the process whose CPU time, and that of all below it, is not foreign; 0: this one's parent.
@@ -58,7 +61,8 @@ private:
     void prove_path(const Counts& counted, std::uint64_t calls, message::Result& result);
     measure::Protocol protocol_of(const message::Measure& request);
     Team team() { return Team{services_.table()->team}; }
-    measure::Hooks hooks(std::uint64_t id, const record::Place& place, telemetry::Window& window);
+    measure::Hooks hooks(const message::Measure& request, telemetry::Window& window);
+    void meet_siblings(const message::Measure& request, measure::Hooks& hooks);
     /// Ends the case alike on every rank: as the worst of them. True if all are ok.
     bool all_agree(record::Conclusion mine, message::Result& result);
 

@@ -108,13 +108,40 @@ void print_to(const std::string& path) {
     ::close(file);
 }
 
+// --- siblings -------------------------------------------------------------------------------------
+
+/// How far the parent lets the present case go.
+class Gate {
+public:
+    void open(const message::Proceed& proceed) {
+        {
+            const std::scoped_lock lock{mutex_};
+            // The finish may overtake a go that nobody waited for.
+            (proceed.point == message::measured ? finished_ : gone_) = proceed.id;
+        }
+        opened_.notify_all();
+    }
+    bool may_proceed(const message::Reached& reached) {
+        std::unique_lock lock{mutex_};
+        if (reached.point == message::measured) return finished_ >= reached.id;
+        opened_.wait(lock, [&] { return gone_ >= reached.id; });
+        return true;
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable opened_;
+    std::uint64_t gone_ = 0; ///< the last request that was let go
+    std::uint64_t finished_ = 0;
+};
+
 // --- the socket -----------------------------------------------------------------------------------
 
 /// Owns the receiving side. The process ends when the parent is gone, whatever the main thread does.
 class Inbox {
 public:
-    Inbox(Connection& connection, std::function<void()> answer_ping)
-        : connection_{connection}, answer_ping_{std::move(answer_ping)},
+    Inbox(Connection& connection, Gate& gate, std::function<void()> answer_ping)
+        : connection_{connection}, gate_{gate}, answer_ping_{std::move(answer_ping)},
           reader_{[this] { read(); }} {}
     Inbox(const Inbox&) = delete;
     Inbox& operator=(const Inbox&) = delete;
@@ -153,6 +180,7 @@ private:
             ::_exit(static_cast<int>(ExitCode::failed));
         }
         if (std::holds_alternative<message::Ping>(*message)) return answer_ping_();
+        if (const auto* go = std::get_if<message::Proceed>(&*message)) return gate_.open(*go);
         {
             const std::scoped_lock lock{mutex_};
             messages_.push_back(std::move(*message));
@@ -161,6 +189,7 @@ private:
     }
 
     Connection& connection_;
+    Gate& gate_;
     std::function<void()> answer_ping_;
     std::mutex mutex_;
     std::condition_variable filled_;
@@ -190,8 +219,8 @@ private:
 class Loop {
 public:
     /// `cpus`: those of this process before it was bound to one; nothing for a rank that is not the first of its host.
-    Loop(Outbox& outbox, int rank, const Start& start, std::optional<cpu_set_t> cpus)
-        : outbox_{outbox}, rank_{rank}, data_limit_{start.data_limit}, cpus_{cpus},
+    Loop(Outbox& outbox, Gate& gate, int rank, const Start& start, std::optional<cpu_set_t> cpus)
+        : outbox_{outbox}, gate_{gate}, rank_{rank}, data_limit_{start.data_limit}, cpus_{cpus},
           run_{living(start.run).value_or(0)} {}
 
     /// False: stop.
@@ -228,7 +257,9 @@ private:
     }
 
     bool take(const message::Stop& /*stop*/) { return false; }
-    bool take(const message::Ping& /*ping*/) { return true; } // the inbox has answered
+    // The inbox has answered.
+    bool take(const message::Ping& /*ping*/) { return true; }
+    bool take(const message::Proceed& /*proceed*/) { return true; }
 
     /// In a thread of its own: the machine is more than the CPU that a rank is bound to.
     void describe(bool hostname) {
@@ -243,10 +274,13 @@ private:
     CaseWorker::Reports reports() {
         if (rank_ != 0) return {.phase = [](const auto&) {}, .log = [](const auto&) {}};
         return {.phase = [this](const message::Phase& phase) { outbox_.send(phase); },
-                .log = [this](const message::Log& log) { outbox_.send(log); }};
+                .log = [this](const message::Log& log) { outbox_.send(log); },
+                .reached = [this](const message::Reached& reached) { outbox_.send(reached); },
+                .may_proceed = [this](const auto& reached) { return gate_.may_proceed(reached); }};
     }
 
     Outbox& outbox_;
+    Gate& gate_;
     int rank_;
     std::int64_t data_limit_;
     std::optional<cpu_set_t> cpus_;
@@ -307,10 +341,11 @@ int worker_main() {
         return static_cast<int>(ExitCode::environment);
     }
     Outbox outbox{*connection};
-    Inbox inbox{*connection, [&] { outbox.send(message::Pong{.state = own_state()}); }};
+    Gate gate;
+    Inbox inbox{*connection, gate, [&] { outbox.send(message::Pong{.state = own_state()}); }};
     outbox.send(hello(start, rank)); // now that it has all it needs
     const auto place = place_of(start.host_ranks, rank);
-    Loop loop{outbox, rank, start, place && place->local_rank == 0 ? cpus : std::nullopt};
+    Loop loop{outbox, gate, rank, start, place && place->local_rank == 0 ? cpus : std::nullopt};
     while (loop.handle(inbox.next())) {
     }
     return static_cast<int>(ExitCode::done);

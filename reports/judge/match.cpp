@@ -110,6 +110,10 @@ std::string places_of(const Limit& limit) {
 
 bool is_for(const Limit& limit, const Series& series) {
     if (!limit.metric.empty() && limit.metric != series.metric) return false;
+    // A limit of a case alone says nothing of a part of the host, or of eight devices at once.
+    for (const char* name : {"together", "part"})
+        if (record::find(series.parameters, name) != nullptr && !limit.cases.contains(name))
+            return false;
     return std::ranges::all_of(limit.cases, [&](const auto& entry) {
         const auto& [key, patterns] = entry;
         if (key == "benchmark") return matches(patterns, series.benchmark);

@@ -63,6 +63,7 @@ std::string number_format(double value, std::string_view unit) {
         // "1/s" is read as "k/s", as everywhere.
         return in_quotes(fmt::format("{}{}", prefix, rate ? unit.substr(1) : unit));
     };
+    if (unit == "1") return "0.000"; // a ratio
     // Shorter than a second only powers can say: a format cannot multiply.
     if (size > 0 && size < 1) return "##0.00E+0" + named("");
     std::size_t power = 0;

@@ -44,7 +44,9 @@ enum class What : std::uint8_t {
     fickle,  // fine, but as segv with TROUBLE_CRASH
     raw,     // writes garbage to its parent's socket
     crowded, // slow, and shares its CPU with another thread while the file TROUBLE_CROWD is there
-    linked   // says that 64 MiB of each 1 ms call go over NVLink
+    segv_later, // in run(), after the checks
+    hang_later,
+    linked // says that 64 MiB of each 1 ms call go over NVLink
 };
 
 namespace {
@@ -127,6 +129,8 @@ struct Trouble {
                            {"fickle", What::fickle},
                            {"raw", What::raw},
                            {"crowded", What::crowded},
+                           {"segv_later", What::segv_later},
+                           {"hang_later", What::hang_later},
                            {"linked", What::linked}},
                           {What::fine}),
                    integer("size", "tells cases apart", "", &Params::size, {1}, {1, 1000}),
@@ -163,6 +167,9 @@ struct Trouble {
     }
 
     void run() noexcept {
+        constexpr int checks = 20; // fewer calls than that are made before the warm-up
+        if (++calls_ > checks && what_ == What::segv_later) what_ = What::segv;
+        if (calls_ > checks && what_ == What::hang_later) what_ = What::hang;
         switch (what_) {
         case What::segv:
             ::signal(SIGSEGV, SIG_DFL); // a sanitizer would make an exit code of it
@@ -226,6 +233,7 @@ private:
     std::jthread other_;
     What what_;
     bool good_ = false;
+    int calls_ = 0;
     double output_ = 0;
     std::vector<std::unique_ptr<std::array<char, std::size_t{64} << 20U>>> eaten_;
 };

@@ -38,6 +38,18 @@ harness::Plan Trouble::plan(const std::vector<std::string>& what, int replicas) 
     return plan;
 }
 
+harness::Plan Trouble::together(const std::vector<std::string>& what, int replicas) const {
+    auto one = plan(what, replicas);
+    const auto shares = machine::even_shares(machine::read_shape(), what.size());
+    for (std::size_t i = 0; i < what.size(); ++i) {
+        one.cases[i].with_previous = i > 0;
+        one.cases[i].together = {{"together", fmt::format("cpus:{}", what.size())},
+                                 {"part", fmt::format("{}/{}", i + 1, what.size())}};
+        one.cases[i].share = shares[i % shares.size()];
+    }
+    return one;
+}
+
 std::vector<harness::PlannedRun> Trouble::turns(const std::vector<std::string>& what,
                                                 const std::vector<std::string>& variants,
                                                 int pairs) const {

@@ -22,6 +22,8 @@ struct Trouble {
     std::unique_ptr<harness::Manifest> manifest;
     /// `what` of each case; sizes count up, so that equal ones are different cases.
     harness::Plan plan(const std::vector<std::string>& what, int replicas = 1) const;
+    /// All of them at once, each on its part of the CPUs.
+    harness::Plan together(const std::vector<std::string>& what, int replicas = 1) const;
     /// The same by variants that take turns.
     std::vector<harness::PlannedRun> turns(const std::vector<std::string>& what,
                                            const std::vector<std::string>& variants,

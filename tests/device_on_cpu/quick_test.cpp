@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -34,6 +36,8 @@ nlohmann::json read(const std::filesystem::path& file) {
 
 class OnCpu : public testing::Test {
 protected:
+    explicit OnCpu(int devices = 1)
+        : nvml_{test::h200s(devices) + "* name " + std::string{device::name_on_cpu} + "\n"} {}
     Outcome assay(std::vector<std::string> arguments) const { return run(arguments, options_); }
     /// The suite at sizes for one core.
     Outcome quick(const std::filesystem::path& out) const {
@@ -44,7 +48,7 @@ protected:
     }
 
     Folder folder_;
-    test::FakeNvml nvml_{test::h200s(1) + "* name " + std::string{device::name_on_cpu} + "\n"};
+    test::FakeNvml nvml_;
     Options options_{.environment = {"LD_LIBRARY_PATH=" + nvml_.library().parent_path().string(),
                                      "ASSAY_HOLD_STREAMS=0", "ASSAY_CPU_DEVICE_MIB=2048"},
                      .output = {},
@@ -81,6 +85,39 @@ TEST_F(OnCpu, QuickGoesFromPlacesToComparison) {
     for (auto& one : result["cases"]) one["settings"].erase("executed_on");
     const auto real = folder_.write("real.json", result.dump());
     EXPECT_THAT(assay({"compare", file, real}).output, HasSubstr("executed on device"));
+}
+
+class TwoOnCpu : public OnCpu {
+protected:
+    TwoOnCpu() : OnCpu{2} {}
+};
+
+TEST_F(TwoOnCpu, AreMeasuredTogetherAndHeldAgainstEachAlone) {
+    const auto suite = folder_.write("suite.json", R"({
+      "schema": "assay.suite/1", "name": "two", "description": "for a test", "replicas": 2,
+      "patience_seconds": 0, "protocol": { "min_seconds": 0.02, "budget_seconds": 0.05 },
+      "cases": [ { "benchmark": "memory.stream", "parameters": { "footprint": 524288, "kernel": "triad" } },
+                 { "benchmark": "memory.stream", "parameters": { "footprint": 524288, "kernel": "triad" },
+                   "together": "devices" } ] })");
+    const auto out = folder_.path() / "out";
+    const auto ran = assay({"run", suite.string(), "--device=all", "--out=" + out.string()});
+    ASSERT_EQ(ran.code, 0) << ran.output << ran.error;
+    std::size_t together = 0;
+    for (const auto& one : read(result_in(out))["cases"]) {
+        SCOPED_TRACE(one.dump().substr(0, 300));
+        EXPECT_TRUE(one["verification"]["passed"]);
+        if (!one["parameters"].contains("together")) continue;
+        EXPECT_EQ(one["parameters"]["together"], "devices:2");
+        EXPECT_EQ(one["place"]["index"], together++);
+        EXPECT_GT(one["telemetry"]["device"]["samples"], 0);
+        const auto has = [&](const char* name) {
+            return std::ranges::any_of(one["metrics"],
+                                       [&](const auto& m) { return m["name"] == name; });
+        };
+        EXPECT_TRUE(has("slowest_sibling"));
+        EXPECT_TRUE(has("together_to_alone"));
+    }
+    EXPECT_EQ(together, 2U);
 }
 
 TEST(OnCpuAlone, IsOfferedToNobodyWhoDoesNotNameIt) {

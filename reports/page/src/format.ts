@@ -28,6 +28,7 @@ export function bytes(value: number): string {
 /** quantity(5.05e11, "FLOP/s") is "505 GFLOP/s"; `short` leaves zeros at the end away, for axes. */
 export function quantity(value: number, unit: string, short = false): string {
   if (unit === "B") return bytes(value);
+  if (unit === "1") return String(Number(value.toPrecision(3)));
   const allowed = unit === "s" ? decimal.filter(([step]) => step <= 1) : decimal;
   const last = allowed[allowed.length - 1] as [number, string];
   // What rounds to 1000 belongs to the next prefix: 999.7 is 1.00 k.

@@ -51,4 +51,25 @@ TEST(Strangers, TheOldestMakesRoomAndNoRankDoes) {
     EXPECT_EQ(peers.back().name, 64);
 }
 
+TEST(Points, ComeInTheirOrderAndOnce) {
+    const Watch watch;
+    Waiting waiting{.id = 7, .watch = watch, .limit_seconds = 1};
+    const auto see = [&](std::uint64_t id, const char* point) {
+        waiting.deadline = {};
+        waiting.see(message::Reached{.id = id, .point = point});
+        return waiting.deadline > std::chrono::steady_clock::now() + 1h; // it has no limit
+    };
+    EXPECT_FALSE(see(7, "measured"));
+    EXPECT_FALSE(see(7, "elsewhere"));
+    EXPECT_FALSE(see(6, "ready"));
+    EXPECT_TRUE(see(7, "ready"));
+    EXPECT_FALSE(see(7, "ready"));
+    EXPECT_TRUE(see(7, "measured"));
+    EXPECT_FALSE(see(7, "measured"));
+    EXPECT_FALSE(see(7, "ready"));
+    EXPECT_EQ(waiting.reached, "measured");
+    waiting.restart();
+    EXPECT_LE(waiting.deadline, std::chrono::steady_clock::now() + 1s);
+}
+
 } // namespace

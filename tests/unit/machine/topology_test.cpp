@@ -49,6 +49,24 @@ TEST(Topology, OnlyWhatMayBeUsedCounts) {
     for (const auto& cache : shape.caches) EXPECT_EQ(cache.count, cache.level == 3 ? 1 : 2);
 }
 
+TEST(Topology, IsSharedOutInPartsThatDoNotOverlap) {
+    const Shape shape = described_shape(big);
+    const auto sockets = shares_of(shape, shape.socket_cpus);
+    ASSERT_THAT(sockets, SizeIs(2));
+    EXPECT_THAT(sockets[1].usable, SizeIs(16));
+    EXPECT_THAT(sockets[1].usable.front(), ElementsAre(32, 33));
+    EXPECT_EQ(sockets[1].sockets, 1);
+    EXPECT_EQ(sockets[1].numa_nodes, 2);
+    EXPECT_THAT(shares_of(shape, shape.numa_cpus), SizeIs(4));
+    const Shape half = described_shape(big, std::vector{0, 1, 2, 3});
+    EXPECT_THAT(shares_of(half, half.socket_cpus), SizeIs(1)) << "the other may not be used";
+    const auto thirds = even_shares(shape, 3);
+    ASSERT_THAT(thirds, SizeIs(3));
+    EXPECT_EQ(thirds[0].usable.size() + thirds[1].usable.size() + thirds[2].usable.size(), 32U);
+    EXPECT_EQ(thirds[1].sockets, 2) << "it is of both";
+    EXPECT_THAT(even_shares(half, 5), SizeIs(2));
+}
+
 TEST(Topology, CanBeNarrowedToWhatIsNear) {
     Shape shape = described_shape(big);
     keep_usable(shape, "16-31,60");

@@ -63,6 +63,47 @@ TEST(Engine, MeasuresVerifiesAndSaysHowSureItIs) {
     EXPECT_TRUE(result.samples.empty());
 }
 
+TEST(Engine, WaitsForSiblingsAndWorksOnForThem) {
+    Bench bench{constant(10 * micro)};
+    std::size_t at_ready = 0;
+    std::size_t at_end = 0;
+    int asked = 0;
+    bench.hooks.ready = [&] {
+        at_ready = bench.subject.batch_calls.size();
+        bench.clock.time += 1e6; // however long that is
+    };
+    bench.hooks.window_ends = [&] { at_end = bench.subject.batch_calls.size(); };
+    bench.hooks.goes_on = [&] { return ++asked <= 5; };
+    const Measurement result = bench.measure();
+    EXPECT_EQ(result.replica.status, Status::ok) << result.replica.reason;
+    EXPECT_EQ(at_ready, 2U) << "the checks";
+    EXPECT_GT(at_end, at_ready + 100);
+    EXPECT_EQ(asked, 6);
+    EXPECT_EQ(bench.subject.batch_calls.size(), at_end + 5 + 1) << "and the last check";
+    EXPECT_LE(*result.replica.batches, at_end);
+}
+
+TEST(Engine, ALoadHasNoWindowAndNoValue) {
+    Bench bench{constant(10 * micro)};
+    bool began = false;
+    int asked = 0;
+    bench.hooks.only_load = true;
+    bench.hooks.window_begins = [&] { began = true; };
+    bench.hooks.goes_on = [&] { return ++asked <= 5; };
+    const Measurement result = bench.measure();
+    EXPECT_EQ(result.replica.status, Status::ok) << result.replica.reason;
+    EXPECT_FALSE(began);
+    EXPECT_EQ(asked, 6);
+    EXPECT_FALSE(result.replica.seconds);
+    ASSERT_TRUE(result.verification);
+    EXPECT_TRUE(result.verification->passed);
+
+    Bench broken{constant(10 * micro)};
+    broken.hooks.only_load = true;
+    broken.subject.sound = broken.subject.computes_right = false;
+    EXPECT_EQ(broken.measure().replica.status, Status::incorrect);
+}
+
 TEST(Engine, ChecksBeforeAndAfter) {
     Bench bench{constant(10 * micro)};
     bench.measure();

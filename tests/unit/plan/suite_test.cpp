@@ -145,6 +145,15 @@ INSTANTIATE_TEST_SUITE_P(
             R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b","needs":["gpu"]}]})",
             "needs"},
         Mistake{
+            R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b","together":"cpus:2"}]})",
+            "parts of the CPUs"},
+        Mistake{
+            R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b","together":1}]})",
+            "parts of the CPUs"},
+        Mistake{
+            R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b","together":[2]}]})",
+            "together"},
+        Mistake{
             R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b","paramters":{}}]})",
             "parameters"}));
 

@@ -42,9 +42,9 @@ TEST(Message, AMeasureRequestComesBackAsItWas) {
 }
 
 TEST(Message, EveryMessageIsOneLineAndKeepsItsKind) {
-    const std::vector<message::ToWorker> down{message::Welcome{}, message::Measure{},
-                                              message::AskFacts{.id = 3}, message::Stop{},
-                                              message::Ping{}};
+    const std::vector<message::ToWorker> down{
+        message::Welcome{}, message::Measure{}, message::AskFacts{.id = 3},
+        message::Stop{},    message::Ping{},    message::Proceed{.id = 5}};
     for (const auto& sent : down) {
         const auto line = message::to_line(sent);
         EXPECT_EQ(line.find('\n'), std::string::npos);
@@ -57,7 +57,8 @@ TEST(Message, EveryMessageIsOneLineAndKeepsItsKind) {
     const std::vector<message::FromWorker> up{
         message::Hello{.token = "t"},      message::Phase{.phase = "p"},
         message::Log{"line\nline"},        result,
-        message::Facts{.problem = "none"}, message::Done{.reason = "r"}};
+        message::Facts{.problem = "none"}, message::Done{.reason = "r"},
+        message::Reached{.point = "ready"}};
     for (const auto& sent : up) {
         const auto line = message::to_line(sent);
         EXPECT_EQ(line.find('\n'), std::string::npos);

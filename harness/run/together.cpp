@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/together.hpp"
+
+#include "record/metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace assay::harness {
+namespace {
+
+/// By the primary metric, more is faster; nothing where it has no value.
+std::optional<double> speed_of(const record::Case& c, const record::Replica& replica) {
+    if (!record::is_measured(replica.status)) return std::nullopt;
+    const auto* metric = record::find_metric(c.headline);
+    const auto reported = record::number(replica.extra, c.headline);
+    if (metric != nullptr && reported && *reported > 0)
+        return metric->higher_is_better ? *reported : 1 / *reported;
+    if (!replica.seconds || !(*replica.seconds > 0)) return std::nullopt;
+    const auto work = metric == nullptr ? std::nullopt : record::number(c.work, metric->work);
+    return work.value_or(1) / *replica.seconds;
+}
+
+bool was_measured(const message::Result& result) {
+    return !result.result.replicas.empty() &&
+           record::is_measured(result.result.replicas.front().status);
+}
+
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    const auto half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+void note_missing(record::Telemetry& telemetry, std::size_t measured, std::size_t planned) {
+    disturb(telemetry, record::DisturbanceCode::other, {},
+            fmt::format("Only {} of the {} cases that were to be measured at once were: the others "
+                        "say why they are missing.",
+                        measured, planned));
+}
+
+} // namespace
+
+std::vector<Errand> loads_of(const std::vector<Errand>& errands) {
+    std::vector<Errand> loads;
+    for (const auto& errand : errands)
+        for (const auto& load : errand.planned.loads) {
+            auto log = errand.log;
+            log.replace_extension(fmt::format("load{}.log", loads.size() + 1));
+            loads.push_back({.planned = load,
+                             .protocol = load.protocol,
+                             .replica = errand.replica,
+                             .log = std::move(log)});
+        }
+    return loads;
+}
+
+void judge_load(const message::Result& load, std::vector<message::Result>& results) {
+    const auto& c = load.result;
+    const auto ending =
+        c.replicas.empty() ? record::conclusion(c) : record::conclusion(c.replicas.front());
+    if (ending.status == record::Status::ok) return;
+    const auto why = fmt::format("the load beside it, {}, is {}: {}", record::identity(c),
+                                 record::to_string(ending.status), ending.reason);
+    for (auto& result : results)
+        if (was_measured(result))
+            set_conclusion(result.replica(), {.status = record::Status::failed,
+                                              .code = record::ReasonCode::benchmark_error,
+                                              .reason = why,
+                                              .values = {{"message", why}}});
+}
+
+void compare_siblings(std::vector<message::Result>& results) {
+    std::vector<double> speeds;
+    for (auto& result : results)
+        if (was_measured(result))
+            if (const auto speed = speed_of(result.result, result.replica()))
+                speeds.push_back(*speed);
+    const auto measured = static_cast<std::size_t>(std::ranges::count_if(results, was_measured));
+    for (auto& result : results) {
+        if (!was_measured(result)) continue;
+        auto& replica = result.replica();
+        if (measured < results.size())
+            note_missing(replica.telemetry, measured, results.size());
+        else if (speeds.size() == results.size())
+            replica.extra.push_back(
+                {"slowest_sibling", *std::ranges::min_element(speeds) / median(speeds)});
+    }
+}
+
+void compare_with_alone(record::Case& together, const record::Case& alone) {
+    for (auto& replica : together.replicas) {
+        const auto same = std::ranges::find(alone.replicas, replica.index, &record::Replica::index);
+        if (same == alone.replicas.end()) continue;
+        const auto beside = speed_of(together, replica);
+        const auto by_itself = speed_of(alone, *same);
+        if (beside && by_itself)
+            replica.extra.push_back({"together_to_alone", *beside / *by_itself});
+    }
+}
+
+} // namespace assay::harness

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is said of cases that were measured at once: how far the slowest is behind, whether one was missing, and what
+// the same case reaches alone.
+
+#pragma once
+
+#include "measure/protocol.hpp"
+#include "plan/plan.hpp"
+#include "process/message.hpp"
+#include "record/model.hpp"
+
+#include <filesystem>
+#include <vector>
+
+namespace assay::harness {
+
+/// One case, to be measured once.
+struct Errand {
+    const PlannedCase& planned;
+    measure::Protocol protocol;
+    int replica = 0; ///< counts from 0
+    std::filesystem::path log;
+};
+
+/// Of all of them; each has a log of its own.
+std::vector<Errand> loads_of(const std::vector<Errand>& errands);
+/// Without its load a case was not measured as asked.
+void judge_load(const message::Result& load, std::vector<message::Result>& results);
+/// The metric `slowest_sibling` where all were measured; otherwise those that were are disturbed.
+void compare_siblings(std::vector<message::Result>& results);
+/// The metric `together_to_alone` for replicas of the same index.
+void compare_with_alone(record::Case& together, const record::Case& alone);
+
+} // namespace assay::harness
