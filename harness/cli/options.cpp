@@ -7,6 +7,7 @@
 #include "cli/reports.hpp"
 #include "plan/interleaving.hpp"
 #include "plan/plan.hpp"
+#include "record/expectations.hpp"
 #include "usage/command_line.hpp"
 
 #include <CLI/CLI.hpp>
@@ -19,6 +20,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <tuple>
@@ -232,6 +234,11 @@ double duration_of(const char* option, const std::string& text) {
     return *seconds;
 }
 
+// Seconds, of --time-limit: a scheduler kills what lasts longer.
+constexpr double shortest_limit = 5;
+constexpr double least_for_ending = 4; // workers, result, report, verdict
+constexpr double share_for_ending = 0.1;
+
 /// What a run does about other load on the machine, and the order of its cases.
 void add_schedule(CLI::App& verb, Options& o) {
     verb.add_option_function<std::string>(
@@ -247,6 +254,24 @@ void add_schedule(CLI::App& verb, Options& o) {
             },
             "Start when other programs leave the machine alone, at the latest after this time")
         ->type_name("TIME");
+    verb.add_option_function<std::string>(
+            "--time-limit",
+            [&o](const std::string& text) {
+                const auto seconds = parse_duration(text);
+                if (!seconds) throw CLI::ValidationError("--time-limit", seconds.error().message);
+                if (*seconds < shortest_limit)
+                    throw CLI::ValidationError(
+                        "--time-limit",
+                        fmt::format("{}: expected at least {:.0f}s, of which {:.0f}s "
+                                    "are for ending the run and its report",
+                                    text, shortest_limit, least_for_ending));
+                o.limit_seconds =
+                    *seconds - std::max(least_for_ending, *seconds * share_for_ending);
+            },
+            "End after this time, whatever is left; the plan is made to fit, as with --budget: 55s")
+        ->type_name("TIME");
+    verb.add_flag("--keep-going", o.keep_going,
+                  "Measure all stages of a suite, though the node has failed");
     verb.add_option_function<std::string>(
             "--order",
             [&o](const std::string& text) {
@@ -298,11 +323,20 @@ void add_run(CLI::App& verb, Options& o) {
           std::tuple{"--region", &o.region, "Region of the cloud, if not detected"},
           std::tuple{"--zone", &o.zone, "Zone of the region, if not detected"}})
         verb.add_option(name, *to, help)->type_name("NAME")->check(why_no_name, "");
-    verb.add_option(
-            "--expect", o.expect,
+    verb.add_option_function<std::vector<std::string>>(
+            "--expect",
+            [&o](const std::vector<std::string>& texts) {
+                for (const auto& text : texts) {
+                    auto read = record::read_expectations(text);
+                    if (!read) throw CLI::ValidationError("--expect", read.error().message);
+                    std::ranges::move(*read, std::back_inserter(o.expect));
+                }
+            },
             "Refuse to run unless the machine has this: cores=2, gpu=8, nic=8, memory=1TiB, "
-            "channels>=12, mtu=9000, driver>=580, kernel>=6.1, ecc=on, iommu=off, ...")
-        ->type_name("KEY=VALUE")
+            "channels>=12, mtu=9000, driver>=580, kernel>=6.1, ecc=on, iommu=off, ..., or what a "
+            "file says, one in a line; in a suite with stages: FAIL")
+        ->type_name("KEY=VALUE|FILE")
+        ->delimiter(',')
         ->allow_extra_args(false);
     verb.add_option("--keep-environment", o.keep_environment,
                     "Measure with this variable as it is set here, though it may change kernels "

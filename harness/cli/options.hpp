@@ -51,6 +51,8 @@ struct Options {
     bool retry = false;
     std::optional<double> patience_seconds;
     double quiet_seconds = 0;
+    std::optional<double> limit_seconds; ///< of the run itself, without what follows
+    bool keep_going = false;
     bool planned_order = false;
     std::optional<std::int64_t> seed;
     bool raw = false;

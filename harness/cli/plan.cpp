@@ -170,6 +170,14 @@ json::Value plan_as_json(const harness::Plan& plan) {
     return document;
 }
 
+/// A plan that lasts as long as the time limit would often be cut: the estimate may be wrong by as much.
+std::optional<double> budget_of(const Options& options) {
+    constexpr double share = 0.85;
+    if (!options.limit_seconds) return options.budget_seconds;
+    const double most = *options.limit_seconds * share;
+    return std::min(options.budget_seconds.value_or(most), most);
+}
+
 std::string cases_as_table(const harness::Plan& plan) {
     const auto terminal = terminal_of(STDOUT_FILENO);
     Table table{{"CASE", "BENCHMARK", "LIBRARY", "PARAMETERS"}};
@@ -189,7 +197,7 @@ Result<harness::Interleaving> runs_of(const harness::Catalogue& catalogue, const
                                        .set = options.set,
                                        .only = options.only,
                                        .exclude = options.exclude,
-                                       .budget_seconds = options.budget_seconds,
+                                       .budget_seconds = budget_of(options),
                                        .replicas = alone ? options.replicas : options.pairs,
                                        .devices = options.devices,
                                        .together = options.together,

@@ -32,8 +32,11 @@ void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>&
     print(fmt::format("result: {}\n", outcome.file.string()));
     if (reports) print(fmt::format("report: {}\n", reports->html.string()));
     const auto missing = not_measured(outcome.run);
-    if (outcome.signal != 0)
-        print(fmt::format("Interrupted: {}the same command with --resume continues this run.\n",
+    if (lacks_part(outcome.run))
+        print("Nothing was measured: the machine is not as --expect says.\n");
+    else if (outcome.signal != 0 || outcome.out_of_time)
+        print(fmt::format("{}: {}the same command with --resume continues this run.\n",
+                          outcome.out_of_time ? "The time limit is over" : "Interrupted",
                           missing == 0 ? ""
                                        : fmt::format("{} case{} not measured; ", missing,
                                                      missing == 1 ? " was" : "s were")));
@@ -41,9 +44,22 @@ void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>&
         print("Workers could not be started: the same command with --resume tries them again.\n");
 }
 
-Result<void> check_machine(const Options& options) {
+/// Before anything is measured; a suite with stages keeps it in its record, for the verdict.
+Result<void> check_machine(const Options& options, const harness::Plan& plan) {
     if (options.expect.empty()) return {};
+    if (plan.has_stages) {
+        for (const auto& expectation : options.expect)
+            if (const auto known = record::unmet({}, expectation); !known)
+                return tl::unexpected{known.error()};
+        return {};
+    }
     return record::check_expectations(machine::inspect({.core_clock = false}), options.expect);
+}
+
+/// Not of a run that somebody ended, or whose workers could not be started.
+bool has_verdict(const harness::Outcome& outcome, ExitCode code) {
+    return (code != ExitCode::interrupted || outcome.out_of_time) &&
+           (code != ExitCode::environment || lacks_part(outcome.run));
 }
 
 } // namespace
@@ -57,7 +73,8 @@ ExitCode run(const Options& options) {
         show_plan(*made, options);
         return ExitCode::done;
     }
-    if (const auto met = check_machine(options); !met) return report(met.error());
+    if (const auto met = check_machine(options, made->runs.front().plan); !met)
+        return report(met.error());
     if (!options.quiet)
         for (const auto& note : made->notes) print_error(fmt::format("note: {}\n", note));
     const auto outcomes = [&] {
@@ -76,6 +93,9 @@ ExitCode run(const Options& options) {
                              .retry = options.retry,
                              .patience_seconds = options.patience_seconds,
                              .quiet_seconds = options.quiet_seconds,
+                             .expected = options.expect,
+                             .keep_going = options.keep_going,
+                             .limit_seconds = options.limit_seconds,
                              .planned_order = options.planned_order,
                              .seed = options.seed,
                              .keep_samples = options.raw,
@@ -90,8 +110,7 @@ ExitCode run(const Options& options) {
     show_outcome(outcome, reports, options);
     if (options.open && reports) open_in_browser(reports->html);
     const auto code = exit_code(outcome, options.fail_on);
-    if (!options.check || code == ExitCode::interrupted || code == ExitCode::environment)
-        return code;
+    if (!options.check || !has_verdict(outcome, code)) return code;
     if (!options.json) print("\n");
     const auto verdict = check_run(outcome.file, options.limits, options.language,
                                    options.json ? STDERR_FILENO : STDOUT_FILENO);

@@ -202,8 +202,16 @@ json::Value summary_json(const harness::Outcome& outcome, const FailOn& fail_on)
     return document;
 }
 
+bool lacks_part(const record::Run& run) {
+    return run.schedule && run.schedule->gates &&
+           std::ranges::any_of(run.schedule->gates->stages, [](const record::Stage& stage) {
+               return stage.end == record::StageEnd::part_missing;
+           });
+}
+
 ExitCode exit_code(const harness::Outcome& outcome, const FailOn& fail_on) {
-    auto code = outcome.signal != 0 ? ExitCode::interrupted : ExitCode::done;
+    if (lacks_part(outcome.run)) return ExitCode::environment;
+    auto code = outcome.signal != 0 || outcome.out_of_time ? ExitCode::interrupted : ExitCode::done;
     for (const auto& c : outcome.run.cases) {
         if (c.status == Status::not_started)
             code = worse(code, ExitCode::environment);

@@ -32,6 +32,8 @@ std::size_t not_measured(const record::Run& run);
 using FailOn = std::vector<std::string>;
 json::Value summary_json(const harness::Outcome& outcome, const FailOn& fail_on);
 
+/// Did the first stage find that an expected part is missing?
+bool lacks_part(const record::Run& run);
 ExitCode exit_code(const harness::Outcome& outcome, const FailOn& fail_on);
 /// Where both hold: the first of 2, 5, 1, 4, 3, 0.
 ExitCode worse(ExitCode one, ExitCode other);

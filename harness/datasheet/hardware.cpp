@@ -117,6 +117,7 @@ private:
         object.read("name", entry.name);
         object.read("names", entry.names);
         object.read("architecture", entry.architecture);
+        object.read("form_factor", entry.form_factor);
         object.read("compute_capability", entry.compute_capability);
         object.read("multiprocessors", entry.multiprocessors);
         if (object.has("clock")) {

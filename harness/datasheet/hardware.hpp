@@ -50,6 +50,7 @@ struct HardwareEntry {
     std::string name;               ///< for people: "NVIDIA H200 SXM 141GB"
     std::vector<std::string> names; ///< as drivers report it: "NVIDIA H200"
     std::string architecture;
+    std::string form_factor; ///< "SXM5", "PCIe FHFL dual-slot"
     std::string compute_capability;
     std::optional<int> multiprocessors;
     /// At which the vendor's values hold; not the highest that the driver reports.

@@ -41,6 +41,7 @@ struct PlannedCase {
     bool with_previous = false;            ///< measured at once with the case before it in the plan
     std::optional<machine::Shape> share{}; ///< of the CPUs, where others work at the same time
     std::vector<PlannedCase> loads{};      ///< work at the same time, and are not measured
+    bool is_stress = false;                ///< measured after all others
 };
 /// Its parameters and what else its identity has.
 record::NamedList parameters_of(const PlannedCase& planned);
@@ -55,6 +56,7 @@ struct Plan {
     int replicas = 3;
     Job job;                    ///< the hosts of teams; none: all on this machine
     bool fresh_workers = false; ///< a new process for each case, as interleaving needs
+    bool has_stages = false;    ///< stops where going on is pointless: see run/stages.hpp
     std::vector<PlannedCase> cases;
     std::vector<PlannedCase> not_here; ///< what was asked for and cannot run on this machine
     std::string digest;                ///< of all the above and the modules' build ids

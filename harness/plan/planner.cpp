@@ -303,6 +303,7 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
         plan.protocol = suite->protocol;
         plan.replicas = suite->replicas;
         plan.patience_seconds = suite->patience_seconds;
+        plan.has_stages = suite->has_stages;
     }
     plan.replicas = request.replicas.value_or(plan.replicas);
     plan.job = request.job;

@@ -33,6 +33,7 @@ struct Draft {
     measure::Protocol protocol;
     std::string missing{};  ///< see PlannedCase
     std::string together{}; ///< see PlanRequest
+    bool is_stress = false;
 };
 
 std::string name_of(const Draft& draft) {
@@ -223,6 +224,7 @@ Result<std::vector<Draft>> drafts_of_case(const Catalogue& catalogue, const Suit
             if (auto fits = room.take(defaults.size(), where); !fits)
                 return tl::unexpected{fits.error()};
         draft.protocol = entry.protocol;
+        draft.is_stress = entry.is_stress;
         draft.missing = missing_for(entry, request);
         draft.together = entry.together;
     }
@@ -346,7 +348,8 @@ void expand(const Draft& draft, std::vector<PlannedCase>& cases, std::set<std::s
         PlannedCase planned{.module = draft.module,
                             .benchmark = draft.benchmark,
                             .protocol = draft.protocol,
-                            .missing = draft.missing};
+                            .missing = draft.missing,
+                            .is_stress = draft.is_stress};
         if (!draft.together.empty()) planned.together = {{"together", draft.together}};
         planned.parameters.resize(parameters.size());
         std::size_t rest = number;

@@ -102,7 +102,8 @@ void read_case(const json::Object& object, SuiteCase& entry) {
     if (object.has("protocol")) read_protocol(object.object("protocol"), entry.protocol);
     read_needs(object, entry);
     read_together(object, entry);
-    object.only({"benchmark", "library", "needs", "parameters", "protocol", "together"});
+    object.read_if("stress", entry.is_stress);
+    object.only({"benchmark", "library", "needs", "parameters", "protocol", "stress", "together"});
 }
 
 std::filesystem::path suite_folder() { return layout().share / "suites"; }
@@ -177,14 +178,17 @@ Result<Suite> parse_suite(std::string_view text, std::string_view source,
             root.expected("patience_seconds", fmt::format("0 to {}", day));
         suite.patience_seconds = patience;
     }
+    root.read_if("stages", suite.has_stages);
     root.each("cases", [&](const json::Object& item) {
         auto& entry = suite.cases.emplace_back();
         entry.protocol = suite.protocol;
         read_case(item, entry);
+        if (entry.is_stress && !suite.has_stages)
+            item.expected("stress", "used in a suite with \"stages\": true");
     });
     if (suite.cases.empty()) root.expected("cases", "at least one case");
-    root.only(
-        {"schema", "name", "description", "protocol", "replicas", "patience_seconds", "cases"});
+    root.only({"schema", "name", "description", "protocol", "replicas", "patience_seconds",
+               "stages", "cases"});
     if (auto read = document.result(); !read) return tl::unexpected{read.error()};
     if (auto kept = check_frozen(suite, frozen); !kept) return tl::unexpected{kept.error()};
     return suite;

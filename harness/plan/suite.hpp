@@ -34,7 +34,8 @@ struct SuiteCase {
     std::vector<SuiteParameter> parameters; ///< those left out take all their defaults
     measure::Protocol protocol;             ///< the suite's, with the entry's changes
     std::vector<Need> needs{};
-    std::string together; ///< as in PlanRequest; in the file a number stands for cpus:N
+    std::string together;   ///< as in PlanRequest; in the file a number stands for cpus:N
+    bool is_stress = false; ///< of the last stage
 };
 
 struct Suite {
@@ -47,6 +48,7 @@ struct Suite {
     measure::Protocol protocol;
     int replicas = 3;
     std::optional<double> patience_seconds; ///< see Plan
+    bool has_stages = false;                ///< see Plan
     std::vector<SuiteCase> cases;
 };
 

@@ -2,8 +2,10 @@
 #include "process/signals.hpp"
 
 #include <sys/eventfd.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
@@ -13,7 +15,7 @@
 namespace assay::harness {
 namespace {
 
-constexpr std::array handled{SIGINT, SIGTERM, SIGHUP};
+constexpr std::array handled{SIGINT, SIGTERM, SIGHUP, SIGALRM};
 
 /// The state of the handler. Lock-free atomics only: a handler may interrupt anything.
 struct Reach {
@@ -34,14 +36,24 @@ void on_signal(int number) {
         [[maybe_unused]] const auto written = ::write(reach().descriptor, &one, sizeof one);
         return;
     }
+    if (number == SIGALRM) return; // it ends already
     // Takes effect when this handler returns: until then the signal is blocked.
     ::signal(number, SIG_DFL);
     ::raise(number);
 }
 
+void set_timer(double seconds) {
+    itimerval timer{};
+    timer.it_value.tv_sec = static_cast<time_t>(seconds);
+    timer.it_value.tv_usec =
+        static_cast<suseconds_t>((seconds - static_cast<double>(timer.it_value.tv_sec)) * 1e6);
+    ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
 } // namespace
 
-Signals::Signals() : descriptor_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
+Signals::Signals(std::optional<double> limit_seconds)
+    : descriptor_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
     reach().caught = 0;
     reach().descriptor = descriptor_;
     struct sigaction action{};
@@ -51,11 +63,15 @@ Signals::Signals() : descriptor_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
     for (std::size_t i = 0; i < handled.size(); ++i) {
         ::sigaction(handled[i], nullptr, &reach().before[i]);
         // Ignored by the caller (nohup, a background job of a shell): remains so.
-        if (reach().before[i].sa_handler != SIG_IGN) ::sigaction(handled[i], &action, nullptr);
+        if (reach().before[i].sa_handler != SIG_IGN || handled[i] == SIGALRM)
+            ::sigaction(handled[i], &action, nullptr);
     }
+    constexpr double soonest = 1e-3; // 0 would stop the timer
+    if (limit_seconds) set_timer(std::max(*limit_seconds, soonest));
 }
 
 Signals::~Signals() {
+    set_timer(0);
     for (std::size_t i = 0; i < handled.size(); ++i)
         ::sigaction(handled[i], &reach().before[i], nullptr);
     reach().descriptor = -1;

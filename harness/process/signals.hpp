@@ -5,11 +5,14 @@
 
 #pragma once
 
+#include <optional>
+
 namespace assay::harness {
 
 class Signals {
 public:
-    Signals();
+    /// `limit_seconds`: after which SIGALRM counts as such a signal; never unless given.
+    explicit Signals(std::optional<double> limit_seconds = {});
     Signals(const Signals&) = delete;
     Signals& operator=(const Signals&) = delete;
     Signals(Signals&&) = delete;

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/expectations.hpp"
 
+#include "base/file.hpp"
 #include "base/nearest.hpp"
 #include "base/quantity.hpp"
+#include "json/words.hpp"
 #include "record/format.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <iterator>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -148,6 +152,23 @@ Result<std::optional<std::string>> unmet(const Machine& machine, const std::stri
     if (meets(*fact, *wanted, at_least)) return std::optional<std::string>{};
     return fact->is_nominal ? human_bytes(static_cast<double>(fact->found))
                             : fmt::format("{}={}", key, fact->found);
+}
+
+Result<std::vector<std::string>> read_expectations(const std::string& text) {
+    if (text.find('=') != text.npos) return std::vector{text};
+    constexpr std::size_t longest_file = 1U << 16U;
+    const auto lines = read_whole(text, longest_file);
+    if (!lines)
+        return fail(fmt::format("{} is neither KEY=VALUE nor a file: {}", json::show_text(text),
+                                lines.error().message));
+    std::vector<std::string> expectations;
+    std::istringstream in{*lines};
+    for (std::string line; std::getline(in, line);) {
+        line.erase(std::min(line.find('#'), line.size()));
+        std::erase_if(line, [](unsigned char c) { return std::isspace(c) != 0; });
+        if (!line.empty()) expectations.push_back(std::move(line));
+    }
+    return expectations;
 }
 
 Result<void> check_expectations(const Machine& machine,

@@ -20,6 +20,9 @@ namespace assay::record {
 /// What the machine has where that is not as expected: "gpu=7". A wrong key or value is a usage error.
 Result<std::optional<std::string>> unmet(const Machine& machine, const std::string& expectation);
 
+/// One expectation as it is, or those of a file: one in each line, # begins a comment.
+Result<std::vector<std::string>> read_expectations(const std::string& text);
+
 /// All of them; a machine that differs is an environment error, with the actual value.
 Result<void> check_expectations(const Machine& machine,
                                 const std::vector<std::string>& expectations);

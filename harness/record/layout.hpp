@@ -271,11 +271,26 @@ void each_field(Visit&& visit, Maybe<LeftOut> auto& left_out) {
 }
 
 template <class Visit>
+void each_field(Visit&& visit, Maybe<Stage> auto& stage) {
+    visit("name", stage.name);
+    visit("end", stage.end);
+    visit("seconds", stage.seconds);
+}
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Gates> auto& gates) {
+    visit("expected", gates.expected);
+    visit("time_limit_seconds", gates.time_limit_seconds);
+    visit("stages", gates.stages);
+}
+
+template <class Visit>
 void each_field(Visit&& visit, Maybe<Schedule> auto& schedule) {
     visit("seed", schedule.seed);
     visit("patience_seconds", schedule.patience_seconds);
     visit("spent_seconds", schedule.spent_seconds);
     visit("always_busy", schedule.always_busy);
+    visit("gates", schedule.gates);
 }
 
 /// The keys of `run`; the machine and the cases are beside it.
@@ -320,6 +335,8 @@ template <>
 inline constexpr bool is_sparse<std::optional<record::Spread>> = true;
 template <>
 inline constexpr bool is_sparse<std::optional<record::Schedule>> = true;
+template <>
+inline constexpr bool is_sparse<std::optional<record::Gates>> = true;
 template <>
 inline constexpr bool is_sparse<record::ReasonCode> = true;
 template <>

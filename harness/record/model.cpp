@@ -42,6 +42,9 @@ constexpr Names<25> reason_names{"none",
                                  "disturbed",
                                  "two_levels",
                                  "above_bound"};
+constexpr Names<4> stage_names{"sanity", "validation", "performance", "stress"};
+constexpr Names<6> stage_end_names{"done",        "part_missing", "wrong_result",
+                                   "out_of_time", "interrupted",  "not_begun"};
 constexpr Names<20> disturbance_names{"other",
                                       "foreign_cpu",
                                       "steal",
@@ -87,6 +90,16 @@ bool from_text(std::string_view text, Status& out) { return find_value(status_na
 std::string_view expected_text(Status /*status*/) {
     return "the status of a case (ok, unstable, ...)";
 }
+
+std::string_view to_string(StageName name) { return name_of(stage_names, name); }
+bool from_text(std::string_view text, StageName& out) { return find_value(stage_names, text, out); }
+std::string_view expected_text(StageName /*name*/) { return "the name of a stage"; }
+
+std::string_view to_string(StageEnd end) { return name_of(stage_end_names, end); }
+bool from_text(std::string_view text, StageEnd& out) {
+    return find_value(stage_end_names, text, out);
+}
+std::string_view expected_text(StageEnd /*end*/) { return "how a stage ended"; }
 
 std::string_view to_string(ReasonCode code) { return name_of(reason_names, code); }
 bool from_text(std::string_view text, ReasonCode& out) {

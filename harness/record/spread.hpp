@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace assay::record {
 
@@ -31,6 +33,40 @@ struct Spread {
     bool operator==(const Spread&) const = default;
 };
 
+/// Parts of an acceptance run, in this order.
+enum class StageName : std::uint8_t { sanity, validation, performance, stress };
+std::string_view to_string(StageName name);
+bool from_text(std::string_view text, StageName& out);
+std::string_view expected_text(StageName name);
+
+/// How a stage ended; after part_missing and wrong_result measuring on is pointless.
+enum class StageEnd : std::uint8_t {
+    done,
+    part_missing,
+    wrong_result,
+    out_of_time,
+    interrupted,
+    not_begun
+};
+std::string_view to_string(StageEnd end);
+bool from_text(std::string_view text, StageEnd& out);
+std::string_view expected_text(StageEnd end);
+
+struct Stage {
+    StageName name = StageName::performance;
+    StageEnd end = StageEnd::not_begun;
+    double seconds = 0;
+    bool operator==(const Stage&) const = default;
+};
+
+/// For what a run stops early.
+struct Gates {
+    std::vector<std::string> expected;        ///< of the machine (--expect)
+    std::optional<double> time_limit_seconds; ///< of the whole run
+    std::vector<Stage> stages;                ///< none where the suite has none
+    bool operator==(const Gates&) const = default;
+};
+
 /// In which order cases were measured, and what was done about disturbances.
 struct Schedule {
     std::optional<std::int64_t>
@@ -38,6 +74,7 @@ struct Schedule {
     double patience_seconds = 0; ///< for measuring disturbed replicas again
     double spent_seconds = 0;    ///< of it, waiting included
     bool always_busy = false;    ///< the load had no pauses: nothing was measured again
+    std::optional<Gates> gates;  ///< absent where there was nothing to stop for
     bool operator==(const Schedule&) const = default;
 };
 

@@ -24,6 +24,9 @@ public:
     void begin(std::size_t index); ///< a step of this case
     void end(std::size_t index);
 
+    /// Expected duration of a step of this case.
+    double seconds_of(std::size_t index) const { return cases_[index].seconds; }
+
     struct Estimate {
         std::size_t steps_done = 0; ///< finished, or not to be measured
         std::size_t steps_total = 0;

@@ -41,9 +41,13 @@ struct RunOptions {
         patience_seconds; ///< for measuring disturbed replicas again; absent: the plan's
     double quiet_seconds =
         0; ///< how long to wait before the start for a machine without other load
-    bool planned_order = false;       ///< cases in the order of the plan, not shuffled
-    std::optional<std::int64_t> seed; ///< of the shuffled order; absent: random
-    bool keep_samples = false;        ///< --raw: every batch into a sidecar
+    std::vector<std::string>
+        expected{};          ///< of the machine; recorded, and the gate of a plan with stages
+    bool keep_going = false; ///< all stages, whatever they show
+    std::optional<double> limit_seconds; ///< of the whole run
+    bool planned_order = false;          ///< cases in the order of the plan, not shuffled
+    std::optional<std::int64_t> seed;    ///< of the shuffled order; absent: random
+    bool keep_samples = false;           ///< --raw: every batch into a sidecar
     bool record_hostname = false;
     machine::SerialOptions serials{};
     std::filesystem::path program;    ///< answers `program worker`; empty: this program

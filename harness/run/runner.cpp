@@ -14,6 +14,7 @@
 #include "run/quiet.hpp"
 #include "run/redaction.hpp"
 #include "run/run_folder.hpp"
+#include "run/stages.hpp"
 #include "telemetry/errors.hpp"
 #include "telemetry/window.hpp"
 
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <deque>
 #include <iterator>
 #include <optional>
@@ -93,7 +95,8 @@ public:
     Runner(const std::vector<PlannedRun>& wanted, const RunOptions& options, Observer& observer)
         : wanted_{wanted}, cases_{wanted_[0].plan.cases.size()},
           replicas_{wanted_[0].plan.replicas}, options_{options}, observer_{observer},
-          redaction_{find_secrets(wanted, options)}, forecast_{steps_of(wanted_), replicas_},
+          redaction_{find_secrets(wanted, options)}, signals_{options.limit_seconds},
+          start_{telemetry::steady_seconds()}, forecast_{steps_of(wanted_), replicas_},
           told_(cases_, false) {}
 
     Result<std::vector<Outcome>> run();
@@ -105,7 +108,11 @@ private:
     Result<void> open();
     Result<void> open_runs(const record::Machine& machine);
     void drop_half_pairs();
-    Result<void> measure_all();
+    Result<void> measure_stages();
+    Result<void> measure_rounds(const Rounds& rounds);
+    record::StageEnd end_of_stage(const Rounds& rounds) const;
+    void stop(record::StageEnd end);
+    bool fits(std::size_t step) const;
     Result<void> measure_again();
     Result<void> measure_one(ActiveRun& active);
     void wait_before_start();
@@ -125,6 +132,7 @@ private:
     Observer& observer_;
     Redaction redaction_;
     Signals signals_;
+    double start_; ///< steady seconds
     std::optional<Governors> governors_;
     std::optional<telemetry::ErrorWatch> errors_;
     std::deque<ActiveRun> runs_;
@@ -134,6 +142,9 @@ private:
     int replica_ = 0;
     std::string phase_;
     record::Schedule schedule_;
+    record::Machine machine_;
+    bool out_of_time_ = false;
+    bool stopped_ = false;     ///< by a stage
     std::size_t measured_ = 0; ///< planned replicas, since the run was (re)started
     std::vector<bool> told_;   ///< cases whose end the observer knows
 };
@@ -148,8 +159,8 @@ Result<std::vector<Outcome>> Runner::run() {
     if (auto opened = open(); !opened) return tl::unexpected{opened.error()};
     for (auto& active : runs_) active.ask_modules([this] { return signals_.caught() != 0; });
     wait_before_start();
-    auto measured = measure_all();
-    if (measured) measured = measure_again();
+    auto measured = measure_stages();
+    if (measured && !stopped_) measured = measure_again();
     for (auto& active : runs_) active.dismiss();
     governors_.reset();
     if (!measured) return tl::unexpected{measured.error()};
@@ -182,10 +193,11 @@ void Runner::clean_up() {
 Result<void> Runner::open() {
     clean_up();
     if (auto taken = take_governors(); !taken) return taken;
-    const auto machine = find_machine(options_);
+    auto machine = find_machine(options_);
     if (!machine) return tl::unexpected{machine.error()};
-    if (auto opened = open_runs(*machine); !opened) return opened;
-    errors_.emplace(*machine);
+    machine_ = std::move(*machine);
+    if (auto opened = open_runs(machine_); !opened) return opened;
+    errors_.emplace(machine_);
     drop_half_pairs();
     for (std::size_t index = 0; index < cases_; ++index)
         told_[index] = !wants_another(sides(index)) &&
@@ -258,20 +270,85 @@ void Runner::wait_before_start() {
                                    options_.quiet_seconds));
 }
 
+Result<void> Runner::measure_stages() {
+    using record::StageEnd;
+    schedule_.seed = runs_.front().folder().header.seed;
+    const auto& plan = wanted_.front().plan;
+    const auto all = rounds_of(plan);
+    const auto now = telemetry::steady_seconds;
+    if (plan.has_stages || !options_.expected.empty() || options_.limit_seconds)
+        schedule_.gates = record::Gates{.expected = options_.expected,
+                                        .time_limit_seconds = options_.limit_seconds,
+                                        .stages = {}};
+    if (!plan.has_stages) return measure_rounds(all.front());
+    auto& stages = schedule_.gates->stages;
+    stages.push_back({.name = record::StageName::sanity,
+                      .end = sanity_of(machine_, options_.expected),
+                      .seconds = now() - start_});
+    for (const auto& rounds : all) stages.push_back({.name = rounds.stage});
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (stages[i].end != StageEnd::done && !options_.keep_going) {
+            stop(stages[i].end);
+            break;
+        }
+        const double begun = now();
+        if (auto done = measure_rounds(all[i]); !done) return done;
+        stages[i + 1].seconds = now() - begun;
+        stages[i + 1].end = end_of_stage(all[i]);
+    }
+    return {};
+}
+
+record::StageEnd Runner::end_of_stage(const Rounds& rounds) const {
+    if (signals_.caught() != 0 && !out_of_time_) return record::StageEnd::interrupted;
+    std::vector<const record::Case*> cases;
+    for (std::size_t index = 0; index < cases_; ++index)
+        if (rounds.has(wanted_.front().plan.cases[index]))
+            std::ranges::copy(sides(index), std::back_inserter(cases));
+    const auto end = end_of(cases);
+    return end == record::StageEnd::done && out_of_time_ ? record::StageEnd::out_of_time : end;
+}
+
+/// The run ends here; without a note where it ends for a reason that is told anyway.
+void Runner::stop(record::StageEnd end) {
+    stopped_ = true;
+    std::vector<const record::Case*> cases;
+    for (std::size_t index = 0; index < cases_; ++index)
+        std::ranges::copy(sides(index), std::back_inserter(cases));
+    if (const auto why = why_stopped(end, cases, machine_, options_.expected); !why.empty())
+        observer_.note(why + " (--keep-going measures everything)");
+    for (std::size_t index = 0; index < cases_; ++index) tell_finished(index);
+}
+
+/// Into the time limit, by what this case took before.
+bool Runner::fits(std::size_t step) const {
+    return !options_.limit_seconds ||
+           telemetry::steady_seconds() - start_ + forecast_.seconds_of(step) <=
+               *options_.limit_seconds;
+}
+
 /// Replicas are the outer loop, cases the inner one: the replicas of a case are spread over the run, so that
 /// changes of the machine in between show in its interval. A replica is a process: the worker of the
 /// previous replica must not continue, even for a single case. Variants are innermost: drift
 /// affects both sides of a pair.
-Result<void> Runner::measure_all() {
-    schedule_.seed = runs_.front().folder().header.seed;
-    for (replica_ = 0; replica_ < replicas_; ++replica_) {
+Result<void> Runner::measure_rounds(const Rounds& rounds) {
+    const auto& plan = wanted_.front().plan;
+    for (replica_ = rounds.first; replica_ < rounds.last; ++replica_) {
         for (auto& active : runs_) active.dismiss();
-        for (const auto index : order_of(wanted_.front().plan, schedule_.seed, replica_)) {
+        for (const auto index : order_of(plan, schedule_.seed, replica_)) {
+            if (plan.has_stages && !rounds.has(plan.cases[index])) continue;
             present_ = index;
             for (const auto turn : order_of_turns(replica_, runs_.size())) {
                 turn_ = turn;
-                if (signals_.caught() != 0) return {};
+                if (signals_.caught() != 0) {
+                    out_of_time_ |= signals_.caught() == SIGALRM;
+                    return {};
+                }
                 if (!runs_[turn].is_open(present_, replica_)) continue;
+                if (!fits(step_of(turn_, present_))) {
+                    out_of_time_ = true;
+                    continue;
+                }
                 if (auto done = measure_one(runs_[turn]); !done) return done;
                 ++measured_;
             }
@@ -295,7 +372,10 @@ Result<void> Runner::measure_again() {
     constexpr double longest_wait = 20;
     const double started = telemetry::steady_seconds();
     const auto left = [&] {
-        return schedule_.patience_seconds - (telemetry::steady_seconds() - started);
+        const double now = telemetry::steady_seconds();
+        const double patience = schedule_.patience_seconds - (now - started);
+        return options_.limit_seconds ? std::min(patience, *options_.limit_seconds - (now - start_))
+                                      : patience;
     };
     bool go_on = !schedule_.always_busy;
     bool tried = false;
@@ -376,10 +456,12 @@ Result<std::vector<Outcome>> Runner::finish() {
     const int signal = signals_.caught();
     const auto errors = errors_->counters();
     for (auto& active : runs_) {
-        auto run = active.finish(signal != 0, errors, schedule_);
+        auto run = active.finish(signal != 0 || out_of_time_ || stopped_, errors, schedule_);
         if (!run) return tl::unexpected{run.error()};
-        outcomes.push_back(
-            {.run = std::move(*run), .file = active.folder().path / "run.json", .signal = signal});
+        outcomes.push_back({.run = std::move(*run),
+                            .file = active.folder().path / "run.json",
+                            .signal = signal == SIGALRM ? 0 : signal,
+                            .out_of_time = out_of_time_});
     }
     return outcomes;
 }

@@ -41,6 +41,7 @@ struct Outcome {
     record::Run run;
     std::filesystem::path file; ///< the run.json written
     int signal = 0;             ///< that stopped it; 0: none
+    bool out_of_time = false;   ///< something was not measured because of the limit
 };
 
 /// Fails when nothing could be measured at all (folder not writable, ...). A failure of a benchmark

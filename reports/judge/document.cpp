@@ -219,6 +219,7 @@ private:
                  .blocks = {Paragraph{.text = say_count<text::judge::repaired>(
                                           node.before_repair, plain(node.repair, 100))}},
                  .heading = false});
+        add_stages(document, node);
         for (std::size_t stage = 0; stage < stages; ++stage) {
             std::vector<const Check*> checks;
             for (const auto& check : node.checks)
@@ -235,6 +236,27 @@ private:
             document.sections.push_back(std::move(section));
         }
         add_siblings(document, node);
+    }
+
+    /// Of the newest run: how far it came.
+    void add_stages(Document& document, const Node& node) const {
+        if (node.runs.empty()) return;
+        const auto& gates = judgement_.collection.runs[node.runs.back()].gates;
+        if (!gates || gates->stages.empty()) return;
+        Facts facts;
+        for (const auto& stage : gates->stages) {
+            const bool is_good = stage.end == record::StageEnd::done;
+            facts.facts.push_back(
+                {.name = std::string{find_text("stage", to_string(stage.name)).value_or("")},
+                 .text = std::string{find_text("stage_end", to_string(stage.end)).value_or("")},
+                 .key = std::string{to_string(stage.name)},
+                 .detail =
+                     stage.end == record::StageEnd::not_begun ? "" : human(stage.seconds, "s"),
+                 .tone = is_good ? Tone::plain : Tone::weak});
+        }
+        document.sections.push_back({.title = say<text::judge::stages>(),
+                                     .question = say<text::judge::stages_question>(),
+                                     .blocks = {std::move(facts)}});
     }
 
     Table table_of(const std::vector<const Check*>& checks, bool values) const {
@@ -266,6 +288,10 @@ private:
         return table;
     }
 
+    const Limit* limit_of(const Check& check) const {
+        return check.limit ? &judgement_.limits.limits[*check.limit] : nullptr;
+    }
+
     Row row_of(const Check& check, bool values) const {
         Row row{.cells = {{.text = name_of(judgement_, check)}, outcome_cell(check.outcome)},
                 .tags = {.outcomes = {std::string{to_string(check.outcome)}}}};
@@ -274,6 +300,9 @@ private:
             const auto& series = judgement_.collection.series[*check.series];
             row.tags.family = family_of(series.benchmark);
             row.tags.libraries = {plain(series.library, 60)};
+            // One limit may be for many cases.
+            if (const auto* limit = limit_of(check); limit != nullptr && !limit->title.empty())
+                cells.front().detail = plain(case_name(series.benchmark, series.parameters), 200);
         }
         if (values) {
             cells.push_back(value_cell(check));

@@ -72,6 +72,7 @@ struct ErrorRates {
 struct Limit {
     std::string id; ///< a later layer replaces the limit of the same id
     std::string title;
+    std::string title_zh;
     LimitKind kind = LimitKind::spec;
     Selector machine;
     Selector cases;     ///< key `case`
@@ -173,6 +174,7 @@ template <class Visit>
 void each_field(Visit&& visit, Maybe<Limit> auto& limit) {
     visit("id", limit.id);
     visit("title", limit.title);
+    visit("title_zh", limit.title_zh);
     visit("kind", limit.kind);
     visit("machine", limit.machine);
     visit("case", limit.cases);

@@ -2,6 +2,8 @@
 
 #include "judge/match.hpp"
 
+#include "datasheet/hardware.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,6 +42,13 @@ std::string pci_of(const record::Machine& machine, const record::Device& device)
     return fmt::format("{}:{}", bare(found->vendor_id), bare(found->device_id));
 }
 
+/// By the data sheet of its name; no driver reports it.
+std::string form_factor_of(const record::Machine& /*machine*/, const record::Device& device) {
+    static const auto hardware = datasheet::read_hardware();
+    const auto* const entry = hardware ? datasheet::find_hardware(*hardware, device) : nullptr;
+    return entry == nullptr ? std::string{} : entry->form_factor;
+}
+
 constexpr std::array machine_table{
     MachineKey{"devices",
                [](const record::Machine& m) { return std::to_string(m.devices.size()); }},
@@ -55,6 +64,7 @@ constexpr std::array device_table{
     DeviceKey{"device",
               [](const record::Machine&, const record::Device& device) { return device.name; }},
     DeviceKey{"pci", &pci_of},
+    DeviceKey{"form_factor", &form_factor_of},
     DeviceKey{"power_limit",
               [](const record::Machine&, const record::Device& device) {
                   return device.power_limit_watts ? fmt::format("{:g}", *device.power_limit_watts)

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -122,14 +123,19 @@ void NodeJudge::operator()(Node& node, const std::vector<std::size_t>& first) co
 }
 
 void NodeJudge::check_parts(Context& context) const {
-    for (const auto& [selector, expected] : limits_.expect) {
-        if (!is_for(selector, context.machine)) continue;
-        for (const auto& text : expected) {
-            const auto found = record::unmet(context.machine, text);
-            if (!found) continue; // judge() has refused it
-            auto& check = context.add(*found ? Cause::part_missing : Cause::none, "expect:" + text);
-            check.detail = found->value_or("");
-        }
+    std::set<std::string> expected;
+    for (const auto& [selector, texts] : limits_.expect)
+        if (is_for(selector, context.machine)) expected.insert(texts.begin(), texts.end());
+    for (const auto run : context.node.runs)
+        if (const auto& gates = collection_.runs[run].gates)
+            expected.insert(gates->expected.begin(), gates->expected.end());
+    for (const auto& text : expected) {
+        const auto found = record::unmet(context.machine, text);
+        // judge() has refused unknown ones of limits; those of a run may be of a later version.
+        const auto cause = !found   ? Cause::not_measured
+                           : *found ? Cause::part_missing
+                                    : Cause::none;
+        context.add(cause, "expect:" + text).detail = found ? found->value_or("") : "";
     }
     bool names_mode = false;
     for (std::size_t i = 0; i < limits_.limits.size(); ++i)

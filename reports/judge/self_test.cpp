@@ -32,6 +32,8 @@ constexpr std::string_view limits_text = R"({
       "metric": "flop_rate", "at_least": 0.7, "share_of": "datasheet", "source": "made up" },
     { "id": "gemm.siblings", "kind": "fleet", "case": { "benchmark": "gemm.square", "place": "cuda*" },
       "at_least": 0.95, "share_of": "siblings", "source": "made up" },
+    { "id": "gemm.together", "kind": "spec", "case": { "benchmark": "gemm.square", "together": "devices:8" },
+      "metric": "together_to_alone", "unit": "1", "at_least": 0.95, "source": "made up" },
     { "id": "copy", "kind": "contract", "case": { "benchmark": "transfer.copy", "place": "cuda*" },
       "metric": "bandwidth", "unit": "B/s", "at_least": 5e10, "source": "made up" },
     { "id": "memory", "kind": "fleet", "case": { "benchmark": "memory.stream", "place": "host" },
@@ -119,6 +121,19 @@ record::Case& of(record::Run& run, std::string_view benchmark, int device = 0) {
     return run.cases.front();
 }
 
+/// A case of all devices at once; its values compared with the same case alone.
+record::Case together(record::Case c, double to_alone) {
+    c.parameters.push_back({"together", fmt::format("devices:{}", devices)});
+    slow_down(c, 1 / to_alone);
+    c.metrics.push_back({.name = "together_to_alone",
+                         .unit = "1",
+                         .higher_is_better = true,
+                         .value = to_alone,
+                         .interval_scope = record::IntervalScope::between_replicas});
+    for (auto& replica : c.replicas) replica.extra = {{"together_to_alone", to_alone}};
+    return c;
+}
+
 void disturb(record::Case& c, record::DisturbanceCode code, record::Values values = {}) {
     record::disturb(c.telemetry, code, std::move(values), source);
 }
@@ -168,6 +183,12 @@ std::vector<Fault> faults() {
         {"device not measured", open, Cause::not_measured,
          [](Run& run) {
              std::erase_if(run.cases, [](const auto& c) { return c.place.index == devices - 1; });
+         }},
+        {"all devices slower together than alone", bad, Cause::below_limit,
+         [](Run& run) {
+             for (auto& c : run.cases)
+                 if (record::find(c.parameters, "together") != nullptr)
+                     c = together(made_case(gemm, c.place, gemm.seconds), 0.9);
          }},
         {"throttles when all work", bad, Cause::overheated,
          [](Run& run) {
@@ -278,6 +299,7 @@ record::Run healthy_node() {
         const record::Place place{.kind = "cuda", .uuid = fmt::format("GPU-{}", i), .index = i};
         // Devices differ a little, as real ones do.
         run.cases.push_back(made_case(gemm, place, gemm.seconds * (1 + (0.001 * i))));
+        run.cases.push_back(together(run.cases.back(), 0.99));
         run.cases.push_back(made_case(copy, place, copy.seconds));
     }
     run.cases.push_back(made_case(stream, {.kind = "host"}, stream.seconds));

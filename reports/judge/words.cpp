@@ -83,6 +83,10 @@ std::string missing_of(const Judgement& judgement) {
 
 } // namespace
 
+const std::string& title_of(const Limit& limit) {
+    return language_in_use() == Language::zh && !limit.title_zh.empty() ? limit.title_zh
+                                                                        : limit.title;
+}
 std::string outcome_in_words(Outcome outcome) {
     return std::string{find_text("judge_outcome", to_string(outcome)).value_or("")};
 }
@@ -146,7 +150,7 @@ std::string name_of(const Judgement& judgement, const Node& node) {
 std::string case_of(const Judgement& judgement, const Check& check) {
     if (is_called_by_cause(check)) return capitalised(cause_in_words(real_cause(check)));
     if (const auto* limit = limit_of(judgement, check); limit != nullptr && !limit->title.empty())
-        return plain(limit->title, 200);
+        return plain(title_of(*limit), 200);
     if (const auto* series = series_of(judgement, check); series != nullptr)
         return plain(case_name(series->benchmark, series->parameters), 200);
     const auto colon = check.limit ? check.id.npos : check.id.find(':');

@@ -15,6 +15,8 @@
 
 namespace assay::report {
 
+/// Of a limit, in the language in use; empty where it has none.
+const std::string& title_of(const Limit& limit);
 std::string outcome_in_words(Outcome outcome);
 /// "below the limit"
 std::string cause_in_words(Cause cause);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "judge/words.hpp"
 #include "language/language.hpp"
 #include "limits/effective.hpp"
 #include "record/format.hpp"
@@ -93,7 +94,7 @@ Table limits_of(const Effective& effective) {
                    .unit = own.low ? own.unit : limit.unit};
         if (!effective.machine.empty()) bound.detail = resolved_in_words(own);
         table.rows.push_back(
-            {.cells = {{.text = plain(limit.title.empty() ? limit.id : limit.title),
+            {.cells = {{.text = plain(limit.title.empty() ? limit.id : title_of(limit)),
                         .tone = own.expired ? Tone::weak : Tone::plain,
                         .notes = {what_for(limit), origin_of(own)}},
                        std::move(bound),

@@ -92,6 +92,7 @@ struct RunInfo {
     std::optional<double> core_clock_hz;
     std::uint32_t machine = 0; ///< index into Collection::machines
     std::optional<record::Pairing> pairing;
+    std::optional<record::Gates> gates;
 };
 
 /// A file, or a case, that takes no part, and why.

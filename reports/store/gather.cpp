@@ -51,6 +51,9 @@ record::Case plain_case(record::Case c) {
     run = plain(std::move(run));
     return std::move(run.cases.front());
 }
+std::optional<record::Gates> plain_gates(const record::Schedule& schedule) {
+    return plain(record::Run{.schedule = schedule}).schedule->gates;
+}
 std::vector<record::ErrorCounter> plain_counters(std::vector<record::ErrorCounter> counters) {
     if (counters.empty()) return counters;
     return plain(record::Run{.error_counters = std::move(counters)}).error_counters;
@@ -236,22 +239,24 @@ private:
         const Pools& pools = batches_[entry.batch].pools;
         const auto number = static_cast<std::uint32_t>(all_.runs.size());
         if (digest.run.pairing) make_plain(*digest.run.pairing);
-        all_.runs.push_back({.label = std::move(candidate.label),
-                             .file = std::move(candidate.file),
-                             .id = digest.run.id,
-                             .suite = std::move(digest.run.suite),
-                             .started = std::move(digest.run.started),
-                             .ended = std::move(digest.run.ended),
-                             .started_seconds = entry.started,
-                             .status = std::move(digest.run.status),
-                             .version = std::move(digest.run.version),
-                             .digest = std::move(digest.run.digest),
-                             .campaign = std::move(digest.run.campaign),
-                             .tags = plain_list(std::move(digest.run.tags)),
-                             .error_counters = plain_counters(std::move(digest.run.error_counters)),
-                             .core_clock_hz = figure(digest.core_clock_hz),
-                             .machine = machines_(entry.batch, pools.machines, digest.machine),
-                             .pairing = std::move(digest.run.pairing)});
+        all_.runs.push_back(
+            {.label = std::move(candidate.label),
+             .file = std::move(candidate.file),
+             .id = digest.run.id,
+             .suite = std::move(digest.run.suite),
+             .started = std::move(digest.run.started),
+             .ended = std::move(digest.run.ended),
+             .started_seconds = entry.started,
+             .status = std::move(digest.run.status),
+             .version = std::move(digest.run.version),
+             .digest = std::move(digest.run.digest),
+             .campaign = std::move(digest.run.campaign),
+             .tags = plain_list(std::move(digest.run.tags)),
+             .error_counters = plain_counters(std::move(digest.run.error_counters)),
+             .core_clock_hz = figure(digest.core_clock_hz),
+             .machine = machines_(entry.batch, pools.machines, digest.machine),
+             .pairing = std::move(digest.run.pairing),
+             .gates = digest.run.schedule ? plain_gates(*digest.run.schedule) : std::nullopt});
         for (auto& c : digest.cases) {
             const auto series = series_(entry.batch, pools.series, c.series);
             const auto settings = settings_(entry.batch, pools.settings, c.settings);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -432,6 +433,44 @@ TEST(Cli, ARunMayEndWithAVerdict) {
     EXPECT_EQ(outcome.code, 1) << outcome.error;
     EXPECT_THAT(outcome.output, HasSubstr("FAIL: "));
     EXPECT_EQ(files_named(folder, "run.json").size(), 1U);
+}
+
+TEST(Cli, AStagedRunStopsAtAMissingPart) {
+    const Folder folder;
+    const auto suite = folder.write("suite.json", R"({"schema": "assay.suite/1", "name": "s",
+        "description": "d", "stages": true, "replicas": 1, "cases": [{"benchmark": "peak.fma",
+        "parameters": {"threads": "one", "precision": "fp64"}}]})");
+    std::vector<std::string> arguments{"run", suite, "--expect", "gpu=64", "--out", folder.path()};
+    const auto alone = run(arguments);
+    EXPECT_EQ(alone.code, 4) << alone.error;
+    EXPECT_THAT(alone.error, HasSubstr("gpu=0 (expected gpu=64)"));
+    arguments.emplace_back("--check");
+    const auto judged = run(arguments);
+    EXPECT_EQ(judged.code, 1) << judged.error;
+    EXPECT_THAT(judged.output, HasSubstr("FAIL: "));
+    EXPECT_EQ(files_named(folder, "run.json").size(), 2U);
+    arguments[3] = "gpus=64";
+    EXPECT_EQ(run(arguments).code, 2);
+    const auto golden = folder.write("golden.txt", "# a node of ours\ncores >= 1, # and\ngpu=64\n");
+    arguments[3] = golden;
+    EXPECT_EQ(run(arguments).code, 2) << "a comma is of the command line";
+    folder.write("golden.txt", "cores >= 1 # and\n\ngpu = 64");
+    const auto by_file = run(arguments);
+    EXPECT_EQ(by_file.code, 1) << by_file.error;
+    EXPECT_THAT(by_file.error, HasSubstr("gpu=0 (expected gpu=64)"));
+    expect_refusal(run({"run", "quick", "--expect", "absent.txt"}), 2, {"--expect", "absent.txt"});
+}
+
+TEST(Cli, ATimeLimitIsKept) {
+    const Folder folder;
+    expect_refusal(run({"run", "quick", "--time-limit", "2s"}), 2, {"--time-limit", "5s"});
+    const auto started = std::chrono::steady_clock::now();
+    const auto outcome =
+        run({"run", "quick", "--time-limit", "5s", "--check", "--out", folder.path()});
+    EXPECT_EQ(outcome.code, 3) << outcome.error;
+    EXPECT_THAT(outcome.output, AllOf(HasSubstr("The time limit is over"), HasSubstr("--resume"),
+                                      HasSubstr("INCONCLUSIVE")));
+    EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds{60});
 }
 
 TEST(Cli, ARunLeavesResultAndSummary) {

@@ -67,7 +67,7 @@ const std::map<std::string, Names> allowed{
     {"reports/history",
      {"base", "json", "record", "stats", "language", "document", "report", "store"}},
     {"reports/judge",
-     {"population", "base", "json", "record", "stats", "language", "document", "report", "store"}},
+     {"population", "base", "json", "datasheet", "record", "stats", "language", "document", "report", "store"}},
     {"reports/limits",
      {"population", "base", "json", "datasheet", "record", "stats", "language", "document",
       "report", "store", "judge"}},

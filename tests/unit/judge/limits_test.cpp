@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "base/file.hpp"
 #include "judge/limits.hpp"
+#include "judge/match.hpp"
+#include "judge/words.hpp"
+#include "language/language.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -88,6 +92,30 @@ TEST(Limits, AreLayered) {
     EXPECT_FALSE(
         layered({with({{.id = "c", .share_of = "limit:d"}, {.id = "d", .share_of = "limit:c"}})}));
     EXPECT_FALSE(layered({with({{.id = "gemm"}}, {{.limit = "gem"}})}));
+}
+
+TEST(Limits, HaveTitlesInBothLanguages) {
+    Limit limit{.id = "x", .title = "Memory", .title_zh = "内存"};
+    EXPECT_EQ(title_of(limit), "Memory");
+    use_language(Language::zh);
+    EXPECT_EQ(title_of(limit), "内存");
+    limit.title_zh.clear();
+    EXPECT_EQ(title_of(limit), "Memory");
+    use_language(Language::en);
+    const auto spec = read_limits(layout().share / "limits" / "spec.json");
+    ASSERT_TRUE(spec) << spec.error().message;
+    for (const auto& one : spec->limits) EXPECT_NE(one.title.empty(), !one.title_zh.empty());
+}
+
+TEST(Limits, AreForAFormFactorByTheDataSheet) {
+    record::Machine machine;
+    machine.devices = {{.kind = "cuda", .name = "NVIDIA H100 80GB HBM3"}};
+    EXPECT_TRUE(is_for(Selector{{"form_factor", "SXM*"}}, machine));
+    EXPECT_FALSE(is_for(Selector{{"form_factor", "PCIe*"}}, machine));
+    machine.devices[0].name = "NVIDIA H100 PCIe";
+    EXPECT_TRUE(is_for(Selector{{"form_factor", "PCIe*"}}, machine));
+    machine.devices[0].name = "of tomorrow";
+    EXPECT_FALSE(is_for(Selector{{"form_factor", "*?"}}, machine)) << "unknown is none";
 }
 
 TEST(Limits, PatternsHaveAlternatives) {

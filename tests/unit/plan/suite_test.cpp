@@ -45,6 +45,7 @@ bool is_for(const json::Value& limit, const json::Value& entry) {
     const auto& own = entry.value("parameters", json::Value::object());
     for (const auto& [key, pattern] : limit.items()) {
         if (key == "place") continue;
+        if (key == "together" && !entry.contains(key)) return false;
         const auto& found = entry.contains(key) ? entry[key] : own.value(key, json::Value{});
         if (found.is_null()) continue; // all of its defaults
         const auto words = [](const json::Value& value) {
@@ -55,7 +56,8 @@ bool is_for(const json::Value& limit, const json::Value& entry) {
         bool any = false;
         for (std::string one; std::getline(alternatives, one, '|');)
             for (const auto& value : list) {
-                const auto text = words(value) == "1GiB" ? "1073741824" : words(value);
+                auto text = words(value) == "1GiB" ? "1073741824" : words(value);
+                if (key == "together") text += ":2"; // of a machine with two
                 any = any || fnmatch(one.c_str(), text.c_str(), 0) == 0;
             }
         if (!any) return false;
@@ -154,6 +156,12 @@ INSTANTIATE_TEST_SUITE_P(
             R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b","together":[2]}]})",
             "together"},
         Mistake{
+            R"({"schema":"assay.suite/1","name":"x","description":"y","stages":1,"cases":[{"benchmark":"a.b"}]})",
+            "stages"},
+        Mistake{
+            R"({"schema":"assay.suite/1","name":"x","description":"y","stages":true,"cases":[{"benchmark":"a.b","stress":"yes"}]})",
+            "stress"},
+        Mistake{
             R"({"schema":"assay.suite/1","name":"x","description":"y","cases":[{"benchmark":"a.b","paramters":{}}]})",
             "parameters"}));
 
@@ -167,6 +175,22 @@ TEST(Suite, BudgetsThatContradictEachOtherAreRefused) {
         harness::read_suite(folder.write("s.json", whole(R"(,"protocol":{"limit_seconds":5})")));
     ASSERT_FALSE(limit);
     EXPECT_THAT(limit.error().message, HasSubstr("limit_seconds"));
+}
+
+TEST(Suite, OnlyOneWithStagesHasCasesOfStress) {
+    const std::string text =
+        R"({"schema":"assay.suite/1","name":"x","description":"y",%"cases":[{"benchmark":"a.b","stress":true}]})";
+    auto staged = text;
+    staged.replace(staged.find('%'), 1, R"("stages":true,)");
+    const auto suite = harness::parse_suite(staged, "x");
+    ASSERT_TRUE(suite) << suite.error().message;
+    EXPECT_TRUE(suite->has_stages);
+    EXPECT_TRUE(suite->cases[0].is_stress);
+    auto plain = text;
+    plain.erase(plain.find('%'), 1);
+    const auto wrong = harness::parse_suite(plain, "x.json");
+    ASSERT_FALSE(wrong);
+    EXPECT_THAT(wrong.error().message, HasSubstr("\"stages\": true"));
 }
 
 TEST(Suite, FrozenOnesAreAsTheyWereFrozen) {

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -40,6 +41,15 @@ TEST(Signals, OfATerminalThatIsGoneEndsARunAsTheOthersDo) {
         ::raise(number);
         EXPECT_EQ(signals.caught(), number);
     }
+}
+
+TEST(Signals, ATimeLimitIsOne) {
+    const Signals signals{0.001};
+    pollfd watched{.fd = signals.descriptor(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&watched, 1, 10'000), 1);
+    EXPECT_EQ(signals.caught(), SIGALRM);
+    ::raise(SIGALRM); // not the second signal that ends this process
+    EXPECT_EQ(signals.caught(), SIGALRM);
 }
 
 TEST(Signals, ThatWereIgnoredRemainSo) {
