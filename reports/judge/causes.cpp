@@ -44,6 +44,8 @@ constexpr std::array table{
     CauseEntry{Cause::memory_corrected, "memory_corrected", doubtful},
     CauseEntry{Cause::packets_resent, "packets_resent", doubtful},
     CauseEntry{Cause::counter_rose, "counter_rose", doubtful},
+    CauseEntry{Cause::slot_narrow, "slot_narrow", doubtful},
+    CauseEntry{Cause::channels_empty, "channels_empty", doubtful},
     CauseEntry{Cause::device_shared, "device_shared", misused},
     CauseEntry{Cause::device_capped, "device_capped", misused},
     CauseEntry{Cause::device_divided, "device_divided", misused},

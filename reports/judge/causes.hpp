@@ -48,6 +48,8 @@ enum class Cause : std::uint8_t {
     memory_corrected,
     packets_resent,
     counter_rose,
+    slot_narrow,
+    channels_empty,
     // how it is set up: INCONCLUSIVE
     device_shared,
     device_capped,

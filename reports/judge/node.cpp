@@ -137,6 +137,23 @@ void NodeJudge::check_parts(Context& context) const {
                                     : Cause::none;
         context.add(cause, "expect:" + text).detail = found ? found->value_or("") : "";
     }
+    for (const auto& device : context.machine.pci) {
+        const auto below = [](const std::optional<int>& found, const std::optional<int>& most) {
+            return found && most && *found > 0 && *found < *most;
+        };
+        const auto& link = device.link;
+        const bool narrow = below(link.width, link.width_max);
+        if (narrow || below(link.generation, link.generation_max))
+            context.find(Cause::slot_narrow, "telemetry:slot_narrow").detail =
+                narrow ? fmt::format("{}: x{}, x{}", device.address, *link.width, *link.width_max)
+                       : fmt::format("{}: {}.0, {}.0", device.address, *link.generation,
+                                     *link.generation_max);
+    }
+    const auto& platform = context.machine.platform;
+    if (platform.memory_channels && platform.memory_channels_most &&
+        *platform.memory_channels < *platform.memory_channels_most)
+        context.find(Cause::channels_empty, "telemetry:channels_empty").detail =
+            fmt::format("{} / {}", *platform.memory_channels, *platform.memory_channels_most);
     bool names_mode = false;
     for (std::size_t i = 0; i < limits_.limits.size(); ++i)
         names_mode |=

@@ -269,6 +269,16 @@ std::vector<Fault> faults() {
                                     .before = 0,
                                     .after = 7}};
          }},
+        {"device in a slot with half its lanes", Outcome::warn, Cause::slot_narrow,
+         [](Run& run) {
+             run.machine.pci.push_back(
+                 {.address = "0000:41:00.0", .link = {.width = 8, .width_max = 16}});
+         }},
+        {"memory channel without a module", Outcome::warn, Cause::channels_empty,
+         [](Run& run) {
+             run.machine.platform.memory_channels = 11;
+             run.machine.platform.memory_channels_most = 12;
+         }},
         {"other suite", open, Cause::not_measured,
          [](Run& run) {
              for (auto& c : run.cases) c.benchmark = "other." + c.benchmark;
