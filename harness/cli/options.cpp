@@ -42,7 +42,9 @@ constexpr const char* examples =
     "  assay run quick --out results     a first measurement in a minute, with a report\n"
     "  assay run quick --check           is this node good? PASS, FAIL or what is missing\n"
     "  assay describe gemm.square        what a number means\n"
-    "Reports: assay report, check, limits, compare, history, predict, import, export and verify "
+    "Reports: assay report, check, limits, offers, cost, capacity, compare, history, predict, "
+    "import, export and "
+    "verify "
     "start "
     "assay-report.\n";
 

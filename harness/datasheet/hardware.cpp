@@ -114,6 +114,7 @@ private:
 
     void accelerator(const json::Object& object) {
         auto& entry = hardware_.entries.emplace_back();
+        object.read("id", entry.id);
         object.read("name", entry.name);
         object.read("names", entry.names);
         object.read("architecture", entry.architecture);
@@ -128,6 +129,7 @@ private:
         if (object.has("rates")) exceptions(object.object("rates"));
         if (object.has("memory")) memory(object.object("memory"), entry);
         links(object, entry);
+        object.read("power", entry.power);
         entry.figures = origins(object);
         for (const auto& name : entry.names)
             if (!ids_.insert(fmt::format("{} {:.0f}", name, entry.memory_bytes.value_or(0))).second)

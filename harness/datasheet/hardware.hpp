@@ -47,6 +47,7 @@ struct Arithmetic {
 };
 
 struct HardwareEntry {
+    std::string id;                 ///< "nvidia-h200-sxm-141gb"
     std::string name;               ///< for people: "NVIDIA H200 SXM 141GB"
     std::vector<std::string> names; ///< as drivers report it: "NVIDIA H200"
     std::string architecture;
@@ -70,6 +71,7 @@ struct HardwareEntry {
     bool nvlink_bridge = false;                ///< links only where a bridge joins two cards
     std::string host_link;                     ///< its link to the host if not PCIe: "NVLink-C2C"
     std::optional<double> host_link_bandwidth; ///< B/s in one direction
+    std::optional<double> power;               ///< W, the highest that the maker allows by default
     Origins figures;
 };
 

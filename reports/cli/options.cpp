@@ -2,9 +2,9 @@
 
 #include "options.hpp"
 
-#include "base/quantity.hpp"
 #include "base/version.hpp"
 #include "language/language.hpp"
+#include "offer_options.hpp"
 #include "usage/command_line.hpp"
 #include "verbs.hpp"
 
@@ -263,6 +263,13 @@ void add_limits(CLI::App& verb, Options& o) {
     add_page(verb, o);
     add_texts(verb, o);
 }
+template <auto add>
+void add_with_outputs(CLI::App& verb, Options& o) {
+    add(verb, o);
+    add_collecting(verb, o);
+    add_page(verb, o);
+    add_texts(verb, o);
+}
 void add_export(CLI::App& verb, Options& o) {
     verb.add_option("--to", o.format,
                     "csv, ndjson: one table, a row for each run, case and metric; openmetrics: the "
@@ -311,7 +318,7 @@ struct VerbDefinition {
     const char* example;
     void (*add)(CLI::App&, Options&);
 };
-constexpr std::array<VerbDefinition, 10> verbs{{
+constexpr std::array<VerbDefinition, 13> verbs{{
     {"report", &report, "Show what a run found: on the terminal, as a page, as Markdown",
      "assay-report report results\n"
      "  assay-report report results --html report.html --md report.md\n"
@@ -348,6 +355,24 @@ constexpr std::array<VerbDefinition, 10> verbs{{
      "--valid "
      "180d",
      &add_limits},
+    {"offers", &offers, "What is offered, and what a node costs an hour: offers checked and shown",
+     "assay-report offers init --out offers.json\n"
+     "  assay-report offers lint offers.json --results results\n"
+     "  assay-report offers show offers.json --currency USD",
+     &add_with_outputs<&add_offers<CLI::App>>},
+    {"cost", &cost, "What an offer costs: per hour, job, month and term, and how that follows",
+     "assay-report cost offers.json --term 3y --set utilisation=0.7 --set storage_gb=0 --explain\n"
+     "  assay-report cost offers.json --nodes 1 --results results --work 'gemm.square* "
+     "size=4096*=1e18'",
+     &add_with_outputs<&add_cost<CLI::App>>},
+    {"capacity", &capacity, "Does a model fit, on which devices, and on how many?",
+     "assay-report capacity --set parameters=70e9 --set layers=80 --set kv_heads=8 --set "
+     "head_size=128 "
+     "--set sequence=8192 --set batch=16 --set tensor=4\n"
+     "  assay-report capacity --train --set parameters=7.5e9 --set layers=48 --set hidden=4096 "
+     "--set "
+     "heads=32 --set sequence=2048 --set data=64 --set zero=3 --explain",
+     &add_with_outputs<&add_capacity<CLI::App>>},
     {"verify", &verify,
      "Check a result file: its schema, and every summary computed again from the batch values",
      "assay-report verify results/default/aws/c7a.large/m-5f1c/20260131/run.json", &add_inputs},
@@ -443,6 +468,8 @@ private:
             return "--json and --exit-style both decide what is on stdout; give one of them";
         if (options_.perform == &export_run) return fault_of_export();
         if (options_.perform == &limits) return fault_of_limits();
+        if (options_.perform == &offers) return fault_of_offers(options_);
+        if (options_.perform == &cost) return fault_of_cost(options_);
         return "";
     }
     std::string fault_of_limits() {
@@ -456,13 +483,7 @@ private:
                                suggestion(l.by, types));
         if (l.action != "derive") return "";
         if (options_.out.empty()) return "--out is missing: the file that the limits go to";
-        const auto days =
-            parse_real(l.valid.ends_with('d') ? l.valid.substr(0, l.valid.size() - 1) : l.valid);
-        constexpr double most_days = 3650;
-        if (!days || !(*days >= 1) || *days > most_days)
-            return fmt::format("--valid \"{}\" is no number of days; it is 1d to 3650d", l.valid);
-        l.valid_days = *days;
-        return "";
+        return fault_of_days("--valid", l.valid, l.valid_days);
     }
     std::string fault_of_export() const {
         if (options_.columns) return "";

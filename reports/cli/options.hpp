@@ -11,6 +11,8 @@
 #include "import/import.hpp"
 #include "judge/judge.hpp"
 #include "judge/plugin.hpp"
+#include "offers/price.hpp"
+#include "offers/read.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -52,6 +54,27 @@ struct LimitsWords {
     double valid_days = 180;
 };
 
+/// Of offers, and of every verb that counts with them, as typed.
+struct OffersWords {
+    std::string action; ///< "init", "lint", "show"
+    std::string currency;
+    std::string max_age = "90d";
+    double max_age_days = 90;
+    OfferDefaults defaults;
+    std::vector<std::string> results;
+};
+
+/// Of cost and capacity, as typed.
+struct CostWords {
+    std::vector<std::string> settings; ///< NAME=VALUE
+    std::vector<std::string> work;
+    std::optional<double> nodes;
+    std::string term = "1y";
+    double term_months = 12;
+    bool training = false;
+    bool explain = false;
+};
+
 struct Options {
     Result<ExitCode> (*perform)(const Options&) = nullptr; ///< the verb, from verbs.hpp
     std::vector<std::string> inputs;
@@ -79,6 +102,8 @@ struct Options {
     PredictWords predicting;             ///< of predict
     CheckWords checking;                 ///< of check
     LimitsWords limits;                  ///< of limits
+    OffersWords offers;                  ///< of offers and cost
+    CostWords costing;                   ///< of cost and capacity
     std::vector<std::string> parameters; ///< NAME=VALUE
 };
 

@@ -16,9 +16,15 @@ Result<ExitCode> history(const Options& options);
 Result<ExitCode> predict(const Options& options);
 Result<ExitCode> check_nodes(const Options& options);
 Result<ExitCode> limits(const Options& options);
+Result<ExitCode> offers(const Options& options);
+Result<ExitCode> cost(const Options& options);
+Result<ExitCode> capacity(const Options& options);
 Result<ExitCode> verify(const Options& options);
 Result<ExitCode> export_run(const Options& options);
 Result<ExitCode> import_files(const Options& options);
+
+/// Today, and how old a price may be.
+PriceTerms terms_of(const OffersWords& words);
 
 /// Does what was asked for, and says on stderr why it could not.
 ExitCode perform(const Options& options);

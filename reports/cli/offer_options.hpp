@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options of verbs about offers and costs, for options.cpp, which knows the parser.
+
+#pragma once
+
+#include "base/nearest.hpp"
+#include "base/quantity.hpp"
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+
+/// Of every verb that reads offers.
+void add_pricing(auto& verb, Options& o) {
+    auto& w = o.offers;
+    verb.add_option("--currency", w.currency,
+                    "Show costs in this one, by the rates of the files; as quoted otherwise")
+        ->type_name("USD");
+    verb.add_option("--max-age", w.max_age,
+                    "Prices and exchange rates older than this are not counted with")
+        ->type_name("DAYS")
+        ->capture_default_str();
+    verb.add_option("--provider", w.defaults.provider,
+                    "Of tables that do not name it, such as a catalogue of SkyPilot");
+    verb.add_option("--date", w.defaults.date, "On which the prices of such a table were read")
+        ->type_name("YYYY-MM-DD");
+    verb.add_option("--results", w.results, "Runs on the machines that are offered")
+        ->type_name("PATH");
+}
+
+/// Of cost and capacity.
+void add_settings(auto& verb, Options& o) {
+    verb.add_option("--set", o.costing.settings,
+                    "An input that is not known otherwise; a wrong name lists them all")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    verb.add_flag("--explain", o.costing.explain, "Every figure with its formula and inputs");
+}
+
+void add_offers(auto& verb, Options& o) {
+    verb.add_option("action", o.offers.action,
+                    "init: a file to begin with. lint: are these offers right? show: what they "
+                    "cost an hour")
+        ->type_name("init|lint|show")
+        ->required();
+    verb.add_option("inputs", o.inputs,
+                    "Files of offers: JSON, or CSV with the same names as columns, a catalogue of "
+                    "SkyPilot, a bill by FOCUS")
+        ->type_name("FILE");
+    verb.add_option("--out", o.out, "Of init: the file to write, .json or .csv")->type_name("FILE");
+    add_pricing(verb, o);
+}
+
+void add_cost(auto& verb, Options& o) {
+    auto& c = o.costing;
+    verb.add_option("inputs", o.inputs, "Files of offers")->type_name("FILE")->required();
+    verb.add_option(
+            "--work", c.work,
+            "What a job does: the series that measures it, and how much of it, in the unit of "
+            "its rate: 'gemm.square* size=4096*=1e18' is 1e18 FLOP; once for each part")
+        ->type_name("NAME=AMOUNT")
+        ->allow_extra_args(false);
+    verb.add_option("--nodes", c.nodes, "As many as each offer has otherwise")->type_name("N");
+    verb.add_option("--term", c.term, "Time that is looked at: 18mo, 3y")
+        ->type_name("TIME")
+        ->capture_default_str();
+    add_settings(verb, o);
+    add_pricing(verb, o);
+}
+
+void add_capacity(auto& verb, Options& o) {
+    verb.add_flag("--train", o.costing.training,
+                  "To train it: gradients, optimiser and activations; to serve it otherwise");
+    add_settings(verb, o);
+}
+
+/// A number of days: "90d", "90".
+inline std::string fault_of_days(const char* option, const std::string& text, double& days) {
+    const auto number = parse_real(text.ends_with('d') ? text.substr(0, text.size() - 1) : text);
+    constexpr double most = 3650;
+    if (!number || !(*number >= 1) || *number > most)
+        return fmt::format("{} \"{}\" is no number of days; it is 1d to 3650d", option, text);
+    days = *number;
+    return "";
+}
+
+inline std::string fault_of_pricing(OffersWords& words) {
+    if (!words.currency.empty() && !is_currency(words.currency))
+        return fmt::format("--currency \"{}\" is none of ISO 4217: USD, EUR, CNY, ...",
+                           words.currency);
+    return fault_of_days("--max-age", words.max_age, words.max_age_days);
+}
+
+/// "18mo", "3y".
+inline std::string fault_of_cost(Options& o) {
+    auto& c = o.costing;
+    const std::string_view text = c.term;
+    const bool years = text.ends_with('y');
+    const auto number = years || text.ends_with("mo")
+                            ? parse_real(text.substr(0, text.size() - (years ? 1 : 2)))
+                            : std::nullopt;
+    constexpr double year = 12;
+    constexpr double most = 1200;
+    if (number) c.term_months = *number * (years ? year : 1);
+    if (!number || !(c.term_months >= 1) || c.term_months > most)
+        return fmt::format("--term \"{}\" is no time; it is 1mo to 100y", c.term);
+    if (c.nodes && (!(*c.nodes >= 1) || *c.nodes > 1e6 ||
+                    *c.nodes != static_cast<double>(static_cast<int>(*c.nodes))))
+        return fmt::format("--nodes {:g} is no number of nodes; it is 1 to 1000000", *c.nodes);
+    if (!c.work.empty() && o.offers.results.empty())
+        return "--work needs --results: the runs that measured the rate";
+    return fault_of_pricing(o.offers);
+}
+
+inline std::string fault_of_offers(Options& o) {
+    const std::vector<std::string> actions{"init", "lint", "show"};
+    auto& w = o.offers;
+    if (std::ranges::count(actions, w.action) == 0)
+        return fmt::format("offers has no \"{}\"{}", w.action, suggestion(w.action, actions));
+    if (w.action != "init" && o.inputs.empty())
+        return "inputs are missing: files of offers; `assay offers init` writes one to begin with";
+    return fault_of_pricing(w);
+}
+
+} // namespace assay::report

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "offers/lint.hpp"
+
+#include "base/console.hpp"
+#include "language/language.hpp"
+#include "report/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace assay::report {
+namespace {
+
+using document::Severity;
+
+constexpr std::array codes{"unreadable",    "unpriced",      "mixed_currencies",
+                           "gpu_price",     "price_differs", "vcpu_as_core",
+                           "skipped_lines", "no_results",    "no_offer"};
+/// Offers alike are nearer to each other than this.
+constexpr double apart = 3;
+constexpr std::size_t shown = 3;
+/// Of one kind; the rest are counted.
+constexpr std::size_t most = 50;
+
+class Linter {
+public:
+    Linter(const OffersRead& read, const PriceTerms& terms, const Collection* runs)
+        : read_{read}, offers_{read.offers.offers}, terms_{terms}, runs_{runs} {}
+
+    std::vector<OfferFinding> take() {
+        for (const auto& fault : read_.faults)
+            found_.push_back({.code = OfferCode::unreadable,
+                              .what = plain(fault),
+                              .instead = say<text::offers::by_schema>()});
+        if (read_.skipped > 0)
+            found_.push_back({.code = OfferCode::skipped_lines,
+                              .severity = Severity::note,
+                              .what = say_count<text::offers::skipped>(read_.skipped)});
+        currencies();
+        prices();
+        siblings();
+        cores();
+        if (runs_ != nullptr) results();
+        return std::move(found_);
+    }
+
+private:
+    void add(OfferCode code, const Offer& offer, std::string what, std::string instead,
+             Severity severity = Severity::serious) {
+        if (++counts_[code] > most) return;
+        found_.push_back({.code = code,
+                          .severity = severity,
+                          .offer = plain(offer.id),
+                          .where = plain(offer.where),
+                          .what = std::move(what),
+                          .instead = std::move(instead)});
+    }
+
+    void currencies() {
+        std::set<std::string> all;
+        for (const auto& offer : offers_)
+            if (offer.price) all.insert(offer.currency);
+        if (!terms_.currency.empty()) all.insert(terms_.currency);
+        for (const auto& currency : all) {
+            const auto& first = terms_.currency.empty() ? *all.begin() : terms_.currency;
+            const auto state = exchange(read_.offers.rates, currency, first, terms_).state;
+            if (state == PriceState::known) continue;
+            found_.push_back({.code = OfferCode::mixed_currencies,
+                              .what = say<text::offers::mixed>(currency, first, in_words(state)),
+                              .instead = say<text::offers::give_rate>()});
+        }
+    }
+
+    /// In the currencies of the quotes: exchange is a matter of currencies().
+    void prices() {
+        PriceTerms own = terms_;
+        own.currency.clear();
+        std::map<PriceState, std::vector<std::string>> unpriced;
+        for (const auto& offer : offers_)
+            if (const auto state = price_of(offer, {}, own).state; state != PriceState::known)
+                unpriced[state].push_back(plain(offer.id));
+        for (const auto& [state, ids] : unpriced)
+            found_.push_back(
+                {.code = OfferCode::unpriced,
+                 .severity = state == PriceState::future ? Severity::serious : Severity::caution,
+                 .what = say<text::offers::unpriced>(list_of(ids, shown), in_words(state)),
+                 .instead = say<text::offers::ask_again>()});
+    }
+
+    /// Offers of one GPU, or of one type of machine, under one tariff; prices of old quotes too, which slips do not
+    /// care about.
+    void siblings() {
+        using Sibling = std::pair<const Offer*, double>;
+        std::map<std::string, std::vector<Sibling>> groups;
+        for (const auto& offer : offers_) {
+            if (!offer.price || offer.tariff == Tariff::purchase) continue;
+            const bool has_gpus = !offer.gpu.empty() && offer.gpus.value_or(0) >= 1;
+            const auto key =
+                fmt::format("{}\n{}\n{}", to_string(offer.tariff), offer.currency,
+                            has_gpus ? offer.gpu : '\n' + offer.provider + offer.instance);
+            groups[key].emplace_back(&offer, offer.price->value / (has_gpus ? *offer.gpus : 1));
+        }
+        for (auto& [key, group] : groups) {
+            if (group.size() < 2) continue;
+            std::vector<double> sorted;
+            for (const auto& sibling : group) sorted.push_back(sibling.second);
+            std::ranges::sort(sorted);
+            for (const auto& [offer, price] : group) {
+                // Of two the other one; of more the median, which one of them hardly moves.
+                const double usual = sorted.size() == 2 ? sorted[price == sorted[0] ? 1 : 0]
+                                                        : sorted[sorted.size() / 2];
+                one(*offer, price, usual);
+            }
+        }
+    }
+    void one(const Offer& offer, double price, double usual) {
+        const double gpus = offer.gpus.value_or(1);
+        constexpr double few = 4;
+        const auto own = money_in_words(price, offer.currency);
+        const auto others = money_in_words(usual, offer.currency);
+        const double likeness = std::min(std::log(2), 0.5 * std::log(std::max(gpus, 1.0)));
+        if (gpus >= 2 && std::abs(std::log(price * gpus / usual)) < likeness)
+            add(OfferCode::gpu_price, offer,
+                say<text::offers::gpu_price>(own, others, fmt::format("{:g}", gpus)),
+                say<text::offers::node_price>(),
+                gpus >= few ? Severity::serious : Severity::caution); // half the price may be meant
+        else if (price > apart * usual)
+            add(OfferCode::price_differs, offer, say<text::offers::differs>(own, others),
+                say<text::offers::compare_quotes>(), Severity::caution);
+    }
+
+    const record::Machine* machine_of(const Offer& offer) const {
+        if (runs_ == nullptr) return nullptr;
+        const auto found = std::ranges::find_if(
+            runs_->machines, [&](const auto& machine) { return is_of(offer, machine); });
+        return found == runs_->machines.end() ? nullptr : &*found;
+    }
+
+    void cores() {
+        for (const auto& offer : offers_) {
+            if (!offer.cores) continue;
+            const auto* machine = machine_of(offer);
+            const auto cores = machine != nullptr ? machine->cores : std::nullopt;
+            if (cores ? *offer.cores > *cores : offer.vcpus && *offer.cores > *offer.vcpus)
+                add(OfferCode::vcpu_as_core, offer,
+                    say<text::offers::more_cores>(
+                        fmt::format("{:g}", *offer.cores),
+                        fmt::format("{:g}", cores ? *cores : *offer.vcpus)),
+                    say<text::offers::count_cores>());
+            else if (!cores && offer.vcpus && *offer.cores == *offer.vcpus)
+                add(OfferCode::vcpu_as_core, offer,
+                    say<text::offers::threads>(fmt::format("{:g}", *offer.cores)),
+                    say<text::offers::count_cores>(), Severity::caution);
+        }
+    }
+
+    void results() {
+        std::vector<std::string> unmeasured;
+        for (const auto& offer : offers_)
+            if (machine_of(offer) == nullptr) unmeasured.push_back(plain(offer.id));
+        if (!unmeasured.empty())
+            found_.push_back({.code = OfferCode::no_results,
+                              .severity = Severity::caution,
+                              .what = say<text::offers::no_results>(list_of(unmeasured, shown)),
+                              .instead = say<text::offers::measure>()});
+        std::set<std::string> types;
+        for (const auto& machine : runs_->machines)
+            if (std::ranges::none_of(offers_,
+                                     [&](const auto& offer) { return is_of(offer, machine); }))
+                types.insert(plain(machine.provider + ' ' + machine.instance));
+        if (!types.empty())
+            found_.push_back({.code = OfferCode::no_offer,
+                              .severity = Severity::note,
+                              .what = say<text::offers::no_offer>(
+                                  list_of({types.begin(), types.end()}, shown))});
+    }
+
+    const OffersRead& read_;
+    const std::vector<Offer>& offers_;
+    const PriceTerms& terms_;
+    const Collection* runs_;
+    std::map<OfferCode, std::size_t> counts_;
+    std::vector<OfferFinding> found_;
+};
+
+} // namespace
+
+std::string_view to_string(OfferCode code) { return codes.at(static_cast<std::size_t>(code)); }
+
+std::vector<OfferFinding> lint(const OffersRead& read, const PriceTerms& terms,
+                               const Collection* runs) {
+    return Linter{read, terms, runs}.take();
+}
+
+bool is_of(const Offer& offer, const record::Machine& machine) {
+    // Bills write "AWS", machines "aws".
+    const auto small = [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    };
+    return offer.instance == machine.instance &&
+           std::ranges::equal(offer.provider, machine.provider, {}, small, small);
+}
+
+} // namespace assay::report

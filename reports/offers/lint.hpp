@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is wrong with offers: prices that nothing can be counted with, a GPU's price where a node's should be, threads
+// for cores, currencies that nothing joins, offers that nobody measured.
+
+#pragma once
+
+#include "document/document.hpp"
+#include "offers/offer.hpp"
+#include "offers/price.hpp"
+#include "store/collection.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::report {
+
+/// For programs: these stay as they are. What each means: offers.json of language/texts.
+enum class OfferCode : std::uint8_t {
+    unreadable,       // a line that is no offer
+    unpriced,         // the price may not be counted with: PriceState says why
+    mixed_currencies, // no rate leads from one to the other
+    gpu_price,        // it looks like the price of one GPU of several
+    price_differs,    // a factor of 3 from offers alike
+    vcpu_as_core,
+    skipped_lines, // of a bill
+    no_results,    // offers that nobody measured
+    no_offer,      // what was measured is not offered
+};
+std::string_view to_string(OfferCode code);
+
+struct OfferFinding {
+    OfferCode code = OfferCode::unreadable;
+    document::Severity severity = document::Severity::serious;
+    std::string offer;   ///< its id; empty where it is about several
+    std::string where;   ///< file and line; may be empty
+    std::string what;    ///< a sentence
+    std::string instead; ///< what would be right; may be empty
+};
+
+/// `runs`: what was measured; null: not asked for.
+std::vector<OfferFinding> lint(const OffersRead& read, const PriceTerms& terms,
+                               const Collection* runs = nullptr);
+
+/// Is the machine one of that offer: the same provider and type?
+bool is_of(const Offer& offer, const record::Machine& machine);
+
+} // namespace assay::report

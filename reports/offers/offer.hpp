@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a provider offers: a node, what it includes, a tariff, a price in the currency of the quote, and what is promised
+// beside it. Files of offers (configs/offers, schema assay.offers/1, or CSV with the same names as columns) are the
+// user's own; nothing is ever fetched. Keys name their unit.
+
+#pragma once
+
+#include "base/fields.hpp"
+#include "offers/money.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assay::report {
+
+enum class Tariff : std::uint8_t {
+    unset,
+    on_demand,
+    reserved_1y,
+    reserved_3y,
+    savings_plan_1y,
+    savings_plan_3y,
+    committed, // as bills have it, which do not say for how long
+    monthly,
+    spot,
+    purchase // bought: one price, once
+};
+std::string_view to_string(Tariff tariff);
+bool from_text(std::string_view text, Tariff& out);
+std::string_view expected_text(Tariff tariff);
+/// That one is bound to; nothing where one is not, or it is not known.
+std::optional<double> commitment_months(Tariff tariff);
+
+struct Offer {
+    std::string id; ///< made of the next fields where it is not given
+    std::string provider;
+    std::string region;
+    std::string zone;
+    std::string instance;
+    std::optional<double> count; ///< nodes offered
+    std::optional<double> gpus;  ///< of one node, as all that follows
+    std::string gpu;
+    std::optional<double> vcpus;
+    std::optional<double> cores; ///< physical ones
+    std::optional<double> memory_gib;
+    std::optional<double> local_disk_gb;
+    std::optional<double> network_gbps;
+    Tariff tariff = Tariff::unset;
+    std::optional<Amount> price;   ///< of a node: an hour; a month (monthly); once (purchase)
+    std::optional<Amount> upfront; ///< of a node, beside the price an hour of a commitment
+    std::string currency;
+    std::optional<bool>
+        fallback;     ///< the price stands for one that is not known: another region, a list
+    std::string date; ///< on which the price was read
+    std::string source;
+    std::optional<double> billing_step_s;
+    std::optional<double> minimum_hours;
+    std::optional<Amount> egress_per_gb;
+    std::optional<Amount> storage_per_gb_month;
+    std::optional<Amount> network_per_month; ///< of the whole cluster, as the next three
+    std::optional<Amount> control_plane_per_month;
+    std::optional<Amount> support_per_month;
+    std::optional<Amount> setup;                  ///< once
+    std::optional<double> support_share;          ///< of all other costs
+    std::optional<double> interruptions_per_hour; ///< of one spot node
+    std::optional<double> availability;           ///< promised: 0.9995
+    std::optional<double> durability;
+    std::optional<double> replacement_hours;
+    std::optional<double> bandwidth_gbps;
+    std::string residency;  ///< where data stays: "EU", "CN"
+    std::string compliance; ///< "ISO 27001, C5"
+    std::optional<double> lead_time_days;
+    std::string note;
+
+    std::string where{}; ///< "offers.csv, line 3"
+};
+
+/// One of `currency` is worth `rate` of `in`.
+struct ExchangeRate {
+    std::string currency;
+    std::string in;
+    Amount rate;
+    std::string date;
+    std::string source;
+};
+
+struct Offers {
+    std::string schema;
+    std::string name;
+    std::vector<ExchangeRate> rates;
+    std::vector<Offer> offers;
+};
+
+/// What files of others do not say: a catalogue of SkyPilot names neither provider nor date.
+struct OfferDefaults {
+    std::string provider;
+    std::string date;
+};
+
+struct OffersRead {
+    Offers offers;
+    std::vector<std::string> faults; ///< each with its place; lines that have one are left out
+    std::size_t skipped = 0;         ///< lines of a bill that are for no instance by the hour
+};
+/// What is wrong with an offer, whatever it was read from: the key and what about it; empty where all is well.
+std::pair<std::string_view, std::string> fault_of(const Offer& offer);
+
+json::Value to_json(const Offer& offer);
+/// The names of columns that offers are read from.
+const std::vector<std::string>& offer_columns();
+
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Offer> auto& offer) {
+    visit("id", offer.id);
+    visit("provider", offer.provider);
+    visit("region", offer.region);
+    visit("zone", offer.zone);
+    visit("instance", offer.instance);
+    visit("count", offer.count);
+    visit("gpus", offer.gpus);
+    visit("gpu", offer.gpu);
+    visit("vcpus", offer.vcpus);
+    visit("cores", offer.cores);
+    visit("memory_gib", offer.memory_gib);
+    visit("local_disk_gb", offer.local_disk_gb);
+    visit("network_gbps", offer.network_gbps);
+    visit("tariff", offer.tariff);
+    visit("price", offer.price);
+    visit("upfront", offer.upfront);
+    visit("currency", offer.currency);
+    visit("fallback", offer.fallback);
+    visit("date", offer.date);
+    visit("source", offer.source);
+    visit("billing_step_s", offer.billing_step_s);
+    visit("minimum_hours", offer.minimum_hours);
+    visit("egress_per_gb", offer.egress_per_gb);
+    visit("storage_per_gb_month", offer.storage_per_gb_month);
+    visit("network_per_month", offer.network_per_month);
+    visit("control_plane_per_month", offer.control_plane_per_month);
+    visit("support_per_month", offer.support_per_month);
+    visit("setup", offer.setup);
+    visit("support_share", offer.support_share);
+    visit("interruptions_per_hour", offer.interruptions_per_hour);
+    visit("availability", offer.availability);
+    visit("durability", offer.durability);
+    visit("replacement_hours", offer.replacement_hours);
+    visit("bandwidth_gbps", offer.bandwidth_gbps);
+    visit("residency", offer.residency);
+    visit("compliance", offer.compliance);
+    visit("lead_time_days", offer.lead_time_days);
+    visit("note", offer.note);
+}
+template <class Visit>
+void each_field(Visit&& visit, Maybe<ExchangeRate> auto& rate) {
+    visit("currency", rate.currency);
+    visit("in", rate.in);
+    visit("rate", rate.rate);
+    visit("date", rate.date);
+    visit("source", rate.source);
+}
+template <class Visit>
+void each_field(Visit&& visit, Maybe<Offers> auto& offers) {
+    visit("schema", offers.schema);
+    visit("name", offers.name);
+    visit("rates", offers.rates);
+    visit("offers", offers.offers);
+}
+
+} // namespace assay::report
+
+namespace assay::json {
+template <>
+inline constexpr bool is_lenient<report::Offer> = true;
+template <>
+inline constexpr bool is_lenient<report::ExchangeRate> = true;
+template <>
+inline constexpr bool is_lenient<report::Offers> = true;
+} // namespace assay::json

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// May this price be counted with? A price that is missing, older than allowed, from the future or stands for another one
+// makes every cost of it unavailable; it is never replaced by something near.
+
+#pragma once
+
+#include "offers/offer.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::report {
+
+/// For programs: these stay as they are. What each means: price_state.json of language/texts.
+enum class PriceState : std::uint8_t {
+    known,
+    missing,
+    undated,
+    future,
+    stale,
+    fallback,
+    no_rate,    // no exchange rate leads to the currency that is asked for
+    rate_stale, // it is too old, or of no day
+};
+std::string_view to_string(PriceState state);
+std::string in_words(PriceState state);
+
+constexpr double hours_a_year = 8760; ///< 365 days
+constexpr double hours_a_month = hours_a_year / 12;
+
+struct PriceTerms {
+    double now = 0; ///< seconds since 1970
+    double max_age_days = 90;
+    std::string currency; ///< all costs in this one; as quoted where empty
+};
+
+struct Exchange {
+    PriceState state = PriceState::known;
+    double factor = 1;
+    std::string source; ///< "2026-11-01, ECB"; empty where nothing is exchanged
+};
+/// From one currency to another: by the newest rate, its inverse, or two of them.
+Exchange exchange(const std::vector<ExchangeRate>& rates, std::string_view from,
+                  std::string_view to, const PriceTerms& terms);
+
+struct Price {
+    PriceState state = PriceState::known;
+    std::string currency; ///< that it is shown in
+    Exchange exchanged;
+    /// Of one node and hour, in `currency`: what a commitment costs at once spread over it, a month over 730 hours.
+    /// Nothing for what is bought, whose cost depends on how long it is used.
+    std::optional<double> hour;
+};
+Price price_of(const Offer& offer, const std::vector<ExchangeRate>& rates, const PriceTerms& terms);
+
+} // namespace assay::report
