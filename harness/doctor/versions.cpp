@@ -17,7 +17,9 @@ using datasheet::Version;
 using machine::Finding;
 using machine::Severity;
 
-std::string words(const Version& version) { return fmt::format("{}", fmt::join(version, ".")); }
+std::string version_words(const Version& version) {
+    return fmt::format("{}", fmt::join(version, "."));
+}
 
 std::vector<Finding> on_chip(const datasheet::ChipRow& chip, const Version& driver,
                              const Version& runtime) {
@@ -26,18 +28,19 @@ std::vector<Finding> on_chip(const datasheet::ChipRow& chip, const Version& driv
     if (!runtime.empty() && runtime < chip.first_toolkit)
         found.push_back({"toolkit_too_old", Severity::serious,
                          fmt::format("it needs CUDA {}, this build has {}",
-                                     words(chip.first_toolkit), words(runtime)),
+                                     version_words(chip.first_toolkit), version_words(runtime)),
                          "build with a newer toolkit", where});
     if (!runtime.empty() && !chip.last_toolkit.empty() && runtime > chip.last_toolkit)
         found.push_back({"toolkit_too_new", Severity::serious,
                          fmt::format("CUDA {} was the last for it, this build has {}",
-                                     words(chip.last_toolkit), words(runtime)),
+                                     version_words(chip.last_toolkit), version_words(runtime)),
                          "build with that one", where});
     if (!driver.empty() && !chip.last_driver.empty() && driver.front() > chip.last_driver.front())
         found.push_back({"driver_too_new", Severity::serious,
                          fmt::format("drivers of branch {} were the last for it, this is {}",
-                                     words(chip.last_driver), words(driver)),
-                         fmt::format("install one of branch {}", words(chip.last_driver)), where});
+                                     version_words(chip.last_driver), version_words(driver)),
+                         fmt::format("install one of branch {}", version_words(chip.last_driver)),
+                         where});
     return found;
 }
 
@@ -55,9 +58,10 @@ std::vector<Finding> on_versions(const record::Machine& machine, std::string_vie
             found.push_back(
                 {"driver_too_old", Severity::serious,
                  fmt::format("driver {} does not run programs of CUDA {}",
-                             record::text(machine.software, "nvidia.driver"), words(toolkit)),
+                             record::text(machine.software, "nvidia.driver"),
+                             version_words(toolkit)),
                  fmt::format("install {} or newer, or use a build with an older toolkit",
-                             words(row.driver))});
+                             version_words(row.driver))});
     std::set<std::string> chips;
     for (const auto& device : machine.devices) chips.insert(device.compute_capability);
     for (const auto& chip : known.chips)

@@ -12,9 +12,11 @@ namespace {
 
 using json::Value;
 
-Value number(const std::optional<double>& value) { return value ? Value(*value) : Value(nullptr); }
+Value number_or_null(const std::optional<double>& value) {
+    return value ? Value(*value) : Value(nullptr);
+}
 
-Value side(const DiffSide& side) {
+Value described(const DiffSide& side) {
     return {{"label", side.label}, {"file", side.file}, {"machine", side.run.machine.id}};
 }
 
@@ -22,8 +24,8 @@ Value side(const DiffSide& side) {
 
 std::string to_json(const Diff& diff) {
     Value document{{"schema", "assay.diff/1"},
-                   {"a", side(diff.a)},
-                   {"b", side(diff.b)},
+                   {"a", described(diff.a)},
+                   {"b", described(diff.b)},
                    {"verdict", verdict_of(diff)},
                    {"same_machine", diff.same_machine},
                    {"differences", Value::array()},
@@ -44,9 +46,9 @@ std::string to_json(const Diff& diff) {
                                       {"a", v.before},
                                       {"b", v.after},
                                       {"outcome", to_string(v.contrast.outcome)},
-                                      {"ratio", number(v.contrast.ratio)},
-                                      {"low", number(v.contrast.low)},
-                                      {"high", number(v.contrast.high)}});
+                                      {"ratio", number_or_null(v.contrast.ratio)},
+                                      {"low", number_or_null(v.contrast.low)},
+                                      {"high", number_or_null(v.contrast.high)}});
     return json::to_text(document);
 }
 
