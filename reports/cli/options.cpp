@@ -37,15 +37,13 @@ void add_inputs(CLI::App& verb, Options& o) {
 void add_page(CLI::App& verb, Options& o) {
     verb.add_option("--html", o.html, "Write one self-contained page; - is stdout")
         ->type_name("FILE");
-    verb.add_flag("--static", o.static_page,
-                  "Leave the script out of the page: no charts, no filters");
+    verb.add_flag("--static", o.static_page, "A page without its script: no charts, no filters");
 }
 /// Of every verb that takes many runs.
 void add_metrics(CLI::App& verb, Options& o) {
     verb.add_option("--metric", o.collecting.metrics,
                     "These metrics of each case: time, energy, item_rate, latency.worst, ..., "
-                    "primary, all; "
-                    "primary otherwise")
+                    "primary, all; primary otherwise")
         ->type_name("NAME,...")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -53,18 +51,23 @@ void add_metrics(CLI::App& verb, Options& o) {
 void add_collecting(CLI::App& verb, Options& o) {
     verb.add_flag_callback(
         "--no-index", [&o] { o.collecting.index = false; },
-        "Read every file anew; the index of a large folder is in ~/.cache/assay and may be "
-        "deleted");
+        "Read every file anew; indexes of large folders are in ~/.cache/assay, to be deleted at "
+        "will");
 }
 void add_texts(CLI::App& verb, Options& o) {
     verb.add_flag(
         "--all-rows", o.all_rows,
-        "Show every row on a terminal, which otherwise has the 50 that matter most of each "
-        "table");
+        "Show every row on a terminal, which otherwise has the 50 of a table that matter most");
     verb.add_option("--md", o.markdown, "Write Markdown; - is stdout")->type_name("FILE");
     verb.add_option("--xlsx", o.workbook,
                     "Write a workbook: numbers to go on calculating with; - is stdout")
         ->type_name("FILE");
+}
+/// Of verbs that make a document of many runs.
+void add_outputs(CLI::App& verb, Options& o) {
+    add_collecting(verb, o);
+    add_page(verb, o);
+    add_texts(verb, o);
 }
 void add_report(CLI::App& verb, Options& o) {
     add_inputs(verb, o);
@@ -110,9 +113,7 @@ void add_compare(CLI::App& verb, Options& o) {
     verb.add_option("--correction", o.correction,
                     "For many tests: bh (false discoveries; default) or holm (stricter)")
         ->type_name("bh|holm");
-    add_collecting(verb, o);
-    add_page(verb, o);
-    add_texts(verb, o);
+    add_outputs(verb, o);
     verb.add_option("--csv", o.csv, "Write a row for each series and side; - is stdout")
         ->type_name("FILE");
 }
@@ -148,9 +149,7 @@ void add_history(CLI::App& verb, Options& o) {
                     "against")
         ->type_name("YYYY-MM-DD");
     add_verdicts(verb, o, o.history);
-    add_page(verb, o);
-    add_collecting(verb, o);
-    add_texts(verb, o);
+    add_outputs(verb, o);
     verb.add_option("--csv", o.csv, "Write points, quarters, change points; - is stdout")
         ->type_name("FILE");
 }
@@ -183,9 +182,7 @@ void add_predict(CLI::App& verb, Options& o) {
     verb.add_option("--filter", p.filter, "Only these: KEY=A|B, KEY!=A; several: all")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
-    add_collecting(verb, o);
-    add_page(verb, o);
-    add_texts(verb, o);
+    add_outputs(verb, o);
     verb.add_option("--csv", o.csv, "Write a row for each size; - is stdout")->type_name("FILE");
 }
 void add_check(CLI::App& verb, Options& o) {
@@ -228,9 +225,7 @@ void add_check(CLI::App& verb, Options& o) {
     verb.add_option("--openmetrics", c.openmetrics,
                     "Write the verdicts as gauges for Prometheus; - is stdout")
         ->type_name("FILE");
-    add_collecting(verb, o);
-    add_page(verb, o);
-    add_texts(verb, o);
+    add_outputs(verb, o);
     verb.add_option("--csv", o.csv, "Write a row for each check; - is stdout")->type_name("FILE");
 }
 void add_limits(CLI::App& verb, Options& o) {
@@ -259,16 +254,11 @@ void add_limits(CLI::App& verb, Options& o) {
     verb.add_option("--valid", l.valid, "Of derive: how long they hold, in days")
         ->type_name("DAYS")
         ->capture_default_str();
-    add_collecting(verb, o);
-    add_page(verb, o);
-    add_texts(verb, o);
 }
 template <auto add>
 void add_with_outputs(CLI::App& verb, Options& o) {
     add(verb, o);
-    add_collecting(verb, o);
-    add_page(verb, o);
-    add_texts(verb, o);
+    add_outputs(verb, o);
 }
 void add_export(CLI::App& verb, Options& o) {
     verb.add_option("--to", o.format,
@@ -284,7 +274,6 @@ void add_export(CLI::App& verb, Options& o) {
                     "with LABEL= in front or not")
         ->type_name("[LABEL=]PATH");
 }
-
 void add_import(CLI::App& verb, Options& o) {
     verb.add_option("files", o.inputs, "Files that the tools wrote")->type_name("FILE")->required();
     verb.add_option("--out", o.out, "Folder that the runs go to; required")
@@ -354,7 +343,7 @@ constexpr std::array<VerbDefinition, 13> verbs{{
      "  assay-report limits derive results/fleet --out fleet.json --author 'HPC operations' "
      "--valid "
      "180d",
-     &add_limits},
+     &add_with_outputs<add_limits>},
     {"offers", &offers, "What is offered, and what a node costs an hour: offers checked and shown",
      "assay-report offers init --out offers.json\n"
      "  assay-report offers lint offers.json --results results\n"
@@ -438,12 +427,10 @@ private:
     /// What is wrong with values that CLI11 knows nothing about; "" where all is well.
     std::string fault() {
         if (!language_from(options_.language))
-            return fmt::format("--lang \"{}\" is no language; there are en and zh",
-                               options_.language);
+            return fmt::format("--lang \"{}\": it is en or zh", options_.language);
         if (!options_.correction.empty() && options_.correction != "bh" &&
             options_.correction != "holm")
-            return fmt::format("--correction \"{}\" is not known; there are bh and holm",
-                               options_.correction);
+            return fmt::format("--correction \"{}\": it is bh or holm", options_.correction);
         const bool differs = options_.perform == &diff_nodes;
         const auto* const fails = differs ? "difference" : "worse";
         if (!options_.fail_on.empty() && options_.fail_on != fails)

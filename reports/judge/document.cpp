@@ -2,6 +2,7 @@
 
 #include "judge/document.hpp"
 
+#include "judge/origins.hpp"
 #include "judge/words.hpp"
 #include "language/language.hpp"
 #include "record/format.hpp"
@@ -29,7 +30,7 @@ using record::human_percent;
 using Shown = document::Cell;
 
 constexpr std::size_t detailed = 10; // nodes whose checks are shown
-constexpr std::size_t listed = 8;    // problems, replaced limits
+constexpr std::size_t listed = 8;    // names of limits
 
 Shown number(const std::optional<double>& value, const std::string& unit, std::string text) {
     if (!value || !std::isfinite(*value)) return {};
@@ -72,18 +73,6 @@ std::string title_of(const Judgement& judgement) {
                : say<text::judge::title_of_nodes>(judgement.nodes.size());
 }
 
-std::string kind_in_words(LimitKind kind) {
-    switch (kind) {
-    case LimitKind::spec:
-        return say<text::judge::kind_spec>();
-    case LimitKind::fleet:
-        return say<text::judge::kind_fleet>();
-    case LimitKind::contract:
-        break;
-    }
-    return say<text::judge::kind_contract>();
-}
-
 class Builder {
 public:
     explicit Builder(const Judgement& judgement)
@@ -104,9 +93,8 @@ public:
             add_node(document, nodes_.front());
         else
             add_nodes(document);
-        add_waivers(document);
-        add_limits(document);
-        add_problems(document);
+        for (auto& section : origins_of(judgement_))
+            document.sections.push_back(std::move(section));
         for (auto& text : {say<text::judge::levels>(human_percent(judgement_.levels.pass),
                                                     human_percent(judgement_.levels.fail)),
                            say<text::judge::looks>()})
@@ -416,93 +404,6 @@ private:
         document.sections.push_back({.title = say<text::judge::siblings>(),
                                      .question = say<text::judge::siblings_question>(),
                                      .blocks = {std::move(table)}});
-    }
-
-    // -- what it was judged by --
-
-    void add_waivers(Document& document) const {
-        const auto& waivers = judgement_.limits.waivers;
-        if (waivers.empty()) return;
-        std::vector<std::size_t> used(waivers.size());
-        std::vector<std::size_t> passes(waivers.size());
-        for (const auto& node : nodes_)
-            for (const auto& check : node.checks)
-                if (check.waiver)
-                    ++(check.cause == Cause::waiver_unused ? passes : used)[*check.waiver];
-        Table table{
-            .columns = {{.title = say<text::judge::of_what>()},
-                        {.title = say<text::judge::machine>(), .rank = 2},
-                        {.title = say<text::judge::owner>(), .rank = 1},
-                        {.title = say<text::judge::reason>()},
-                        {.title = say<text::judge::expires>()},
-                        {.title = say<text::judge::used>(), .numeric = true, .rank = 3},
-                        {.title = say<text::judge::passes_now>(), .numeric = true, .rank = 3}},
-            .sheet = say<text::judge::waivers>()};
-        for (std::size_t i = 0; i < waivers.size(); ++i) {
-            const auto& waiver = waivers[i];
-            table.rows.push_back(
-                {.cells = {{.text = plain(waiver.limit.empty() ? waiver.cause : waiver.limit, 200)},
-                           {.text = waiver.machine.empty() ? say<text::judge::every_machine>()
-                                                           : plain(waiver.machine, 100)},
-                           {.text = plain(waiver.owner, 100)},
-                           {.text = plain(waiver.reason, 300)},
-                           {.text = plain(waiver.expires, 40)},
-                           count(used[i]),
-                           count(passes[i])}});
-        }
-        document.sections.push_back(
-            {.title = say<text::judge::waivers>(), .blocks = {std::move(table)}});
-    }
-
-    /// Of the limits that decided something here; a folded table, because it is long.
-    void add_limits(Document& document) const {
-        std::set<std::uint32_t> used;
-        for (const auto& node : nodes_)
-            for (const auto& check : node.checks)
-                if (check.limit) used.insert(*check.limit);
-        const auto& replaced = judgement_.limits.replaced;
-        if (used.empty() && replaced.empty()) return;
-        Section section{.title = say<text::judge::limits>(),
-                        .question = say<text::judge::limits_question>()};
-        Table table{.columns = {{.title = say<text::judge::limit>()},
-                                {.title = say<text::judge::kind>()},
-                                {.title = say<text::judge::source>()},
-                                {.title = say<text::judge::samples>(), .numeric = true, .rank = 1},
-                                {.title = say<text::judge::file>(), .rank = 2},
-                                {.title = say<text::judge::expires>(), .rank = 3}},
-                    .sheet = say<text::judge::limits>(),
-                    .folded = say<text::judge::limits>()};
-        for (const auto index : used) {
-            const auto& limit = judgement_.limits.limits[index];
-            table.rows.push_back({.cells = {{.text = plain(limit.id, 200)},
-                                            {.text = kind_in_words(limit.kind)},
-                                            {.text = plain(limit.source, 300)},
-                                            limit.samples ? count(*limit.samples) : Shown{},
-                                            {.text = plain(limit.file, 200)},
-                                            {.text = plain(limit.expires, 40)}}});
-        }
-        section.blocks.emplace_back(std::move(table));
-        for (std::size_t i = 0; i < std::min(replaced.size(), listed); ++i)
-            section.blocks.emplace_back(
-                Paragraph{.text = say<text::judge::replaced>(plain(replaced[i].id, 100),
-                                                             plain(replaced[i].file, 100),
-                                                             plain(replaced[i].by, 100)),
-                          .mark = "-"});
-        document.sections.push_back(std::move(section));
-    }
-
-    void add_problems(Document& document) const {
-        const auto& problems = judgement_.collection.problems;
-        if (problems.empty()) return;
-        Facts facts;
-        for (std::size_t i = 0; i < std::min(problems.size(), listed); ++i)
-            facts.facts.push_back(
-                {plain(problems[i].where), translated(plain(problems[i].reason)), ""});
-        Section section{.title = say<text::judge::not_used>(), .blocks = {std::move(facts)}};
-        if (problems.size() > listed)
-            section.blocks.emplace_back(
-                Paragraph{.text = say<text::predict::and_more>(problems.size() - listed)});
-        document.sections.push_back(std::move(section));
     }
 
     const Judgement& judgement_;

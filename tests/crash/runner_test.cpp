@@ -251,62 +251,6 @@ TEST_F(RunnerTest, WrongResultsShowNoRate) {
     }
 }
 
-TEST_F(RunnerTest, StagesEndWhereGoingOnIsPointless) {
-    using record::StageEnd;
-    auto plan = trouble_.plan({"wrong", "fine", "slow"}, 2);
-    plan.has_stages = true;
-    plan.cases[2].is_stress = true;
-    const auto ends = [](const record::Run& run) {
-        std::vector<StageEnd> ends;
-        for (const auto& stage : run.schedule->gates->stages) ends.push_back(stage.end);
-        return ends;
-    };
-    const auto replicas = [](const record::Run& run) {
-        std::vector<std::size_t> counts;
-        for (const auto& c : run.cases) counts.push_back(c.replicas.size());
-        return counts;
-    };
-    using Ends = std::vector<StageEnd>;
-    const auto stopped = run(plan);
-    ASSERT_TRUE(stopped) << stopped.error().message;
-    EXPECT_EQ(ends(stopped->run), (Ends{StageEnd::done, StageEnd::wrong_result, StageEnd::not_begun,
-                                        StageEnd::not_begun}));
-    EXPECT_EQ(replicas(stopped->run), (std::vector<std::size_t>{1, 1, 0}));
-    EXPECT_EQ(stopped->run.cases[1].status, Status::interrupted);
-    EXPECT_EQ(stopped->run.status, "interrupted");
-    EXPECT_THAT(observer_.said, HasSubstr("wrong results of"));
-
-    const harness::RunOptions options{.out = folder_.path(), .program = TROUBLE_PROGRAM};
-    auto on = options;
-    on.keep_going = true;
-    const auto whole = trouble_test::run(plan, on, observer_);
-    ASSERT_TRUE(whole);
-    EXPECT_EQ(ends(whole->run),
-              (Ends{StageEnd::done, StageEnd::wrong_result, StageEnd::done, StageEnd::done}));
-    EXPECT_EQ(replicas(whole->run), (std::vector<std::size_t>{1, 2, 2}));
-
-    auto expecting = options;
-    expecting.expected = {"gpu=64"};
-    const auto none = trouble_test::run(plan, expecting, observer_);
-    ASSERT_TRUE(none);
-    EXPECT_EQ(ends(none->run), (Ends{StageEnd::part_missing, StageEnd::not_begun,
-                                     StageEnd::not_begun, StageEnd::not_begun}));
-    EXPECT_EQ(replicas(none->run), (std::vector<std::size_t>{0, 0, 0}));
-    EXPECT_THAT(observer_.said, HasSubstr("(expected gpu=64)"));
-    const auto back = record::read_run(none->file);
-    ASSERT_TRUE(back) << back.error().message;
-    EXPECT_EQ(back->schedule, none->run.schedule);
-
-    auto limited = options;
-    limited.limit_seconds = 1e-3;
-    const auto late = trouble_test::run(trouble_.plan({"fine", "slow"}), limited, observer_);
-    ASSERT_TRUE(late);
-    EXPECT_TRUE(late->out_of_time);
-    EXPECT_EQ(late->signal, 0);
-    EXPECT_EQ(replicas(late->run), (std::vector<std::size_t>{0, 0}));
-    EXPECT_EQ(late->run.schedule->gates->time_limit_seconds, 1e-3);
-}
-
 TEST_F(RunnerTest, WhatDoesNotApplyIsSkippedOnceWithItsReason) {
     const auto outcome = run(trouble_.plan({"unfit"}, 3));
     ASSERT_TRUE(outcome);

@@ -13,11 +13,11 @@ namespace assay::harness {
 namespace {
 
 using machine::Severity;
-using testing::Each;
-using testing::ElementsAre;
-using testing::Field;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 /// Two sockets, two GPUs with a switch each, an adapter; nothing to say about it.
 record::Machine good() {

@@ -10,8 +10,8 @@
 namespace assay::harness {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 const datasheet::Compatibility table{
     .toolkits = {{.toolkit = {13}, .driver = {580, 65, 6}, .source = "s"},
