@@ -35,17 +35,6 @@ std::optional<double> difference(const std::optional<double>& begin,
     return *end - *begin;
 }
 
-/// CPU time of our processes. One that ended inside the window is missed and counts as foreign.
-double own_seconds(const Processes& begin, const Processes& end) {
-    double seconds = 0;
-    for (const auto& [pid, process] : end) {
-        const auto before = begin.find(pid);
-        const bool is_same = before != begin.end() && before->second.started == process.started;
-        seconds += std::max(0.0, process.seconds - (is_same ? before->second.seconds : 0.0));
-    }
-    return seconds;
-}
-
 /// Those of the machine that time was counted of in both snapshots.
 struct Cpus {
     std::set<int> numbers; ///< empty: all
@@ -53,6 +42,33 @@ struct Cpus {
     CpuTime begin{};
     CpuTime end{};
 };
+
+/// Did it run on other CPUs than these, at both ends as far as is known?
+bool is_elsewhere(const Process& process, const Process* before, const Cpus& cpus) {
+    const auto is = [&](const Process& at) {
+        return at.cpu >= 0 && !cpus.numbers.empty() && !cpus.numbers.contains(at.cpu);
+    };
+    return is(process) && (before == nullptr || is(*before));
+}
+
+/// The same process at the begin; null where it is new.
+const Process* same_before(const Processes& begin, int pid, const Process& process) {
+    const auto found = begin.find(pid);
+    return found != begin.end() && found->second.started == process.started ? &found->second
+                                                                            : nullptr;
+}
+
+/// CPU time of our processes on these CPUs: siblings that measure at the same time have their own. One that ended
+/// inside the window is missed and counts as foreign.
+double own_seconds(const Processes& begin, const Processes& end, const Cpus& cpus) {
+    double seconds = 0;
+    for (const auto& [pid, process] : end) {
+        const auto* const before = same_before(begin, pid, process);
+        if (!is_elsewhere(process, before, cpus))
+            seconds += std::max(0.0, process.seconds - (before == nullptr ? 0.0 : before->seconds));
+    }
+    return seconds;
+}
 
 void add(std::optional<double>& sum, const std::optional<double>& next) {
     if (next) sum = sum.value_or(0) + *next;
@@ -81,18 +97,14 @@ Cpus choose(const Snapshot& begin, const Snapshot& end, const std::set<int>& wan
 /// The names of at most three foreign programs that used most CPU time: "chromium, cc1plus". Programs that began and
 /// ended within the window are not seen.
 std::string name_programs(const Snapshot& begin, const Snapshot& end, const Cpus& cpus) {
-    const auto is_elsewhere = [&](const Process& process) {
-        return process.cpu >= 0 && !cpus.numbers.empty() && !cpus.numbers.contains(process.cpu);
-    };
     std::map<std::string, double> used; // by name: a build has many compilers
     double most = 0;
     for (const auto& [pid, process] : end.all) {
         if (begin.own.contains(pid) || end.own.contains(pid)) continue;
-        const auto found = begin.all.find(pid);
-        const bool is_same = found != begin.all.end() && found->second.started == process.started;
-        if (is_elsewhere(process) && (!is_same || is_elsewhere(found->second))) continue;
+        const auto* const before = same_before(begin.all, pid, process);
+        if (is_elsewhere(process, before, cpus)) continue;
         double& seconds = used[process.name];
-        seconds += std::max(0.0, process.seconds - (is_same ? found->second.seconds : 0));
+        seconds += std::max(0.0, process.seconds - (before == nullptr ? 0 : before->seconds));
         most = std::max(most, seconds);
     }
     std::vector<std::pair<double, std::string>> ranked;
@@ -141,7 +153,7 @@ void add_shares(const Snapshot& begin, const Snapshot& end, const Cpus& cpus, do
     if (seconds < shortest_seconds || cpus.count < 1) return;
     if (const auto busy = difference(cpus.begin.busy_seconds, cpus.end.busy_seconds)) {
         const double foreign =
-            std::clamp((*busy - own_seconds(begin.own, end.own)) / capacity, 0.0, 1.0);
+            std::clamp((*busy - own_seconds(begin.own, end.own, cpus)) / capacity, 0.0, 1.0);
         telemetry.foreign_cpu = foreign;
         if (foreign > foreign_limit + counting_error(cpus.count, capacity))
             add_foreign(foreign, name_programs(begin, end, cpus), !cpus.numbers.empty(), telemetry);

@@ -136,7 +136,7 @@ TEST(Window, TheProgramsThatUsedMostAreNamed) {
 
 /// A worker that may run on CPU 1 alone computes for ten seconds; so many ticks of others are on each CPU.
 record::Telemetry pinned(Machine& machine, long on_cpu_0, long on_cpu_1, long steal_1,
-                         bool own_cpus = true) {
+                         bool own_cpus = true, bool sibling = false) {
     const auto write = [&](long first, long second, long stolen) {
         machine.write("/proc/stat", fmt::format("cpu {} 0 0 0 0 0 0 {} 0 0\n"
                                                 "cpu0 {} 0 0 0 0 0 0 0 0 0\n"
@@ -145,12 +145,15 @@ record::Telemetry pinned(Machine& machine, long on_cpu_0, long on_cpu_1, long st
     };
     machine.write("/proc/self/task/101/status", "Name:\tworker\nCpus_allowed_list:\t1,7-8\n");
     write(100, 200, 0);
+    machine.process(101, 100, "worker", 0, 5, 1);
+    machine.process(102, 100, "worker", 0, 5, 0); // measures at the same time, on CPU 0
     auto options = machine.options();
     options.own_cpus = own_cpus;
     Window window{std::move(options)};
     window.begin();
     machine.now += 10;
-    machine.process(101, 100, "worker", 1000 - on_cpu_1 - steal_1);
+    machine.process(101, 100, "worker", 1000 - on_cpu_1 - steal_1, 5, 1);
+    if (sibling) machine.process(102, 100, "worker", on_cpu_0, 5, 0);
     machine.process(900, 1, "elsewhere", on_cpu_0, 5, 0);
     machine.process(901, 1, "here", on_cpu_1, 5, 1);
     write(100 + on_cpu_0, 1200 - steal_1, steal_1);
@@ -173,6 +176,15 @@ TEST(Window, ACaseOnOneCpuIsDisturbedThere) {
     EXPECT_THAT(t.disturbances,
                 ElementsAre(HasSubstr("Other programs (here) used 10.0% of the case's CPU time"),
                             HasSubstr("took 2.0%")));
+}
+
+TEST(Window, ASiblingOnOtherCpusHidesNobodyAndDisturbsNobody) {
+    Machine quiet;
+    EXPECT_EQ(pinned(quiet, 900, 0, 0, true, true).foreign_cpu, 0);
+    Machine busy;
+    const auto t = pinned(busy, 900, 100, 0, true, true);
+    EXPECT_NEAR(t.foreign_cpu.value(), 0.1, 1e-12);
+    EXPECT_THAT(t.disturbances, ElementsAre(HasSubstr("(here) used 10.0% of the case's CPU time")));
 }
 
 TEST(Window, ATeamLooksAtTheWholeMachine) {
