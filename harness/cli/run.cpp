@@ -28,7 +28,8 @@ void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>&
         return;
     }
     const auto terminal = terminal_of(STDOUT_FILENO);
-    if (!options.quiet) print(fmt::format("\n{}\n", summary_text(outcome.run, terminal)));
+    if (!options.quiet && !lacks_part(outcome.run))
+        print(fmt::format("\n{}\n", summary_text(outcome.run, terminal)));
     print(fmt::format("result: {}\n", outcome.file.string()));
     if (reports) print(fmt::format("report: {}\n", reports->html.string()));
     const auto missing = not_measured(outcome.run);

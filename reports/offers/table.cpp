@@ -3,8 +3,8 @@
 #include "offers/table.hpp"
 
 #include "base/console.hpp"
-#include "base/csv.hpp"
 #include "base/nearest.hpp"
+#include "offers/csv.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -21,15 +21,19 @@
 
 namespace assay::report {
 
-/// The last value of an enumeration, so that no other is unpacked.
+/// The last value of an enumeration, so that no other is unpacked. Each that is packed says it here: there is no default.
 template <class Enum>
-inline constexpr Enum last_of{};
+extern const Enum last_of;
 template <>
 inline constexpr auto last_of<record::Status> = record::Status::not_started;
 template <>
 inline constexpr auto last_of<record::IntervalScope> = record::IntervalScope::between_replicas;
 template <>
 inline constexpr auto last_of<record::DisturbanceCode> = record::DisturbanceCode::clock_low;
+template <>
+inline constexpr auto last_of<record::StageName> = record::StageName::stress;
+template <>
+inline constexpr auto last_of<record::StageEnd> = record::StageEnd::not_begun;
 
 class Packer {
 public:

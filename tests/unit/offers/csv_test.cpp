@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "base/csv.hpp"
+#include "offers/csv.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
