@@ -105,9 +105,12 @@ void NodeJudge::operator()(Node& node, const std::vector<std::size_t>& first) co
     waive(context);
     for (std::size_t i = 0; i < context.items.size(); ++i)
         if (!context.has_limit[i] && value_of(context.items[i])) ++node.not_judged;
-    node.outcome = Outcome::pass;
+    // What is optional and was not measured says nothing; only such checks are no PASS.
+    const bool any = std::ranges::any_of(
+        node.checks, [](const Check& check) { return check.outcome != Outcome::skip; });
+    node.outcome = any ? Outcome::pass : Outcome::inconclusive;
     for (const auto& check : node.checks) {
-        node.outcome = std::max(node.outcome, check.outcome);
+        if (check.outcome != Outcome::skip) node.outcome = std::max(node.outcome, check.outcome);
         if (!check.required) continue;
         ++node.required;
         if (check.outcome != Outcome::inconclusive && check.outcome != Outcome::error &&
@@ -116,7 +119,6 @@ void NodeJudge::operator()(Node& node, const std::vector<std::size_t>& first) co
         else if (check.p_pass)
             ++node.ran;
     }
-    if (node.outcome == Outcome::skip) node.outcome = Outcome::inconclusive;
     std::ranges::stable_sort(node.checks, [](const Check& a, const Check& b) {
         return std::tuple{b.outcome, a.cause} < std::tuple{a.outcome, b.cause};
     });
