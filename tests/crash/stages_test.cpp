@@ -59,8 +59,8 @@ TEST_F(StagesTest, StagesEndWhereGoingOnIsPointless) {
 
     const auto whole = run(plan, {.keep_going = true});
     ASSERT_TRUE(whole);
-    EXPECT_EQ(ends(whole->run),
-              (Ends{StageEnd::done, StageEnd::wrong_result, StageEnd::done, StageEnd::done}));
+    EXPECT_EQ(ends(whole->run), (Ends{StageEnd::done, StageEnd::wrong_result,
+                                      StageEnd::wrong_result, StageEnd::done}));
     EXPECT_EQ(replicas(whole->run), (std::vector<std::size_t>{1, 2, 2}));
 
     const auto none = run(plan, {.expected = {"gpu=64"}});

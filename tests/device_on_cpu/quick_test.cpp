@@ -102,8 +102,9 @@ TEST_F(TwoOnCpu, AreMeasuredTogetherAndHeldAgainstEachAlone) {
     const auto out = folder_.path() / "out";
     const auto ran = assay({"run", suite.string(), "--device=all", "--out=" + out.string()});
     ASSERT_EQ(ran.code, 0) << ran.output << ran.error;
+    const auto result = read(result_in(out));
     std::size_t together = 0;
-    for (const auto& one : read(result_in(out))["cases"]) {
+    for (const auto& one : result["cases"]) {
         SCOPED_TRACE(one.dump().substr(0, 300));
         EXPECT_TRUE(one["verification"]["passed"]);
         if (!one["parameters"].contains("together")) continue;
