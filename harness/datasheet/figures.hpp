@@ -4,9 +4,12 @@
 
 #pragma once
 
+#include "json/json.hpp"
+
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace assay::datasheet {
 
@@ -15,10 +18,36 @@ using ByPrecision = std::map<std::string, double, std::less<>>;
 
 /// The source of a value, and its reliability: "retrieved", "recalled", ...
 struct Origin {
-    std::string source;
+    std::string source; ///< empty: the file does not say
     std::string sure;
+    std::string checked{}; ///< the day on which the source was read: "2026-01-31"; may be empty
+    std::string file{};    ///< that has the value
 };
 /// By the path of the value: "peaks.tensor.bf16".
 using Origins = std::map<std::string, Origin, std::less<>>;
+
+/// A value as its file has it: a number or a text.
+struct Figure {
+    json::Value value;
+    Origin origin;
+};
+/// What another source says of a figure, or a file that a later one replaced.
+struct OtherFigure {
+    std::string of; ///< its path
+    json::Value value;
+    Origin origin;
+    std::string why; ///< may be empty
+};
+/// Everything that the files say of one entry.
+struct Sheet {
+    std::string id;
+    std::string name;               ///< for people
+    std::vector<std::string> names; ///< as drivers and kernels report it
+    std::map<std::string, Figure, std::less<>> figures;
+    std::vector<OtherFigure> conflicts;
+    std::vector<OtherFigure> replaced; ///< by files that were laid over
+    std::string note;
+    std::string file; ///< the last that says something of it
+};
 
 } // namespace assay::datasheet

@@ -3,6 +3,7 @@
 
 #include "base/file.hpp"
 #include "base/nearest.hpp"
+#include "base/utc.hpp"
 #include "json/fields.hpp"
 #include "json/words.hpp"
 
@@ -12,6 +13,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <system_error>
@@ -41,7 +43,10 @@ struct Exception {
 /// checked here.
 class Reading {
 public:
-    void file(const json::Object& root) {
+    void file(const json::Object& root, const std::string& name, bool is_laid_over) {
+        file_ = name;
+        is_laid_over_ = is_laid_over;
+        checked_ = day(root, "checked");
         sources_.clear();
         for (const auto& item : root.object("sources").value().items())
             sources_.emplace(item.key(), item.value().get<std::string>());
@@ -53,6 +58,10 @@ public:
                       [&](const json::Object& item) { microarchitecture(item); });
         if (root.has("processors"))
             root.each("processors", [&](const json::Object& item) { processor(item); });
+        if (root.has("providers"))
+            root.each("providers", [&](const json::Object& item) { provider(item); });
+        if (root.has("instances"))
+            root.each("instances", [&](const json::Object& item) { instance(item); });
     }
 
     Result<Hardware> result() {
@@ -87,15 +96,13 @@ private:
             if (object.has(name)) by_precision(object.object(name), out.of(engine));
     }
 
-    void exceptions(const json::Object& object) {
+    void exceptions(const json::Object& object, std::size_t entry) {
         for (const auto& [name, engine] : engines) {
             if (!object.has(name)) continue;
             const auto values = object.object(name);
             for (const auto& item : values.value().items()) {
-                Exception exception{.entry = hardware_.entries.size() - 1,
-                                    .engine = engine,
-                                    .precision = item.key(),
-                                    .rate = {}};
+                Exception exception{
+                    .entry = entry, .engine = engine, .precision = item.key(), .rate = {}};
                 values.read(item.key(), exception.rate);
                 exceptions_.push_back(std::move(exception));
             }
@@ -112,25 +119,51 @@ private:
         origins(object);
     }
 
+    /// The entry of that id where a file is laid over others, or a new one.
+    template <class Entry>
+    Entry& entry_of(std::vector<Entry>& entries, const std::string& id) {
+        const auto known = is_laid_over_
+                               ? std::ranges::find(entries, id, [](auto& e) { return e.sheet.id; })
+                               : entries.end();
+        is_new_ = known == entries.end();
+        auto& entry = is_new_ ? entries.emplace_back() : *known;
+        entry.sheet.id = id;
+        return entry;
+    }
+    /// What a new entry must have, and one that is laid over may have.
+    template <class T>
+    void take(const json::Object& object, std::string_view key, T& out) const {
+        if (is_new_ || object.has(key)) object.read(key, out);
+    }
+
     void accelerator(const json::Object& object) {
-        auto& entry = hardware_.entries.emplace_back();
-        object.read("id", entry.id);
-        object.read("name", entry.name);
-        object.read("names", entry.names);
-        object.read("architecture", entry.architecture);
-        object.read("form_factor", entry.form_factor);
-        object.read("compute_capability", entry.compute_capability);
-        object.read("multiprocessors", entry.multiprocessors);
+        std::string id;
+        object.read("id", id);
+        auto& entry = entry_of(hardware_.entries, id);
+        entry.id = id;
+        take(object, "name", entry.name);
+        object.read_if("names", entry.names);
+        take(object, "architecture", entry.architecture);
+        take(object, "form_factor", entry.form_factor);
+        object.read_if("compute_capability", entry.compute_capability);
+        object.read_if("multiprocessors", entry.multiprocessors);
         if (object.has("clock")) {
-            object.object("clock").read("vector", entry.vector_clock_hz);
-            object.object("clock").read("tensor", entry.tensor_clock_hz);
+            object.object("clock").read_if("vector", entry.vector_clock_hz);
+            object.object("clock").read_if("tensor", entry.tensor_clock_hz);
         }
-        if (object.has("peaks")) by_precision(object.object("peaks"), entry.peaks);
-        if (object.has("rates")) exceptions(object.object("rates"));
+        if (object.has("peaks")) {
+            by_precision(object.object("peaks"), entry.peaks);
+            if (object.object("peaks").has("sparse"))
+                by_precision(object.object("peaks").object("sparse"), entry.sparse);
+        }
+        if (object.has("rates"))
+            exceptions(object.object("rates"),
+                       static_cast<std::size_t>(&entry - hardware_.entries.data()));
         if (object.has("memory")) memory(object.object("memory"), entry);
         links(object, entry);
-        object.read("power", entry.power);
-        entry.figures = origins(object);
+        object.read_if("power", entry.power);
+        sheet(object, entry);
+        if (!is_new_) return;
         for (const auto& name : entry.names)
             if (!ids_.insert(fmt::format("{} {:.0f}", name, entry.memory_bytes.value_or(0))).second)
                 object.problem("names", fmt::format("{} occurs twice with the same memory",
@@ -138,44 +171,84 @@ private:
     }
 
     void microarchitecture(const json::Object& object) {
+        is_new_ = true;
         Microarchitecture core;
         object.read("id", core.id);
+        object.read("name", core.name);
         object.read("vendor", core.vendor);
         const auto rates = object.object("rates");
         for (const auto& item : rates.value().items())
             by_precision(rates.object(item.key()), core.rates[item.key()]);
-        core.figures = origins(object);
-        if (!cores_.try_emplace(core.id, core).second) object.problem("id", "occurs twice");
+        sheet(object, core);
+        if (const auto [known, is_new] = cores_.try_emplace(core.id, core); is_laid_over_)
+            known->second = core;
+        else if (!is_new)
+            object.problem("id", "occurs twice");
     }
 
     void processor(const json::Object& object) {
-        auto& entry = hardware_.processors.emplace_back();
-        object.read("name", entry.name);
-        object.read("names", entry.names);
-        object.read("microarchitecture", entry.microarchitecture);
+        std::string id;
+        object.read("id", id);
+        auto& entry = entry_of(hardware_.processors, id);
+        entry.id = id;
+        take(object, "name", entry.name);
+        object.read_if("names", entry.names);
+        take(object, "microarchitecture", entry.microarchitecture);
         object.read_if("needs", entry.needs);
         object.read_if("lacks", entry.lacks);
-        object.read("cores", entry.cores);
-        if (object.has("clock")) object.object("clock").read("boost", entry.boost_clock_hz);
+        object.read_if("cores", entry.cores);
+        if (object.has("clock")) object.object("clock").read_if("boost", entry.boost_clock_hz);
         if (object.has("memory")) {
-            object.object("memory").read("channels", entry.memory_channels);
-            object.object("memory").read("transfer_rate", entry.memory_transfer_rate);
+            object.object("memory").read_if("channels", entry.memory_channels);
+            object.object("memory").read_if("transfer_rate", entry.memory_transfer_rate);
         }
-        entry.figures = origins(object);
+        sheet(object, entry);
+    }
+
+    void provider(const json::Object& object) {
+        std::string id;
+        object.read("id", id);
+        auto known = std::ranges::find(hardware_.providers, id, &Provider::id);
+        if (known == hardware_.providers.end())
+            known = hardware_.providers.insert(known, {.id = id, .name = id, .aliases = {}});
+        object.read_if("name", known->name);
+        std::vector<std::string> aliases;
+        object.read_if("aliases", aliases);
+        std::ranges::move(aliases, std::back_inserter(known->aliases));
+    }
+
+    void instance(const json::Object& object) {
+        std::string provider;
+        std::string type;
+        object.read("provider", provider);
+        object.read("type", type);
+        auto& entry = entry_of(hardware_.instances, provider + '/' + type);
+        entry.provider = provider;
+        entry.type = type;
+        object.read_if("vcpus", entry.vcpus);
+        object.read_if("cores", entry.cores);
+        object.read_if("threads_per_core", entry.threads_per_core);
+        object.read_if("memory_gib", entry.memory_gib);
+        object.read_if("cpu", entry.cpu);
+        object.read_if("gpu", entry.gpu);
+        object.read_if("gpus", entry.gpus);
+        object.read_if("gpu_memory_gb", entry.gpu_memory_gb);
+        entry.sheet.name = type;
+        sheet(object, entry.sheet);
     }
 
     static void memory(const json::Object& object, HardwareEntry& entry) {
-        object.read("bytes", entry.memory_bytes);
-        object.read("bandwidth", entry.memory_bandwidth);
-        object.read("bus_bits", entry.memory_bus_bits);
-        object.read("clock", entry.memory_clock_hz);
-        object.read("l2_bytes", entry.l2_bytes);
+        object.read_if("bytes", entry.memory_bytes);
+        object.read_if("bandwidth", entry.memory_bandwidth);
+        object.read_if("bus_bits", entry.memory_bus_bits);
+        object.read_if("clock", entry.memory_clock_hz);
+        object.read_if("l2_bytes", entry.l2_bytes);
     }
 
     static void links(const json::Object& object, HardwareEntry& entry) {
         if (object.has("pcie")) {
-            object.object("pcie").read("generation", entry.pcie_generation);
-            object.object("pcie").read("lanes", entry.pcie_lanes);
+            object.object("pcie").read_if("generation", entry.pcie_generation);
+            object.object("pcie").read_if("lanes", entry.pcie_lanes);
         }
         if (object.has("nvlink")) {
             object.object("nvlink").read("bandwidth", entry.nvlink_bandwidth);
@@ -186,24 +259,90 @@ private:
         object.object("host_link").read("bandwidth", entry.host_link_bandwidth);
     }
 
+    static std::string day(const json::Object& object, std::string_view key) {
+        std::string text;
+        object.read_if(key, text);
+        if (!text.empty() && !seconds_of(text)) object.expected(key, "a day, as 2026-01-31");
+        return text;
+    }
+    /// Source, reliability and day of a line of figures or conflicts.
+    Origin origin(const json::Object& item) const {
+        std::string source;
+        Origin found{.source = {}, .sure = {}, .checked = day(item, "checked"), .file = file_};
+        item.read("source", source);
+        item.read("sure", found.sure);
+        if (found.checked.empty() && found.sure != "recalled") found.checked = checked_;
+        const auto known = sources_.find(source);
+        if (known == sources_.end())
+            item.problem("source", fmt::format("{} is not among sources", json::show_text(source)));
+        else
+            found.source = known->second;
+        return found;
+    }
+
     Origins origins(const json::Object& object) const {
         Origins found;
+        if (!object.has("figures")) return found;
         object.each("figures", [&](const json::Object& item) {
-            std::string source;
-            std::string sure;
             std::vector<std::string> of;
-            item.read("source", source);
-            item.read("sure", sure);
             item.read("of", of);
-            const auto known = sources_.find(source);
-            if (known == sources_.end())
-                return item.problem(
-                    "source", fmt::format("{} is not among sources", json::show_text(source)));
+            const auto own = origin(item);
             for (auto& path : of)
-                if (!found.try_emplace(std::move(path), Origin{known->second, sure}).second)
+                if (!found.try_emplace(std::move(path), own).second)
                     item.problem("of", "a figure has two sources");
         });
         return found;
+    }
+
+    template <class Entry>
+    void sheet(const json::Object& object, Entry& entry) const {
+        entry.sheet.id = entry.id;
+        entry.sheet.name = entry.name;
+        if constexpr (requires { entry.names; }) entry.sheet.names = entry.names;
+        sheet(object, entry.sheet);
+        for (auto& [path, own] : origins(object)) entry.figures.insert_or_assign(path, own);
+    }
+    void sheet(const json::Object& object, Sheet& out) const {
+        const auto known = origins(object);
+        out.file = file_;
+        object.read_if("note", out.note);
+        figures(object.value(), "", known, out);
+        if (!object.has("conflicts")) return;
+        object.each("conflicts", [&](const json::Object& item) {
+            auto& other = out.conflicts.emplace_back();
+            item.read("of", other.of);
+            other.origin = origin(item);
+            item.read_if("why", other.why);
+            if (const auto* value = item.find("value")) other.value = *value;
+        });
+    }
+    /// Every number and text below `value`.
+    void figures(const json::Value& value, const std::string& above, const Origins& known,
+                 Sheet& out) const {
+        constexpr std::array no_figures{"id",   "name",  "names", "figures",  "conflicts",
+                                        "note", "needs", "lacks", "provider", "type"};
+        for (const auto& item : value.items()) {
+            if (above.empty() && std::ranges::count(no_figures, item.key()) > 0) continue;
+            const auto path = above.empty() ? item.key() : above + '.' + item.key();
+            if (item.value().is_object()) {
+                figures(item.value(), path, known, out);
+                continue;
+            }
+            auto own = known.find(path);
+            if (own == known.end()) own = known.find("*");
+            const Figure figure{.value = item.value(),
+                                .origin = own != known.end()
+                                              ? own->second
+                                              : Origin{.source = {}, .sure = {}, .file = file_}};
+            const auto [at, is_new] = out.figures.try_emplace(path, figure);
+            if (is_new) continue;
+            if (at->second.value != figure.value)
+                out.replaced.push_back({.of = path,
+                                        .value = at->second.value,
+                                        .origin = at->second.origin,
+                                        .why = {}});
+            at->second = figure;
+        }
     }
 
     Hardware hardware_;
@@ -213,6 +352,10 @@ private:
     std::map<std::string, Microarchitecture, std::less<>> cores_;     ///< by id
     std::vector<Exception> exceptions_;
     std::set<std::string> ids_;
+    std::string file_; ///< being read, as all below
+    std::string checked_;
+    bool is_laid_over_ = false;
+    bool is_new_ = true; ///< the entry
 };
 
 /// Drivers before 465 omit the vendor from the name, and "Tesla" was dropped from names over time.
@@ -245,19 +388,21 @@ std::optional<double> clock_of(const HardwareEntry& entry, Engine engine,
 
 Result<Hardware> parse_hardware(const std::vector<HardwareText>& files, const json::Value& schema) {
     Reading reading;
-    for (const auto& [text, source] : files) {
+    for (const auto& [text, source, is_laid_over] : files) {
         const auto value = json::parse(text, source);
         if (!value) return tl::unexpected{value.error()};
         if (auto checked = json::check_schema(*value, schema, source); !checked)
             return tl::unexpected{std::move(checked).error()};
         json::Document document{*value, source};
-        reading.file(document.root());
+        reading.file(document.root(), source, is_laid_over);
         if (auto read = document.result(); !read) return tl::unexpected{std::move(read).error()};
     }
     return reading.result();
 }
 
-Result<Hardware> read_hardware(const fs::path& folder, const fs::path& schema) {
+Result<Hardware> read_hardware(const std::vector<std::string>& over) {
+    const auto share = layout().share;
+    const auto folder = share / "hardware";
     std::vector<fs::path> paths;
     std::error_code error;
     for (fs::directory_iterator item{folder, error}, end; !error && item != end;
@@ -267,20 +412,19 @@ Result<Hardware> read_hardware(const fs::path& folder, const fs::path& schema) {
         return fail(fmt::format("{}: cannot be read: {}", folder.string(), error.message()),
                     Fault::environment);
     std::ranges::sort(paths);
-    const auto rules = json::read_file(schema);
+    const auto installed = paths.size();
+    paths.insert(paths.end(), over.begin(), over.end());
+    const auto rules = json::read_file(share / "schema" / "hardware.json");
     if (!rules) return tl::unexpected{rules.error()};
     std::vector<HardwareText> files;
     for (const auto& path : paths) {
         auto text = read_whole(path, json::Limits{}.bytes);
         if (!text) return tl::unexpected{std::move(text).error()};
-        files.push_back({.text = std::move(*text), .source = path.string()});
+        files.push_back({.text = std::move(*text),
+                         .source = path.string(),
+                         .is_laid_over = files.size() >= installed});
     }
     return parse_hardware(files, *rules);
-}
-
-Result<Hardware> read_hardware() {
-    const auto share = layout().share;
-    return read_hardware(share / "hardware", share / "schema" / "hardware.json");
 }
 
 const HardwareEntry* find_hardware(const Hardware& hardware, const record::Device& device) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Data sheets of devices and processors, from the files of configs/hardware: values that no driver reports. Only
-// those that a roofline bound needs.
+// Data sheets of devices, processors and instances, from the files of configs/hardware: values that no driver reports.
+// Typed are those that something is computed with; each entry's sheet has all, with their sources.
 
 #pragma once
 
 #include "base/result.hpp"
 #include "datasheet/figures.hpp"
+#include "datasheet/instance.hpp"
 #include "datasheet/processor.hpp"
 #include "json/json.hpp"
 #include "record/model.hpp"
@@ -47,9 +48,10 @@ struct Arithmetic {
 };
 
 struct HardwareEntry {
-    std::string id;                 ///< "nvidia-h200-sxm-141gb"
-    std::string name;               ///< for people: "NVIDIA H200 SXM 141GB"
-    std::vector<std::string> names; ///< as drivers report it: "NVIDIA H200"
+    std::string id;   ///< "nvidia-h200-sxm-141gb"
+    std::string name; ///< for people: "NVIDIA H200 SXM 141GB"
+    std::vector<std::string>
+        names; ///< as the driver reports it: "NVIDIA H200"; none where that is not known
     std::string architecture;
     std::string form_factor; ///< "SXM5", "PCIe FHFL dual-slot"
     std::string compute_capability;
@@ -72,7 +74,9 @@ struct HardwareEntry {
     std::string host_link;                     ///< its link to the host if not PCIe: "NVLink-C2C"
     std::optional<double> host_link_bandwidth; ///< B/s in one direction
     std::optional<double> power;               ///< W, the highest that the maker allows by default
+    ByPrecision sparse;                        ///< 1/s, with structured sparsity
     Origins figures;
+    Sheet sheet;
 };
 
 /// The clock of a value: tensor core values hold at a lower clock, except for fp64, which draws less power
@@ -83,20 +87,21 @@ std::optional<double> clock_of(const HardwareEntry& entry, Engine engine,
 struct Hardware {
     std::vector<HardwareEntry> entries; ///< accelerators
     std::vector<ProcessorEntry> processors;
+    std::vector<Provider> providers;
+    std::vector<InstanceEntry> instances;
 };
 
 /// A file's content, and its name in messages.
 struct HardwareText {
     std::string text;
     std::string source;
+    bool is_laid_over = false; ///< replaces figures of entries that earlier files have
 };
 /// Rates and microarchitectures may be in another file than the entries they belong to.
 Result<Hardware> parse_hardware(const std::vector<HardwareText>& files, const json::Value& schema);
 
-/// The installed files.
-Result<Hardware> read_hardware();
-Result<Hardware> read_hardware(const std::filesystem::path& folder,
-                               const std::filesystem::path& schema);
+/// The installed files, and `over` laid over them in order.
+Result<Hardware> read_hardware(const std::vector<std::string>& over = {});
 
 /// By the driver's name for it; of several with that name, the one whose memory is nearest in size.
 /// Null if there is none.

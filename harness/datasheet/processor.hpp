@@ -19,15 +19,19 @@ namespace assay::datasheet {
 /// Models with cores of one design.
 struct Microarchitecture {
     std::string id;
+    std::string name;
     std::string vendor; ///< as the kernel reports it: "GenuineIntel", "Arm"
     /// FLOP (OP for int8) of one core in one clock, by instruction set: avx2 avx512 amx neon sve.
     std::map<std::string, ByPrecision, std::less<>> rates;
     Origins figures;
+    Sheet sheet;
 };
 
 struct ProcessorEntry {
-    std::string name;               ///< for people: "AMD EPYC 9R14"
-    std::vector<std::string> names; ///< as the kernel reports it, with * and ?
+    std::string id;
+    std::string name; ///< for people: "AMD EPYC 9R14"
+    std::vector<std::string>
+        names; ///< as the kernel reports it, with * and ?; none where it does not tell it from others
     std::string microarchitecture;  ///< its id
     std::vector<std::string> needs; ///< features by which it is told from others of the same name
     std::vector<std::string> lacks;
@@ -36,6 +40,7 @@ struct ProcessorEntry {
     std::optional<int> memory_channels;         ///< of one socket, 64 bits each
     std::optional<double> memory_transfer_rate; ///< of one channel
     Origins figures;
+    Sheet sheet;
     Microarchitecture core; ///< of that id
 };
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace assay::report {
@@ -73,17 +74,52 @@ void add_cache(Calculation& lines) {
                  fmt::format("kv_token * sequence * batch / (pipeline * min(tensor, {}))", heads));
 }
 
+struct Need {
+    double device = 0;  ///< B of each
+    double copy = 0;    ///< B of one copy
+    double devices = 1; ///< that are asked for
+    double usable = 1;  ///< share
+};
+
+std::optional<Holder> holder_of(const datasheet::HardwareEntry& entry, const Need& need,
+                                double part = 1) {
+    if (!entry.memory_bytes) return {};
+    const double bytes = *entry.memory_bytes * part;
+    return Holder{.device = entry.name,
+                  .memory_bytes = bytes,
+                  .share = need.device / (bytes * need.usable),
+                  .least_devices = std::ceil(need.copy / (bytes * need.usable))};
+}
+
+std::optional<InstanceHolder> holder_of(const datasheet::InstanceEntry& entry,
+                                        const datasheet::Hardware& hardware, const Need& need) {
+    const auto* gpu = datasheet::find_accelerator(hardware, entry.gpu);
+    const double gpus = entry.gpus.value_or(0);
+    if (gpu == nullptr || !(gpus > 0)) return {};
+    const auto one = holder_of(*gpu, need, std::min(gpus, 1.0));
+    if (!one) return {};
+    const bool fits = one->share <= 1;
+    const double on_node = std::max(gpus, 1.0);
+    const double nodes = std::ceil((fits ? need.devices : one->least_devices) / on_node);
+    const double used = fits ? need.device * need.devices : need.copy;
+    return InstanceHolder{.instance = entry.sheet.id,
+                          .device = one->device,
+                          .gpus = gpus,
+                          .nodes = nodes,
+                          .share = used / (nodes * on_node * one->memory_bytes * need.usable)};
+}
+
 } // namespace
 
 std::span<const Setting> capacity_settings() { return table; }
 
-Result<Capacity> capacity_of(const Given& given, bool training,
-                             const datasheet::Hardware& hardware) {
+Result<Capacity> capacity_of(const Given& given, bool training, const datasheet::Hardware& hardware,
+                             const std::vector<datasheet::CatalogEntry>& only) {
     for (const auto& [key, value] : given)
         if (std::ranges::find(table, key, &Setting::key)->unit == "count" &&
             value != std::floor(value))
             return fail(fmt::format("--set {}={:g} is no whole number", key, value));
-    Capacity capacity{.training = training, .lines = {}, .holders = {}};
+    Capacity capacity{.training = training, .lines = {}, .holders = {}, .instances = {}};
     auto& lines = capacity.lines;
     add_inputs(lines, table, given);
     add_states(lines, training);
@@ -101,17 +137,24 @@ Result<Capacity> capacity_of(const Given& given, bool training,
     const auto device = lines.of("device_bytes");
     const auto copy = lines.of("copy_bytes");
     if (!device || !copy) return capacity;
-    const double usable = lines.of("usable")->value;
-    for (const auto& entry : hardware.entries) {
-        if (!entry.memory_bytes) continue;
-        const double memory = *entry.memory_bytes * usable;
-        capacity.holders.push_back({.device = entry.name,
-                                    .memory_bytes = *entry.memory_bytes,
-                                    .share = device->value / memory,
-                                    .least_devices = std::ceil(copy->value / memory)});
+    const Need need{.device = device->value,
+                    .copy = copy->value,
+                    .devices = lines.of("devices")->value,
+                    .usable = lines.of("usable")->value};
+    for (const auto& entry : only.empty() ? datasheet::entries_of(hardware) : only) {
+        if (entry.accelerator != nullptr) {
+            if (const auto holder = holder_of(*entry.accelerator, need))
+                capacity.holders.push_back(*holder);
+        } else if (entry.instance != nullptr) {
+            if (const auto holder = holder_of(*entry.instance, hardware, need))
+                capacity.instances.push_back(*holder);
+        }
     }
     std::ranges::sort(capacity.holders, {}, [](const auto& holder) {
         return std::pair{holder.memory_bytes, holder.device};
+    });
+    std::ranges::sort(capacity.instances, {}, [](const auto& holder) {
+        return std::tuple{holder.nodes, -holder.share, holder.instance};
     });
     return capacity;
 }

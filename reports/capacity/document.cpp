@@ -5,6 +5,8 @@
 #include "base/console.hpp"
 #include "capacity/capacity.hpp"
 #include "language/language.hpp"
+#include "language/texts/capacity.hpp"
+#include "language/texts/cost.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
 
@@ -39,7 +41,8 @@ Document make_document(const Capacity& capacity, bool explain) {
     for (const auto* key : {"weights", "gradients", "optimiser", "activations", "kv_token",
                             "kv_cache", "device_bytes"})
         if (const auto* line = capacity.lines.find(key))
-            parts.rows.push_back({.cells = {{.text = name_of_line(key)}, cell_of(line)}});
+            parts.rows.push_back(
+                {.cells = {{.text = name_of_line(key)}, linked(cell_of(line), key)}});
     document.sections.push_back(
         {.title = say<text::capacity::kicker>(), .blocks = {std::move(parts)}, .heading = false});
     if (!capacity.holders.empty()) {
@@ -66,9 +69,29 @@ Document make_document(const Capacity& capacity, bool explain) {
         document.sections.push_back(
             {.title = say<text::capacity::devices>(), .blocks = {std::move(table)}});
     }
-    if (explain)
-        document.sections.push_back(
-            {.title = say<text::cost::formula>(), .blocks = {explained(capacity.lines)}});
+    if (!capacity.instances.empty()) {
+        Table table{.columns = {{.title = say<text::capacity::instance>()},
+                                {.title = say<text::capacity::nodes>(), .numeric = true},
+                                {.title = say<text::capacity::used>(), .numeric = true},
+                                {.title = "GPU", .rank = 1}},
+                    .sheet = say<text::capacity::instances>()};
+        for (const auto& holder : capacity.instances)
+            table.rows.push_back({.cells = {{.text = plain(holder.instance)},
+                                            {.text = fmt::format("{:.0f}", holder.nodes),
+                                             .number = holder.nodes,
+                                             .unit = unit_count},
+                                            {.text = record::human_percent(holder.share),
+                                             .number = holder.share,
+                                             .unit = unit_share},
+                                            {.text = fmt::format("{:.3g} × {}", holder.gpus,
+                                                                 plain(holder.device))}}});
+        document.sections.push_back({.title = say<text::capacity::instances>(),
+                                     .question = say<text::capacity::instances_question>(),
+                                     .blocks = {std::move(table)}});
+    }
+    document.sections.push_back(
+        {.title = say<text::cost::how>(),
+         .blocks = {explained(capacity.lines, {}, {}, explain ? "" : say<text::cost::formula>())}});
     document.foot.push_back({.text = say<text::capacity::method>(), .tone = Tone::quiet});
     return document;
 }
@@ -81,10 +104,18 @@ std::string to_json(const Capacity& capacity) {
                            {"share", holder.share},
                            {"fits", holder.share <= 1},
                            {"least_devices", holder.least_devices}});
+    json::Value instances = json::Value::array();
+    for (const auto& holder : capacity.instances)
+        instances.push_back({{"instance", holder.instance},
+                             {"device", holder.device},
+                             {"gpus", holder.gpus},
+                             {"nodes", holder.nodes},
+                             {"share", holder.share}});
     return json::to_text({{"schema", "assay.capacity/1"},
                           {"training", capacity.training},
                           {"lines", to_json(capacity.lines)},
-                          {"devices", std::move(holders)}});
+                          {"devices", std::move(holders)},
+                          {"instances", std::move(instances)}});
 }
 
 } // namespace assay::report

@@ -9,6 +9,7 @@
 #include "judge/self_test.hpp"
 #include "judge/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/judge.hpp"
 #include "verbs.hpp"
 
 #include <fmt/core.h>

@@ -27,26 +27,32 @@ Result<Given> given_in(const std::vector<std::string>& texts, std::span<const Se
 
 } // namespace
 
-Result<ExitCode> cost(const Options& options) {
-    const auto offers = offers_of(options.inputs, options.offers.defaults);
-    if (!offers) return tl::unexpected{offers.error()};
+Result<CostOptions> cost_options(const Options& options, const datasheet::Hardware& hardware,
+                                 const Collection* runs) {
     const auto& words = options.costing;
     auto given = given_in(words.settings, cost_settings());
     if (!given) return tl::unexpected{given.error()};
-    const auto hardware = datasheet::read_hardware();
-    if (!hardware) return tl::unexpected{hardware.error()};
     CostOptions how{.terms = terms_of(options.offers),
                     .given = std::move(*given),
                     .nodes = words.nodes,
                     .term_months = words.term_months,
                     .work = {},
-                    .runs = nullptr,
-                    .hardware = &*hardware};
+                    .runs = runs,
+                    .hardware = &hardware};
     for (const auto& text : words.work) {
         auto work = parse_work(text);
         if (!work) return tl::unexpected{work.error()};
         how.work.push_back(std::move(*work));
     }
+    return how;
+}
+
+Result<ExitCode> cost(const Options& options) {
+    const auto offers = offers_of(options.inputs, options.offers.defaults);
+    if (!offers) return tl::unexpected{offers.error()};
+    const auto& words = options.costing;
+    const auto hardware = datasheet::read_hardware(options.catalog);
+    if (!hardware) return tl::unexpected{hardware.error()};
     std::optional<Collection> runs;
     if (!options.offers.results.empty()) {
         auto collecting = options.collecting;
@@ -55,9 +61,10 @@ Result<ExitCode> cost(const Options& options) {
         auto collected = collect(options.offers.results, collecting);
         if (!collected) return tl::unexpected{collected.error()};
         runs = std::move(*collected);
-        how.runs = &*runs;
     }
-    const auto costs = costs_of(*offers, how);
+    const auto how = cost_options(options, *hardware, runs ? &*runs : nullptr);
+    if (!how) return tl::unexpected{how.error()};
+    const auto costs = costs_of(*offers, *how);
     if (!costs) return tl::unexpected{costs.error()};
     std::vector<Input> inputs;
     for (const auto& path : options.inputs) inputs.push_back({.label = "", .file = path});
@@ -75,9 +82,15 @@ Result<ExitCode> capacity(const Options& options) {
     const auto& words = options.costing;
     const auto given = given_in(words.settings, capacity_settings());
     if (!given) return tl::unexpected{given.error()};
-    const auto hardware = datasheet::read_hardware();
+    const auto hardware = datasheet::read_hardware(options.catalog);
     if (!hardware) return tl::unexpected{hardware.error()};
-    const auto found = capacity_of(*given, words.training, *hardware);
+    std::vector<datasheet::CatalogEntry> only;
+    for (const auto& name : options.inputs) {
+        const auto entry = datasheet::entry_named(*hardware, name);
+        if (!entry) return tl::unexpected{entry.error()};
+        only.push_back(*entry);
+    }
+    const auto found = capacity_of(*given, words.training, *hardware, only);
     if (!found) return tl::unexpected{found.error()};
     const Outputs outputs{
         .documents = [&] { return std::vector{make_document(*found, words.explain)}; },

@@ -7,6 +7,7 @@
 #include "import/lines.hpp"
 #include "json/json.hpp"
 #include "language/language.hpp"
+#include "language/texts/import.hpp"
 #include "record/convert.hpp"
 #include "report/text.hpp"
 #include "verbs.hpp"

@@ -16,8 +16,8 @@
 
 namespace assay::report {
 
-/// Of every verb that reads offers.
-void add_pricing(auto& verb, Options& o) {
+/// Of every verb that reads offers. `results`: runs are no inputs.
+void add_pricing(auto& verb, Options& o, bool results = true) {
     auto& w = o.offers;
     verb.add_option("--currency", w.currency,
                     "Show costs in this one, by the rates of the files; as quoted otherwise")
@@ -30,8 +30,27 @@ void add_pricing(auto& verb, Options& o) {
                     "Of tables that do not name it, such as a catalogue of SkyPilot");
     verb.add_option("--date", w.defaults.date, "On which the prices of such a table were read")
         ->type_name("YYYY-MM-DD");
-    verb.add_option("--results", w.results, "Runs on the machines that are offered")
-        ->type_name("PATH");
+    if (results)
+        verb.add_option("--results", w.results, "Runs on the machines that are offered")
+            ->type_name("PATH");
+}
+
+/// Of costs for any work.
+void add_use(auto& verb, Options& o) {
+    auto& c = o.costing;
+    verb.add_option("--nodes", c.nodes, "As many as each offer has otherwise")->type_name("N");
+    verb.add_option("--term", c.term, "Time that is looked at: 18mo, 3y")
+        ->type_name("TIME")
+        ->capture_default_str();
+}
+
+/// Of every verb that looks into the catalogue.
+void add_catalog_files(auto& verb, Options& o) {
+    verb.add_option("--catalog", o.catalog,
+                    "A file laid over the catalogue of hardware, as in share/assay/hardware: it "
+                    "replaces figures of entries with the same id, and adds entries")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
 }
 
 /// Of cost and capacity.
@@ -40,6 +59,7 @@ void add_settings(auto& verb, Options& o) {
                     "An input that is not known otherwise; a wrong name lists them all")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
+    add_catalog_files(verb, o);
     verb.add_flag("--explain", o.costing.explain, "Every figure with its formula and inputs");
 }
 
@@ -54,6 +74,7 @@ void add_offers(auto& verb, Options& o) {
                     "SkyPilot, a bill by FOCUS")
         ->type_name("FILE");
     verb.add_option("--out", o.out, "Of init: the file to write, .json or .csv")->type_name("FILE");
+    add_catalog_files(verb, o);
     add_pricing(verb, o);
 }
 
@@ -66,15 +87,40 @@ void add_cost(auto& verb, Options& o) {
             "its rate: 'gemm.square* size=4096*=1e18' is 1e18 FLOP; once for each part")
         ->type_name("NAME=AMOUNT")
         ->allow_extra_args(false);
-    verb.add_option("--nodes", c.nodes, "As many as each offer has otherwise")->type_name("N");
-    verb.add_option("--term", c.term, "Time that is looked at: 18mo, 3y")
-        ->type_name("TIME")
-        ->capture_default_str();
+    add_use(verb, o);
     add_settings(verb, o);
     add_pricing(verb, o);
 }
 
+/// Of report --kind procurement.
+void add_procurement(auto& verb, Options& o) {
+    auto& p = o.procuring;
+    verb.add_option("--kind", p.kind,
+                    "run: what each run found. procurement: which of --offers to buy, by all runs")
+        ->type_name("run|procurement");
+    verb.add_option("--offers", p.offers, "Files of offers; see `assay offers init`")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+    verb.add_option("--profile", p.profile,
+                    "The work: training, inference, hpc-md, weather, rendering, data, mixed, or "
+                    "one of --profile-file")
+        ->type_name("NAME")
+        ->capture_default_str();
+    verb.add_option("--profile-file", p.profile_files, "More profiles, with weights of your own")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+    verb.add_option("--published", p.published, "Figures of others, to stand beside measured ones")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+    add_use(verb, o);
+    add_settings(verb, o);
+    add_pricing(verb, o, false);
+}
+
 void add_capacity(auto& verb, Options& o) {
+    verb.add_option("names", o.inputs,
+                    "Only these accelerators and instances, by id, name or a short name")
+        ->type_name("NAME");
     verb.add_flag("--train", o.costing.training,
                   "To train it: gradients, optimiser and activations; to serve it otherwise");
     add_settings(verb, o);
@@ -95,6 +141,19 @@ inline std::string fault_of_pricing(OffersWords& words) {
         return fmt::format("--currency \"{}\" is none of ISO 4217: USD, EUR, CNY, ...",
                            words.currency);
     return fault_of_days("--max-age", words.max_age, words.max_age_days);
+}
+
+inline std::string fault_of_cost(Options& o);
+inline std::string fault_of_report(Options& o) {
+    const auto& p = o.procuring;
+    if (!p.kind.empty() && p.kind != "run" && p.kind != "procurement")
+        return fmt::format("--kind \"{}\" is not known; there are run and procurement", p.kind);
+    if (p.kind == "procurement" && p.offers.empty())
+        return "--kind procurement needs --offers: what can be bought, and its price; `assay "
+               "offers init` writes a file to begin with";
+    if (p.kind != "procurement" && !p.offers.empty())
+        return "--offers goes with --kind procurement";
+    return fault_of_cost(o);
 }
 
 /// "18mo", "3y".

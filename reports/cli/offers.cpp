@@ -39,6 +39,8 @@ Result<ExitCode> start_file(const Options& options) {
 
 Result<ExitCode> lint_offers(const Options& options) {
     const auto terms = terms_of(options.offers);
+    const auto hardware = datasheet::read_hardware(options.catalog);
+    if (!hardware) return tl::unexpected{hardware.error()};
     std::optional<Collection> runs;
     if (!options.offers.results.empty()) {
         auto collected = collect(options.offers.results, options.collecting);
@@ -53,7 +55,7 @@ Result<ExitCode> lint_offers(const Options& options) {
         unreadable = unreadable || !read->faults.empty();
         files.push_back({.file = plain(path),
                          .offers = read->offers.offers.size(),
-                         .findings = lint(*read, terms, runs ? &*runs : nullptr)});
+                         .findings = lint(*read, terms, runs ? &*runs : nullptr, &*hardware)});
     }
     const Outputs outputs{.documents = [&] { return std::vector{make_document(files)}; },
                           .json = [&] { return to_json(files); },

@@ -3,6 +3,7 @@
 #include "options.hpp"
 
 #include "base/version.hpp"
+#include "catalog_options.hpp"
 #include "language/language.hpp"
 #include "offer_options.hpp"
 #include "usage/command_line.hpp"
@@ -71,8 +72,8 @@ void add_outputs(CLI::App& verb, Options& o) {
 }
 void add_report(CLI::App& verb, Options& o) {
     add_inputs(verb, o);
-    add_page(verb, o);
-    add_texts(verb, o);
+    add_outputs(verb, o);
+    add_procurement(verb, o);
 }
 /// Which changes are called; `how` are the verb's own options.
 void add_verdicts(CLI::App& verb, Options& o, auto& how) {
@@ -228,33 +229,6 @@ void add_check(CLI::App& verb, Options& o) {
     add_outputs(verb, o);
     verb.add_option("--csv", o.csv, "Write a row for each check; - is stdout")->type_name("FILE");
 }
-void add_limits(CLI::App& verb, Options& o) {
-    auto& l = o.limits;
-    verb.add_option("action", l.action,
-                    "lint: are files of limits right? show: which are in force, for a run's "
-                    "machine? derive: limits from a fleet's runs")
-        ->type_name("lint|show|derive")
-        ->required();
-    verb.add_option("inputs", o.inputs,
-                    "Of lint and show: files of limits, or names of installed ones (spec), the "
-                    "later ones on top; of show a run beside them. Of derive: runs")
-        ->type_name("FILE|RUN")
-        ->required();
-    verb.add_option("--runs", l.runs, "Of lint: runs whose machines and cases limits may be for")
-        ->type_name("PATH");
-    verb.add_option("--by", l.by, "Of derive: what makes a type of machine")
-        ->type_name("instance|cpu|device")
-        ->capture_default_str();
-    verb.add_option("--filter", l.filter, "Of derive: only these: KEY=A|B, KEY!=A; several: all")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
-    verb.add_option("--out", o.out, "Of derive: the file to write; required")->type_name("FILE");
-    verb.add_option("--author", l.author, "Of derive: who answers for the limits")
-        ->type_name("NAME");
-    verb.add_option("--valid", l.valid, "Of derive: how long they hold, in days")
-        ->type_name("DAYS")
-        ->capture_default_str();
-}
 template <auto add>
 void add_with_outputs(CLI::App& verb, Options& o) {
     add(verb, o);
@@ -307,7 +281,7 @@ struct VerbDefinition {
     const char* example;
     void (*add)(CLI::App&, Options&);
 };
-constexpr std::array<VerbDefinition, 13> verbs{{
+constexpr std::array<VerbDefinition, 14> verbs{{
     {"report", &report, "Show what a run found: on the terminal, as a page, as Markdown",
      "assay-report report results\n"
      "  assay-report report results --html report.html --md report.md\n"
@@ -343,7 +317,7 @@ constexpr std::array<VerbDefinition, 13> verbs{{
      "  assay-report limits derive results/fleet --out fleet.json --author 'HPC operations' "
      "--valid "
      "180d",
-     &add_with_outputs<add_limits>},
+     &add_with_outputs<&add_limits<CLI::App>>},
     {"offers", &offers, "What is offered, and what a node costs an hour: offers checked and shown",
      "assay-report offers init --out offers.json\n"
      "  assay-report offers lint offers.json --results results\n"
@@ -362,6 +336,12 @@ constexpr std::array<VerbDefinition, 13> verbs{{
      "--set "
      "heads=32 --set sequence=2048 --set data=64 --set zero=3 --explain",
      &add_with_outputs<&add_capacity<CLI::App>>},
+    {"catalog", &catalog,
+     "Instances, processors and accelerators with their sources: shown, and checked",
+     "assay-report catalog show p5.48xlarge 'H100 SXM5'\n"
+     "  assay-report catalog show --kind accelerators\n"
+     "  assay-report catalog lint ours.json",
+     &add_with_outputs<&add_catalog<CLI::App>>},
     {"verify", &verify,
      "Check a result file: its schema, and every summary computed again from the batch values",
      "assay-report verify results/default/aws/c7a.large/m-5f1c/20260131/run.json", &add_inputs},
@@ -454,23 +434,12 @@ private:
         if (options_.json && options_.checking.exit_style != "assay")
             return "--json and --exit-style both decide what is on stdout; give one of them";
         if (options_.perform == &export_run) return fault_of_export();
-        if (options_.perform == &limits) return fault_of_limits();
+        if (options_.perform == &limits) return fault_of_limits(options_);
+        if (options_.perform == &catalog) return fault_of_catalog(options_);
         if (options_.perform == &offers) return fault_of_offers(options_);
         if (options_.perform == &cost) return fault_of_cost(options_);
+        if (options_.perform == &report) return fault_of_report(options_);
         return "";
-    }
-    std::string fault_of_limits() {
-        auto& l = options_.limits;
-        const std::vector<std::string> actions{"lint", "show", "derive"};
-        const std::vector<std::string> types{"instance", "cpu", "device"};
-        if (std::ranges::count(actions, l.action) == 0)
-            return fmt::format("limits has no \"{}\"{}", l.action, suggestion(l.action, actions));
-        if (std::ranges::count(types, l.by) == 0)
-            return fmt::format("--by \"{}\" is no type of machine{}", l.by,
-                               suggestion(l.by, types));
-        if (l.action != "derive") return "";
-        if (options_.out.empty()) return "--out is missing: the file that the limits go to";
-        return fault_of_days("--valid", l.valid, l.valid_days);
     }
     std::string fault_of_export() const {
         if (options_.columns) return "";

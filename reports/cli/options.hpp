@@ -75,6 +75,16 @@ struct CostWords {
     bool explain = false;
 };
 
+/// Of report, for a purchase.
+struct ProcureWords {
+    std::string kind; ///< "run", "procurement"
+    std::vector<std::string> offers;
+    std::string profile = "mixed";
+    std::vector<std::string> profile_files;
+    std::vector<std::string> published;
+    double least_coverage = 0.5;
+};
+
 struct Options {
     Result<ExitCode> (*perform)(const Options&) = nullptr; ///< the verb, from verbs.hpp
     std::vector<std::string> inputs;
@@ -102,8 +112,12 @@ struct Options {
     PredictWords predicting;             ///< of predict
     CheckWords checking;                 ///< of check
     LimitsWords limits;                  ///< of limits
-    OffersWords offers;                  ///< of offers and cost
+    OffersWords offers;                  ///< of offers, cost and procurement
+    ProcureWords procuring;              ///< of report
     CostWords costing;                   ///< of cost and capacity
+    std::vector<std::string> catalog;    ///< files laid over the catalogue of hardware
+    std::string catalog_action;          ///< of catalog: "show", "lint"
+    std::string kind;                    ///< of catalog: "instances", ...; all where empty
     std::vector<std::string> parameters; ///< NAME=VALUE
 };
 

@@ -66,6 +66,7 @@ Result<std::vector<Report>> make_reports(std::vector<Input>& inputs,
 } // namespace
 
 Result<ExitCode> report(const Options& options) {
+    if (options.procuring.kind == "procurement") return procure(options);
     auto inputs = find_inputs(options.inputs);
     if (!inputs) return tl::unexpected{inputs.error()};
     const auto reports = make_reports(*inputs, options.inputs);

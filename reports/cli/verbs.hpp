@@ -5,11 +5,13 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "cost/cost.hpp"
 #include "options.hpp"
 
 namespace assay::report {
 
 Result<ExitCode> report(const Options& options);
+Result<ExitCode> procure(const Options& options);
 Result<ExitCode> compare_runs(const Options& options);
 Result<ExitCode> diff_nodes(const Options& options);
 Result<ExitCode> history(const Options& options);
@@ -19,12 +21,17 @@ Result<ExitCode> limits(const Options& options);
 Result<ExitCode> offers(const Options& options);
 Result<ExitCode> cost(const Options& options);
 Result<ExitCode> capacity(const Options& options);
+Result<ExitCode> catalog(const Options& options);
 Result<ExitCode> verify(const Options& options);
 Result<ExitCode> export_run(const Options& options);
 Result<ExitCode> import_files(const Options& options);
 
 /// Today, and how old a price may be.
 PriceTerms terms_of(const OffersWords& words);
+
+/// Offers, runs, data sheets and settings of what counts costs. `hardware` and `runs` must outlive it.
+Result<CostOptions> cost_options(const Options& options, const datasheet::Hardware& hardware,
+                                 const Collection* runs);
 
 /// Does what was asked for, and says on stderr why it could not.
 ExitCode perform(const Options& options);

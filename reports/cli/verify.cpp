@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "language/texts/verify.hpp"
+
 #include "files.hpp"
 #include "json/json.hpp"
 #include "language/language.hpp"

@@ -5,6 +5,7 @@
 #include "compare/document.hpp"
 #include "compare/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/compare.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,6 +3,7 @@
 #include "compare/arrange.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/compare.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
 #include "store/alike.hpp"

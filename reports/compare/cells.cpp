@@ -5,6 +5,7 @@
 #include "compare/verdict.hpp"
 #include "compare/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/compare.hpp"
 #include "record/format.hpp"
 
 #include <fmt/format.h>

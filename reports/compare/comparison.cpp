@@ -9,6 +9,8 @@
 #include "compare/units.hpp"
 #include "compare/unlike.hpp"
 #include "language/language.hpp"
+#include "language/texts/compare.hpp"
+#include "language/texts/words.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
 

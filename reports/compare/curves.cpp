@@ -3,6 +3,8 @@
 #include "compare/curves.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/chart.hpp"
+#include "language/texts/words.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
 

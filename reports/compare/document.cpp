@@ -7,6 +7,9 @@
 #include "compare/verdict.hpp"
 #include "compare/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/compare.hpp"
+#include "language/texts/words.hpp"
+#include "language/texts/workbook.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
 

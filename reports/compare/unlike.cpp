@@ -3,6 +3,8 @@
 #include "compare/unlike.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/compare.hpp"
+#include "language/texts/words.hpp"
 #include "record/model.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"

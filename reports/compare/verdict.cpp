@@ -4,6 +4,7 @@
 
 #include "compare/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/compare.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
 

@@ -3,6 +3,10 @@
 #include "compare/words.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/compare.hpp"
+#include "language/texts/outcome.hpp"
+#include "language/texts/status.hpp"
+#include "language/texts/words.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"

@@ -2,6 +2,7 @@
 
 #include "cost/cost.hpp"
 
+#include "datasheet/catalog.hpp"
 #include "offers/lint.hpp"
 
 #include <fmt/format.h>
@@ -110,14 +111,18 @@ private:
         };
         number("support_share", "share", offer.support_share);
         number("interruptions", "1/h", offer.interruptions_per_hour);
-        number("gpus", "count", offer.gpus);
+        if (const auto* known = type(); known != nullptr && !offer.gpus && known->gpus)
+            lines().input("gpus", "count", *known->gpus, Basis::datasheet, known->sheet.id);
+        else
+            number("gpus", "count", offer.gpus);
     }
 
     Result<void> measured() {
         if (options_.runs == nullptr) return {};
         std::size_t number = 0;
         for (const auto& work : options_.work) {
-            auto rate = rate_of(work, cost_.offer, lines().of("nodes")->value, *options_.runs);
+            auto rate = rate_of(work, cost_.offer, lines().of("nodes")->value, *options_.runs,
+                                options_.hardware);
             if (!rate) return tl::unexpected{rate.error()};
             const auto i = std::to_string(++number);
             const auto unit = rate->unit.empty() ? std::string{"1"} : rate->unit;
@@ -145,7 +150,10 @@ private:
             lines().result("node_power", "W",
                            measured->on_device && has("gpus") ? "watts * gpus" : "watts");
         } else if (device != nullptr && device->power) {
-            lines().input("tdp", "W", *device->power, Basis::datasheet, device->name);
+            lines().input("tdp", "W", *device->power, Basis::datasheet,
+                          type() == nullptr
+                              ? device->name
+                              : fmt::format("{}, {}", type()->sheet.id, device->name));
             lines().result("node_power", "W", "tdp * gpus");
         } else {
             lines().unknown("node_power", "W", "no_power");
@@ -157,18 +165,26 @@ private:
         lines().result("co2_term", "kg", "energy_term * carbon / 1000");
     }
 
-    /// Of the GPUs of the machine that was measured, or by the name of the offer.
+    /// That of the catalogue, where the offer itself names no GPU.
+    const datasheet::InstanceEntry* type() const {
+        const auto& offer = cost_.offer;
+        if (options_.hardware == nullptr || !offer.gpu.empty()) return nullptr;
+        return datasheet::find_instance(*options_.hardware, offer.provider, offer.instance);
+    }
+
+    /// Of the GPUs of the machine that was measured, or by the name of the offer, or by the type where it names none.
     const datasheet::HardwareEntry* datasheet() const {
         if (options_.hardware == nullptr) return nullptr;
         if (options_.runs != nullptr)
             for (const auto& machine : options_.runs->machines)
-                if (is_of(cost_.offer, machine) && !machine.devices.empty())
+                if (is_of(cost_.offer, machine, options_.hardware) && !machine.devices.empty())
                     return datasheet::find_hardware(*options_.hardware, machine.devices.front());
-        const auto found = std::ranges::find_if(options_.hardware->entries, [&](const auto& entry) {
-            const auto& gpu = cost_.offer.gpu;
-            return entry.name == gpu || entry.id == gpu || std::ranges::count(entry.names, gpu) > 0;
-        });
-        return found == options_.hardware->entries.end() ? nullptr : &*found;
+        const auto& offer = cost_.offer;
+        if (const auto* known = type())
+            return datasheet::find_accelerator(*options_.hardware, known->gpu);
+        const auto found =
+            datasheet::entry_named(*options_.hardware, offer.gpu, datasheet::Kind::accelerator);
+        return found ? found->accelerator : nullptr;
     }
 
     void node() {
@@ -342,13 +358,15 @@ std::vector<BreakEven> break_evens(const std::vector<Cost>& costs) {
         return cost.lines.of("nodes")->value * cost.offer.gpus.value_or(1);
     };
     std::vector<BreakEven> found;
-    for (const auto& bought : costs)
-        for (const auto& rented : costs) {
+    for (std::size_t i = 0; i < costs.size(); ++i)
+        for (std::size_t j = 0; j < costs.size(); ++j) {
+            const auto& bought = costs[i];
+            const auto& rented = costs[j];
             if (bought.offer.tariff != Tariff::purchase ||
                 rented.offer.tariff == Tariff::purchase ||
                 bought.price.currency != rented.price.currency || size(bought) != size(rented))
                 continue;
-            BreakEven one{.bought = bought.offer.id, .rented = rented.offer.id, .lines = {}};
+            BreakEven one{.bought = i, .rented = j, .lines = {}};
             const auto take = [&](const char* key, const Cost& cost, const char* of) {
                 const auto* line = cost.lines.find(of);
                 if (line->quantity)

@@ -56,8 +56,8 @@ Result<std::vector<Cost>> costs_of(const Offers& offers, const CostOptions& opti
 /// After how many months buying has cost no more than renting: where both are offered in one currency, with as many
 /// GPUs (or nodes without).
 struct BreakEven {
-    std::string bought;
-    std::string rented;
+    std::size_t bought; ///< which of the costs
+    std::size_t rented;
     Calculation lines; ///< its result is "break_even_months"
 };
 std::vector<BreakEven> break_evens(const std::vector<Cost>& costs);

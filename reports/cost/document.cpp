@@ -4,6 +4,10 @@
 
 #include "base/console.hpp"
 #include "language/language.hpp"
+#include "language/texts/cost.hpp"
+#include "language/texts/offers.hpp"
+#include "language/texts/predict.hpp"
+#include "language/texts/words.hpp"
 #include "offers/document.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
@@ -37,9 +41,13 @@ std::size_t known_parts(const Cost& cost) {
         cost_parts, [&](const char* part) { return line_of(cost, part).quantity.has_value(); }));
 }
 
-Cell headline(const Cost& cost, std::string_view key) { return cell_of(cost.lines.find(key)); }
+/// What formulas of other tables call the one of this calculation.
+std::string name_of_table(std::size_t cost) { return fmt::format("offer_{}", cost + 1); }
+Cell headline(const Cost& cost, std::size_t number, const std::string& key) {
+    return linked(cell_of(cost.lines.find(key)), name_of_table(number) + "." + key);
+}
 
-Row row_of(const Cost& cost) {
+Row row_of(const Cost& cost, std::size_t number) {
     Cell name{.text = plain(cost.offer.id),
               .detail = in_words(cost.offer.tariff),
               .tone = line_of(cost, "month").quantity ? Tone::plain : Tone::weak};
@@ -56,7 +64,7 @@ Row row_of(const Cost& cost) {
         name.notes.push_back(say<text::offers::exchanged>(plain(cost.price.exchanged.source)));
     Row row{.cells = {std::move(name)}};
     for (const auto* key : {"node_hour", "job", "month", "term", "energy_month", "goodput"})
-        row.cells.push_back(headline(cost, key));
+        row.cells.push_back(headline(cost, number, key));
     return row;
 }
 
@@ -71,7 +79,7 @@ Table overview(const std::vector<Cost>& costs) {
         table.columns.push_back(
             {.title = name_of_line(key), .numeric = true, .rank = rank, .key = key});
     }
-    for (const auto& cost : costs) table.rows.push_back(row_of(cost));
+    for (std::size_t i = 0; i < costs.size(); ++i) table.rows.push_back(row_of(costs[i], i));
     return table;
 }
 
@@ -80,37 +88,71 @@ Table parts(const std::vector<Cost>& costs) {
                             {.title = name_of_line("month"), .numeric = true},
                             {.title = say<text::cost::share>(), .numeric = true}},
                 .sheet = say<text::cost::parts_title>()};
-    for (const auto& cost : costs) {
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+        const auto& cost = costs[i];
         const auto month = cost.lines.of("month");
         if (!month) continue;
-        for (const auto* part : cost_parts) {
+        for (const std::string part : cost_parts) {
             const auto& line = line_of(cost, part);
             Cell share;
             if (line.quantity && month->value > 0)
                 share = {.text = record::human_percent(line.quantity->value / month->value),
                          .number = line.quantity->value / month->value,
-                         .unit = unit_share};
+                         .unit = unit_share,
+                         .live =
+                             live("", fmt::format("{0}.{1} / {0}.month", name_of_table(i), part))};
             table.rows.push_back(
-                {.cells = {{.text = name_of_line(part)}, cell_of(&line), std::move(share)},
+                {.cells = {{.text = name_of_line(part)}, headline(cost, i, part), std::move(share)},
                  .group = plain(cost.offer.id)});
         }
     }
     return table;
 }
 
+/// The formula of a line at an end of its interval: each name at that end of its own that leads there.
+std::string at_end(const Line& line, const Calculation& lines, bool most) {
+    const auto with = [&](std::string_view moved, bool up) {
+        const auto value = evaluate(line.formula, [&](std::string_view name) {
+            auto quantity = lines.of(name);
+            if (quantity && name == moved)
+                return std::optional<Quantity>{up ? quantity->high : quantity->low};
+            if (quantity) quantity = Quantity{quantity->value};
+            return quantity;
+        });
+        return value && *value ? (*value)->value : 0.0;
+    };
+    return with_words(line.formula, [&](std::string_view word, bool is_function) {
+        const auto quantity = is_function ? std::nullopt : lines.of(word);
+        if (!quantity || !quantity->has_interval()) return std::string{word};
+        const bool rises = with(word, true) >= with(word, false);
+        return std::string{word} + (rises == most ? ".high" : ".low");
+    });
+}
+
 std::vector<Block> break_even_of(const std::vector<Cost>& costs, bool explain) {
     std::vector<Block> blocks;
     for (const auto& one : break_evens(costs)) {
         const auto* months = one.lines.find("break_even_months");
-        const auto bought = plain(one.bought);
-        const auto rented = plain(one.rented);
+        const auto bought = plain(costs[one.bought].offer.id);
+        const auto rented = plain(costs[one.rented].offer.id);
         blocks.emplace_back(Paragraph{
             .text =
                 months->quantity
                     ? say<text::cost::breaks_even>(bought, rented,
                                                    in_words(*months->quantity, months->unit))
                     : say<text::cost::no_break_even>(bought, rented, reason_in_words(*months))});
-        if (explain) blocks.emplace_back(explained(one.lines));
+        auto table = explained(one.lines, "", say<text::cost::against>(bought, rented),
+                               explain ? "" : say<text::cost::how>());
+        for (auto& row : table.rows) {
+            auto& value = row.cells[1];
+            if (value.live == nullptr || !value.live->formula.empty()) continue;
+            const auto& key = value.live->name;
+            const bool rents = key == "rent_month";
+            value = linked(std::move(value),
+                           fmt::format("{}.{}", name_of_table(rents ? one.rented : one.bought),
+                                       rents ? "part_gpu" : key));
+        }
+        blocks.emplace_back(std::move(table));
     }
     return blocks;
 }
@@ -156,21 +198,37 @@ Cell cell_of(const Line* line) {
     return cell;
 }
 
-Table explained(const Calculation& lines) {
+Cell linked(Cell cell, const std::string& to) {
+    if (cell.number)
+        cell.live = std::make_shared<const Live>(Live{.name = cell.live ? cell.live->name : "",
+                                                      .formula = to,
+                                                      .low = cell.low ? to + ".low" : "",
+                                                      .high = cell.high ? to + ".high" : ""});
+    return cell;
+}
+
+Table explained(const Calculation& lines, std::string name, const std::string& of,
+                const std::string& folded) {
     Table table{.columns = {{.title = say<text::cost::line>()},
-                            {.title = say<text::cost::value>(), .numeric = true},
-                            {.title = say<text::cost::formula>(), .data = true},
-                            {.title = say<text::cost::source>(), .data = true}}};
+                            {.title = say<text::cost::value>(), .numeric = true}},
+                .sheet = say<text::cost::how>(),
+                .folded = folded,
+                .name = std::move(name)};
     for (const auto& line : lines.lines()) {
         if (!line.quantity && line.formula.empty() && line.why == "not_given") continue;
         const auto origin = line.basis == Basis::assumed && line.formula.empty()
                                 ? say<text::cost::assumed>()
                                 : plain(line.source);
-        Cell name{.text = fmt::format("{} [{}]", name_of_line(line.key), line.key)};
-        if (!line.formula.empty()) name.notes.push_back("= " + line.formula);
-        if (!origin.empty()) name.notes.push_back(origin);
-        table.rows.push_back(
-            {.cells = {std::move(name), cell_of(&line), {.text = line.formula}, {.text = origin}}});
+        Cell title{.text = fmt::format("{} [{}]", name_of_line(line.key), line.key)};
+        if (!line.formula.empty()) title.notes.push_back("= " + line.formula);
+        if (!origin.empty()) title.notes.push_back(origin);
+        auto value = cell_of(&line);
+        value.live =
+            std::make_shared<const Live>(Live{.name = line.key,
+                                              .formula = line.formula,
+                                              .low = value.low ? at_end(line, lines, false) : "",
+                                              .high = value.high ? at_end(line, lines, true) : ""});
+        table.rows.push_back({.cells = {std::move(title), std::move(value)}, .group = of});
     }
     return table;
 }
@@ -214,10 +272,12 @@ Document make_document(const std::vector<Cost>& costs, bool explain) {
     if (auto blocks = break_even_of(costs, explain); !blocks.empty())
         document.sections.push_back(
             {.title = say<text::cost::rent_or_buy>(), .blocks = std::move(blocks)});
-    if (explain)
-        for (const auto& cost : costs)
-            document.sections.push_back({.title = say<text::cost::how>(plain(cost.offer.id)),
-                                         .blocks = {explained(cost.lines)}});
+    Section how{.title = say<text::cost::how>()};
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+        const auto id = plain(costs[i].offer.id);
+        how.blocks.emplace_back(explained(costs[i].lines, name_of_table(i), id, explain ? "" : id));
+    }
+    document.sections.push_back(std::move(how));
     document.foot.push_back({.text = say<text::cost::method>(), .tone = Tone::quiet});
     return document;
 }
@@ -233,8 +293,9 @@ std::string to_json(const std::vector<Cost>& costs) {
                         {"lines", to_json(cost.lines)}});
     json::Value pairs = json::Value::array();
     for (const auto& one : break_evens(costs))
-        pairs.push_back(
-            {{"bought", one.bought}, {"rented", one.rented}, {"lines", to_json(one.lines)}});
+        pairs.push_back({{"bought", costs[one.bought].offer.id},
+                         {"rented", costs[one.rented].offer.id},
+                         {"lines", to_json(one.lines)}});
     return json::to_text({{"schema", "assay.cost/1"},
                           {"costs", std::move(list)},
                           {"rent_or_buy", std::move(pairs)}});

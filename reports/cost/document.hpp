@@ -26,7 +26,11 @@ std::string name_of_line(const std::string& key);
 std::string reason_in_words(const Line& line);
 /// The value, or why there is none.
 document::Cell cell_of(const Line* line);
-document::Table explained(const Calculation& lines);
+/// The cell, live in a workbook: what the line of that name has there: "offer_1.month".
+document::Cell linked(document::Cell cell, const std::string& to);
+/// All lines, live in a workbook. `name`: what formulas of other tables call it; `of`: what the lines are about.
+document::Table explained(const Calculation& lines, std::string name = {},
+                          const std::string& of = {}, const std::string& folded = {});
 json::Value to_json(const Calculation& lines);
 
 } // namespace assay::report

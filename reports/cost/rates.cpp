@@ -19,16 +19,6 @@
 namespace assay::report {
 namespace {
 
-/// Nodes that it was measured on: those that the setting of a team names.
-double nodes_of(const Observation& seen, const Collection& runs) {
-    if (seen.settings < runs.settings.size())
-        for (const auto& [name, value] : runs.settings[seen.settings])
-            if (name == "job.hosts")
-                if (const auto* hosts = std::get_if<std::string>(&value))
-                    return 1 + static_cast<double>(std::ranges::count(*hosts, ' '));
-    return 1;
-}
-
 bool fits(const std::string& pattern, const Series& series) {
     const auto name = name_of(series);
     if (pattern == name || pattern == series.benchmark) return true;
@@ -65,12 +55,21 @@ struct Gathered {
     }
 };
 
+} // namespace
+
+double nodes_of(const Observation& seen, const Collection& runs) {
+    if (seen.settings < runs.settings.size())
+        for (const auto& [name, value] : runs.settings[seen.settings])
+            if (name == "job.hosts")
+                if (const auto* hosts = std::get_if<std::string>(&value))
+                    return 1 + static_cast<double>(std::ranges::count(*hosts, ' '));
+    return 1;
+}
+
 bool is_good(const Observation& seen) {
     return seen.value && std::isfinite(*seen.value) && *seen.value > 0 &&
            (seen.status == record::Status::ok || seen.status == record::Status::unstable);
 }
-
-} // namespace
 
 Result<Work> parse_work(const std::string& text) {
     const auto at = text.rfind('=');
@@ -82,8 +81,8 @@ Result<Work> parse_work(const std::string& text) {
     return Work{.pattern = text.substr(0, at), .amount = *amount};
 }
 
-Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes,
-                         const Collection& runs) {
+Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes, const Collection& runs,
+                         const datasheet::Hardware* hardware) {
     WorkRate found;
     found.why = "not_measured";
     std::set<std::string> names;
@@ -94,7 +93,8 @@ Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes,
     for (const auto& seen : runs.observations) {
         const auto& series = runs.series[seen.series];
         const auto& machine = runs.machines[runs.runs[seen.run].machine];
-        if (!is_good(seen) || !is_of(offer, machine) || !fits(work.pattern, series)) continue;
+        if (!is_good(seen) || !is_of(offer, machine, hardware) || !fits(work.pattern, series))
+            continue;
         const auto name = name_of(series);
         if (nodes_of(seen, runs) != nodes) {
             wrong_nodes.insert(name);

@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "cost/calculation.hpp"
+#include "datasheet/hardware.hpp"
 #include "offers/offer.hpp"
 #include "store/collection.hpp"
 
@@ -38,7 +39,12 @@ struct WorkRate {
     std::string why; ///< a code, where there is no rate
 };
 /// Fails where a pattern means several series, which would leave open what the rate is.
-Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes,
-                         const Collection& runs);
+Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes, const Collection& runs,
+                         const datasheet::Hardware* hardware = nullptr);
+
+/// Nodes that it was measured on: those that the setting of a team names.
+double nodes_of(const Observation& seen, const Collection& runs);
+/// It has a value that may be counted with.
+bool is_good(const Observation& seen);
 
 } // namespace assay::report

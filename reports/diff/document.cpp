@@ -5,6 +5,9 @@
 #include "compare/verdict.hpp"
 #include "compare/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/diff.hpp"
+#include "language/texts/fact.hpp"
+#include "language/texts/workbook.hpp"
 #include "report/text.hpp"
 
 #include <algorithm>

@@ -106,13 +106,43 @@ struct TimeChart {
     std::vector<TimeMark> marks{};
 };
 
+/// A type of machine in a ranking: of each machine the logarithms of its rates, a measure each.
+struct RankedType {
+    std::vector<std::vector<double>> machines{};
+};
+struct RankedMeasure {
+    std::string label{};
+    double weight = 0; ///< a share: they sum to 1
+};
+/// An offer: what an hour of use costs is price (over utilisation, unless it is paid by use; times what a commitment is
+/// longer than the term) + other.
+struct RankedChoice {
+    std::string label{};
+    std::size_t type = 0;
+    double price = 0;
+    double other = 0;
+    bool by_use = false;
+    double commitment = 0; ///< months; 0: none
+};
+/// Work for the money, which a page computes anew when prices, weights or terms are changed.
+struct RankingChart {
+    std::string currency{};
+    std::vector<RankedMeasure> measures{};
+    std::vector<RankedType> types{};
+    std::vector<RankedChoice> choices{};
+    double term = 12; ///< months
+    double utilisation = 1;
+    double prior_deviation = 0; ///< of the log score between machines of a type
+    double prior_degrees = 0;
+};
+
 struct Chart {
     std::string title{};
     std::string caption{};            ///< below it, one line
     std::vector<std::string> notes{}; ///< what it shows, in sentences: in every format
     /// What a terminal and Markdown show in its place; a page reads it to who cannot see.
     std::vector<std::string> lines{};
-    std::variant<CurveChart, HeatMap, RooflineChart, RatioChart, TimeChart> data{};
+    std::variant<CurveChart, HeatMap, RooflineChart, RatioChart, TimeChart, RankingChart> data{};
 };
 
 } // namespace assay::document

@@ -102,5 +102,34 @@ void each_field(Visit&& visit, Maybe<TimeChart> auto& chart) {
     visit("points", chart.points);
     visit("marks", chart.marks);
 }
+template <class Visit>
+void each_field(Visit&& visit, Maybe<RankedMeasure> auto& measure) {
+    visit("label", measure.label);
+    visit("weight", measure.weight);
+}
+template <class Visit>
+void each_field(Visit&& visit, Maybe<RankedType> auto& type) {
+    visit("machines", type.machines);
+}
+template <class Visit>
+void each_field(Visit&& visit, Maybe<RankedChoice> auto& choice) {
+    visit("label", choice.label);
+    visit("type", choice.type);
+    visit("price", choice.price);
+    visit("other", choice.other);
+    visit("by_use", choice.by_use);
+    visit("commitment", choice.commitment);
+}
+template <class Visit>
+void each_field(Visit&& visit, Maybe<RankingChart> auto& chart) {
+    visit("currency", chart.currency);
+    visit("measures", chart.measures);
+    visit("types", chart.types);
+    visit("choices", chart.choices);
+    visit("term", chart.term);
+    visit("utilisation", chart.utilisation);
+    visit("prior_deviation", chart.prior_deviation);
+    visit("prior_degrees", chart.prior_degrees);
+}
 
 } // namespace assay::document

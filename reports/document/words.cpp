@@ -3,6 +3,7 @@
 #include "document/words.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/finding.hpp"
 
 #include <algorithm>
 

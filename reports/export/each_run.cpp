@@ -3,6 +3,7 @@
 #include "export/each_run.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/store.hpp"
 #include "record/reader.hpp"
 #include "report/text.hpp"
 

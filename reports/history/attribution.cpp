@@ -19,7 +19,7 @@ namespace {
 /// Samples of a series along a line, with the facts behind them.
 class Evidence {
 public:
-    Evidence(const FactBook& book, const Series& series, const Line& line)
+    Evidence(const FactBook& book, const Series& series, const SeriesLine& line)
         : book_{book}, series_{series}, samples_{line.samples} {}
 
     /// What changed with sample `at` and stayed so over both levels: on most of their samples.
@@ -106,7 +106,7 @@ bool overlap(const Cluster& cluster, double earliest, double latest) {
 
 class Events {
 public:
-    Events(std::size_t group, std::span<const Line> lines) : group_{group}, lines_{lines} {}
+    Events(std::size_t group, std::span<const SeriesLine> lines) : group_{group}, lines_{lines} {}
 
     std::vector<Cluster> clusters(std::span<ExplainedChange> changes) const {
         std::map<std::string, std::vector<Cluster>> by_machine;
@@ -150,7 +150,7 @@ public:
     }
 
 private:
-    static bool spans(const Line& line, const HistoryEvent& event) {
+    static bool spans(const SeriesLine& line, const HistoryEvent& event) {
         return line.samples.front().seconds < event.until &&
                line.samples.back().seconds >= event.seconds;
     }
@@ -192,13 +192,13 @@ private:
     }
 
     std::size_t group_;
-    std::span<const Line> lines_;
+    std::span<const SeriesLine> lines_;
 };
 
 } // namespace
 
 std::vector<ExplainedChange> explain(const Collection& collection, const FactBook& book,
-                                     const Tracks& tracks, std::span<const Line> lines,
+                                     const Tracks& tracks, std::span<const SeriesLine> lines,
                                      std::span<const FoundChange> found) {
     std::vector<ExplainedChange> out;
     for (const auto& change : found) {
@@ -238,7 +238,7 @@ std::vector<ExplainedChange> explain(const Collection& collection, const FactBoo
 
 std::vector<HistoryEvent> make_events(const Collection& collection, const FactBook& book,
                                       const Tracks& tracks, std::size_t group,
-                                      std::span<const Line> lines,
+                                      std::span<const SeriesLine> lines,
                                       std::span<ExplainedChange> changes) {
     count_elsewhere(collection, book, tracks.groups[group], lines, changes);
     for (auto& change : changes) change.point.text = change_point_in_words(change.point);

@@ -24,14 +24,14 @@ struct ExplainedChange {
     ChangePoint point;
 };
 std::vector<ExplainedChange> explain(const Collection& collection, const FactBook& book,
-                                     const Tracks& tracks, std::span<const Line> lines,
+                                     const Tracks& tracks, std::span<const SeriesLine> lines,
                                      std::span<const FoundChange> found);
 
 /// The events of one group, by time; `changes` are those of the group. Counts for each fact where else it
 /// changed, also in the changes themselves, and writes the changes' texts.
 std::vector<HistoryEvent> make_events(const Collection& collection, const FactBook& book,
                                       const Tracks& tracks, std::size_t group,
-                                      std::span<const Line> lines,
+                                      std::span<const SeriesLine> lines,
                                       std::span<ExplainedChange> changes);
 
 } // namespace assay::report

@@ -38,7 +38,7 @@ constexpr std::size_t fewest_lines = 4;
 class Segmented {
 public:
     Segmented() = default;
-    explicit Segmented(const Line& line) {
+    explicit Segmented(const SeriesLine& line) {
         for (const auto& sample : line.samples) values_.push_back(sample.good);
         for (const auto& change : stats::find_steps(values_, generous_alpha))
             changes_.push_back(change.index);
@@ -140,7 +140,7 @@ private:
 
 class Search {
 public:
-    Search(std::span<const Line> lines, double alpha, double minimum_effect)
+    Search(std::span<const SeriesLine> lines, double alpha, double minimum_effect)
         : lines_{lines}, alpha_{alpha}, minimum_effect_{minimum_effect},
           least_{std::log1p(minimum_effect)}, segmented_(lines.size()) {
         on_all_cores(lines.size(), [&](std::size_t i) { segmented_[i] = Segmented{lines[i]}; });
@@ -256,7 +256,7 @@ private:
         return {change.p, -std::abs(change.difference.log_ratio)};
     }
 
-    std::span<const Line> lines_;
+    std::span<const SeriesLine> lines_;
     double alpha_;
     double minimum_effect_;
     double least_; ///< smallest logarithm of a ratio that is called
@@ -267,8 +267,8 @@ private:
 
 } // namespace
 
-std::vector<Line> lines_of(const Tracks& tracks) {
-    std::vector<Line> lines;
+std::vector<SeriesLine> lines_of(const Tracks& tracks) {
+    std::vector<SeriesLine> lines;
     for (std::size_t g = 0; g < tracks.groups.size(); ++g) {
         const auto& group = tracks.groups[g];
         for (std::size_t s = 0; s < group.series.size(); ++s) {
@@ -284,7 +284,7 @@ std::vector<Line> lines_of(const Tracks& tracks) {
     return lines;
 }
 
-Changes find_changes(std::span<const Line> lines, double alpha, double minimum_effect) {
+Changes find_changes(std::span<const SeriesLine> lines, double alpha, double minimum_effect) {
     return Search{lines, alpha, minimum_effect}.changes();
 }
 

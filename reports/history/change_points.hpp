@@ -19,7 +19,7 @@
 namespace assay::report {
 
 /// Samples in the order of time among which changes are looked for.
-struct Line {
+struct SeriesLine {
     std::size_t group = 0;  ///< index into Tracks::groups
     std::size_t series = 0; ///< index into GroupTracks::series
     std::string machine;    ///< id; empty where each sample is a machine
@@ -27,7 +27,7 @@ struct Line {
 };
 
 /// Every line that is long enough; `tracks` must outlive it.
-std::vector<Line> lines_of(const Tracks& tracks);
+std::vector<SeriesLine> lines_of(const Tracks& tracks);
 
 struct FoundChange {
     std::size_t line = 0; ///< index into the lines
@@ -47,6 +47,6 @@ struct Changes {
     /// always; NaN where nobody can say.
     std::vector<double> detectable;
 };
-Changes find_changes(std::span<const Line> lines, double alpha, double minimum_effect);
+Changes find_changes(std::span<const SeriesLine> lines, double alpha, double minimum_effect);
 
 } // namespace assay::report

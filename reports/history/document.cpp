@@ -5,6 +5,9 @@
 #include "history/tables.hpp"
 #include "history/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/history.hpp"
+#include "language/texts/words.hpp"
+#include "language/texts/workbook.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
 

@@ -81,7 +81,7 @@ bool is_without_effect(const GroupTracks& group, const Effect& effect, const std
 } // namespace
 
 void count_elsewhere(const Collection& collection, const FactBook& book, const GroupTracks& group,
-                     std::span<const Line> lines, std::span<ExplainedChange> changes) {
+                     std::span<const SeriesLine> lines, std::span<ExplainedChange> changes) {
     if (changes.empty()) return;
     std::map<Key, Effect> effects;
     for (const auto& change : changes)

@@ -16,6 +16,6 @@ namespace assay::report {
 /// made the change elsewhere moved by less than half of it, in the middle of all of them: a machine that is
 /// only too noisy or too seldom measured for a change of its own is no evidence.
 void count_elsewhere(const Collection& collection, const FactBook& book, const GroupTracks& group,
-                     std::span<const Line> lines, std::span<ExplainedChange> changes);
+                     std::span<const SeriesLine> lines, std::span<ExplainedChange> changes);
 
 } // namespace assay::report

@@ -11,6 +11,8 @@
 #include "history/trends.hpp"
 #include "history/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/history.hpp"
+#include "language/texts/words.hpp"
 #include "report/findings.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
@@ -83,10 +85,9 @@ public:
 private:
     /// Lines and changes are in the order of groups and series.
     SeriesChanges part(std::size_t group, std::size_t series) const {
-        const auto [first, last] =
-            std::ranges::equal_range(lines_, std::pair{group, series}, {}, [](const Line& line) {
-                return std::pair{line.group, line.series};
-            });
+        const auto [first, last] = std::ranges::equal_range(
+            lines_, std::pair{group, series}, {},
+            [](const SeriesLine& line) { return std::pair{line.group, line.series}; });
         const auto from = static_cast<std::size_t>(first - lines_.begin());
         const auto to = static_cast<std::size_t>(last - lines_.begin());
         return {.lines = {first, last},
@@ -101,7 +102,7 @@ private:
 
     HistoryGroup group(std::size_t index) {
         const auto& tracks = tracks_.groups[index];
-        const auto lines = std::ranges::equal_range(lines_, index, {}, &Line::group);
+        const auto lines = std::ranges::equal_range(lines_, index, {}, &SeriesLine::group);
         const auto from = static_cast<std::size_t>(lines.begin() - lines_.begin());
         const auto own = changes_between(from, from + lines.size());
         const std::span<ExplainedChange> changes{changes_.begin() + (own.data() - changes_.data()),
@@ -184,7 +185,7 @@ private:
         for (std::size_t i = 0; i < tracks_.groups.size(); ++i) {
             const auto& group = tracks_.groups[i];
             if (group.series.empty()) continue;
-            if (std::ranges::find(lines_, i, &Line::group) == lines_.end())
+            if (std::ranges::find(lines_, i, &SeriesLine::group) == lines_.end())
                 brief.push_back(group.name);
             if (std::ranges::any_of(group.series, [](const SeriesTracks& series) {
                     return std::ranges::any_of(series.tracks, &Track::by_run);
@@ -207,7 +208,7 @@ private:
     const HistoryOptions& options_;
     Tracks tracks_;
     FactBook book_;
-    std::vector<Line> lines_;
+    std::vector<SeriesLine> lines_;
     Changes found_;
     std::vector<ExplainedChange> changes_;
 };

@@ -4,6 +4,7 @@
 
 #include "history/dates.hpp"
 #include "language/language.hpp"
+#include "language/texts/history.hpp"
 #include "report/text.hpp"
 #include "stats/interval.hpp"
 

@@ -5,6 +5,8 @@
 #include "history/dates.hpp"
 #include "history/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/history.hpp"
+#include "language/texts/workbook.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
 

@@ -6,6 +6,7 @@
 #include "base/on_all_cores.hpp"
 #include "history/dates.hpp"
 #include "language/language.hpp"
+#include "language/texts/history.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
 #include "stats/interval.hpp"

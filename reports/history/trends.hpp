@@ -16,7 +16,7 @@ namespace assay::report {
 
 /// The changes of one series, and the lines they are on.
 struct SeriesChanges {
-    std::span<const Line> lines;
+    std::span<const SeriesLine> lines;
     std::span<const ExplainedChange> changes;
     std::span<const double> detectable; ///< of each line
 };

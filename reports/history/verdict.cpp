@@ -5,6 +5,8 @@
 #include "history/tracks.hpp"
 #include "history/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/history.hpp"
+#include "language/texts/words.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
 #include "stats/summary.hpp"

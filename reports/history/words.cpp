@@ -4,6 +4,9 @@
 
 #include "history/dates.hpp"
 #include "language/language.hpp"
+#include "language/texts/fact.hpp"
+#include "language/texts/history.hpp"
+#include "language/texts/list.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
 

@@ -5,6 +5,7 @@
 #include "judge/origins.hpp"
 #include "judge/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/judge.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"

@@ -4,6 +4,8 @@
 
 #include "judge/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/judge.hpp"
+#include "language/texts/predict.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
 

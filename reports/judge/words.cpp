@@ -3,6 +3,8 @@
 #include "judge/words.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/judge.hpp"
+#include "language/texts/words.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"

@@ -2,6 +2,8 @@
 
 #include "language/language.hpp"
 
+#include "language/texts.hpp"
+
 #include <algorithm>
 #include <array>
 #include <functional>

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "language/texts.hpp"
+#include "language/entry.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "language/language.hpp"
+#include "language/texts/limits.hpp"
 #include "limits/derive.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"

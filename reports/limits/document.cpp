@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "document/lint.hpp"
 #include "judge/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/limits.hpp"
 #include "limits/effective.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
@@ -186,57 +188,38 @@ std::string to_json(const Effective& effective) {
 
 namespace {
 
-std::size_t serious_of(const std::vector<LintFinding>& findings) {
-    return static_cast<std::size_t>(
-        std::ranges::count(findings, Severity::serious, &LintFinding::severity));
+std::vector<LintRow> rows_of(const std::vector<LintFinding>& findings) {
+    std::vector<LintRow> rows;
+    for (const auto& one : findings)
+        rows.push_back({.code = to_string(one.code),
+                        .severity = one.severity,
+                        .file = one.file,
+                        .about = one.limit,
+                        .what = one.what,
+                        .instead = one.instead});
+    return rows;
 }
 
 } // namespace
 
 Document make_document(const std::vector<LintFinding>& findings,
                        const std::vector<std::string>& files, std::size_t limits) {
-    const auto serious = serious_of(findings);
-    const auto count = say_count<text::limits::findings>(findings.size());
-    Document document{.kind = "lint",
-                      .kicker = say<text::limits::kicker>(),
-                      .title = say<text::limits::lint_title>(list_of(files, 3)),
-                      .verdict = findings.empty() ? say<text::limits::lint_clean>(
-                                                        say_count<text::limits::limits_of>(limits))
-                                 : serious > 0 ? say<text::limits::lint_found>(count, serious)
-                                               : say<text::limits::lint_minor>(count),
-                      .tone = findings.empty() ? Tone::good
-                              : serious > 0    ? Tone::bad
-                                               : Tone::weak};
-    for (const auto& file : files) {
-        Findings own;
-        for (const auto& one : findings) {
-            if (one.file != file) continue;
-            const auto what = say<text::limits::finding_code>(one.what, to_string(one.code));
-            own.findings.push_back(
-                {.severity = one.severity,
-                 .what = one.limit.empty() ? what : say<text::limits::finding_of>(one.limit, what),
-                 .action = one.instead});
-        }
-        if (own.findings.empty()) continue;
-        document.sections.push_back({.title = file, .blocks = {std::move(own)}});
-    }
-    return document;
+    const auto rows = rows_of(findings);
+    return lint_document(say<text::limits::kicker>(),
+                         say<text::limits::lint_title>(list_of(files, 3)),
+                         say_count<text::limits::limits_of>(limits),
+                         say<text::limits::lint_found>(
+                             say_count<text::limits::findings>(rows.size()), serious_of(rows)),
+                         files, rows);
 }
 
 std::string to_json(const std::vector<LintFinding>& findings, const std::vector<std::string>& files,
                     std::size_t limits) {
-    json::Value list = json::Value::array();
-    for (const auto& one : findings)
-        list.push_back({{"code", to_string(one.code)},
-                        {"severity", to_string(one.severity)},
-                        {"file", one.file},
-                        {"limit", one.limit},
-                        {"what", one.what},
-                        {"instead", one.instead}});
+    const auto rows = rows_of(findings);
     return json::to_text({{"files", files},
                           {"limits", limits},
-                          {"serious", serious_of(findings)},
-                          {"findings", list}});
+                          {"serious", serious_of(rows)},
+                          {"findings", lint_rows(rows, "limit", false)}});
 }
 
 } // namespace assay::report

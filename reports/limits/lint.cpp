@@ -7,6 +7,7 @@
 #include "base/utc.hpp"
 #include "judge/match.hpp"
 #include "language/language.hpp"
+#include "language/texts.hpp"
 #include "record/format.hpp"
 
 #include <fmt/format.h>

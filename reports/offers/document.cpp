@@ -3,7 +3,10 @@
 #include "offers/document.hpp"
 
 #include "base/console.hpp"
+#include "document/lint.hpp"
 #include "language/language.hpp"
+#include "language/texts/limits.hpp"
+#include "language/texts/offers.hpp"
 #include "report/text.hpp"
 
 #include <fmt/format.h>
@@ -91,12 +94,24 @@ std::vector<std::string> names_of(const std::vector<LintedOffers>& files) {
     return names;
 }
 
-std::size_t serious_of(const std::vector<LintedOffers>& files) {
-    std::size_t count = 0;
+std::vector<LintRow> rows_of(const std::vector<LintedOffers>& files) {
+    std::vector<LintRow> rows;
     for (const auto& file : files)
-        count += static_cast<std::size_t>(
-            std::ranges::count(file.findings, Severity::serious, &OfferFinding::severity));
-    return count;
+        for (const auto& one : file.findings)
+            rows.push_back({.code = to_string(one.code),
+                            .severity = one.severity,
+                            .file = file.file,
+                            .about = one.offer,
+                            .where = one.where,
+                            .what = one.what,
+                            .instead = one.instead});
+    return rows;
+}
+
+std::size_t offers_in(const std::vector<LintedOffers>& files) {
+    std::size_t offers = 0;
+    for (const auto& file : files) offers += file.offers;
+    return offers;
 }
 
 } // namespace
@@ -150,60 +165,24 @@ std::string to_json(const Offers& offers, const PriceTerms& terms) {
 }
 
 Document make_document(const std::vector<LintedOffers>& files) {
-    std::size_t findings = 0;
-    std::size_t offers = 0;
-    for (const auto& file : files) {
-        findings += file.findings.size();
-        offers += file.offers;
-    }
-    const auto serious = serious_of(files);
-    const auto count = say_count<text::limits::findings>(findings);
-    Document document{.kind = "lint",
-                      .kicker = say<text::offers::kicker>(),
-                      .title = say<text::offers::lint_title>(list_of(names_of(files), 3)),
-                      .verdict = findings == 0 ? say<text::limits::lint_clean>(
-                                                     say_count<text::offers::count>(offers))
-                                 : serious > 0 ? say<text::offers::lint_found>(count, serious)
-                                               : say<text::limits::lint_minor>(count),
-                      .tone = findings == 0 ? Tone::good
-                              : serious > 0 ? Tone::bad
-                                            : Tone::weak};
-    for (const auto& file : files) {
-        Findings own;
-        for (const auto& one : file.findings) {
-            const auto what = say<text::limits::finding_code>(one.what, to_string(one.code));
-            own.findings.push_back(
-                {.severity = one.severity,
-                 .what = one.offer.empty() ? what : say<text::limits::finding_of>(one.offer, what),
-                 .action = one.instead});
-        }
-        if (!own.findings.empty())
-            document.sections.push_back({.title = file.file, .blocks = {std::move(own)}});
-    }
-    return document;
+    const auto rows = rows_of(files);
+    return lint_document(say<text::offers::kicker>(),
+                         say<text::offers::lint_title>(list_of(names_of(files), 3)),
+                         say_count<text::offers::count>(offers_in(files)),
+                         say<text::offers::lint_found>(
+                             say_count<text::limits::findings>(rows.size()), serious_of(rows)),
+                         names_of(files), rows);
 }
 
 std::string to_json(const std::vector<LintedOffers>& files) {
-    json::Value list = json::Value::array();
-    std::size_t offers = 0;
-    for (const auto& file : files) {
-        offers += file.offers;
-        for (const auto& one : file.findings)
-            list.push_back({{"code", to_string(one.code)},
-                            {"severity", to_string(one.severity)},
-                            {"file", file.file},
-                            {"offer", one.offer},
-                            {"where", one.where},
-                            {"what", one.what},
-                            {"instead", one.instead}});
-    }
+    const auto rows = rows_of(files);
     return json::to_text({{"schema", "assay.offers.lint/1"},
                           {"files", names_of(files)},
-                          {"offers", offers},
-                          {"serious", serious_of(files)},
-                          {"findings", std::move(list)}});
+                          {"offers", offers_in(files)},
+                          {"serious", serious_of(rows)},
+                          {"findings", lint_rows(rows, "offer")}});
 }
 
-bool any_serious(const std::vector<LintedOffers>& files) { return serious_of(files) > 0; }
+bool any_serious(const std::vector<LintedOffers>& files) { return serious_of(rows_of(files)) > 0; }
 
 } // namespace assay::report

@@ -3,7 +3,9 @@
 #include "offers/lint.hpp"
 
 #include "base/console.hpp"
+#include "datasheet/catalog.hpp"
 #include "language/language.hpp"
+#include "language/texts/offers.hpp"
 #include "report/text.hpp"
 
 #include <fmt/format.h>
@@ -20,9 +22,9 @@ namespace {
 
 using document::Severity;
 
-constexpr std::array codes{"unreadable",    "unpriced",      "mixed_currencies",
-                           "gpu_price",     "price_differs", "vcpu_as_core",
-                           "skipped_lines", "no_results",    "no_offer"};
+constexpr std::array codes{"unreadable",    "unpriced",     "mixed_currencies", "gpu_price",
+                           "price_differs", "vcpu_as_core", "catalog_differs",  "ambiguous_gpu",
+                           "skipped_lines", "no_results",   "no_offer"};
 /// Offers alike are nearer to each other than this.
 constexpr double apart = 3;
 constexpr std::size_t shown = 3;
@@ -31,8 +33,10 @@ constexpr std::size_t most = 50;
 
 class Linter {
 public:
-    Linter(const OffersRead& read, const PriceTerms& terms, const Collection* runs)
-        : read_{read}, offers_{read.offers.offers}, terms_{terms}, runs_{runs} {}
+    Linter(const OffersRead& read, const PriceTerms& terms, const Collection* runs,
+           const datasheet::Hardware* hardware)
+        : read_{read}, offers_{read.offers.offers}, terms_{terms}, runs_{runs},
+          hardware_{hardware} {}
 
     std::vector<OfferFinding> take() {
         for (const auto& fault : read_.faults)
@@ -47,6 +51,7 @@ public:
         prices();
         siblings();
         cores();
+        if (hardware_ != nullptr) catalogue();
         if (runs_ != nullptr) results();
         return std::move(found_);
     }
@@ -139,7 +144,7 @@ private:
     const record::Machine* machine_of(const Offer& offer) const {
         if (runs_ == nullptr) return nullptr;
         const auto found = std::ranges::find_if(
-            runs_->machines, [&](const auto& machine) { return is_of(offer, machine); });
+            runs_->machines, [&](const auto& machine) { return is_of(offer, machine, hardware_); });
         return found == runs_->machines.end() ? nullptr : &*found;
     }
 
@@ -161,6 +166,45 @@ private:
         }
     }
 
+    /// Figures of the offer and of its type in the catalogue; other sources of the catalogue count too.
+    void catalogue() {
+        for (const auto& offer : offers_) {
+            if (const auto like =
+                    datasheet::entries_like(*hardware_, offer.gpu, datasheet::Kind::accelerator);
+                like.size() > 1)
+                add(OfferCode::ambiguous_gpu, offer,
+                    say<text::offers::ambiguous_gpu>(plain(offer.gpu), datasheet::list_of(like)),
+                    say<text::offers::give_one>(), Severity::note);
+            const auto* known =
+                datasheet::find_instance(*hardware_, offer.provider, offer.instance);
+            if (known == nullptr) continue;
+            using Figure = const std::optional<double>&;
+            const auto compare = [&](const char* key, Figure own, Figure there) {
+                if (!own || !there) return;
+                const auto is_near = [&](double value) {
+                    constexpr double rounding = 0.02;
+                    return std::abs(*own - value) <= rounding * value;
+                };
+                if (is_near(*there) ||
+                    std::ranges::any_of(known->sheet.conflicts, [&](const auto& other) {
+                        return other.of == key && other.value.is_number() &&
+                               is_near(other.value.template get<double>());
+                    }))
+                    return;
+                const auto& origin = known->sheet.figures.at(key).origin;
+                add(OfferCode::catalog_differs, offer,
+                    say<text::offers::catalog_differs>(key, fmt::format("{:g}", *own),
+                                                       plain(known->sheet.id),
+                                                       fmt::format("{:g}", *there)),
+                    say<text::offers::see_source>(plain(origin.source)));
+            };
+            compare("gpus", offer.gpus, known->gpus);
+            compare("vcpus", offer.vcpus, known->vcpus);
+            compare("cores", offer.cores, known->cores);
+            compare("memory_gib", offer.memory_gib, known->memory_gib);
+        }
+    }
+
     void results() {
         std::vector<std::string> unmeasured;
         for (const auto& offer : offers_)
@@ -172,8 +216,8 @@ private:
                               .instead = say<text::offers::measure>()});
         std::set<std::string> types;
         for (const auto& machine : runs_->machines)
-            if (std::ranges::none_of(offers_,
-                                     [&](const auto& offer) { return is_of(offer, machine); }))
+            if (std::ranges::none_of(
+                    offers_, [&](const auto& offer) { return is_of(offer, machine, hardware_); }))
                 types.insert(plain(machine.provider + ' ' + machine.instance));
         if (!types.empty())
             found_.push_back({.code = OfferCode::no_offer,
@@ -186,6 +230,7 @@ private:
     const std::vector<Offer>& offers_;
     const PriceTerms& terms_;
     const Collection* runs_;
+    const datasheet::Hardware* hardware_;
     std::map<OfferCode, std::size_t> counts_;
     std::vector<OfferFinding> found_;
 };
@@ -195,17 +240,17 @@ private:
 std::string_view to_string(OfferCode code) { return codes.at(static_cast<std::size_t>(code)); }
 
 std::vector<OfferFinding> lint(const OffersRead& read, const PriceTerms& terms,
-                               const Collection* runs) {
-    return Linter{read, terms, runs}.take();
+                               const Collection* runs, const datasheet::Hardware* hardware) {
+    return Linter{read, terms, runs, hardware}.take();
 }
 
-bool is_of(const Offer& offer, const record::Machine& machine) {
-    // Bills write "AWS", machines "aws".
-    const auto small = [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    };
+bool is_of(const Offer& offer, const record::Machine& machine,
+           const datasheet::Hardware* hardware) {
+    static const datasheet::Hardware none;
+    const auto& names = hardware == nullptr ? none : *hardware;
     return offer.instance == machine.instance &&
-           std::ranges::equal(offer.provider, machine.provider, {}, small, small);
+           datasheet::provider_id(names, offer.provider) ==
+               datasheet::provider_id(names, machine.provider);
 }
 
 } // namespace assay::report

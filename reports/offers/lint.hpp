@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is wrong with offers: prices that nothing can be counted with, a GPU's price where a node's should be, threads
-// for cores, currencies that nothing joins, offers that nobody measured.
+// for cores, currencies that nothing joins, figures that the catalogue has otherwise, offers that nobody measured.
 
 #pragma once
 
+#include "datasheet/hardware.hpp"
 #include "document/document.hpp"
 #include "offers/offer.hpp"
 #include "offers/price.hpp"
@@ -26,9 +27,11 @@ enum class OfferCode : std::uint8_t {
     gpu_price,        // it looks like the price of one GPU of several
     price_differs,    // a factor of 3 from offers alike
     vcpu_as_core,
-    skipped_lines, // of a bill
-    no_results,    // offers that nobody measured
-    no_offer,      // what was measured is not offered
+    catalog_differs, // from what the catalogue says of that type
+    ambiguous_gpu,   // its name may mean several
+    skipped_lines,   // of a bill
+    no_results,      // offers that nobody measured
+    no_offer,        // what was measured is not offered
 };
 std::string_view to_string(OfferCode code);
 
@@ -41,11 +44,13 @@ struct OfferFinding {
     std::string instead; ///< what would be right; may be empty
 };
 
-/// `runs`: what was measured; null: not asked for.
+/// `runs`: what was measured; null: not asked for. `hardware`: the catalogue; null: not held against it.
 std::vector<OfferFinding> lint(const OffersRead& read, const PriceTerms& terms,
-                               const Collection* runs = nullptr);
+                               const Collection* runs = nullptr,
+                               const datasheet::Hardware* hardware = nullptr);
 
-/// Is the machine one of that offer: the same provider and type?
-bool is_of(const Offer& offer, const record::Machine& machine);
+/// Is the machine one of that offer: the same provider, by any of its names, and type?
+bool is_of(const Offer& offer, const record::Machine& machine,
+           const datasheet::Hardware* hardware = nullptr);
 
 } // namespace assay::report

@@ -3,6 +3,10 @@
 #include "predict/document.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/chart.hpp"
+#include "language/texts/predict.hpp"
+#include "language/texts/words.hpp"
+#include "language/texts/workbook.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
 

@@ -3,6 +3,7 @@
 #include "predict/models.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/predict.hpp"
 
 #include <algorithm>
 #include <cmath>

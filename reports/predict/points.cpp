@@ -3,6 +3,7 @@
 #include "predict/points.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/predict.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
 #include "store/alike.hpp"

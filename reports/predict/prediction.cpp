@@ -3,6 +3,7 @@
 #include "predict/prediction.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/predict.hpp"
 #include "predict/models.hpp"
 #include "predict/points.hpp"
 #include "record/format.hpp"

@@ -3,6 +3,10 @@
 #include "report/answer.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/count.hpp"
+#include "language/texts/facts.hpp"
+#include "language/texts/verdict.hpp"
+#include "language/texts/words.hpp"
 #include "record/format.hpp"
 #include "record/summary.hpp"
 #include "report/findings.hpp"

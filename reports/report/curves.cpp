@@ -3,6 +3,7 @@
 #include "report/curves.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/chart.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
 #include "record/model.hpp"

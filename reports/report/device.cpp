@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "language/texts/device.hpp"
+
 #include "language/language.hpp"
+#include "language/texts/words.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"

@@ -3,6 +3,9 @@
 #include "report/document.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/facts.hpp"
+#include "language/texts/report.hpp"
+#include "language/texts/words.hpp"
 #include "record/format.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"

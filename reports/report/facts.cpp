@@ -3,6 +3,10 @@
 #include "report/facts.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/count.hpp"
+#include "language/texts/facts.hpp"
+#include "language/texts/import.hpp"
+#include "language/texts/words.hpp"
 #include "record/format.hpp"
 #include "report/findings.hpp"
 #include "report/text.hpp"

@@ -3,6 +3,9 @@
 #include "report/findings.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/finding.hpp"
+#include "language/texts/import.hpp"
+#include "language/texts/words.hpp"
 #include "record/format.hpp"
 #include "record/summary.hpp"
 #include "report/curves.hpp"

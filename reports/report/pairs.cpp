@@ -3,6 +3,9 @@
 #include "report/pairs.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/finding.hpp"
+#include "language/texts/pair.hpp"
+#include "language/texts/words.hpp"
 #include "population/culprits.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"

@@ -3,6 +3,8 @@
 #include "report/report.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/check.hpp"
+#include "language/texts/words.hpp"
 #include "record/format.hpp"
 #include "record/metrics.hpp"
 #include "record/summary.hpp"

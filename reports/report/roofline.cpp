@@ -3,6 +3,7 @@
 #include "report/roofline.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/words.hpp"
 #include "record/summary.hpp"
 #include "report/words.hpp"
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "language/language.hpp"
+#include "language/texts/chart.hpp"
+#include "language/texts/list.hpp"
+#include "language/texts/report.hpp"
+#include "language/texts/words.hpp"
+#include "language/texts/workbook.hpp"
 #include "record/format.hpp"
 #include "report/answer.hpp"
 #include "report/curves.hpp"

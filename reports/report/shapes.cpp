@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "language/language.hpp"
+#include "language/texts/finding.hpp"
 #include "record/format.hpp"
 #include "report/curves.hpp"
 #include "report/text.hpp"

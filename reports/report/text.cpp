@@ -3,6 +3,7 @@
 #include "report/text.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/list.hpp"
 #include "record/layout.hpp"
 
 #include <fmt/format.h>

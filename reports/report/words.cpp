@@ -3,6 +3,8 @@
 #include "report/words.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/status.hpp"
+#include "language/texts/words.hpp"
 #include "record/format.hpp"
 #include "record/model.hpp"
 #include "record/summary.hpp"

@@ -3,6 +3,7 @@
 #include "store/alike.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/store.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
 

@@ -3,6 +3,7 @@
 #include "store/find.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/store.hpp"
 #include "report/input.hpp"
 #include "report/text.hpp"
 

@@ -4,6 +4,7 @@
 
 #include "base/utc.hpp"
 #include "language/language.hpp"
+#include "language/texts/store.hpp"
 #include "record/same_machine.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"

@@ -6,6 +6,8 @@
 #include "base/version.hpp"
 #include "document/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/page.hpp"
+#include "language/texts/words.hpp"
 #include "write/html.hpp"
 
 #include <fmt/format.h>

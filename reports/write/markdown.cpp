@@ -4,6 +4,8 @@
 
 #include "document/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/compare.hpp"
+#include "language/texts/words.hpp"
 #include "write/html.hpp"
 
 #include <fmt/format.h>

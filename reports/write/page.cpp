@@ -73,7 +73,7 @@ std::size_t add_string(std::string& out, std::string_view document, std::size_t 
 }
 
 Value chart_data(const Chart& chart) {
-    static constexpr std::array kinds{"curves", "heat", "roofline", "ratios", "time"};
+    static constexpr std::array kinds{"curves", "heat", "roofline", "ratios", "time", "ranking"};
     Value data = std::visit([](const auto& held) { return json::encode(held); }, chart.data);
     data["kind"] = kinds.at(chart.data.index());
     return data;

@@ -123,7 +123,7 @@ td,th[scope=row]{padding:4pt 8pt 4pt 0}
 .broad{page:broad}
 .split>table{display:none}
 @page broad{size:A4 landscape}
-@page{margin:16mm 15mm 18mm;@top-right{content:"assay";font:8pt sans-serif;color:#666}@bottom-right{content:counter(page) " / " counter(pages);font:8pt sans-serif;color:#666}}
+@page{size:A4;margin:16mm 15mm 18mm;@top-right{content:"assay";font:8pt sans-serif;color:#666}@bottom-right{content:counter(page) " / " counter(pages);font:8pt sans-serif;color:#666}}
 }
 )css";
 

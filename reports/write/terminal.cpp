@@ -4,6 +4,7 @@
 
 #include "document/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/words.hpp"
 #include "write/lines.hpp"
 
 #include <fmt/format.h>

@@ -4,13 +4,21 @@
 
 #include "document/words.hpp"
 #include "language/language.hpp"
+#include "language/texts/words.hpp"
+#include "language/texts/workbook.hpp"
 #include "write/workbook_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <initializer_list>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -65,14 +73,52 @@ struct Placed {
     const Table* table = nullptr;
 };
 
+/// Where the cells with names are, for formulas.
+class Names {
+public:
+    struct Place {
+        std::string sheet;
+        std::uint32_t row = 0;
+        std::size_t column = 0;
+        bool interval = false; ///< in the next two columns
+    };
+    /// Within a row, a table or a document; what is there twice is nowhere.
+    void add(const void* scope, const std::string& name, const Place& place) {
+        const auto [entry, is_new] = places_.try_emplace({scope, name}, place);
+        if (!is_new) entry->second.reset();
+    }
+    /// "price", "price.low", "offer_1.price"; the scopes with the nearest first.
+    std::optional<Place> find(std::initializer_list<const void*> scopes, std::string name) const {
+        std::size_t end = 0; // of the interval: 1, 2
+        if (name.ends_with(".low")) end = 1;
+        if (name.ends_with(".high")) end = 2;
+        if (end > 0) name.resize(name.rfind('.'));
+        for (const auto* scope : scopes)
+            if (const auto found = places_.find({scope, name}); found != places_.end()) {
+                auto place = found->second;
+                if (place && end > 0) {
+                    if (!place->interval) return {};
+                    place->column += end;
+                }
+                return place;
+            }
+        return {};
+    }
+
+private:
+    std::map<std::pair<const void*, std::string>, std::optional<Place>> places_;
+};
+
 /// All tables of one sheet below each other.
 class SheetWriter {
 public:
-    SheetWriter(const std::vector<Placed>& tables, bool several)
-        : tables_{tables}, several_{several}, parts_(tables.front().table->columns.size()) {
+    SheetWriter(std::string name, const std::vector<Placed>& tables, bool several)
+        : name_{std::move(name)}, tables_{tables}, several_{several},
+          parts_(tables.front().table->columns.size()) {
         for (const auto& [section, document, table] : tables_)
             for (const auto& row : table->rows) {
                 grouped_ = grouped_ || !row.group.empty();
+                families_ = families_ || !row.tags.family.empty();
                 for (std::size_t i = 0; i < parts_.size(); ++i) {
                     const auto& cell = row.cells[i];
                     look_at(parts_[i], table->columns[i], cell);
@@ -82,22 +128,67 @@ public:
             }
     }
 
-    /// Rows that found no place.
-    std::size_t write(WorkbookFile& file, const std::string& name) {
-        const auto titles = titles_of();
-        auto& sheet = file.sheet(name, titles, frozen());
+    void name_cells(Names& names) const {
+        std::uint32_t line = 0;
         for (const auto& [section, document, table] : tables_)
-            for (const auto& row : table->rows) add(sheet, *document, *section, row);
+            for (const auto& row : table->rows) {
+                ++line;
+                std::size_t column = before();
+                for (std::size_t i = 0; i < parts_.size(); column += width(parts_[i++])) {
+                    const auto& cell = row.cells[i];
+                    if (!cell.live || cell.live->name.empty() || !cell.number) continue;
+                    const Names::Place place{name_, line, column, cell.low && cell.high};
+                    const auto& name = cell.live->name;
+                    names.add(&row, name, place);
+                    names.add(table, name, place);
+                    names.add(document, table->name.empty() ? name : table->name + "." + name,
+                              place);
+                }
+            }
+    }
+    /// Rows that found no place.
+    std::size_t write(WorkbookFile& file, const Names& names) {
+        const auto titles = titles_of();
+        auto& sheet = file.sheet(name_, titles, frozen());
+        for (const auto& placed : tables_)
+            for (const auto& row : placed.table->rows) add(sheet, placed, row, names);
         return sheet.rows_left_out();
     }
 
 private:
-    std::size_t frozen() const { return (several_ ? 1 : 0) + (grouped_ ? 1 : 0) + 2U; }
+    std::size_t before() const { return (several_ ? 1 : 0) + (grouped_ ? 1 : 0) + 1U; }
+    std::size_t frozen() const { return before() + 1; }
+    static std::size_t width(const Parts& parts) {
+        return (parts.number || !parts.text ? 1U : 0U) + (parts.interval ? 2 : 0) +
+               (parts.text ? 1 : 0) + (parts.detail ? 1 : 0);
+    }
+    /// As a workbook has it; empty where a name leads nowhere.
+    std::string formula_of(const std::string& formula, const Placed& placed, const Row& row,
+                           const Names& names) const {
+        bool all = true;
+        auto text = with_words(formula, [&](std::string_view word, bool is_function) {
+            if (is_function) {
+                if (word == "log") return std::string{"LN"};
+                if (word == "ceil") return std::string{"_xlfn.CEILING.MATH"};
+                std::string upper{word};
+                for (auto& c : upper) c = static_cast<char>(c - ('a' - 'A'));
+                return upper;
+            }
+            const auto place = names.find({&row, placed.table, placed.document}, std::string{word});
+            all = all && place;
+            if (!place) return std::string{};
+            return cell_name(place->row, place->column, place->sheet == name_ ? "" : place->sheet);
+        });
+        return all ? text : "";
+    }
     std::vector<std::string> titles_of() const {
         std::vector<std::string> titles;
         if (several_) titles.push_back(say<report::text::workbook::run>());
-        titles.push_back(say<report::text::workbook::family>());
-        if (grouped_) titles.push_back(say<report::text::workbook::benchmark>());
+        titles.push_back(families_ ? say<report::text::workbook::family>()
+                                   : say<report::text::workbook::section>());
+        if (grouped_)
+            titles.push_back(families_ ? say<report::text::workbook::benchmark>()
+                                       : say<report::text::workbook::group>());
         const auto& columns = tables_.front().table->columns;
         const auto& sides = tables_.front().document->sides;
         for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -121,7 +212,13 @@ private:
         if (noted_) titles.push_back(say<report::text::workbook::notes>());
         return titles;
     }
-    void add(Sheet& sheet, const Document& document, const Section& section, const Row& row) const {
+    void add(Sheet& sheet, const Placed& placed, const Row& row, const Names& names) const {
+        const auto& document = *placed.document;
+        const auto& section = *placed.section;
+        const auto live = [&](const Cell& cell, const std::string Live::* part) {
+            if (cell.live && !((*cell.live).*part).empty())
+                sheet.live(formula_of((*cell.live).*part, placed, row, names));
+        };
         if (several_) sheet.text(document.title);
         sheet.text(section.title);
         if (grouped_) sheet.text(row.group);
@@ -130,9 +227,14 @@ private:
         for (std::size_t i = 0; i < parts_.size(); ++i) {
             const auto& cell = row.cells[i];
             const auto& parts = parts_[i];
-            if (parts.number || !parts.text) add_number(sheet, cell.number, cell.unit);
+            if (parts.number || !parts.text) {
+                live(cell, &Live::formula);
+                add_number(sheet, cell.number, cell.unit);
+            }
             if (parts.interval) {
+                live(cell, &Live::low);
                 add_number(sheet, cell.low, cell.unit);
+                live(cell, &Live::high);
                 add_number(sheet, cell.high, cell.unit);
             }
             if (parts.text) sheet.text(cell.number ? "" : cell.text, cell.tone);
@@ -149,10 +251,12 @@ private:
         sheet.end_row();
     }
 
+    std::string name_;
     const std::vector<Placed>& tables_;
     bool several_; ///< documents
     std::vector<Parts> parts_;
     bool grouped_ = false;
+    bool families_ = false;
     bool noted_ = false;
     bool units_ = false;
 };
@@ -217,10 +321,15 @@ Result<std::string> to_workbook(std::span<const Document> documents) {
         summary(Section{.title = say<report::text::workbook::method>()});
         for (const auto& paragraph : document.foot) summary(paragraph);
     }
-    for (const auto& name : names)
-        if (const auto cut = SheetWriter{sheets[name], documents.size() > 1}.write(file, name);
-            cut > 0)
-            summary.line(name, say<report::text::workbook::cut>(cut));
+    std::vector<SheetWriter> writers;
+    Names cells;
+    for (const auto& name : names) {
+        writers.emplace_back(name, sheets[name], documents.size() > 1);
+        writers.back().name_cells(cells);
+    }
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (const auto cut = writers[i].write(file, cells); cut > 0)
+            summary.line(names[i], say<report::text::workbook::cut>(cut));
     return file.finish();
 }
 

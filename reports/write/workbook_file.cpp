@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace assay::write {
 namespace {
@@ -25,6 +26,7 @@ constexpr std::size_t widest = 60;        // characters; longer texts run on beh
 constexpr std::size_t widest_frozen = 36; // so that the others have room beside them
 constexpr std::size_t narrowest = 9;      // of a number with its unit
 constexpr std::size_t longest = 32'000;   // characters; Excel takes 32,767 in a cell
+constexpr std::size_t longest_formula = 8'000; // and 8,192 in a formula
 constexpr std::size_t most_bytes = std::size_t{1} << 30U;
 constexpr double seconds_of_day = 86400;
 constexpr double day_of_1970 = 25569; // Excel counts days from the end of 1899
@@ -55,6 +57,15 @@ std::string sheet_name(std::string_view name) {
     return out.empty() ? "Sheet" : out;
 }
 
+std::string cell_name(std::uint32_t row, std::size_t column, std::string_view sheet) {
+    std::array<char, LXW_MAX_CELL_NAME_LENGTH> name{};
+    lxw_rowcol_to_cell_abs(name.data(), row, static_cast<lxw_col_t>(column), 1, 1);
+    if (sheet.empty()) return name.data();
+    std::string quoted;
+    for (const char c : sheet_name(sheet)) quoted += c == '\'' ? "''" : std::string(1, c);
+    return fmt::format("'{}'!{}", quoted, name.data());
+}
+
 std::string number_format(double value, std::string_view unit) {
     static constexpr std::array prefixes{"", "k", "M", "G", "T", "P", "E"};
     const double size = std::fabs(value);
@@ -64,6 +75,13 @@ std::string number_format(double value, std::string_view unit) {
         return in_quotes(fmt::format("{}{}", prefix, rate ? unit.substr(1) : unit));
     };
     if (unit == "1") return "0.000"; // a ratio
+    // Money, by its code of ISO 4217, and units that take no prefix; an hour's price has more digits than a month's.
+    const auto is_money =
+        unit.size() >= 3 && (unit.size() == 3 || unit[3] == '/') &&
+        std::ranges::all_of(unit.substr(0, 3), [](char c) { return c >= 'A' && c <= 'Z'; });
+    static constexpr std::array whole{"h", "months", "kWh", "kg", "GB", "g/kWh"};
+    if (is_money || std::ranges::count(whole, unit) > 0)
+        return (size > 0 && size < 1 ? "0.00####" : "#,##0.00") + in_quotes(unit);
     // Shorter than a second only powers can say: a format cannot multiply.
     if (size > 0 && size < 1) return "##0.00E+0" + named("");
     std::size_t power = 0;
@@ -108,9 +126,20 @@ Sheet& Sheet::text(std::string_view text, document::Tone tone) {
 }
 
 void Sheet::formatted(const std::optional<double>& value, const std::string& format) {
-    if (value && std::isfinite(*value) && row_ < LXW_ROW_MAX)
-        worksheet_write_number(sheet_, row_, column_, *value, file_.format(format));
+    if (value && std::isfinite(*value) && row_ < LXW_ROW_MAX) {
+        if (formula_.empty() || formula_.size() > longest_formula)
+            worksheet_write_number(sheet_, row_, column_, *value, file_.format(format));
+        else
+            worksheet_write_formula_num(sheet_, row_, column_, formula_.c_str(),
+                                        file_.format(format), *value);
+    }
+    formula_.clear();
     ++column_;
+}
+
+Sheet& Sheet::live(std::string formula) {
+    formula_ = std::move(formula);
+    return *this;
 }
 
 Sheet& Sheet::number(const std::optional<double>& value, std::string_view unit) {

@@ -38,6 +38,8 @@ public:
     Sheet& share(const std::optional<double>& value); ///< 0.031 as 3.1%
     Sheet& probability(const std::optional<double>& value);
     Sheet& date(double seconds); ///< since 1970
+    /// The next number is what this says of other cells: "$C$5*2"; its value stands there until a program calculates.
+    Sheet& live(std::string formula);
     void end_row();
     /// Rows that found no place: a sheet has 1,048,576.
     std::size_t rows_left_out() const { return left_out_; }
@@ -57,6 +59,7 @@ private:
     std::uint32_t row_ = 1;
     std::uint16_t column_ = 0;
     std::size_t left_out_ = 0;
+    std::string formula_; ///< of the next number
 };
 
 class WorkbookFile {
@@ -87,6 +90,8 @@ private:
     std::vector<std::unique_ptr<Sheet>> sheets_;
 };
 
+/// "$C$5", both counted from 0; of another sheet "'Month''s bill'!$C$5".
+std::string cell_name(std::uint32_t row, std::size_t column, std::string_view sheet = {});
 /// At most 31 characters, none of []:*?/\, and not empty.
 std::string sheet_name(std::string_view name);
 /// 5.05e11 FLOP/s has `0.00,,,"GFLOP/s"`: commas divide by 1000; below one there is `##0.00E+0"s"`.

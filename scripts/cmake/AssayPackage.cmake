@@ -15,5 +15,8 @@ install(FILES "${PROJECT_BINARY_DIR}/assayConfig.cmake" "${PROJECT_BINARY_DIR}/a
     "${PROJECT_SOURCE_DIR}/scripts/cmake/AssayModule.cmake"
     "${PROJECT_SOURCE_DIR}/scripts/cmake/catalogue.cpp.in"
     DESTINATION "${package_dir}" COMPONENT development)
-install(DIRECTORY "${ASSAY_SHARE_DIR}/" DESTINATION share/assay COMPONENT programs)
+# What only reports read is left out where only the programs go: the package for a lent GPU has 20 MB.
+set(of_reports "/share/assay/((page|limits|offers|profiles)/.*|hardware/(instances-.*|providers)\\.json)$")
+install(DIRECTORY "${ASSAY_SHARE_DIR}/" DESTINATION share/assay COMPONENT programs REGEX "${of_reports}" EXCLUDE)
+install(DIRECTORY "${ASSAY_SHARE_DIR}/" DESTINATION share/assay COMPONENT reports FILES_MATCHING REGEX "${of_reports}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/benchmarks/examples" DESTINATION share/assay COMPONENT development)

@@ -84,3 +84,21 @@ export function writeNodes(sample, folder, change = () => undefined) {
   }
   return folder;
 }
+
+/** Three instance types of three machines each at two tariffs; "big" is the fastest, "mid" the best for its price. */
+export function writeMarket(sample, folder) {
+  const speeds = { small: 0.55, mid: 1, big: 1.3 };
+  const prices = { small: 0.06, mid: 0.1, big: 0.16 };
+  const offers = [];
+  const date = new Date().toISOString().slice(0, 10);
+  for (const [instance, speed] of Object.entries(speeds)) {
+    writeRuns(sample, path.join(folder, "runs", instance), 3, (_, number) => speed * (1 + 0.02 * number), (run, number) => {
+      Object.assign(run.machine, { id: `m-${instance}-${number}`, provider: "generated", instance });
+      run.run.id = `run-${instance}-${number}`;
+    });
+    for (const [tariff, share] of [["on_demand", 1], ["reserved_1y", 0.6]])
+      offers.push({ provider: "generated", instance, tariff, price: (prices[instance] * share).toFixed(4), currency: "USD", date, source: hostile, vcpus: 2 });
+  }
+  writeFileSync(path.join(folder, "offers.json"), JSON.stringify({ schema: "assay.offers/1", name: "generated", rates: [], offers }));
+  return [path.join(folder, "runs"), "--kind", "procurement", "--offers", path.join(folder, "offers.json")];
+}

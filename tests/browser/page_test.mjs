@@ -2,10 +2,11 @@
 //
 // The interactive page in a browser. Each test opens it, does what a reader would, and looks.
 
+import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { hostile, writeNodes, writeRuns } from "./data.mjs";
-import { ASSAY_SOURCE, checkAccess, clean, drawAll, equal, expect, folder, launch, open, written } from "./harness.mjs";
+import { hostile, writeMarket, writeNodes, writeRuns } from "./data.mjs";
+import { ASSAY_REPORT, ASSAY_SOURCE, checkAccess, clean, drawAll, equal, expect, folder, launch, open, written } from "./harness.mjs";
 
 const sample = path.join(ASSAY_SOURCE, "reports/samples/zen4-2cores-quick.json");
 const at = (name) => path.join(folder, name);
@@ -26,6 +27,7 @@ const runs = {
   }),
 };
 const nine = Array.from({ length: 9 }, (_, index) => `side-number-${index + 1}=${writeRuns(sample, at(`nine-${index}`), 1, level({ gemm: 1 + index / 10 }))}`);
+const market = writeMarket(sample, at("market"));
 const sides = (names) => names.map((name) => `${name}=${runs[name]}`);
 const chinese = ["--lang", "zh"];
 const files = {
@@ -38,6 +40,8 @@ const files = {
   prediction: written("prediction.html", "predict", "allreduce", runs.nodes, "--nodes", "64", "--gpus", "2"),
   predictionZh: written("prediction-zh.html", "predict", "allreduce", runs.nodes, "--nodes", "64", "--gpus", "2", ...chinese),
   comparisonZh: written("comparison-zh.html", "compare", ...sides(["old", "new", "third"]), ...chinese),
+  procurement: written("procurement.html", "report", ...market),
+  procurementZh: written("procurement-zh.html", "report", ...market, ...chinese),
   historyZh: written("history-zh.html", "history", runs.history, ...chinese),
 };
 const count = (page) => page.locator("output.count").innerText();
@@ -46,7 +50,7 @@ const fine = (page) => equal(page.faults, [], "what went wrong");
 
 const tests = {
   async "each page opens without an error or a request, draws its charts, and answers in its title"(browser) {
-    for (const name of ["report", "comparison", "three", "history", "prediction"]) {
+    for (const name of ["report", "comparison", "three", "history", "prediction", "procurement"]) {
       const page = await open(browser, files[name]);
       await drawAll(page);
       expect((await page.locator(".chart svg").count()) >= 1, `${name} has charts`);
@@ -55,6 +59,43 @@ const tests = {
       fine(page);
       await page.context().close();
     }
+  },
+
+  async "a ranking is the program's, and moves with prices, weights and terms"(browser) {
+    const page = await open(browser, files.procurement);
+    await drawAll(page);
+    const figure = page.locator("figure", { has: page.locator("details.try") });
+    const leader = figure.locator(".leader");
+    const rows = async () => {
+      await figure.locator("details.figures").evaluate((one) => (one.open = false));
+      await figure.locator("details.figures").evaluate((one) => {
+        for (const child of [...one.children].slice(1)) child.remove();
+        one.open = true;
+      });
+      await figure.locator("details.figures table").waitFor();
+      return figure.locator("details.figures tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+    };
+    const { ranking } = JSON.parse(execFileSync(ASSAY_REPORT, ["report", ...market, "--json"]));
+    const first = await rows();
+    equal(first.length, ranking.offers.length, "offers");
+    for (const [index, one] of ranking.offers.entries()) {
+      expect(first[index][0].includes(one.instance), `${one.offer} is at its place`);
+      expect(Math.abs(Number.parseFloat(first[index][2]) - one.value) < 0.006, `${one.offer}: ${first[index][2]} is ${one.value}`);
+      const chance = Number.parseFloat(first[index][3].replace(/[<>]/, "")) / 100;
+      expect(Math.abs(chance - one.probability_best) < 0.02, `${one.offer}: ${first[index][3]} is ${one.probability_best}`);
+    }
+    expect((await leader.innerText()).startsWith("generated mid (reserved"), "who leads");
+    const price = figure.getByLabel("generated big (reserved, 1 year)");
+    await price.fill("0.05");
+    expect((await leader.innerText()).startsWith("generated big (reserved"), "a lower price");
+    await price.fill("-1");
+    equal(await price.getAttribute("aria-invalid"), "true", "a price below 0 is refused");
+    await figure.getByRole("button", { name: "As given" }).click();
+    expect((await leader.innerText()).startsWith("generated mid (reserved"), "as given");
+    await figure.getByLabel("Hours used").fill("50");
+    expect((await leader.innerText()).startsWith("generated mid (on demand)"), "reserved time is paid when it is not used");
+    equal(await page.evaluate(() => performance.getEntriesByName("assay:ranked").length > 3), true, "each change was ranked");
+    fine(page);
   },
 
   async "without a script the page has its texts and tables"(browser) {
@@ -296,7 +337,7 @@ const tests = {
   },
 
   async "labels that would be markup stay text, also in a tooltip"(browser) {
-    for (const name of ["three", "history", "prediction"]) {
+    for (const name of ["three", "history", "prediction", "procurement"]) {
       const page = await open(browser, files[name]);
       await drawAll(page);
       equal(await page.evaluate(() => [window.pwned ?? null, document.images.length, document.scripts.length]), [null, 0, 2], name); // data and script
@@ -315,7 +356,7 @@ const tests = {
   async "Chinese has no English of the catalogue left"(browser) {
     const texts = path.join(ASSAY_SOURCE, "reports/language/texts");
     const english = (file) => Object.values(JSON.parse(readFileSync(path.join(texts, file), "utf8"))).filter(({ en, zh }) => en !== zh && /[a-z]{3}/i.test(en)).map(({ en }) => en);
-    for (const name of ["reportZh", "comparisonZh", "historyZh", "predictionZh"]) {
+    for (const name of ["reportZh", "comparisonZh", "historyZh", "predictionZh", "procurementZh"]) {
       const page = await open(browser, files[name]);
       await drawAll(page);
       await page.locator("details").evaluateAll((all) => all.forEach((one) => (one.open = true)));
@@ -336,7 +377,7 @@ const tests = {
   },
 
   async "paper: several pages, charts drawn, nothing to click"(browser) {
-    for (const name of ["report", "comparison", "history"]) {
+    for (const name of ["report", "comparison", "history", "procurement"]) {
       const page = await open(browser, files[name], { scheme: "dark" });
       const pdf = (await page.pdf({ format: "A4" })).toString("latin1");
       const pages = (pdf.match(/\/Type\s*\/Page\b(?!s)/g) ?? []).length;
@@ -368,7 +409,7 @@ const tests = {
   },
 
   async "a narrow screen has nothing to scroll sideways"(browser) {
-    for (const name of ["report", "comparison", "three", "history", "prediction"]) {
+    for (const name of ["report", "comparison", "three", "history", "prediction", "procurement"]) {
       const page = await open(browser, files[name], { width: 390 });
       await drawAll(page);
       const width = await page.evaluate(() => document.documentElement.scrollWidth);

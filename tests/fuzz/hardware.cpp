@@ -5,6 +5,7 @@
 #include "datasheet/hardware.hpp"
 
 #include "base/file.hpp"
+#include "datasheet/catalog.hpp"
 #include "fuzz.hpp"
 
 #include <cmath>
@@ -25,19 +26,24 @@ bool is_usable(const datasheet::ByPrecision& figures) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const auto schema = json::read_file(layout().share / "schema" / "hardware.json");
     fuzz::expect(schema.has_value());
-    const auto hardware = datasheet::parse_hardware(
-        {{.text = std::string{fuzz::text(data, size)}, .source = "input"}}, *schema);
+    // Laid over itself it replaces nothing, and adds nothing but conflicts.
+    const datasheet::HardwareText file{.text = std::string{fuzz::text(data, size)},
+                                       .source = "input"};
+    const auto hardware = datasheet::parse_hardware({file}, *schema);
+    const auto twice = datasheet::parse_hardware(
+        {file, {.text = file.text, .source = file.source, .is_laid_over = true}}, *schema);
     if (!hardware) {
         fuzz::expect(hardware.error().message.starts_with("input"));
         return 0;
     }
     for (const auto& entry : hardware->entries) {
-        fuzz::expect(!entry.names.empty());
         for (const auto engine : {datasheet::Engine::vector, datasheet::Engine::tensor})
             fuzz::expect(is_usable(entry.peaks.of(engine)) && is_usable(entry.rates.of(engine)));
         record::Device device;
-        device.name = entry.names.front();
-        fuzz::expect(datasheet::find_hardware(*hardware, device) != nullptr);
+        if (!entry.names.empty()) {
+            device.name = entry.names.front();
+            fuzz::expect(datasheet::find_hardware(*hardware, device) != nullptr);
+        }
         device.name += "?";
         fuzz::expect(!datasheet::unknown_hardware(*hardware, device).empty());
     }
@@ -45,9 +51,15 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         for (const auto& [isa, rates] : entry.core.rates) fuzz::expect(is_usable(rates));
         record::Machine machine;
         machine.cpu_vendor = entry.core.vendor;
-        machine.cpu_model = entry.names.front();
+        if (!entry.names.empty()) machine.cpu_model = entry.names.front();
         machine.isa = entry.needs;
         datasheet::find_processor(hardware->processors, machine);
     }
+    for (const auto& entry : datasheet::entries_of(*hardware)) {
+        fuzz::expect(!datasheet::entries_like(*hardware, entry.sheet->id).empty());
+        if (entry.instance != nullptr)
+            datasheet::find_instance(*hardware, entry.instance->provider, entry.instance->type);
+    }
+    if (twice) fuzz::expect(twice->providers.size() == hardware->providers.size());
     return 0;
 }

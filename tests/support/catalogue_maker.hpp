@@ -79,4 +79,16 @@ inline Catalogue catalogue() {
     return all;
 }
 
+/// memory.copy on the host; memory.stream on devices, one at a time; links.all, which sees all.
+inline Catalogue mixed_catalogue() {
+    auto stream = benchmark("memory.stream", "bandwidth", {});
+    auto links = benchmark("links.all", "bandwidth", {});
+    stream.place = links.place = "cuda";
+    links.all_devices = true;
+    Catalogue all;
+    all.modules = {manifest("cuda", {links, stream}),
+                   manifest("host", {benchmark("memory.copy", "bandwidth", {})})};
+    return all;
+}
+
 } // namespace assay::harness::testing

@@ -7,6 +7,7 @@ import { curves } from "./curves";
 import type { ChartData } from "./data";
 import { tableOf, type Table } from "./download";
 import { heat } from "./heat";
+import { ranking } from "./ranking";
 import { ratios } from "./ratios";
 import { roofline } from "./roofline";
 import { time } from "./time";
@@ -30,6 +31,10 @@ export function chartOf(figure: HTMLElement, data: ChartData, sides: Sides, hidd
       return new Chart(figure, roofline(data), rows);
     case "ratios":
       return new Chart(figure, ratios(data, sides, isShown), rows);
+    case "ranking": {
+      const chart: Chart = new Chart(figure, ranking(data, () => chart.update()), rows);
+      return chart;
+    }
     case "time":
       return new Chart(figure, time(data), rows);
   }

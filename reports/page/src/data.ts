@@ -17,7 +17,7 @@ export interface Page {
   charts: ChartData[]; // of the figures, by their number
 }
 
-export type ChartData = CurveChart | HeatMap | RooflineChart | RatioChart | TimeChart;
+export type ChartData = CurveChart | HeatMap | RooflineChart | RatioChart | TimeChart | RankingChart;
 
 export interface Point {
   x: number;
@@ -114,4 +114,34 @@ export interface TimeChart {
   higher_is_better: boolean;
   points: TimePoint[];
   marks: TimeMark[];
+}
+
+export interface RankedMeasure {
+  label: string;
+  weight: number;
+}
+
+export interface RankedType {
+  machines: number[][];
+}
+
+export interface RankedChoice {
+  label: string;
+  type: number;
+  price: number;
+  other: number;
+  by_use: boolean;
+  commitment: number;
+}
+
+export interface RankingChart {
+  kind: "ranking";
+  currency: string;
+  measures: RankedMeasure[];
+  types: RankedType[];
+  choices: RankedChoice[];
+  term: number;
+  utilisation: number;
+  prior_deviation: number;
+  prior_degrees: number;
 }

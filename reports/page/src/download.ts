@@ -26,6 +26,8 @@ export function tableOf(data: ChartData, sides: string[]): Table {
       ];
     case "ratios":
       return data.ratios.map((one) => ({ label: one.label, ...side(one.side), ...(data.share ? { text: one.text } : { baseline: sides[0] ?? "" }), ratio: one.ratio, low: one.low, high: one.high, ...(data.share ? { bound: one.mark } : {}), outcome: one.outcome }));
+    case "ranking":
+      return data.choices.map((one) => ({ label: one.label, price: one.price, other: one.other, currency: data.currency }));
     case "time":
       return data.points.map(({ seconds, value, low, high, label }) => ({ date: new Date(seconds * 1000).toISOString(), label, value, low, high, unit: data.unit }));
   }

@@ -81,6 +81,35 @@ TEST(Capacity, SaysWhichDevicesHoldIt) {
     EXPECT_DOUBLE_EQ(found.lines.of("weights")->value, 17.5e9);
 }
 
+/// 182.9 GB of one copy: three H100 of 77.0 GB, so one node of eight; two A100 of 38 GB do not hold it on one of two.
+TEST(Capacity, SaysWhichInstancesHoldIt) {
+    const auto hardware = datasheet::read_hardware().value();
+    const Given given{{"parameters", 70e9}, {"layers", 80},     {"kv_heads", 8},
+                      {"head_size", 128},   {"sequence", 8192}, {"batch", 16}};
+    const auto nodes = [&](const Given& how, const char* name) {
+        const auto entry = datasheet::entry_named(hardware, name).value();
+        const auto found = capacity_of(how, false, hardware, {entry}).value();
+        EXPECT_TRUE(found.holders.empty());
+        EXPECT_EQ(found.instances.size(), 1U) << name;
+        return found.instances.empty() ? InstanceHolder{} : found.instances.front();
+    };
+    const double copy = 140e9 + 327'680.0 * 8192 * 16;
+    EXPECT_EQ(nodes(given, "p5.48xlarge").nodes, 1);
+    EXPECT_DOUBLE_EQ(nodes(given, "p5.48xlarge").share, copy / (8 * 0.9 * 85520809984));
+    EXPECT_EQ(nodes(given, "a2-highgpu-2g").nodes,
+              std::ceil(std::ceil(copy / (0.9 * 42949672960)) / 2));
+    auto divided = given;
+    divided["tensor"] = 8;
+    divided["pipeline"] = 2; // 16 devices, each of which holds its part
+    EXPECT_EQ(nodes(divided, "p5.48xlarge").nodes, 2);
+    const auto all = capacity_of(given, false, hardware).value().instances;
+    ASSERT_GT(all.size(), 100U);
+    for (std::size_t i = 1; i < all.size(); ++i) {
+        EXPECT_LE(all[i - 1].nodes, all[i].nodes);
+        EXPECT_LE(all[i].share, 1);
+    }
+}
+
 TEST(Capacity, RefusesHalfADevice) { EXPECT_FALSE(capacity_of({{"tensor", 1.5}}, false, {})); }
 
 } // namespace

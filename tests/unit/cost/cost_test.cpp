@@ -59,6 +59,25 @@ TEST(Cost, OfEnergyIsPowerTimesTimeTimesPue) {
     EXPECT_EQ(why(cost_of(offer, {}, options).value(), "energy_month"), "no_power");
 }
 
+/// 8 x 700 W where the offer names no GPU but its type does.
+TEST(Cost, OfEnergyWithoutAGpuIsThatOfTheTypesGpus) {
+    const auto hardware = datasheet::read_hardware().value();
+    auto options = how({{"pue", 1}});
+    options.hardware = &hardware;
+    auto offer = made(Tariff::on_demand, "3");
+    offer.provider = "Amazon";
+    offer.instance = "p5.48xlarge";
+    auto cost = cost_of(offer, {}, options).value();
+    EXPECT_DOUBLE_EQ(at(cost, "node_power"), 5600);
+    EXPECT_EQ(cost.lines.find("gpus")->basis, Basis::datasheet);
+    offer.gpus = 4;
+    EXPECT_DOUBLE_EQ(at(cost_of(offer, {}, options).value(), "node_power"), 2800);
+    offer.gpu = "A30";
+    EXPECT_DOUBLE_EQ(at(cost_of(offer, {}, options).value(), "node_power"), 4 * 165);
+    offer.gpu = "H100"; // of several: none
+    EXPECT_EQ(why(cost_of(offer, {}, options).value(), "node_power"), "no_power");
+}
+
 TEST(Cost, OfAMonthCountsThePartsThatAreKnown) {
     auto offer = made(Tariff::on_demand, "10");
     offer.count = 4;

@@ -64,6 +64,7 @@ TEST(Hardware, RatesGiveTheFiguresThatMakersPrint) {
 
 TEST(Hardware, WhatFollowsFromNoRateIsKnownByName) {
     const std::map<std::string, std::string> reasons{
+        {"AMD Instinct", "rates of its units in no source"},
         {"NVIDIA L20", "multiprocessors and clock in no source"},
         {"NVIDIA H100 NVL", "clock of its tensor figures not published"},
         {"NVIDIA H200 NVL", "the same"},

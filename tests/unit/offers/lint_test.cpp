@@ -79,6 +79,59 @@ TEST(OffersLint, FindsOffersThatNobodyMeasuredAndTheReverse) {
                 ElementsAre("no_results", "no_offer"));
 }
 
+/// With all columns that the catalogue has figures of; p5.48xlarge has 192 vCPUs, 2048 GiB and 8 GPUs.
+std::vector<std::string> against_catalogue(const std::string& row) {
+    static const auto hardware = datasheet::read_hardware().value();
+    const PriceTerms today{.now = *seconds_of("2026-11-23"), .max_age_days = 90, .currency = ""};
+    std::vector<std::string> found;
+    for (const auto& one : lint(
+             parse_offers("provider,instance,tariff,gpu,gpus,vcpus,cores,memory_gib,price,currency,"
+                          "date\n" +
+                              row + ",1,USD,2026-11-01\n",
+                          "x.csv"),
+             today, nullptr, &hardware))
+        found.push_back(fmt::format("{} {}", to_string(one.code), one.what));
+    return found;
+}
+
+TEST(OffersLint, HoldsOffersAgainstTheCatalogue) {
+    const std::string start = "Amazon Web Services,p5.48xlarge,on_demand,";
+    EXPECT_THAT(against_catalogue(start + "H100 SXM5,8,192,96,2048"), IsEmpty());
+    EXPECT_THAT(against_catalogue(start + ",,,,"), IsEmpty())
+        << "what is not given is not filled in";
+    EXPECT_THAT(
+        against_catalogue(start + ",4,96,,1024"),
+        ElementsAre("catalog_differs gpus is 4, but 8 in the catalogue for aws/p5.48xlarge.",
+                    "catalog_differs vcpus is 96, but 192 in the catalogue for "
+                    "aws/p5.48xlarge.",
+                    "catalog_differs memory_gib is 1024, but 2048 in the catalogue for "
+                    "aws/p5.48xlarge."));
+    EXPECT_THAT(against_catalogue("gcp,p5.48xlarge,on_demand,,4,,,"), IsEmpty());
+    EXPECT_THAT(against_catalogue("aws,p3dn.24xlarge,on_demand,,,,96,"),
+                ElementsAre("catalog_differs cores is 96, but 48 in the catalogue for "
+                            "aws/p3dn.24xlarge."));
+}
+
+TEST(OffersLint, SaysWhatAGpusNameMayMean) {
+    const auto found = against_catalogue("a,x,on_demand,H100,8,,,");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_THAT(found.front(), HasSubstr("nvidia-h100-pcie-80gb"));
+}
+
+TEST(OffersLint, ProvidersGoByManyNames) {
+    static const auto hardware = datasheet::read_hardware().value();
+    Offer offer;
+    offer.provider = "Amazon Web Services";
+    offer.instance = "c7a.large";
+    record::Machine machine;
+    machine.provider = "aws";
+    machine.instance = "c7a.large";
+    EXPECT_TRUE(is_of(offer, machine, &hardware));
+    EXPECT_FALSE(is_of(offer, machine));
+    machine.provider = "gcp";
+    EXPECT_FALSE(is_of(offer, machine, &hardware));
+}
+
 TEST(OffersLint, IsSeriousWhereAFileHasFaults) {
     const auto read = parse_offers(titles + "a,x,spot,,,,,-1,USD,2026-11-01\n", "x.csv");
     const std::vector<LintedOffers> files{

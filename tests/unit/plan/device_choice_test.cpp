@@ -49,22 +49,9 @@ std::vector<int> indexes(const std::vector<record::Device>& devices) {
     return found;
 }
 
-/// memory.copy on the host; memory.stream on devices, one at a time; links.all, which sees all.
-Catalogue mixed() {
-    auto stream = harness::testing::benchmark("memory.stream", "bandwidth", {});
-    auto links = harness::testing::benchmark("links.all", "bandwidth", {});
-    stream.place = links.place = "cuda";
-    links.all_devices = true;
-    Catalogue all;
-    all.modules = {harness::testing::manifest("cuda", {links, stream}),
-                   harness::testing::manifest(
-                       "host", {harness::testing::benchmark("memory.copy", "bandwidth", {})})};
-    return all;
-}
-
 std::vector<std::string> plan_names(const record::Machine& machine,
                                     std::vector<std::string> devices) {
-    const auto all = mixed();
+    const auto all = harness::testing::mixed_catalogue();
     const auto plan = make_plan(all, {.what = {"*"}, .devices = devices, .machine = machine});
     EXPECT_TRUE(plan) << (plan ? "" : plan.error().message);
     std::vector<std::string> names;
@@ -116,7 +103,7 @@ TEST(Devices, ACaseIsMeasuredOnEachAndNamedByIt) {
 }
 
 TEST(Devices, WithoutOneACaseStaysWhereNothingElseWasAskedFor) {
-    const auto all = mixed();
+    const auto all = harness::testing::mixed_catalogue();
     const auto alone = make_plan(all, {.what = {"memory.stream"}, .machine = machine_of(0)});
     ASSERT_TRUE(alone);
     EXPECT_THAT(alone->cases, SizeIs(1)) << "it says why it cannot be measured";
@@ -129,7 +116,7 @@ TEST(Devices, WithoutOneASuiteIsOfTheHostAndSaysSo) {
     const auto path = folder.write("both.json", R"({
       "schema": "assay.suite/1", "name": "both", "description": "for a test",
       "cases": [ { "benchmark": "memory.stream" }, { "benchmark": "memory.copy" } ] })");
-    const auto all = mixed();
+    const auto all = harness::testing::mixed_catalogue();
     const auto bare = make_plan(all, {.what = {path.string()}, .machine = machine_of(0)});
     ASSERT_TRUE(bare);
     EXPECT_THAT(bare->cases, SizeIs(1));
@@ -157,7 +144,7 @@ TEST(Devices, MayBeThereWithoutADriver) {
 }
 
 TEST(Devices, AWorkerSeesItsOwnAndSitsNearIt) {
-    const auto all = mixed();
+    const auto all = harness::testing::mixed_catalogue();
     const auto machine = machine_of(2);
     const auto plan =
         make_plan(all, {.what = {"memory.stream"}, .devices = {"1"}, .machine = machine});
@@ -183,7 +170,7 @@ TEST(Devices, AWorkerSeesItsOwnAndSitsNearIt) {
 }
 
 TEST(Devices, AllAreShownToABenchmarkOfAll) {
-    const auto all = mixed();
+    const auto all = harness::testing::mixed_catalogue();
     const auto machine = machine_of(3);
     const auto plan =
         make_plan(all, {.what = {"links.all"}, .devices = {"0", "2"}, .machine = machine});

@@ -26,19 +26,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-/// memory.copy on the host; memory.stream on devices; links.all, which sees all.
-Catalogue mixed() {
-    auto stream = harness::testing::benchmark("memory.stream", "bandwidth", {});
-    auto links = harness::testing::benchmark("links.all", "bandwidth", {});
-    stream.place = links.place = "cuda";
-    links.all_devices = true;
-    Catalogue all;
-    all.modules = {harness::testing::manifest("cuda", {links, stream}),
-                   harness::testing::manifest(
-                       "host", {harness::testing::benchmark("memory.copy", "bandwidth", {})})};
-    return all;
-}
-
 PlanRequest request(const std::string& what, const std::string& together, int devices = 2) {
     PlanRequest wanted{.what = {what}, .together = together};
     wanted.shape = machine::described_shape("pack:2 numa:1 core:4 pu:2");
@@ -48,7 +35,7 @@ PlanRequest request(const std::string& what, const std::string& together, int de
     return wanted;
 }
 
-const Catalogue catalogue = mixed();
+const Catalogue catalogue = harness::testing::mixed_catalogue();
 
 Plan plan_of(const PlanRequest& wanted) {
     const auto plan = make_plan(catalogue, wanted);

@@ -2,6 +2,7 @@
 
 #include "export/json.hpp"
 #include "language/language.hpp"
+#include "language/texts.hpp"
 #include "record/metrics.hpp"
 #include "rendered.hpp"
 #include "report/text.hpp"

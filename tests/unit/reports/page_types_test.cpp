@@ -50,6 +50,14 @@ template <>
 constexpr const char* name_of<TimeMark> = "TimeMark";
 template <>
 constexpr const char* name_of<TimeChart> = "TimeChart";
+template <>
+constexpr const char* name_of<RankedMeasure> = "RankedMeasure";
+template <>
+constexpr const char* name_of<RankedType> = "RankedType";
+template <>
+constexpr const char* name_of<RankedChoice> = "RankedChoice";
+template <>
+constexpr const char* name_of<RankingChart> = "RankingChart";
 
 class Types {
 public:
@@ -89,9 +97,9 @@ private:
 std::string page_types() {
     Types types;
     const std::vector<std::string> charts{
-        types.add<CurveChart>("curves"), types.add<HeatMap>("heat"),
+        types.add<CurveChart>("curves"),      types.add<HeatMap>("heat"),
         types.add<RooflineChart>("roofline"), types.add<RatioChart>("ratios"),
-        types.add<TimeChart>("time")};
+        types.add<TimeChart>("time"),         types.add<RankingChart>("ranking")};
     return fmt::format(R"(// SPDX-License-Identifier: Apache-2.0
 //
 // Made from the field lists of reports/document/chart_layout.hpp by tests/unit/reports/page_types_test.cpp: what the

@@ -20,6 +20,7 @@
 #include <zlib.h>
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <string>
@@ -218,6 +219,44 @@ TEST_F(Workbook, APredictionHasATimeForEachSizeAndWhatItRestsOn) {
         testing::AllOf(HasSubstr("gpu.8xlarge"), HasSubstr("ring within nodes, ring between")));
 }
 
+document::Cell with(double number, std::string name, std::string formula = {}) {
+    return {.text = "x",
+            .number = number,
+            .unit = "USD",
+            .live = document::live(std::move(name), std::move(formula))};
+}
+
+TEST_F(Workbook, CellsWithAFormulaAreLiveAndHoldTheirValue) {
+    document::Table inputs{.columns = {{.title = "what"}, {.title = "value", .numeric = true}},
+                           .rows = {{.cells = {{.text = "weight"}, with(0.5, "weight")}},
+                                    {.cells = {{.text = "rate"}, with(4, "rate")}}},
+                           .sheet = "It's given",
+                           .name = "given"};
+    inputs.rows[1].cells[1].low = 3;
+    inputs.rows[1].cells[1].high = 5;
+    document::Table table{.columns = {{.title = "offer"}, {.title = "price"}, {.title = "score"}},
+                          .sheet = "Ranking"};
+    table.rows = {
+        {.cells = {{.text = "a"},
+                   with(2, "price"),
+                   with(4, "score", "log(price)*1e-3 + given.weight ^ max(best, 2)")}},
+        {.cells = {{.text = "b"}, with(3, "price"), with(9, "", "ceil(price / given.rate.low)")}},
+        {.cells = {{.text = "best"}, with(2, "best"), with(7, "", "price * 2")}},
+        {.cells = {{.text = "none"}, with(5, ""), with(8, "", "nobody + price.low")}}};
+    const document::Document document{
+        .sections = {{.title = "s", .blocks = {std::move(inputs), std::move(table)}}}};
+    const auto files = files_of(write::to_workbook(std::vector{document}));
+    const auto& sheet = files.at("xl/worksheets/sheet3.xml");
+    EXPECT_THAT(sheet,
+                HasSubstr("<f>LN($C$2)*1e-3 + 'It''s given'!$C$2 ^ MAX($C$4, 2)</f><v>4</v>"))
+        << "the nearest price";
+    EXPECT_THAT(sheet, HasSubstr("<f>_xlfn.CEILING.MATH($C$3 / 'It''s given'!$D$3)</f><v>9</v>"));
+    for (const char* number : {"<v>7</v>", "<v>8</v>"}) // two prices, and none
+        EXPECT_THAT(sheet, HasSubstr(number));
+    static const std::regex formula{"<f>"};
+    EXPECT_EQ(std::distance(std::sregex_iterator{sheet.begin(), sheet.end(), formula}, {}), 2);
+}
+
 TEST_F(Workbook, SpeaksChinese) {
     use_language(Language::zh);
     const auto files = files_of(write::to_workbook(std::vector{small_comparison()}));
@@ -239,6 +278,9 @@ TEST(NumberFormat, ShowsPrefixesWhereAFormatCan) {
     EXPECT_EQ(write::number_format(3.9e-9, "s"), "##0.00E+0\" s\"");
     EXPECT_EQ(write::number_format(1200, "s"), "0\" s\"");
     EXPECT_EQ(write::number_format(0, ""), "0.00");
+    EXPECT_EQ(write::number_format(12'345'678, "USD"), "#,##0.00\" USD\"");
+    EXPECT_EQ(write::number_format(0.00042, "USD/h"), "0.00####\" USD/h\"");
+    EXPECT_EQ(write::number_format(9198, "kWh"), "#,##0.00\" kWh\"");
 }
 
 } // namespace

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/console.hpp"
+#include "base/file.hpp"
+#include "catalog/document.hpp"
+#include "files.hpp"
+#include "verbs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+std::vector<Input> inputs_of(const Options& options) {
+    std::vector<Input> inputs;
+    for (const auto& path : options.catalog) inputs.push_back({.label = "", .file = path});
+    return inputs;
+}
+
+/// Files to look at are laid over the catalogue, after those of --catalog.
+Result<ExitCode> lint_catalog(const Options& options) {
+    auto over = options.catalog;
+    over.insert(over.end(), options.inputs.begin(), options.inputs.end());
+    LintedCatalog linted;
+    const auto hardware = datasheet::read_hardware(over);
+    if (!hardware && hardware.error().fault == Fault::environment)
+        return tl::unexpected{hardware.error()};
+    if (hardware) {
+        const CatalogLint how{.files = options.inputs, .now = terms_of(options.offers).now};
+        std::set<std::string> files;
+        for (const auto& entry : datasheet::entries_of(*hardware)) {
+            const bool is_asked =
+                how.files.empty() || std::ranges::count(how.files, entry.sheet->file) > 0;
+            if (is_asked) files.insert(entry.sheet->file);
+            linted.entries += is_asked ? 1 : 0;
+        }
+        linted.files = how.files.empty() ? std::vector(files.begin(), files.end()) : how.files;
+        linted.findings = lint(*hardware, how);
+    } else {
+        linted.files = options.inputs;
+        linted.findings = {
+            lint_unreadable(options.inputs.empty() ? std::string{} : options.inputs.front(),
+                            hardware.error().message)};
+    }
+    auto inputs = inputs_of(options);
+    for (const auto& path : options.inputs) inputs.push_back({.label = "", .file = path});
+    const Outputs outputs{.documents = [&] { return std::vector{make_document(linted)}; },
+                          .json = [&] { return to_json(linted); },
+                          .csv = {}};
+    if (auto done = deliver(options, outputs, inputs); !done) return tl::unexpected{done.error()};
+    if (!hardware) return ExitCode::usage;
+    return any_serious(linted) ? ExitCode::failed : ExitCode::done;
+}
+
+Result<ExitCode> show_catalog(const Options& options) {
+    const auto hardware = datasheet::read_hardware(options.catalog);
+    if (!hardware) return tl::unexpected{hardware.error()};
+    std::optional<datasheet::Kind> kind;
+    for (const auto one :
+         {datasheet::Kind::instance, datasheet::Kind::processor, datasheet::Kind::accelerator})
+        if (options.kind == fmt::format("{}s", to_string(one))) kind = one;
+    std::vector<datasheet::CatalogEntry> entries;
+    for (const auto& name : options.inputs) {
+        auto entry = datasheet::entry_named(*hardware, name, kind);
+        if (!entry) return tl::unexpected{entry.error()};
+        entries.push_back(*entry);
+    }
+    const bool is_list = options.inputs.empty();
+    if (is_list) entries = datasheet::entries_of(*hardware, kind);
+    const Outputs outputs{
+        .documents =
+            [&] { return std::vector{is_list ? list_document(entries) : make_document(entries)}; },
+        .json = [&] { return to_json(entries); },
+        .csv = {}};
+    if (auto done = deliver(options, outputs, inputs_of(options)); !done)
+        return tl::unexpected{done.error()};
+    return ExitCode::done;
+}
+
+} // namespace
+
+Result<ExitCode> catalog(const Options& options) {
+    return options.catalog_action == "lint" ? lint_catalog(options) : show_catalog(options);
+}
+
+} // namespace assay::report

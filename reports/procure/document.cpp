@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "procure/document.hpp"
+
+#include "base/console.hpp"
+#include "cost/document.hpp"
+#include "language/language.hpp"
+#include "language/texts/cost.hpp"
+#include "language/texts/offers.hpp"
+#include "language/texts/procure.hpp"
+#include "language/texts/words.hpp"
+#include "offers/document.hpp"
+#include "procure/view.hpp"
+#include "record/format.hpp"
+#include "report/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+using namespace document;
+using record::human_percent;
+
+class Showing : View {
+public:
+    explicit Showing(const Procurement& purchase)
+        : View{purchase}, offers_{purchase.ranking.offers} {}
+
+    Document take() {
+        Document document{.kind = "procurement",
+                          .kicker = say<text::procure::kicker>(),
+                          .title = say<text::procure::title>(title_of(ranking.profile)),
+                          .sub = sub()};
+        decide(document);
+        if (!offers_.empty()) {
+            document.sections.push_back(
+                {.title = say<text::procure::decision>(), .blocks = decision(), .heading = false});
+            add(document, say<text::procure::ranking>(), say<text::procure::ranking_question>(),
+                {ranking_table(), what_if(*this)});
+            for (auto& table : live_ranking(*this))
+                document.sections.back().blocks.emplace_back(std::move(table));
+        }
+        if (!ranking.unranked.empty())
+            add(document, say<text::procure::unranked_title>(), "", {unranked()});
+        if (!offers_.empty()) {
+            if (ranking.runner_up) add_difference(document);
+            add(document, say<text::procure::fronts_title>(), say<text::procure::fronts_question>(),
+                {front_chart(), front_table()});
+            add(document, say<text::procure::speed_title>(), say<text::procure::speed_question>(),
+                {speeds()});
+            add(document, say<text::procure::costs_title>(), say<text::procure::costs_question>(),
+                costs());
+            add(document, say<text::procure::profiles_title>(),
+                say<text::procure::profiles_question>(), {profiles()});
+        }
+        add(document, say<text::procure::risks_title>(), "", risks(*this));
+        if (!found.promises.empty())
+            add(document, say<text::procure::contract_title>(),
+                say<text::procure::contract_question>(), {contract(found)});
+        if (!found.published.empty())
+            add(document, say<text::procure::published_title>(),
+                say<text::procure::published_question>(), {published(found)});
+        add(document, say<text::procure::assumptions_title>(), "", {assumptions(*this)});
+        for (const auto& section : make_document(found.offers, found.options.costs.terms).sections)
+            document.sections.push_back(section);
+        document.sections.back().heading = true;
+        document.foot.push_back({.text = say<text::procure::method>(), .tone = Tone::quiet});
+        document.date = found.options.costs.terms.now;
+        return document;
+    }
+
+private:
+    static void add(Document& document, std::string title, std::string question,
+                    std::vector<Block> blocks) {
+        document.sections.push_back({.title = std::move(title),
+                                     .question = std::move(question),
+                                     .blocks = std::move(blocks)});
+    }
+
+    std::string sub() const {
+        const auto measured = std::ranges::count_if(ranking.scores.types,
+                                                    [](const auto& type) { return type.ranked; });
+        return say<text::procure::sub>(found.offers.offers.size(), measured, found.machines,
+                                       ranking.currency.empty() ? "-" : ranking.currency);
+    }
+
+    void decide(Document& document) const {
+        document.tone = Tone::weak;
+        if (offers_.empty()) {
+            document.verdict = say<text::procure::none>();
+            return;
+        }
+        const auto name = offer_name(best().cost.offer);
+        if (!ranking.runner_up) {
+            document.verdict = say<text::procure::best_alone>(name);
+            return;
+        }
+        const auto& second = offers_[*ranking.runner_up];
+        const auto by = fmt::format("{:.2f}", 1 / value_of(second));
+        const auto rival = offer_name(second.cost.offer);
+        document.verdict =
+            ranking.sure ? say<text::procure::best_sure>(name, by, rival, chance(ranking.above))
+                         : say<text::procure::best_unsure>(name, by, rival, chance(ranking.above));
+        if (ranking.sure) document.tone = Tone::good;
+    }
+
+    /// The five lines that a meeting decides by, and one chart.
+    std::vector<Block> decision() const {
+        Facts facts{.look = Facts::Look::summary};
+        facts.facts.push_back(fact_of("recommended", say<text::procure::recommended>(),
+                                      say<text::procure::at_price>(offer_name(best().cost.offer),
+                                                                   money(best().hour.total()))));
+        if (ranking.runner_up) {
+            const auto& second = offers_[*ranking.runner_up];
+            facts.facts.push_back(
+                fact_of("runner_up", say<text::procure::runner_up>(),
+                        say<text::procure::at_price>(offer_name(second.cost.offer),
+                                                     money(second.hour.total()))));
+            facts.facts.push_back(fact_of("sure", say<text::procure::lead>(), certainty(),
+                                          ranking.sure ? Tone::good : Tone::weak));
+            facts.facts.push_back(
+                fact_of("would_change", say<text::procure::would_change>(), changes(second)));
+        }
+        facts.facts.push_back(fact_of("not_measured", say<text::procure::not_measured>(), gaps()));
+        std::vector<Block> blocks;
+        blocks.emplace_back(std::move(facts));
+        blocks.emplace_back(value_chart());
+        return blocks;
+    }
+
+    std::string certainty() const {
+        const auto name = offer_name(best().cost.offer);
+        const auto said = ranking.sure ? say<text::procure::sure>(name, chance(best().best))
+                                       : say<text::procure::unsure>(name, chance(best().best));
+        std::vector<std::string> parts{said};
+        std::set<std::size_t> types;
+        for (const auto* offer : {&best(), &offers_[*ranking.runner_up]})
+            if (machines(*offer) < stats::sure_machines && types.insert(offer->type).second)
+                parts.push_back(say<text::procure::few_machines>(
+                    plain(offer->cost.offer.instance),
+                    say_count<text::procure::machine_count>(machines(*offer))));
+        return fmt::format("{}", join(parts));
+    }
+
+    std::string changes(const RankedOffer& second) const {
+        const auto name = offer_name(second.cost.offer);
+        std::vector<std::string> parts;
+        constexpr std::size_t most = 3;
+        for (const auto& flip : flips_of(ranking, 0, *ranking.runner_up))
+            if (parts.size() < most)
+                parts.push_back(
+                    flip.price_falls
+                        ? say<text::procure::price_flip>(name, human_percent(*flip.price_falls))
+                        : say<text::procure::weight_flip>(name, measure_title(flip.measure),
+                                                          human_percent(flip.weight),
+                                                          human_percent(flip.from)));
+        return parts.empty() ? say<text::procure::nothing_flips>(name) : join(parts);
+    }
+
+    std::string gaps() const {
+        std::vector<std::string> parts;
+        if (const auto names = missing_measures(); !names.empty())
+            parts.push_back(say<text::procure::uncovered>(
+                human_percent(1 - ranking.scores.coverage), list_of(names, 6)));
+        if (!ranking.unranked.empty())
+            parts.push_back(say_count<text::procure::unranked_too>(ranking.unranked.size()));
+        return parts.empty() ? say<text::procure::all_measured>() : join(parts);
+    }
+
+    Chart value_chart() const {
+        constexpr std::size_t most = 12;
+        RatioChart data{.share = true}; // bars from 0: the work that the same money buys
+        for (const auto& offer : offers_) {
+            if (data.ratios.size() == most) break;
+            const double value = value_of(offer);
+            Ratio one{.label = offer_name(offer.cost.offer), .ratio = value, .text = times(value)};
+            if (offer.type == best().type) {
+                if (&offer == &best()) one.outcome = "better";
+            } else {
+                one.low = value * std::exp(-half(offer));
+                one.high = value * std::exp(half(offer));
+                one.text = fmt::format("{:.2f}x [{:.2f}, {:.2f}]", value, *one.low, *one.high);
+            }
+            data.ratios.push_back(std::move(one));
+        }
+        Chart chart{.title = say<text::procure::value_chart>(),
+                    .caption = say<text::procure::value_caption>()};
+        for (const auto& one : data.ratios)
+            chart.lines.push_back(say<text::words::labelled>(one.label, one.text));
+        chart.data = std::move(data);
+        return chart;
+    }
+
+    Table ranking_table() const {
+        Table table{.columns = {{.title = say<text::offers::offer>()},
+                                numeric(say<text::procure::value>()),
+                                numeric(say<text::procure::is_best>()),
+                                numeric(say<text::procure::speed>(), 1),
+                                numeric(say<text::procure::next_machine>(), 2),
+                                numeric(say<text::procure::hour>()),
+                                numeric(say<text::procure::machines>(), 3)},
+                    .sheet = say<text::procure::ranking>()};
+        for (const auto& offer : offers_) {
+            Cell name{.text = offer_name(offer.cost.offer)};
+            if (plain(offer.cost.offer.id) != name.text) name.detail = plain(offer.cost.offer.id);
+            const auto& type = ranking.scores.types[offer.type];
+            if (machines(offer) == 1) name.notes.push_back(say<text::procure::one_machine>());
+            if (type.partial > 0)
+                name.notes.push_back(say_count<text::procure::partial>(type.partial));
+            auto value = ratio_cell(value_of(offer));
+            if (offer.type != best().type) {
+                value.low = *value.number * std::exp(-half(offer));
+                value.high = *value.number * std::exp(half(offer));
+                value.detail = fmt::format("[{:.2f}, {:.2f}]", *value.low, *value.high);
+            }
+            table.rows.push_back(
+                {.cells = {
+                     std::move(name),
+                     std::move(value),
+                     chance_cell(offer.best),
+                     ratio_cell(std::exp(offer.score - best().score)),
+                     ratio_cell(std::exp(offer.next - best().score)),
+                     money_cell(offer.hour.total()),
+                     {.text = std::to_string(machines(offer)),
+                      .tone = machines(offer) < stats::sure_machines ? Tone::weak : Tone::plain,
+                      .number = static_cast<double>(machines(offer)),
+                      .unit = unit_count}}});
+        }
+        return table;
+    }
+
+    std::string why(const UnrankedOffer& one) const {
+        const auto form = std::string{find_text("unranked", to_string(one.why)).value_or("")};
+        const auto type = std::ranges::find_if(ranking.scores.types, [&](const auto& own) {
+            return own.instance == one.offer.instance && own.provider == one.offer.provider;
+        });
+        switch (one.why) {
+        case Unranked::no_price:
+            return fmt::format(fmt::runtime(form), in_words(one.price));
+        case Unranked::no_cost:
+            return fmt::format(fmt::runtime(form), name_of_line(one.missing));
+        case Unranked::coverage:
+            return fmt::format(fmt::runtime(form), human_percent(type->coverage));
+        case Unranked::spot_risk:
+        case Unranked::not_measured:
+        case Unranked::incomplete:
+            break;
+        }
+        return form;
+    }
+
+    /// Offers that share a reason, in one line.
+    Findings unranked() const {
+        std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+        for (const auto& one : ranking.unranked) {
+            auto reason = why(one);
+            auto found =
+                std::ranges::find(reasons, reason, [](const auto& own) { return own.first; });
+            if (found == reasons.end())
+                found = reasons.insert(reasons.end(), {std::move(reason), {}});
+            found->second.push_back(offer_name(one.offer));
+        }
+        Findings findings;
+        constexpr std::size_t most = 10;
+        for (const auto& [reason, names] : reasons)
+            findings.findings.push_back(
+                {.severity = Severity::caution,
+                 .what = say<text::words::labelled>(list_of(names, most), reason)});
+        return findings;
+    }
+
+    std::string name_of(const Factor& factor) const {
+        if (factor.code == "speed") return measure_title(factor.measure);
+        if (factor.code == "price") return say<text::procure::part_machine>();
+        if (factor.code == "power") return say<text::procure::part_power>();
+        if (factor.code == "other") return say<text::procure::part_other>();
+        return say<text::procure::part_failures>();
+    }
+
+    void add_difference(Document& document) const {
+        const auto second = *ranking.runner_up;
+        RatioChart data;
+        Table table{
+            .columns = {{.title = say<text::cost::part>()}, numeric(say<text::procure::value>())},
+            .sheet = say<text::procure::difference_title>(),
+            .only_workbook = true};
+        Chart chart{.title = say<text::procure::factors>()};
+        for (const auto& factor : factors_of(ranking, 0, second)) {
+            const double ratio = std::exp(factor.log);
+            data.ratios.push_back({.label = name_of(factor),
+                                   .side = 2,
+                                   .ratio = ratio,
+                                   .outcome = factor.log > 0 ? "better" : "worse",
+                                   .text = times(ratio)});
+            chart.lines.push_back(say<text::words::labelled>(name_of(factor), times(ratio)));
+            table.rows.push_back({.cells = {{.text = name_of(factor)}, ratio_cell(ratio)}});
+        }
+        const auto first_name = offer_name(best().cost.offer);
+        chart.caption = say<text::procure::difference_caption>(times(1 / value_of(offers_[second])),
+                                                               first_name);
+        chart.data = std::move(data);
+        add(document, say<text::procure::difference_title>(),
+            say<text::procure::difference_question>(first_name,
+                                                    offer_name(offers_[second].cost.offer)),
+            {std::move(chart), std::move(table)});
+    }
+
+    Point point_of(const RankedOffer& offer) const {
+        const double speed = std::exp(offer.score - best().score);
+        return {.x = offer.hour.total(),
+                .x_text = money(offer.hour.total()),
+                .y = speed,
+                .y_text = say<text::words::labelled>(offer_name(offer.cost.offer), times(speed))};
+    }
+
+    /// The offers that none beats as one curve, each other by itself.
+    Chart front_chart() const {
+        CurveChart data{.unit = "",
+                        .y_title = say<text::procure::speed_axis>(),
+                        .x_title = say<text::procure::cost_axis>(),
+                        .x_unit = ranking.currency};
+        Curve front{.label = say<text::procure::front_curve>()};
+        std::vector<Curve> behind;
+        constexpr std::size_t most = 12;
+        for (const auto& offer : offers_)
+            if (offer.on_front[static_cast<std::size_t>(Front::speed)])
+                front.points.push_back(point_of(offer));
+            else if (behind.size() < most)
+                behind.push_back(
+                    {.label = offer_name(offer.cost.offer), .points = {point_of(offer)}});
+        std::ranges::sort(front.points, {}, &Point::x);
+        Chart chart{.title = say<text::procure::front_title>()};
+        for (const auto& point : front.points)
+            chart.lines.push_back(say<text::words::in_brackets>(point.y_text, point.x_text));
+        data.curves.push_back(std::move(front));
+        std::ranges::move(behind, std::back_inserter(data.curves));
+        chart.data = std::move(data);
+        return chart;
+    }
+
+    Table front_table() const {
+        Table table{.columns = {{.title = say<text::offers::offer>()},
+                                {.title = say<text::procure::pareto>()},
+                                numeric(say<text::procure::watts>(), 1)},
+                    .sheet = say<text::procure::fronts_title>()};
+        for (const auto& offer : offers_) {
+            std::vector<std::string> names;
+            for (const auto front : fronts)
+                if (offer.on_front[static_cast<std::size_t>(front)])
+                    names.emplace_back(find_text("front", to_string(front)).value_or(""));
+            if (names.empty()) continue;
+            table.rows.push_back({.cells = {{.text = offer_name(offer.cost.offer)},
+                                            {.text = join(names)},
+                                            cell_of(offer.cost.lines.find("node_power"))}});
+        }
+        return table;
+    }
+
+    Table speeds() const {
+        Table table{.columns = {{.title = say<text::procure::measure>()},
+                                numeric(say<text::procure::weight>())},
+                    .sheet = say<text::procure::speed_title>()};
+        std::vector<std::size_t> types;
+        for (const auto& offer : offers_)
+            if (std::ranges::count(types, offer.type) == 0) types.push_back(offer.type);
+        std::vector<std::vector<double>> means;
+        for (const auto type : types) {
+            const auto& one = ranking.scores.types[type];
+            table.columns.push_back(
+                numeric(plain(fmt::format("{} {}", one.provider, one.instance))));
+            means.push_back(means_of(one));
+        }
+        std::size_t m = 0;
+        for (const auto& measure : ranking.scores.measures) {
+            Cell name{.text = measure_title(measure.measure),
+                      .tone = measure.counts ? Tone::plain : Tone::weak};
+            if (!measure.counts)
+                name.notes.push_back(say<text::procure::no_common>());
+            else if (!measure.series.empty())
+                name.notes.push_back(say<text::procure::from_series>(list_of(measure.series, 3)));
+            if (measure.multiplied) name.notes.push_back(say<text::procure::multiplied>());
+            Row row{.cells = {std::move(name), percent_cell(measure.weight)}};
+            for (const auto& own : means)
+                row.cells.push_back(measure.counts ? ratio_cell(std::exp(own[m] - means[0][m]))
+                                                   : Cell{});
+            if (measure.counts) ++m;
+            table.rows.push_back(std::move(row));
+        }
+        return table;
+    }
+
+    std::vector<Block> costs() const {
+        Table table{.columns = {{.title = say<text::offers::offer>()},
+                                numeric(say<text::procure::part_machine>()),
+                                numeric(say<text::procure::part_power>(), 2),
+                                numeric(say<text::procure::part_other>(), 1),
+                                numeric(say<text::procure::part_failures>(), 1),
+                                numeric(say<text::procure::total>())},
+                    .sheet = say<text::procure::costs_title>()};
+        for (const auto& offer : offers_) {
+            const auto& hour = offer.hour;
+            Row row{.cells = {{.text = offer_name(offer.cost.offer)}}};
+            for (const double part : {hour.machine, hour.power, hour.other, hour.failures})
+                row.cells.push_back(part > 0 ? money_cell(part) : Cell{});
+            row.cells.push_back(money_cell(hour.total()));
+            table.rows.push_back(std::move(row));
+        }
+        const auto names = [](const std::vector<std::string>& keys) {
+            std::vector<std::string> list;
+            for (const auto& key : keys) list.push_back(name_of_line(key));
+            return list_of(list, keys.size());
+        };
+        std::vector<Block> blocks;
+        blocks.emplace_back(std::move(table));
+        blocks.emplace_back(Paragraph{
+            .text = ranking.parts.empty() ? say<text::procure::nothing_else>()
+                                          : say<text::procure::counted>(names(ranking.parts))});
+        if (!ranking.left_out.empty())
+            blocks.emplace_back(
+                Paragraph{.text = say<text::procure::not_counted>(names(ranking.left_out)),
+                          .tone = Tone::quiet});
+        return blocks;
+    }
+
+    Table profiles() const {
+        Table table{.columns = {{.title = say<text::procure::profile>()},
+                                {.title = say<text::procure::best_offer>()},
+                                numeric(say<text::procure::is_best>()),
+                                numeric(say<text::procure::covered>(), 1)},
+                    .sheet = say<text::procure::profiles_title>()};
+        for (const auto* one : all_rankings()) {
+            Row row{.cells = {{.text = title_of(one->profile)}}};
+            if (one->offers.empty()) {
+                row.cells.push_back(
+                    {.text = say<text::procure::not_covered>(), .tone = Tone::weak});
+                row.cells.emplace_back();
+            } else {
+                row.cells.push_back({.text = offer_name(one->offers.front().cost.offer)});
+                row.cells.push_back(chance_cell(one->offers.front().best));
+                if (!one->sure) row.cells.back().tone = Tone::weak;
+            }
+            row.cells.push_back(percent_cell(one->scores.coverage));
+            table.rows.push_back(std::move(row));
+        }
+        return table;
+    }
+
+    std::vector<const Ranking*> all_rankings() const {
+        std::vector<const Ranking*> all{&ranking};
+        for (const auto& other : found.others) all.push_back(&other);
+        return all;
+    }
+
+    const std::vector<RankedOffer>& offers_;
+};
+
+} // namespace
+
+Document make_document(const Procurement& found) { return Showing{found}.take(); }
+
+} // namespace assay::report

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "procure/profile.hpp"
+
+#include "base/console.hpp"
+#include "base/file.hpp"
+#include "base/nearest.hpp"
+#include "base/version.hpp"
+#include "language/language.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+constexpr std::array<std::string_view, 2> takes{"each", "best"};
+
+template <class T, class Name>
+void put(std::vector<T>& list, T one, Name T::* name) {
+    const auto found = std::ranges::find(list, one.*name, name);
+    if (found != list.end())
+        *found = std::move(one);
+    else
+        list.push_back(std::move(one));
+}
+
+template <class T, class Name>
+std::vector<std::string> names_of(const std::vector<T>& list, Name T::* name) {
+    std::vector<std::string> names;
+    for (const auto& one : list) names.push_back(one.*name);
+    return names;
+}
+
+Profile profile_in(const json::Object& row) {
+    Profile profile;
+    row.read("name", profile.name);
+    row.read_if("title", profile.title);
+    row.read_if("title_zh", profile.title_zh);
+    for (const auto& [id, value] : row.value().at("weights").items())
+        profile.weights.push_back({id, value.get<double>()});
+    return profile;
+}
+
+std::string fault_of(const Profile& profile, const Profiles& profiles) {
+    double sum = 0;
+    for (const auto& [measure, value] : profile.weights) {
+        if (std::ranges::find(profiles.measures, measure, &Measure::id) == profiles.measures.end())
+            return fmt::format("there is no measure \"{}\"{}", measure,
+                               suggestion(measure, names_of(profiles.measures, &Measure::id)));
+        sum += value;
+    }
+    constexpr double rounding = 1e-6;
+    if (std::abs(sum - 1) > rounding)
+        return fmt::format("the weights sum to {:.6g}; they must sum to 1", sum);
+    return "";
+}
+
+/// A filter is taken apart where it is used; what can be none is said with the file.
+std::string fault_of(const Measure& measure) {
+    for (const auto& filter : measure.where)
+        if (const auto equals = filter.find('='); equals == std::string::npos || equals == 0)
+            return fmt::format("\"{}\" is no filter: benchmark=gemm.*, precision=bf16|fp16",
+                               plain(filter, 200));
+    return "";
+}
+
+template <class Titled>
+std::string title(const Titled& one, const std::string& otherwise) {
+    const auto& text =
+        language_in_use() == Language::zh && !one.title_zh.empty() ? one.title_zh : one.title;
+    return plain(text.empty() ? otherwise : text, 200);
+}
+
+} // namespace
+
+std::string_view to_string(Take take) { return takes[static_cast<std::size_t>(take)]; }
+bool from_text(std::string_view text, Take& out) {
+    const auto* const found = std::ranges::find(takes, text);
+    if (found != takes.end()) out = static_cast<Take>(found - takes.begin());
+    return found != takes.end();
+}
+std::string_view expected_text(Take /*take*/) { return "each or best"; }
+
+std::string title_of(const Measure& measure) { return title(measure, measure.id); }
+std::string title_of(const Profile& profile) { return title(profile, profile.name); }
+
+Result<void> add_profiles(std::string_view text, const std::string& source, Profiles& profiles) {
+    static const auto schema = json::read_file(layout().share / "schema" / "profile.json");
+    if (!schema) return tl::unexpected{schema.error()};
+    const auto value = json::parse(text, source);
+    if (!value) return tl::unexpected{value.error()};
+    if (auto checked = json::check_schema(*value, *schema, source); !checked)
+        return tl::unexpected{std::move(checked).error()};
+    json::Document document{*value, source};
+    const auto root = document.root();
+    std::vector<Profile> added;
+    if (root.has("measures"))
+        root.each("measures", [&](const json::Object& row) {
+            Measure measure;
+            json::decode(row, measure);
+            if (const auto fault = fault_of(measure); !fault.empty()) row.problem("where", fault);
+            put(profiles.measures, std::move(measure), &Measure::id);
+        });
+    if (root.has("profiles"))
+        root.each("profiles", [&](const json::Object& row) { added.push_back(profile_in(row)); });
+    if (auto read = document.result(); !read) return tl::unexpected{std::move(read).error()};
+    for (auto& profile : added) {
+        if (const auto fault = fault_of(profile, profiles); !fault.empty())
+            return fail(fmt::format("{}: profile \"{}\": {}", source, profile.name, fault));
+        put(profiles.profiles, std::move(profile), &Profile::name);
+    }
+    return {};
+}
+
+Result<Profiles> read_profiles(const std::vector<std::string>& files) {
+    std::vector<std::string> all{(layout().share / "profiles" / "standard.json").string()};
+    all.insert(all.end(), files.begin(), files.end());
+    Profiles profiles;
+    for (const auto& file : all) {
+        const auto text = read_whole(file, json::Limits{}.bytes);
+        if (!text) return tl::unexpected{text.error()};
+        if (auto added = add_profiles(*text, file, profiles); !added)
+            return tl::unexpected{added.error()};
+    }
+    return profiles;
+}
+
+Result<Profile> find_profile(const Profiles& profiles, const std::string& name) {
+    const auto found = std::ranges::find(profiles.profiles, name, &Profile::name);
+    if (found != profiles.profiles.end()) return *found;
+    const auto names = names_of(profiles.profiles, &Profile::name);
+    return fail(fmt::format("there is no profile \"{}\"{}; there are {}", plain(name, 60),
+                            suggestion(name, names), fmt::join(names, ", ")));
+}
+
+const Measure& measure_of(const Profiles& profiles, const Weight& weight) {
+    return *std::ranges::find(profiles.measures, weight.measure, &Measure::id);
+}
+
+} // namespace assay::report

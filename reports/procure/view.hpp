@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the parts of a procurement report are made with.
+
+#pragma once
+
+#include "document/document.hpp"
+#include "procure/procurement.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+
+/// "aws c7a.large (on demand)"
+std::string offer_name(const Offer& offer);
+/// "1.12x"
+std::string times(double ratio);
+/// "93%"; of so many draws: neither sure nor impossible.
+std::string chance(double probability);
+document::Cell ratio_cell(double ratio);
+document::Cell chance_cell(double probability);
+document::Cell percent_cell(double share);
+document::Column numeric(std::string title, std::uint8_t rank = 0);
+document::Fact fact_of(const char* key, std::string name, std::string text,
+                       document::Tone tone = document::Tone::plain);
+
+/// A purchase, and what is often asked of its ranking.
+struct View {
+    explicit View(const Procurement& purchase) : found{purchase}, ranking{purchase.ranking} {}
+
+    const RankedOffer& best() const { return ranking.offers.front(); }
+    /// Beside the best.
+    double value_of(const RankedOffer& offer) const;
+    /// Of the interval of that, as a logarithm.
+    double half(const RankedOffer& offer) const;
+    std::size_t machines(const RankedOffer& offer) const;
+    std::string money(double value) const;
+    document::Cell money_cell(double value) const;
+    std::string measure_title(const std::string& id) const;
+    std::vector<std::string> missing_measures() const;
+    double utilisation() const;
+
+    const Procurement& found;
+    const Ranking& ranking;
+};
+
+/// What a page computes anew when prices, weights or terms are changed, and a workbook: the first offers, and the weights.
+document::Chart what_if(const View& view);
+std::vector<document::Table> live_ranking(const View& view);
+
+std::vector<document::Block> risks(const View& view);
+document::Table contract(const Procurement& found);
+document::Table published(const Procurement& found);
+document::Facts assumptions(const View& view);
+
+} // namespace assay::report

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "language/language.hpp"
+#include "made.hpp"
+#include "procure/document.hpp"
+#include "write/markdown.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+
+namespace assay::report {
+namespace {
+
+using made::Market;
+using made::offer;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Market two_types(int machines) {
+    Market market;
+    for (int i = 0; i < machines; ++i) {
+        market.machine("x", 300 + i, 30);
+        market.machine("y", 100 + i, 20);
+    }
+    return market;
+}
+
+std::string markdown(const Procurement& found) {
+    return write::to_markdown(std::array{make_document(found)});
+}
+
+TEST(ProcurementDocument, SaysFirstWhatToBuyAndHowSureThatIs) {
+    auto market = two_types(3);
+    const auto found = market.procurement({offer("x", "1"), offer("y", "1")});
+    const auto document = make_document(found);
+    EXPECT_THAT(document.verdict, HasSubstr("aws x (on demand) gives the most work for the money"));
+    EXPECT_THAT(document.verdict, HasSubstr("2.11 times that of aws y (on demand)"));
+    EXPECT_EQ(document.tone, document::Tone::good);
+    const auto& facts = std::get<document::Facts>(document.sections.at(0).blocks.at(0)).facts;
+    ASSERT_EQ(facts.size(), 5U);
+    EXPECT_THAT(facts[3].text, HasSubstr("if its price falls by 53%"));
+    EXPECT_THAT(facts[4].text, HasSubstr("nothing"));
+}
+
+TEST(ProcurementDocument, IsNotSureOfOneMachine) {
+    auto market = two_types(1);
+    const auto text = markdown(market.procurement({offer("x", "1"), offer("y", "1")}));
+    EXPECT_THAT(text, HasSubstr("not for sure"));
+    EXPECT_THAT(text, HasSubstr("x was measured on 1 machine"));
+    EXPECT_THAT(text, HasSubstr("measure three or more"));
+}
+
+TEST(ProcurementDocument, WithoutAnythingToRankSaysWhatIsMissing) {
+    Market market;
+    const auto found = market.procurement({offer("x", "1")});
+    EXPECT_TRUE(found.ranking.offers.empty());
+    EXPECT_THAT(markdown(found), HasSubstr("no machine of this type was measured"));
+    EXPECT_THAT(to_json(found), HasSubstr("\"not_measured\""));
+}
+
+TEST(ProcurementDocument, HoldsPromisesAgainstMachines) {
+    auto market = two_types(1);
+    for (auto& machine : market.runs().machines) machine.cores = 32;
+    auto x = offer("x", "1");
+    x.cores = 64; // hardware threads, taken for cores
+    x.network_gbps = 100;
+    const auto found = market.procurement({x, offer("y", "1")});
+    ASSERT_EQ(found.promises.size(), 2U);
+    EXPECT_FALSE(found.promises[0].kept());
+    EXPECT_FALSE(found.promises[1].measured); // nobody measured the network
+    EXPECT_THAT(markdown(found), HasSubstr("physical cores promised 64, found 32"));
+}
+
+TEST(ProcurementDocument, PublishedFiguresStandBesideAndEnterNothing) {
+    auto market = two_types(1);
+    Published figure{.provider = "aws",
+                     .instance = "x",
+                     .title = "Rate",
+                     .series = "a.rate*",
+                     .value = 900,
+                     .unit = "FLOP/s",
+                     .source = "their page",
+                     .date = "2026-01-01"};
+    const auto without = market.procurement({offer("x", "1"), offer("y", "1")});
+    const auto with = market.procurement({offer("x", "1"), offer("y", "1")}, {}, {figure});
+    ASSERT_EQ(with.published.size(), 1U);
+    EXPECT_DOUBLE_EQ(with.published[0].measured.value().value, 300);
+    EXPECT_THAT(markdown(with), HasSubstr("their page"));
+    EXPECT_EQ(with.ranking.offers[0].value(), without.ranking.offers[0].value());
+}
+
+TEST(ProcurementDocument, MixedCurrenciesNeedOneToCompareIn) {
+    auto market = two_types(1);
+    auto euros = offer("y", "1");
+    euros.currency = "EUR";
+    const auto found = market.try_procurement({offer("x", "1"), euros});
+    ASSERT_FALSE(found);
+    EXPECT_THAT(found.error().message, HasSubstr("EUR and USD"));
+    EXPECT_THAT(found.error().message, HasSubstr("--currency"));
+}
+
+TEST(ProcurementDocument, FilesThatTakeNoPartAreNamed) {
+    auto market = two_types(1);
+    market.runs().problems = {{.where = "bad/run.json", .reason = "is cut short"}};
+    const auto found = market.procurement({offer("x", "1")});
+    EXPECT_THAT(markdown(found), HasSubstr("1 file takes no part: bad/run.json"));
+    EXPECT_THAT(to_json(found), HasSubstr("is cut short"));
+}
+
+TEST(ProcurementDocument, TextsOfFilesStayTexts) {
+    auto market = two_types(1);
+    auto x = offer("x", "1");
+    x.id = "\x1b[31m=HYPERLINK(\"http://evil\")";
+    EXPECT_THAT(markdown(market.procurement({x})), Not(HasSubstr("\x1b")));
+}
+
+TEST(ProcurementDocument, SpeaksChinese) {
+    auto market = two_types(3);
+    const auto found = market.procurement({offer("x", "1"), offer("y", "1")});
+    use_language(Language::zh);
+    const auto text = markdown(found);
+    use_language(Language::en);
+    EXPECT_THAT(text, HasSubstr("性价比最高"));
+    EXPECT_THAT(text, Not(HasSubstr("Recommended")));
+}
+
+TEST(Published, AreReadWholeOrRefused) {
+    const auto refusal = [](const std::string& figure) {
+        const auto read = parse_published(
+            R"({"schema": "assay.published/1", "figures": [)" + figure + "]}", "p.json");
+        return read ? "" : read.error().message;
+    };
+    const std::string good = R"("provider": "a", "instance": "b", "title": "t", "unit": "B/s",
+                                "source": "s", "date": "2026-01-01")";
+    EXPECT_EQ(refusal("{" + good + R"(, "value": 1e9})"), "");
+    EXPECT_THAT(refusal("{" + good + R"(, "value": 0})"), HasSubstr("above 0"));
+    EXPECT_THAT(refusal("{" + good + R"(, "value": 1, "sauce": 2})"), HasSubstr("source"));
+    EXPECT_THAT(refusal(R"({"value": 1})"), HasSubstr("provider"));
+    EXPECT_FALSE(parse_published("{}", "p.json"));
+    EXPECT_FALSE(parse_published(R"({"schema": "other", "figures": []})", "p.json"));
+}
+
+} // namespace
+} // namespace assay::report

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "made.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace assay::report {
+namespace {
+
+using made::Market;
+using made::offer;
+using ::testing::ElementsAre;
+
+std::vector<std::string> order(const Ranking& ranking) {
+    std::vector<std::string> ids;
+    for (const auto& one : ranking.offers) ids.push_back(one.cost.offer.id);
+    return ids;
+}
+const UnrankedOffer* unranked(const Ranking& ranking, std::string_view id) {
+    const auto found =
+        std::ranges::find_if(ranking.unranked, [&](const auto& one) { return one.offer.id == id; });
+    return found == ranking.unranked.end() ? nullptr : &*found;
+}
+/// x is twice as fast at a, y at b.
+Market market_of(int machines) {
+    Market market;
+    for (int i = 0; i < machines; ++i) {
+        market.machine("x", 200 + i, 10);
+        market.machine("y", 100 + i, 20);
+    }
+    return market;
+}
+
+TEST(OfferRanking, IsByScoreForTheMoney) {
+    Market market;
+    market.machine("x", 400, 10);
+    market.machine("y", 100, 10);
+    const auto ranking = market.ranking({offer("y", "1"), offer("x", "1.5")});
+    EXPECT_THAT(order(ranking), ElementsAre("x on_demand", "y on_demand"));
+    // sqrt(4) times as fast at 1.5 times the price.
+    EXPECT_NEAR(std::exp(ranking.offers[0].value() - ranking.offers[1].value()), 2 / 1.5, 1e-12);
+    EXPECT_EQ(ranking.currency, "USD");
+}
+
+TEST(OfferRanking, OneMachineATypeIsNeverSure) {
+    Market market;
+    market.machine("x", 4000, 10);
+    market.machine("y", 100, 10);
+    const auto few = market.ranking({offer("x", "1"), offer("y", "1")});
+    EXPECT_GT(few.above, 0.999);
+    EXPECT_FALSE(few.sure);
+    auto three = market_of(3);
+    EXPECT_TRUE(three.ranking({offer("x", "1"), offer("y", "5")}).sure);
+}
+
+TEST(OfferRanking, OfOneTypeTheCheapestIsBestAndTheRunnerUpIsAnother) {
+    auto market = market_of(3);
+    const auto ranking =
+        market.ranking({offer("x", "1"), offer("x", "0.6", Tariff::reserved_1y), offer("y", "3")});
+    EXPECT_THAT(order(ranking), ElementsAre("x reserved_1y", "x on_demand", "y on_demand"));
+    EXPECT_EQ(ranking.runner_up, 2U);
+    EXPECT_EQ(ranking.offers[1].best, 0);
+}
+
+TEST(OfferRanking, ReservedTimeIsPaidAlsoWhenItIsNotUsed) {
+    auto market = market_of(1);
+    const auto ranking = market.ranking({offer("x", "1"), offer("x", "0.6", Tariff::reserved_1y)},
+                                        {{"utilisation", 0.5}});
+    EXPECT_THAT(order(ranking), ElementsAre("x on_demand", "x reserved_1y"));
+    EXPECT_DOUBLE_EQ(ranking.offers[0].hour.machine, 1);
+    EXPECT_DOUBLE_EQ(ranking.offers[1].hour.machine, 1.2);
+}
+
+TEST(OfferRanking, ACommitmentIsPaidToItsEnd) {
+    auto market = market_of(1);
+    market.term = 6;
+    const auto ranking = market.ranking({offer("x", "0.6", Tariff::reserved_3y)});
+    EXPECT_DOUBLE_EQ(ranking.offers[0].hour.machine, 0.6 * 36 / 6);
+}
+
+TEST(OfferRanking, BoughtMachinesCostWhatIsWrittenOffAndTheirPower) {
+    auto market = market_of(1);
+    auto bought = offer("x", "36000", Tariff::purchase);
+    const Given given{{"depreciation_months", 36}, {"hosting_month", 73}, {"staff_month", 0},
+                      {"node_watts", 1000},        {"pue", 1.5},          {"power_price", 0.2}};
+    const auto ranking = market.ranking({bought}, given);
+    ASSERT_EQ(ranking.offers.size(), 1U);
+    EXPECT_NEAR(ranking.offers[0].hour.machine, (1000 + 73) / 730.0, 1e-9);
+    EXPECT_NEAR(ranking.offers[0].hour.power, 1.5 * 0.2, 1e-12);
+    const auto without = market.ranking({bought});
+    ASSERT_NE(unranked(without, "x purchase"), nullptr);
+    EXPECT_EQ(unranked(without, "x purchase")->why, Unranked::no_cost);
+}
+
+TEST(OfferRanking, WhatIsNotKnownTakesAnOfferOutWithTheReason) {
+    auto market = market_of(1);
+    market.machine("part", 0, 10);
+    market.profiles().profiles[0].weights = {{"a", 0.6}, {"b", 0.4}};
+    auto old = offer("x", "1", Tariff::monthly);
+    old.date = "2020-01-01";
+    const auto ranking = market.ranking({offer("y", "1"), old, offer("x", "0.2", Tariff::spot),
+                                         offer("z", "1"), offer("part", "1")});
+    EXPECT_THAT(order(ranking), ElementsAre("y on_demand"));
+    EXPECT_EQ(unranked(ranking, "x monthly")->why, Unranked::no_price);
+    EXPECT_EQ(unranked(ranking, "x monthly")->price, PriceState::stale);
+    EXPECT_EQ(unranked(ranking, "x spot")->why, Unranked::spot_risk);
+    EXPECT_EQ(unranked(ranking, "z on_demand")->why, Unranked::not_measured);
+    EXPECT_EQ(unranked(ranking, "part on_demand")->why, Unranked::coverage);
+}
+
+TEST(OfferRanking, PartsOfTheBillCountWhereAllAreKnown) {
+    auto market = market_of(1);
+    auto x = offer("x", "1");
+    x.support_per_month = Amount{.text = "73", .value = 73};
+    const auto one = market.ranking({x, offer("y", "1")});
+    EXPECT_TRUE(one.parts.empty());
+    EXPECT_EQ(one.offers[0].hour.other, 0);
+    const auto all = market.ranking({x, offer("y", "1")}, {{"support", 73.0}});
+    EXPECT_THAT(all.parts, ElementsAre("part_support"));
+    EXPECT_NEAR(all.offers[0].hour.other, 0.1, 1e-12);
+}
+
+TEST(OfferRanking, FactorsMakeUpTheDifference) {
+    auto market = market_of(3);
+    auto spot = offer("y", "0.5", Tariff::spot);
+    spot.interruptions_per_hour = 0.01;
+    const auto ranking =
+        market.ranking({offer("x", "0.8"), spot},
+                       {{"checkpoint_hours", 0.1}, {"restart_hours", 0.2}, {"support", 100.0}});
+    ASSERT_EQ(ranking.offers.size(), 2U);
+    const auto factors = factors_of(ranking, 0, 1);
+    const double sum = std::accumulate(factors.begin(), factors.end(), 0.0,
+                                       [](double all, const auto& one) { return all + one.log; });
+    EXPECT_NEAR(sum, ranking.offers[0].value() - ranking.offers[1].value(), 1e-12);
+    EXPECT_EQ(factors.back().code, "failures");
+}
+
+TEST(OfferRanking, FlipsMakeBothAsGood) {
+    auto market = market_of(3);
+    auto cheaper = offer("y", "1.2");
+    const auto ranking = market.ranking({offer("x", "1"), cheaper});
+    const auto flips = flips_of(ranking, 0, 1);
+    ASSERT_EQ(flips.size(), 3U); // the price, and either weight
+    cheaper.price->value *= 1 - *flips[0].price_falls;
+    const auto level = market.ranking({offer("x", "1"), cheaper});
+    EXPECT_NEAR(level.offers[0].value(), level.offers[1].value(), 1e-9);
+    market.profiles().profiles[0].weights = {{"a", flips[1].weight}, {"b", 1 - flips[1].weight}};
+    const auto shifted = market.ranking({offer("x", "1"), offer("y", "1.2")});
+    EXPECT_NEAR(shifted.offers[0].value(), shifted.offers[1].value(), 1e-9);
+    EXPECT_NEAR(flips[1].weight + flips[2].weight, 1, 1e-12); // there are only two
+}
+
+TEST(OfferRanking, FrontsHoldWhatNoOtherBeats) {
+    Market market;
+    market.machine("x", 100, 100);
+    market.machine("y", 200, 200);
+    market.machine("z", 150, 150);
+    const auto ranking = market.ranking({offer("x", "1"), offer("y", "2"), offer("z", "2.5")});
+    for (const auto& one : ranking.offers)
+        EXPECT_EQ(one.on_front[static_cast<std::size_t>(Front::speed)],
+                  one.cost.offer.instance != "z")
+            << one.cost.offer.id;
+}
+
+TEST(OfferRanking, ExplicitNodesOfOneTypeAreTheSameMachines) {
+    auto market = market_of(3);
+    auto eight = offer("x", "0.9");
+    eight.count = 8;
+    eight.id = "eight";
+    const auto ranking = market.ranking({offer("x", "1"), eight, offer("y", "9")});
+    EXPECT_EQ(ranking.offers[0].cost.offer.id, "eight");
+    EXPECT_EQ(ranking.offers[1].best, 0); // cheaper is better for sure: no chance between them
+}
+
+} // namespace
+} // namespace assay::report
