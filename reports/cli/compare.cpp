@@ -3,8 +3,10 @@
 #include "compare/alternatives.hpp"
 #include "compare/document.hpp"
 #include "compare/words.hpp"
+#include "datasheet/hardware.hpp"
 #include "export/comparison_data.hpp"
 #include "files.hpp"
+#include "offers/read.hpp"
 #include "report/input.hpp"
 #include "store/collection.hpp"
 #include "verbs.hpp"
@@ -29,8 +31,9 @@ bool has_label(const std::string& input) {
 }
 
 /// No output may replace a result that it was made from.
-std::vector<Input> inputs_of(const Comparison& comparison) {
+std::vector<Input> inputs_of(const Comparison& comparison, const Options& options) {
     std::vector<Input> inputs;
+    for (const auto& file : options.offers.files) inputs.push_back({.label = "", .file = file});
     for (const auto& side : comparison.sides)
         for (const auto& file : side.files) inputs.push_back({.label = "", .file = file});
     return inputs;
@@ -90,6 +93,16 @@ Result<ExitCode> compare_runs(const Options& options) {
     if (!collection) return tl::unexpected{collection.error()};
     auto how = options.comparing;
     if (options.correction == "holm") how.correction = Correction::family_wise;
+    if (const auto& files = options.offers.files; !files.empty()) {
+        const auto offers = offers_of(files, options.offers.defaults);
+        if (!offers) return tl::unexpected{offers.error()};
+        const auto hardware = datasheet::read_hardware(options.catalog);
+        if (!hardware) return tl::unexpected{hardware.error()};
+        auto prices = prices_of(collection->machines, *offers, how.prices.tariff,
+                                terms_of(options.offers), &*hardware);
+        if (!prices) return tl::unexpected{prices.error()};
+        how.prices = std::move(*prices);
+    }
     const auto comparison = compare(*collection, how);
     if (!comparison) return tl::unexpected{comparison.error()};
     const auto document = [&] {
@@ -100,7 +113,7 @@ Result<ExitCode> compare_runs(const Options& options) {
     const Outputs outputs{.documents = [&] { return std::vector{document()}; },
                           .json = [&] { return to_json(*comparison); },
                           .csv = [&] { return to_csv(*comparison); }};
-    if (auto done = deliver(options, outputs, inputs_of(*comparison)); !done)
+    if (auto done = deliver(options, outputs, inputs_of(*comparison, options)); !done)
         return tl::unexpected{done.error()};
     return code_of(*comparison, options);
 }

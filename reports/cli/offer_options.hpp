@@ -92,15 +92,33 @@ void add_cost(auto& verb, Options& o) {
     add_pricing(verb, o);
 }
 
+/// Of verbs whose inputs are runs.
+void add_offer_files(auto& verb, Options& o) {
+    verb.add_option("--offers", o.offers.files, "Files of offers; see `assay offers init`")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+}
+
+/// Of compare.
+void add_scale(auto& verb, Options& o) {
+    verb.add_option("--per", o.per,
+                    "What values stand for: the machine, a core, or a unit of currency by --offers")
+        ->option_text("machine|core|currency [machine]");
+    add_offer_files(verb, o);
+    verb.add_option("--tariff", o.tariff, "The offers that count")
+        ->type_name("TARIFF")
+        ->capture_default_str();
+    add_catalog_files(verb, o);
+    add_pricing(verb, o, false);
+}
+
 /// Of report --kind procurement.
 void add_procurement(auto& verb, Options& o) {
     auto& p = o.procuring;
     verb.add_option("--kind", p.kind,
                     "run: what each run found. procurement: which of --offers to buy, by all runs")
         ->type_name("run|procurement");
-    verb.add_option("--offers", p.offers, "Files of offers; see `assay offers init`")
-        ->type_name("FILE")
-        ->allow_extra_args(false);
+    add_offer_files(verb, o);
     verb.add_option("--profile", p.profile,
                     "The work: training, inference, hpc-md, weather, rendering, data, mixed, or "
                     "one of --profile-file")
@@ -143,15 +161,34 @@ inline std::string fault_of_pricing(OffersWords& words) {
     return fault_of_days("--max-age", words.max_age, words.max_age_days);
 }
 
+inline std::string fault_of_compare(Options& o) {
+    const auto scale = scale_from(o.per);
+    if (!scale)
+        return fmt::format("--per \"{}\" is not known; there are machine, core and currency",
+                           o.per);
+    o.comparing.scale = *scale;
+    if (*scale == Scale::currency && o.offers.files.empty())
+        return "--per currency needs --offers: files with prices; `assay offers init` writes one "
+               "to "
+               "begin with";
+    if (!from_text(o.tariff, o.comparing.prices.tariff))
+        return fmt::format("--tariff \"{}\" is not known; it is {}", o.tariff,
+                           expected_text(Tariff::unset));
+    if (o.comparing.prices.tariff == Tariff::purchase)
+        return "--tariff purchase has no price an hour; `assay cost` and `assay report --kind "
+               "procurement` spread it over its use";
+    return fault_of_pricing(o.offers);
+}
+
 inline std::string fault_of_cost(Options& o);
 inline std::string fault_of_report(Options& o) {
     const auto& p = o.procuring;
     if (!p.kind.empty() && p.kind != "run" && p.kind != "procurement")
         return fmt::format("--kind \"{}\" is not known; there are run and procurement", p.kind);
-    if (p.kind == "procurement" && p.offers.empty())
+    if (p.kind == "procurement" && o.offers.files.empty())
         return "--kind procurement needs --offers: what can be bought, and its price; `assay "
                "offers init` writes a file to begin with";
-    if (p.kind != "procurement" && !p.offers.empty())
+    if (p.kind != "procurement" && !o.offers.files.empty())
         return "--offers goes with --kind procurement";
     return fault_of_cost(o);
 }

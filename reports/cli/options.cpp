@@ -110,6 +110,7 @@ void add_compare(CLI::App& verb, Options& o) {
         ->allow_extra_args(false);
     verb.add_option("--baseline", c.baseline, "The side that the others are held against")
         ->type_name("LABEL");
+    add_scale(verb, o);
     add_verdicts(verb, o, c);
     verb.add_option("--correction", o.correction,
                     "For many tests: bh (false discoveries; default) or holm (stricter)")
@@ -293,6 +294,7 @@ constexpr std::array<VerbDefinition, 14> verbs{{
      "  assay-report compare before='results/2025*' after=results/2026 --html compare.html\n"
      "  assay-report compare results --column instance --baseline c6a.large\n"
      "  assay-report compare run.json --column library --filter 'family=gemm|fft'\n"
+     "  assay-report compare results --column instance --offers offers.json --per currency\n"
      "  assay-report compare results --table instance --column quarter --fail-on worse",
      &add_compare},
     {"diff", &diff_nodes,
@@ -434,6 +436,7 @@ private:
         if (options_.json && options_.checking.exit_style != "assay")
             return "--json and --exit-style both decide what is on stdout; give one of them";
         if (options_.perform == &export_run) return fault_of_export();
+        if (options_.perform == &compare_runs) return fault_of_compare(options_);
         if (options_.perform == &limits) return fault_of_limits(options_);
         if (options_.perform == &catalog) return fault_of_catalog(options_);
         if (options_.perform == &offers) return fault_of_offers(options_);

@@ -62,6 +62,7 @@ struct OffersWords {
     double max_age_days = 90;
     OfferDefaults defaults;
     std::vector<std::string> results;
+    std::vector<std::string> files; ///< --offers, of verbs whose inputs are runs
 };
 
 /// Of cost and capacity, as typed.
@@ -78,7 +79,6 @@ struct CostWords {
 /// Of report, for a purchase.
 struct ProcureWords {
     std::string kind; ///< "run", "procurement"
-    std::vector<std::string> offers;
     std::string profile = "mixed";
     std::vector<std::string> profile_files;
     std::vector<std::string> published;
@@ -102,6 +102,8 @@ struct Options {
     std::string language = "en";
     CollectOptions collecting;           ///< of verbs that take many runs
     CompareOptions comparing;            ///< of compare
+    std::string per = "machine";         ///< of compare
+    std::string tariff = "on_demand";    ///< of compare
     HistoryOptions history;              ///< of history
     std::string since;                   ///< of history: "2026-01-31"
     std::string correction;              ///< "bh", "holm"

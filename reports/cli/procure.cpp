@@ -32,9 +32,9 @@ Result<std::string> snapshot_of(const std::vector<std::string>& files) {
 
 Result<ExitCode> procure(const Options& options) {
     const auto& words = options.procuring;
-    auto offers = offers_of(words.offers, options.offers.defaults);
+    auto offers = offers_of(options.offers.files, options.offers.defaults);
     if (!offers) return tl::unexpected{offers.error()};
-    auto snapshot = snapshot_of(words.offers);
+    auto snapshot = snapshot_of(options.offers.files);
     if (!snapshot) return tl::unexpected{snapshot.error()};
     auto profiles = read_profiles(words.profile_files);
     if (!profiles) return tl::unexpected{profiles.error()};
@@ -58,7 +58,7 @@ Result<ExitCode> procure(const Options& options) {
                                                      .prior = {}}});
     if (!found) return tl::unexpected{found.error()};
     std::vector<Input> inputs;
-    for (const auto& path : words.offers) inputs.push_back({.label = "", .file = path});
+    for (const auto& path : options.offers.files) inputs.push_back({.label = "", .file = path});
     const Outputs outputs{.documents = [&] { return std::vector{make_document(*found)}; },
                           .json = [&] { return to_json(*found); },
                           .csv = {}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same data seen in other ways, for a page to switch between: each side as the baseline, and rates per core. Each is
+// The same data seen in other ways, for a page to switch between: each side as the baseline, rates per core, and values
+// per unit of currency. Each is
 // compared and tested anew, so that nothing on the page is derived from ratios to another side.
 
 #pragma once
@@ -9,9 +10,6 @@
 #include "document/document.hpp"
 
 namespace assay::report {
-
-/// Rates of the host divided by the cores that the case used, where its settings say how many.
-Collection per_core(Collection collection);
 
 /// The document of a comparison with its alternatives. Without them, and saying so, where they would make a page too
 /// large to open.

@@ -2,6 +2,9 @@
 
 #include "compare/comparison.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace assay::report {
 
 std::string_view to_string(ContrastOutcome outcome) {
@@ -18,6 +21,16 @@ std::string_view to_string(ContrastOutcome outcome) {
         break;
     }
     return "missing";
+}
+
+namespace {
+constexpr std::array scales{"machine", "core", "currency"};
+} // namespace
+std::string_view to_string(Scale scale) { return scales.at(static_cast<std::size_t>(scale)); }
+std::optional<Scale> scale_from(std::string_view text) {
+    const auto* const found = std::ranges::find(scales, text);
+    if (found == scales.end()) return {};
+    return static_cast<Scale>(found - scales.begin());
 }
 
 std::string_view to_string(NoVerdict reason) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "offers/machines.hpp"
 #include "store/collection.hpp"
 
 #include <cstdint>
@@ -131,6 +132,7 @@ struct ComparedSide {
     std::optional<double> threads{}; ///< of each machine, where all have as many: vCPU
     std::optional<double> cores{};
     std::optional<double> memory{}; ///< bytes
+    std::optional<double> price{};  ///< of each node an hour, in Comparison::prices' currency
     std::size_t runs = 0;
     std::size_t machines = 0;
     std::size_t measured = 0; ///< series with a figure: coverage is this of all series
@@ -152,6 +154,10 @@ struct NotCompared {
 enum class Correction : std::uint8_t { false_discovery, family_wise };
 /// What one independent value is: a process, a run (of several on one machine), a machine (of several).
 enum class Unit : std::uint8_t { replica, run, machine };
+/// What rates stand for: the whole machine, one of its cores, or a unit of currency.
+enum class Scale : std::uint8_t { machine, core, currency };
+std::string_view to_string(Scale scale);
+std::optional<Scale> scale_from(std::string_view text);
 std::string_view to_string(Correction correction);
 std::string_view to_string(Unit unit);
 
@@ -175,6 +181,9 @@ struct Comparison {
     double minimum_effect = 0.01;
     Unit unit = Unit::replica;
     bool paired = false;
+    Scale scale = Scale::machine;
+    MachinePrices
+        prices; ///< of the machines on all sides, each offer once; empty: none were asked for
     std::vector<std::string> notes;
     std::vector<NotCompared> not_compared;
 };
@@ -191,6 +200,8 @@ struct CompareOptions {
     std::vector<std::string>
         across{};         ///< "device", "backend": one row for all of them, each side by its best
     std::string baseline; ///< the side that the others are held against; the first where empty
+    Scale scale = Scale::machine;
+    MachinePrices prices{}; ///< for Scale::currency
 };
 /// Fails where the options make no sense or fewer than two sides are left.
 Result<Comparison> compare(const Collection& collection, const CompareOptions& options = {});

@@ -7,14 +7,9 @@
 #include "compare/comparison.hpp"
 #include "document/document.hpp"
 
-#include <cstdint>
-
 namespace assay::report {
 
-/// What rates stand for: the whole machine, or what alternatives.hpp made of them.
-enum class Scale : std::uint8_t { machine, core };
-
-document::Document make_document(const Comparison& comparison, Scale scale = Scale::machine);
+document::Document make_document(const Comparison& comparison);
 
 /// Do sides have other numbers of cores than the first, as far as they are known?
 bool cores_differ(const Comparison& comparison);

@@ -57,20 +57,6 @@ struct Gathered {
 
 } // namespace
 
-double nodes_of(const Observation& seen, const Collection& runs) {
-    if (seen.settings < runs.settings.size())
-        for (const auto& [name, value] : runs.settings[seen.settings])
-            if (name == "job.hosts")
-                if (const auto* hosts = std::get_if<std::string>(&value))
-                    return 1 + static_cast<double>(std::ranges::count(*hosts, ' '));
-    return 1;
-}
-
-bool is_good(const Observation& seen) {
-    return seen.value && std::isfinite(*seen.value) && *seen.value > 0 &&
-           (seen.status == record::Status::ok || seen.status == record::Status::unstable);
-}
-
 Result<Work> parse_work(const std::string& text) {
     const auto at = text.rfind('=');
     const auto amount = at == std::string::npos ? std::nullopt : parse_real(text.substr(at + 1));

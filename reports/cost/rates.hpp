@@ -42,9 +42,4 @@ struct WorkRate {
 Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes, const Collection& runs,
                          const datasheet::Hardware* hardware = nullptr);
 
-/// Nodes that it was measured on: those that the setting of a team names.
-double nodes_of(const Observation& seen, const Collection& runs);
-/// It has a value that may be counted with.
-bool is_good(const Observation& seen);
-
 } // namespace assay::report

@@ -81,6 +81,7 @@ struct Ratio {
     std::string outcome{};        ///< code
     std::string text{};           ///< "1.25x [1.20, 1.30]"
     std::optional<double> mark{}; ///< a bound of its own
+    double from = 1;              ///< where the bar begins, of a waterfall
 };
 struct RatioChart {
     bool share = false;          ///< bars from 0, in percent: a bullet chart; otherwise from 1

@@ -75,6 +75,7 @@ void each_field(Visit&& visit, Maybe<Ratio> auto& ratio) {
     visit("outcome", ratio.outcome);
     visit("text", ratio.text);
     visit("mark", ratio.mark);
+    visit("from", ratio.from);
 }
 template <class Visit>
 void each_field(Visit&& visit, Maybe<RatioChart> auto& chart) {

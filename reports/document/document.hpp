@@ -184,7 +184,7 @@ struct Document {
     std::vector<Paragraph> foot{};    ///< the method, at the end
     std::optional<double> date{};     ///< of the data: seconds since 1970
     std::vector<std::string> sides{}; ///< names of the columns' sides, the first is side 1
-    std::string scale{};              ///< for programs: "core" where rates are per core
+    std::string scale{}; ///< for programs, of a comparison: "machine", "core", "currency"
     /// The same data seen in other ways, each with other sides or another scale: a page with a script switches to them,
     /// and nothing else shows them.
     std::vector<Document> alternatives{};

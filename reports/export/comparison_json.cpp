@@ -141,6 +141,7 @@ std::string to_json(const Comparison& comparison) {
                          {"threads", number(side.threads)},
                          {"cores", number(side.cores)},
                          {"memory", number(side.memory)},
+                         {"price", number(side.price)},
                          {"files", some_of(side.files)}});
     Value summary = Value::array();
     for (const auto& fact : summary_of(comparison))
@@ -152,6 +153,13 @@ std::string to_json(const Comparison& comparison) {
     for (const auto& entry : comparison.not_compared)
         not_compared.push_back(
             {{"what", entry.what}, {"reason", entry.reason}, {"where", entry.where}});
+    Value prices = Value::array();
+    for (const auto& [offer, price] : comparison.prices.machines)
+        prices.push_back({{"offer", offer->id},
+                          {"state", to_string(price.state)},
+                          {"hour", number(price.hour)},
+                          {"date", offer->date},
+                          {"source", offer->source}});
     Value method = {
         {"alpha", comparison.alpha},          {"correction", to_string(comparison.correction)},
         {"tests", comparison.tests},          {"minimum_effect", comparison.minimum_effect},
@@ -160,6 +168,9 @@ std::string to_json(const Comparison& comparison) {
     return json::to_text({{"schema", "assay.comparison/1"},
                           {"title", title_of(comparison)},
                           {"verdict", verdict_of(comparison).text},
+                          {"scale", to_string(comparison.scale)},
+                          {"currency", comparison.prices.currency},
+                          {"prices", std::move(prices)},
                           {"sides", std::move(sides)},
                           {"summary", std::move(summary)},
                           {"tables", tables(comparison.tables)},

@@ -7,6 +7,7 @@
 #include "language/language.hpp"
 #include "language/texts/limits.hpp"
 #include "language/texts/offers.hpp"
+#include "language/texts/words.hpp"
 #include "report/text.hpp"
 
 #include <fmt/format.h>
@@ -116,6 +117,10 @@ std::size_t offers_in(const std::vector<LintedOffers>& files) {
 
 } // namespace
 
+std::string offer_name(const Offer& offer) {
+    return say<text::words::in_brackets>(
+        plain(fmt::format("{} {}", offer.provider, offer.instance)), in_words(offer.tariff));
+}
 std::string in_words(Tariff tariff) {
     return std::string{find_text("tariff", to_string(tariff)).value_or(to_string(tariff))};
 }

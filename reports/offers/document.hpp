@@ -25,5 +25,7 @@ std::string to_json(const std::vector<LintedOffers>& files);
 bool any_serious(const std::vector<LintedOffers>& files);
 
 std::string in_words(Tariff tariff);
+/// "aws c7a.large (on demand)"
+std::string offer_name(const Offer& offer);
 
 } // namespace assay::report

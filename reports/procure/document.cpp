@@ -290,16 +290,23 @@ private:
             .sheet = say<text::procure::difference_title>(),
             .only_workbook = true};
         Chart chart{.title = say<text::procure::factors>()};
+        double so_far = 1;
         for (const auto& factor : factors_of(ranking, 0, second)) {
             const double ratio = std::exp(factor.log);
             data.ratios.push_back({.label = name_of(factor),
                                    .side = 2,
-                                   .ratio = ratio,
+                                   .ratio = so_far * ratio,
                                    .outcome = factor.log > 0 ? "better" : "worse",
-                                   .text = times(ratio)});
+                                   .text = times(ratio),
+                                   .from = so_far});
+            so_far *= ratio;
             chart.lines.push_back(say<text::words::labelled>(name_of(factor), times(ratio)));
             table.rows.push_back({.cells = {{.text = name_of(factor)}, ratio_cell(ratio)}});
         }
+        data.ratios.push_back({.label = say<text::procure::all_factors>(),
+                               .side = 2,
+                               .ratio = so_far,
+                               .text = times(so_far)});
         const auto first_name = offer_name(best().cost.offer);
         chart.caption = say<text::procure::difference_caption>(times(1 / value_of(offers_[second])),
                                                                first_name);

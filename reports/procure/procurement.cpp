@@ -2,6 +2,7 @@
 #include "procure/procurement.hpp"
 
 #include "offers/lint.hpp"
+#include "offers/machines.hpp"
 #include "report/text.hpp"
 
 #include <fmt/format.h>
@@ -43,28 +44,19 @@ constexpr std::array promised{Promised{"gpus", "count", &Offer::gpus, gpus_of},
                               Promised{"memory", "GiB", &Offer::memory_gib, memory_of}};
 
 /// Of what a network carries between two nodes: the highest rate of a message, in Gb/s.
-std::optional<double> network_of(const Offer& offer, const Collection& runs) {
+std::optional<double> network_of(const Offer& offer, const Collection& runs,
+                                 const datasheet::Hardware* hardware) {
     constexpr double bits = 8e-9;
     std::optional<double> best;
     for (const auto& seen : runs.observations) {
         const auto& series = runs.series[seen.series];
         if (series.benchmark != "network.put" || series.unit != "B/s" || !is_good(seen) ||
-            nodes_of(seen, runs) < 2 || !is_of(offer, runs.machines[runs.runs[seen.run].machine]))
+            nodes_of(seen, runs) < 2 ||
+            !is_of(offer, runs.machines[runs.runs[seen.run].machine], hardware))
             continue;
         best = std::max(best.value_or(0), *seen.value * bits);
     }
     return best;
-}
-
-/// Prices of several currencies are compared in none.
-Result<void> one_currency(const std::vector<Cost>& costs) {
-    std::set<std::string> currencies;
-    for (const auto& cost : costs)
-        if (cost.price.state == PriceState::known) currencies.insert(cost.price.currency);
-    if (currencies.size() < 2) return {};
-    return fail(fmt::format("the offers are in {}: --currency says in which of them to compare, by "
-                            "exchange rates in the files",
-                            list_of({currencies.begin(), currencies.end()}, 6)));
 }
 
 } // namespace
@@ -75,7 +67,8 @@ bool Promise::kept() const {
     return measured && *measured >= promised * enough;
 }
 
-std::vector<Promise> promises_of(const std::vector<Offer>& offers, const Collection& runs) {
+std::vector<Promise> promises_of(const std::vector<Offer>& offers, const Collection& runs,
+                                 const datasheet::Hardware* hardware) {
     std::vector<Promise> found;
     std::set<std::pair<std::string, std::string>> seen; // one row a type, not one a tariff
     for (const auto& offer : offers) {
@@ -88,7 +81,7 @@ std::vector<Promise> promises_of(const std::vector<Offer>& offers, const Collect
                             .promised = *(offer.*one.promised),
                             .measured = {}};
             for (const auto& machine : runs.machines)
-                if (const auto has = one.measured(machine); has && is_of(offer, machine))
+                if (const auto has = one.measured(machine); has && is_of(offer, machine, hardware))
                     promise.measured = std::min(promise.measured.value_or(*has), *has);
             found.push_back(std::move(promise));
         }
@@ -97,7 +90,7 @@ std::vector<Promise> promises_of(const std::vector<Offer>& offers, const Collect
                              .code = "bandwidth",
                              .unit = "Gb/s",
                              .promised = *rate,
-                             .measured = network_of(offer, runs)});
+                             .measured = network_of(offer, runs, hardware)});
     }
     return found;
 }
@@ -108,9 +101,11 @@ Result<Procurement> make_procurement(ProcurementInputs inputs) {
     const auto& runs = *inputs.options.costs.runs;
     auto costs = costs_of(inputs.offers, inputs.options.costs);
     if (!costs) return tl::unexpected{costs.error()};
-    if (auto fine = one_currency(*costs); !fine) return tl::unexpected{fine.error()};
+    std::vector<Price> prices;
+    for (const auto& cost : *costs) prices.push_back(cost.price);
+    if (auto fine = one_currency(prices); !fine) return tl::unexpected{fine.error()};
     Procurement out;
-    auto published = beside(inputs.published, runs);
+    auto published = beside(inputs.published, runs, inputs.options.costs.hardware);
     if (!published) return tl::unexpected{published.error()};
     out.published = std::move(*published);
     auto ranking = rank(inputs.offers, *costs, *profile, inputs.profiles, inputs.options);
@@ -122,7 +117,7 @@ Result<Procurement> make_procurement(ProcurementInputs inputs) {
         if (!also) return tl::unexpected{also.error()};
         out.others.push_back(std::move(*also));
     }
-    out.promises = promises_of(inputs.offers.offers, runs);
+    out.promises = promises_of(inputs.offers.offers, runs, inputs.options.costs.hardware);
     out.costs = std::move(*costs);
     out.snapshot = std::move(inputs.snapshot);
     std::set<std::string> machines; // each may be there in several states

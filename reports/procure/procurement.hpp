@@ -53,6 +53,7 @@ struct ProcurementInputs {
 /// Fails where the profile is not there, and where prices are in several currencies and none is asked for.
 Result<Procurement> make_procurement(ProcurementInputs inputs);
 
-std::vector<Promise> promises_of(const std::vector<Offer>& offers, const Collection& runs);
+std::vector<Promise> promises_of(const std::vector<Offer>& offers, const Collection& runs,
+                                 const datasheet::Hardware* hardware = nullptr);
 
 } // namespace assay::report

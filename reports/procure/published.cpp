@@ -47,7 +47,8 @@ Result<std::vector<Published>> read_published(const std::vector<std::string>& fi
 }
 
 Result<std::vector<BesidePublished>> beside(const std::vector<Published>& figures,
-                                            const Collection& runs) {
+                                            const Collection& runs,
+                                            const datasheet::Hardware* hardware) {
     std::vector<BesidePublished> all;
     for (const auto& figure : figures) {
         auto& one =
@@ -57,7 +58,7 @@ Result<std::vector<BesidePublished>> beside(const std::vector<Published>& figure
         offer.id = figure.instance;
         offer.provider = figure.provider;
         offer.instance = figure.instance;
-        auto rate = rate_of({.pattern = figure.series, .amount = 1}, offer, 1, runs);
+        auto rate = rate_of({.pattern = figure.series, .amount = 1}, offer, 1, runs, hardware);
         if (!rate) return tl::unexpected{rate.error()};
         if (!rate->rate || rate->unit + "/s" != figure.unit) continue;
         one.measured = rate->rate;

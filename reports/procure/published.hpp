@@ -8,6 +8,7 @@
 #include "base/fields.hpp"
 #include "base/result.hpp"
 #include "cost/calculation.hpp"
+#include "datasheet/hardware.hpp"
 #include "json/codec.hpp"
 #include "offers/offer.hpp"
 #include "store/collection.hpp"
@@ -41,7 +42,8 @@ struct BesidePublished {
 };
 /// Fails where a pattern means several test items.
 Result<std::vector<BesidePublished>> beside(const std::vector<Published>& figures,
-                                            const Collection& runs);
+                                            const Collection& runs,
+                                            const datasheet::Hardware* hardware = nullptr);
 
 template <class Visit>
 void each_field(Visit&& visit, Maybe<Published> auto& figure) {

@@ -224,8 +224,8 @@ double RankedOffer::value() const { return score - std::log(hour.total()); }
 
 Result<Ranking> rank(const Offers& offers, const std::vector<Cost>& costs, const Profile& profile,
                      const Profiles& profiles, const RankingOptions& options) {
-    auto scores =
-        score(offers.offers, profile, profiles, *options.costs.runs, options.least_coverage);
+    auto scores = score(offers.offers, profile, profiles, *options.costs.runs,
+                        options.least_coverage, options.costs.hardware);
     if (!scores) return tl::unexpected{scores.error()};
     Ranking ranking;
     ranking.profile = profile;

@@ -62,10 +62,10 @@ double middle(std::vector<double> values) {
 class Scoring {
 public:
     Scoring(const std::vector<Offer>& offers, const Profile& profile, const Profiles& profiles,
-            const Collection& runs)
+            const Collection& runs, const datasheet::Hardware* hardware)
         : profile_{profile}, profiles_{profiles}, runs_{runs} {
         for (const auto& offer : offers) add_type(offer);
-        machines_of_types();
+        find_machines(offers, hardware);
     }
 
     Result<Scores> take(double least_coverage) {
@@ -95,26 +95,38 @@ public:
 
 private:
     void add_type(const Offer& offer) {
-        const bool there = std::ranges::any_of(scores_.types, [&](const auto& type) {
-            return type.provider == offer.provider && type.instance == offer.instance &&
-                   type.nodes == offer.count.value_or(1);
-        });
-        if (there) return;
+        if (type_of(offer) < scores_.types.size()) return;
         ScoredType type;
         type.provider = offer.provider;
         type.instance = offer.instance;
         type.nodes = offer.count.value_or(1);
         scores_.types.push_back(std::move(type));
-        offers_.push_back(offer);
     }
 
-    /// For each run the types that its machine is one of.
-    void machines_of_types() {
-        std::vector<std::vector<std::size_t>> types(runs_.machines.size());
-        for (std::size_t m = 0; m < types.size(); ++m)
-            for (std::size_t t = 0; t < offers_.size(); ++t)
-                if (is_of(offers_[t], runs_.machines[m])) types[m].push_back(t);
-        for (const auto& run : runs_.runs) types_.push_back(types[run.machine]);
+    std::size_t type_of(const Offer& offer) const {
+        const auto found = std::ranges::find_if(scores_.types, [&](const auto& type) {
+            return type.provider == offer.provider && type.instance == offer.instance &&
+                   type.nodes == offer.count.value_or(1);
+        });
+        return static_cast<std::size_t>(found - scores_.types.begin());
+    }
+
+    /// For each machine the types that it is one of.
+    void find_machines(const std::vector<Offer>& offers, const datasheet::Hardware* hardware) {
+        std::map<std::string, std::vector<const Offer*>> by_instance;
+        for (const auto& offer : offers) by_instance[offer.instance].push_back(&offer);
+        for (const auto& machine : runs_.machines) {
+            auto& types = types_.emplace_back();
+            const auto named = by_instance.find(machine.instance);
+            if (named == by_instance.end()) continue;
+            std::set<std::size_t> found;
+            for (const auto* offer : named->second)
+                if (is_of(*offer, machine, hardware)) found.insert(type_of(*offer));
+            types.assign(found.begin(), found.end());
+        }
+    }
+    const std::vector<std::size_t>& types_of(const Observation& seen) const {
+        return types_[runs_.runs[seen.run].machine];
     }
 
     Result<void> gather(const Measure& measure) {
@@ -128,7 +140,7 @@ private:
             of_team[s] = is_of_team(runs_.series[s]);
         for (const auto& seen : runs_.observations) {
             const auto& series = runs_.series[seen.series];
-            if (types_[seen.run].empty() || !is_good(seen) ||
+            if (types_of(seen).empty() || !is_good(seen) ||
                 (measure.metric.empty() ? !seen.is_primary : series.metric != measure.metric) ||
                 !std::ranges::all_of(*filters, [&](const auto& f) { return f.admits(seen); }))
                 continue;
@@ -144,7 +156,7 @@ private:
         if (!all_together || !measure.per_device) {
             found_.back().assign(scores_.types.size(), {});
             add(measure, alone, of_team);
-            for (std::size_t t = 0; t < scores_.types.size(); ++t) mark_multiplied(measure, t);
+            mark_multiplied(measure);
         }
         if (measure.take == Take::best)
             for (const auto& found : found_.back())
@@ -160,12 +172,12 @@ private:
         return static_cast<double>(runs_.machines[runs_.runs[seen.run].machine].devices.size());
     }
 
-    void mark_multiplied(const Measure& measure, std::size_t t) {
-        auto& found = found_.back()[t];
+    void mark_multiplied(const Measure& measure) {
         if (!measure.per_device) return;
-        for (const auto& machine : runs_.machines)
-            if (is_of(offers_[t], machine) && machine.devices.size() > 1)
-                found.multiplied = found.on_device;
+        for (std::size_t m = 0; m < types_.size(); ++m)
+            if (runs_.machines[m].devices.size() > 1)
+                for (const auto t : types_[m])
+                    found_.back()[t].multiplied = found_.back()[t].on_device;
     }
 
     /// The rate of a node in one run: that of one device, the mean of those measured, times their number.
@@ -184,7 +196,7 @@ private:
                 log += std::log(std::max(1.0, devices_of(first)));
             const Item item = measure.take == Take::best ? "" : series.question;
             const auto& machine = runs_.machines[runs_.runs[first.run].machine].id;
-            for (const auto t : types_[first.run]) {
+            for (const auto t : types_of(first)) {
                 if (of_team[first.series] && nodes_of(first, runs_) != scores_.types[t].nodes)
                     continue;
                 auto& found = found_.back()[t];
@@ -278,8 +290,9 @@ private:
 } // namespace
 
 Result<Scores> score(const std::vector<Offer>& offers, const Profile& profile,
-                     const Profiles& profiles, const Collection& runs, double least_coverage) {
-    return Scoring{offers, profile, profiles, runs}.take(least_coverage);
+                     const Profiles& profiles, const Collection& runs, double least_coverage,
+                     const datasheet::Hardware* hardware) {
+    return Scoring{offers, profile, profiles, runs, hardware}.take(least_coverage);
 }
 
 } // namespace assay::report

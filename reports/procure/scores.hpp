@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "datasheet/hardware.hpp"
 #include "offers/offer.hpp"
 #include "procure/profile.hpp"
 #include "store/collection.hpp"
@@ -51,9 +52,10 @@ struct Scores {
     std::vector<ScoredType> types;  ///< in the order of the offers
 };
 
-/// Of types that are offered; types with less than `least_coverage` of the weight are not ranked, so that they do not take
+/// Of types that are offered, by any name of their provider that `hardware` knows; types with less than `least_coverage` of the weight are not ranked, so that they do not take
 /// away what others have in common. Fails where a measure takes the best of different units.
 Result<Scores> score(const std::vector<Offer>& offers, const Profile& profile,
-                     const Profiles& profiles, const Collection& runs, double least_coverage = 0.5);
+                     const Profiles& profiles, const Collection& runs, double least_coverage = 0.5,
+                     const datasheet::Hardware* hardware = nullptr);
 
 } // namespace assay::report

@@ -23,10 +23,6 @@ namespace assay::report {
 using namespace document;
 using record::human_percent;
 
-std::string offer_name(const Offer& offer) {
-    return say<text::words::in_brackets>(
-        plain(fmt::format("{} {}", offer.provider, offer.instance)), in_words(offer.tariff));
-}
 std::string times(double ratio) { return fmt::format("{:.2f}x", ratio); }
 Cell ratio_cell(double ratio) {
     return {.text = times(ratio), .number = ratio, .unit = unit_ratio};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "document/document.hpp"
+#include "offers/document.hpp"
 #include "procure/procurement.hpp"
 
 #include <cstddef>
@@ -14,8 +15,6 @@
 
 namespace assay::report {
 
-/// "aws c7a.large (on demand)"
-std::string offer_name(const Offer& offer);
 /// "1.12x"
 std::string times(double ratio);
 /// "93%"; of so many draws: neither sure nor impossible.

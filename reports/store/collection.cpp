@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <future>
 #include <iterator>
 #include <map>
@@ -182,11 +183,27 @@ private:
 } // namespace
 
 std::string name_of(const Series& series) {
-    return record::identity({.benchmark = series.benchmark,
-                             .version = series.version,
-                             .place = {.kind = series.place},
-                             .library = series.library,
-                             .parameters = series.parameters});
+    record::Case entry; // as one expression GCC 12 warns of members that it has not
+    entry.benchmark = series.benchmark;
+    entry.version = series.version;
+    entry.place.kind = series.place;
+    entry.library = series.library;
+    entry.parameters = series.parameters;
+    return record::identity(entry);
+}
+
+double nodes_of(const Observation& seen, const Collection& runs) {
+    if (seen.settings < runs.settings.size())
+        for (const auto& [name, value] : runs.settings[seen.settings])
+            if (name == "job.hosts")
+                if (const auto* hosts = std::get_if<std::string>(&value))
+                    return 1 + static_cast<double>(std::ranges::count(*hosts, ' '));
+    return 1;
+}
+
+bool is_good(const Observation& seen) {
+    return seen.value && std::isfinite(*seen.value) && *seen.value > 0 &&
+           (seen.status == record::Status::ok || seen.status == record::Status::unstable);
 }
 
 Result<Collection> collect(const std::vector<std::string>& inputs, const CollectOptions& options) {

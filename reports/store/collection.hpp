@@ -74,6 +74,9 @@ struct Observation {
     bool is_primary = true;     ///< or asked for by name: belongs to what is judged
 };
 
+/// It has a value that may be counted with.
+bool is_good(const Observation& seen);
+
 /// One run without its cases.
 struct RunInfo {
     std::string label; ///< of the input it came by; may be empty
@@ -115,6 +118,9 @@ struct Collection {
     std::vector<Problem> problems;
     std::set<std::string> metrics; ///< that there are, where other than primary ones were asked for
 };
+
+/// Nodes that it was measured on: those that the setting of a team names.
+double nodes_of(const Observation& seen, const Collection& runs);
 
 struct CollectOptions {
     bool index = true;           ///< keep an index of large folders, outside them, and use it

@@ -350,9 +350,11 @@ private:
         seen.high = figure(c.high);
         seen.scope = c.scope;
         seen.ceiling = figure(c.ceiling);
-        if (c.cause)
-            seen.cause = plain_case({.telemetry = {.disturbed_by = {*std::move(c.cause)}}})
-                             .telemetry.disturbed_by.front();
+        if (c.cause) {
+            record::Case entry;
+            entry.telemetry.disturbed_by.push_back(*std::move(c.cause));
+            seen.cause = plain_case(std::move(entry)).telemetry.disturbed_by.front();
+        }
         seen.two_levels = c.two_levels;
         seen.between_runs = figure(c.between_runs);
         seen.between_replicas = figure(c.between_replicas);

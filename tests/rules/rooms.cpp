@@ -61,7 +61,7 @@ const std::map<std::string, Names> allowed{
     {"reports/report", {"population", "base", "json", "record", "stats", "language", "document"}},
     {"reports/store", {"base", "json", "record", "stats", "language", "report"}},
     {"reports/compare",
-     {"base", "json", "record", "stats", "language", "document", "report", "store"}},
+     {"base", "json", "record", "stats", "language", "document", "report", "store", "offers"}},
     {"reports/diff",
      {"base", "json", "record", "stats", "language", "document", "report", "store", "compare"}},
     {"reports/history",

@@ -78,6 +78,10 @@ function shownOf(page: Page, view: View, root: HTMLElement, store: Store): Shown
 /** What can be chosen stands behind the answer: the header, and the first section where that is what one reads first. */
 const leading = ({ parts }: Shown): number => (parts.length === 0 || parts[0]?.rows.length ? 1 : 2);
 
+function scaleTitle(scale: string): string {
+  return scale === "core" ? t("per_core") : scale === "currency" ? t("per_currency") : t("per_machine");
+}
+
 function choicesOf(page: Page, { parts, sorting }: Shown, others: Iterable<HTMLTableRowElement>): Choices {
   const rows = parts.flatMap((part) => part.rows.map((row) => ({ row, title: part.title })));
   const outcomes = [...rows.flatMap(({ row }) => row.outcomes), ...[...others].flatMap((row) => listOf(row.dataset["outcome"]))];
@@ -91,7 +95,7 @@ function choicesOf(page: Page, { parts, sorting }: Shown, others: Iterable<HTMLT
     columns: sorting.columns.filter((column) => column.value !== "name"),
     sorts: sorting.columns,
     baselines: sides.filter((side) => page.views.some((view) => view.sides[0] === side.value)),
-    scales: page.views.some((view) => view.scale !== "") ? [{ value: "", title: t("per_machine") }, { value: "core", title: t("per_core") }] : [],
+    scales: distinct(page.views.map(({ scale }) => ({ value: scale, title: scaleTitle(scale) }))),
   };
 }
 
@@ -139,7 +143,7 @@ function start(page: Page): void {
   /** The view that the reader chose: its nodes replace those around what can be chosen, which stays where it is. */
   const choose = (): void => {
     const { baseline, scale } = store.state;
-    const fits = (view: View): boolean => view.scale === scale && view.sides[0] === (baseline || first.view.sides[0]);
+    const fits = (view: View): boolean => view.scale === (scale || first.view.scale) && view.sides[0] === (baseline || first.view.sides[0]);
     const place = Math.max(0, page.views.findIndex(fits));
     const view = page.views[place] as View;
     if (view === shown.view) return;

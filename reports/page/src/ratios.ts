@@ -36,11 +36,11 @@ export function ratios(data: RatioChart, { names: sides, hue }: Sides, shown: (s
         const at = lane.get(one.label) ?? 0;
         lane.set(one.label, at + 1);
         const ink = sides.length > 2 ? colours.sides[hue(one.side) % 6] : good.has(one.outcome) ? colours.good : bad.has(one.outcome) ? colours.bad : colours.soft;
-        return { row, lane: at, value: one.ratio, low: one.low, high: one.high, colour: ink as string, faded: !good.has(one.outcome) && !bad.has(one.outcome), mark: one.mark };
+        return { row, lane: at, value: one.ratio, low: one.low, high: one.high, colour: ink as string, faded: !good.has(one.outcome) && !bad.has(one.outcome), mark: one.mark, from: data.share ? 0 : one.from };
       });
       const lanes = Math.max(1, ...lane.values());
       const inside = (value: number): number => Math.min(widest, Math.max(1 / widest, value));
-      const ends = bars.flatMap((bar) => [bar.value, bar.mark ?? bar.value, wide(bar.low, bar.value), wide(bar.high, bar.value)]).map(inside);
+      const ends = bars.flatMap((bar) => [bar.value, bar.from || bar.value, bar.mark ?? bar.value, wide(bar.low, bar.value), wide(bar.high, bar.value)]).map(inside);
       const most = Math.max(1.03, ...ends);
       const least = data.share ? 0 : Math.min(0.97, ...ends);
       const log = !data.share && most / least > 3;

@@ -13,7 +13,7 @@ export interface State {
   down: boolean;
   theme: string; // "", "light", "dark"
   baseline: string; // label, "" is the one of the file
-  scale: string; // "core", "" is the whole machine
+  scale: string; // "machine", "core", "currency", "" is that of the file
 }
 type SetName = "family" | "library" | "outcome" | "hiddenSides" | "hiddenColumns";
 const sets: [SetName, string][] = [

@@ -150,10 +150,10 @@ function order(store: Store, first: Choice[]): { element: HTMLElement; offer: (s
 function views(store: Store, { baselines, scales }: Choices): HTMLElement | null {
   if (baselines.length < 2) return null;
   const [baseline, named] = select("baseline", t("baseline"), baselines, (value) => store.change({ baseline: value === baselines[0]?.value ? "" : value }));
-  const [scale, scaled] = select("scale", t("scale"), scales, (value) => store.change({ scale: value }));
+  const [scale, scaled] = select("scale", t("scale"), scales, (value) => store.change({ scale: value === scales[0]?.value ? "" : value }));
   const read = (): void => {
     baseline.value = store.state.baseline || (baselines[0]?.value ?? "");
-    scale.value = store.state.scale;
+    scale.value = store.state.scale || (scales[0]?.value ?? "");
   };
   store.listen(read);
   read();

@@ -138,6 +138,24 @@ TEST(Scores, TheBestOfDifferentUnitsIsRefused) {
     EXPECT_THAT(found.error().message, HasSubstr("B/s and FLOP/s"));
 }
 
+TEST(Scores, ProvidersGoByAnyNameThatTheCatalogueKnows) {
+    Market market;
+    market.machine("x", 100, 10);
+    datasheet::Hardware hardware;
+    hardware.providers.push_back(
+        {.id = "aws", .name = "Amazon Web Services", .aliases = {"Amazon"}});
+    auto alias = offer("x", "1");
+    alias.provider = "Amazon";
+    const auto& profiles = market.profiles();
+    const auto ranked = [&](const datasheet::Hardware* known) {
+        return score({alias}, profiles.profiles[0], profiles, market.runs(), 0.5, known)
+            ->types[0]
+            .ranked;
+    };
+    EXPECT_TRUE(ranked(&hardware));
+    EXPECT_FALSE(ranked(nullptr));
+}
+
 TEST(Scores, WrongOrDisturbedResultsDoNotCount) {
     Market market;
     market.machine("x", 100, 10);

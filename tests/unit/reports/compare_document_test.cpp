@@ -5,6 +5,7 @@
 
 #include "base/terminal.hpp"
 #include "compare/alternatives.hpp"
+#include "compare/scale.hpp"
 #include "compare/document.hpp"
 #include "compare/verdict.hpp"
 #include "compare/words.hpp"
@@ -318,16 +319,16 @@ TEST(CompareAnswer, RatesPerCoreAreDividedByTheCoresThatTheyUsed) {
         maker.observe(run, test::latency(64), {1e-9, 1.001e-9}).settings = used(cores);
     }
     const auto& all = maker.collection();
-    const auto scaled = per_core(all);
+    const auto per_core = scaled(all, Scale::core).collection;
     for (std::size_t i = 0; i < all.observations.size(); ++i) {
         const double share = i % 4 == 1 ? (i < 4 ? 2 : 8) : 1;
-        EXPECT_DOUBLE_EQ(*scaled.observations[i].value, *all.observations[i].value / share) << i;
-        EXPECT_DOUBLE_EQ(scaled.observations[i].replicas.back().value,
+        EXPECT_DOUBLE_EQ(*per_core.observations[i].value, *all.observations[i].value / share) << i;
+        EXPECT_DOUBLE_EQ(per_core.observations[i].replicas.back().value,
                          all.observations[i].replicas.back().value / share);
     }
     const auto document = with_alternatives(all, {}, *compare(all));
     ASSERT_THAT(document.alternatives, SizeIs(3));
-    EXPECT_EQ(document.alternatives[0].scale, "");
+    EXPECT_EQ(document.alternatives[0].scale, "machine");
     EXPECT_EQ(document.alternatives[1].scale, "core");
     EXPECT_THAT(document.alternatives[1].verdict, StartsWith("Per core: "));
     EXPECT_THAT(document.alternatives[1].sub, HasSubstr("divided by the cores"));
