@@ -103,7 +103,7 @@ Result<ExitCode> compare_runs(const Options& options) {
         if (!prices) return tl::unexpected{prices.error()};
         how.prices = std::move(*prices);
     }
-    const auto comparison = compare(*collection, how);
+    const auto comparison = compare_scaled(*collection, how);
     if (!comparison) return tl::unexpected{comparison.error()};
     const auto document = [&] {
         const bool switches = !options.html.empty() && !options.static_page;

@@ -9,7 +9,20 @@
 #include "compare/comparison.hpp"
 #include "document/document.hpp"
 
+#include <vector>
+
 namespace assay::report {
+
+struct Scaled {
+    Collection collection;
+    std::vector<NotCompared> left_out; ///< machines without a price; what is neither rate nor time
+};
+/// core: rates of the host divided by the cores that the case used, where its settings say how many.
+/// currency: X/s becomes X per unit of currency, seconds become currency a call: by what an hour of all its nodes costs.
+Scaled scaled(Collection collection, Scale scale, const MachinePrices& prices = {});
+
+/// By values at the scale of the options. Fails as compare() does.
+Result<Comparison> compare_scaled(const Collection& collection, const CompareOptions& options);
 
 /// The document of a comparison with its alternatives. Without them, and saying so, where they would make a page too
 /// large to open.

@@ -5,7 +5,6 @@
 #include "base/on_all_cores.hpp"
 #include "compare/arrange.hpp"
 #include "compare/contrast.hpp"
-#include "compare/scale.hpp"
 #include "compare/sides.hpp"
 #include "compare/units.hpp"
 #include "compare/unlike.hpp"
@@ -51,7 +50,8 @@ public:
         out_.minimum_effect = options_.minimum_effect;
         out_.unit = units_.unit();
         out_.sides = describe_sides(collection_, arrangement_, units_);
-        add_prices();
+        out_.scale = options_.scale;
+        out_.prices = price_sides(out_.sides, collection_, units_, options_.prices);
         for (std::size_t side = 1; side < sides_; ++side) out_.paired |= units_.paired(side);
         out_.notes = notes_of(collection_, arrangement_, units_);
         auto drafts = by_library();
@@ -79,24 +79,6 @@ public:
     }
 
 private:
-    /// Of the machines that take part; a side has one where all of its machines cost the same.
-    void add_prices() {
-        out_.scale = options_.scale;
-        const auto& prices = options_.prices;
-        if (prices.machines.empty()) return;
-        out_.prices = {.tariff = prices.tariff, .currency = prices.currency, .machines = {}};
-        std::set<std::string> seen;
-        for (std::size_t side = 0; side < sides_; ++side) {
-            std::set<std::optional<double>> hours;
-            for (const auto run : units_.sides()[side].runs) {
-                const auto& price = prices.machines[collection_.runs[run].machine];
-                hours.insert(price.price.hour);
-                if (price.offer && seen.insert(price.offer->id).second)
-                    out_.prices.machines.push_back(price);
-            }
-            if (hours.size() == 1) out_.sides[side].price = *hours.begin();
-        }
-    }
     std::vector<Draft> by_library() const {
         std::vector<Draft> drafts(arrangement_.rows.size());
         on_all_cores(drafts.size(), [&](std::size_t i) {
@@ -488,12 +470,6 @@ private:
     Comparison out_;
 };
 
-Result<Comparison> compare_values(const Collection& collection, const CompareOptions& options) {
-    auto arrangement = arrange(collection, options);
-    if (!arrangement) return tl::unexpected{arrangement.error()};
-    return Builder{collection, std::move(*arrangement), options}.build();
-}
-
 } // namespace
 
 Result<Comparison> compare(const Collection& collection, const CompareOptions& options) {
@@ -503,15 +479,9 @@ Result<Comparison> compare(const Collection& collection, const CompareOptions& o
     if (!(options.minimum_effect >= 0 && options.minimum_effect < 1))
         return fail(fmt::format("the minimum effect {} is out of range; 0.01 is 1%, below 1",
                                 options.minimum_effect));
-    if (options.scale == Scale::machine) return compare_values(collection, options);
-    auto part = scaled(collection, options.scale, options.prices);
-    auto found = compare_values(part.collection, options);
-    if (found)
-        std::ranges::move(part.left_out, std::back_inserter(found->not_compared));
-    else if (!part.left_out.empty())
-        found = fail(fmt::format("{}; left out: {}: {}", found.error().message,
-                                 part.left_out.front().what, part.left_out.front().reason));
-    return found;
+    auto arrangement = arrange(collection, options);
+    if (!arrangement) return tl::unexpected{arrangement.error()};
+    return Builder{collection, std::move(*arrangement), options}.build();
 }
 
 } // namespace assay::report

@@ -200,8 +200,8 @@ struct CompareOptions {
     std::vector<std::string>
         across{};         ///< "device", "backend": one row for all of them, each side by its best
     std::string baseline; ///< the side that the others are held against; the first where empty
-    Scale scale = Scale::machine;
-    MachinePrices prices{}; ///< for Scale::currency
+    Scale scale = Scale::machine; ///< that compare_scaled() makes of values, compare() only says
+    MachinePrices prices{};
 };
 /// Fails where the options make no sense or fewer than two sides are left.
 Result<Comparison> compare(const Collection& collection, const CompareOptions& options = {});

@@ -86,7 +86,7 @@ export interface Bar {
   colour: string;
   faded: boolean;
   mark?: number | null; // a bound of its own, drawn across the lane
-  from: number; // where it begins on the axis
+  from?: number; // where it begins on the axis, if not where all do
 }
 export interface BarRow {
   name: string;
@@ -114,7 +114,7 @@ export function barSeries(colours: Theme, rows: BarRow[], bars: Bar[], lanes: nu
   const draw: RenderItem = (params, api) => {
     const bar = bars[params.dataIndex] as Bar;
     const top = bar.row * height + 19 + bar.lane * 13;
-    const [x0, y] = api.coord([bar.from, top]);
+    const [x0, y] = api.coord([bar.from ?? from, top]);
     const [x1, bottom] = api.coord([bar.value, top + 10]);
     const middle = (y + bottom) / 2;
     const children: object[] = [

@@ -5,7 +5,6 @@
 
 #include "base/terminal.hpp"
 #include "compare/alternatives.hpp"
-#include "compare/scale.hpp"
 #include "compare/document.hpp"
 #include "compare/verdict.hpp"
 #include "compare/words.hpp"

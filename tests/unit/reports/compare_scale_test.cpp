@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "compare/alternatives.hpp"
 #include "compare/document.hpp"
-#include "compare/scale.hpp"
 #include "export/comparison_data.hpp"
 #include "support/collection_maker.hpp"
 #include "write/terminal.hpp"
@@ -64,7 +64,7 @@ const ComparedRow& row_of(const Comparison& comparison, const std::string& bench
 }
 
 TEST(CompareScale, RatesAreDividedByThePriceAndTimesMultiplied) {
-    const auto found = compare(market().collection(), per_currency());
+    const auto found = compare_scaled(market().collection(), per_currency());
     ASSERT_TRUE(found) << found.error().message;
     const auto& rate = row_of(*found, "gemm.square");
     EXPECT_EQ(rate.unit, "FLOP/USD");
@@ -84,7 +84,7 @@ TEST(CompareScale, ATeamCostsAllOfItsNodes) {
     for (auto& seen : all.observations)
         if (all.runs[seen.run].label == "small")
             seen.settings = static_cast<std::uint32_t>(all.settings.size() - 1);
-    const auto found = compare(all, per_currency());
+    const auto found = compare_scaled(all, per_currency());
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_NEAR(*row_of(*found, "gemm.square").cells[1].contrast->ratio, 2 * 3.0 / 4, 1e-9);
 }
@@ -97,7 +97,7 @@ TEST(CompareScale, WhatHasNoPriceOrNoRateIsLeftOutAndNamed) {
         .state = PriceState::stale, .currency = "USD", .exchanged = {}, .hour = {}};
     auto energy = test::series_of("gemm.square", "openblas", {}, "energy");
     maker.observe(0, energy, {5});
-    const auto found = compare(maker.collection(), how);
+    const auto found = compare_scaled(maker.collection(), how);
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_EQ(found->sides[1].machines, 1U);
     EXPECT_THAT(found->not_compared, Contains(Field(&NotCompared::reason, "no offer on demand")));
@@ -106,7 +106,7 @@ TEST(CompareScale, WhatHasNoPriceOrNoRateIsLeftOutAndNamed) {
                 Contains(Field(&NotCompared::reason, StartsWith("neither a rate nor a time"))));
     for (auto& price : how.prices.machines)
         if (price.offer && price.offer->id == "big") price = {};
-    const auto none = compare(maker.collection(), how);
+    const auto none = compare_scaled(maker.collection(), how);
     ASSERT_FALSE(none);
     EXPECT_THAT(none.error().message, HasSubstr("no offer on demand"));
 }
@@ -115,7 +115,7 @@ TEST(CompareScale, PricesStandBesideTheRankingAndThePageCanSwitch) {
     auto how = per_currency();
     how.scale = Scale::machine;
     const auto maker = market();
-    const auto found = compare(CollectionMaker{maker}.collection(), how);
+    const auto found = compare_scaled(CollectionMaker{maker}.collection(), how);
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_EQ(found->sides[0].price, 2);
     const auto shown = write::to_terminal(std::vector{make_document(*found)});
@@ -123,7 +123,7 @@ TEST(CompareScale, PricesStandBesideTheRankingAndThePageCanSwitch) {
     EXPECT_THAT(shown, HasSubstr("0.75x"));
     EXPECT_THAT(shown, HasSubstr("big (on demand)"));
     how.scale = Scale::currency;
-    const auto priced = compare(CollectionMaker{maker}.collection(), how);
+    const auto priced = compare_scaled(CollectionMaker{maker}.collection(), how);
     const auto document = make_document(*priced);
     EXPECT_THAT(document.verdict, StartsWith("Per USD: "));
     EXPECT_EQ(document.scale, "currency");
