@@ -97,6 +97,7 @@ Result<ExitCode> export_many(const Options& options) {
 
 Result<ExitCode> export_run(const Options& options) {
     if (options.columns) return show_columns(options);
+    if (!options.evidence.bundle.empty()) return export_bundle(options);
     return options.format == "gbench" ? export_one(options) : export_many(options);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/version.hpp"
 #include "catalog_options.hpp"
+#include "evidence_options.hpp"
 #include "language/language.hpp"
 #include "offer_options.hpp"
 #include "usage/command_line.hpp"
@@ -248,6 +249,11 @@ void add_export(CLI::App& verb, Options& o) {
                     "Result files, folders (every run below; of gbench the newest), globs, each "
                     "with LABEL= in front or not")
         ->type_name("[LABEL=]PATH");
+    add_bundle(verb, o);
+}
+void add_verify(CLI::App& verb, Options& o) {
+    add_inputs(verb, o);
+    add_signers(verb, o);
 }
 void add_import(CLI::App& verb, Options& o) {
     verb.add_option("files", o.inputs, "Files that the tools wrote")->type_name("FILE")->required();
@@ -345,13 +351,17 @@ constexpr std::array<VerbDefinition, 14> verbs{{
      "  assay-report catalog lint ours.json",
      &add_with_outputs<&add_catalog<CLI::App>>},
     {"verify", &verify,
-     "Check a result file: its schema, and every summary computed again from the batch values",
-     "assay-report verify results/default/aws/c7a.large/m-5f1c/20260131/run.json", &add_inputs},
+     "Check a result file: its schema, and every summary computed again from the batch values; or "
+     "a bundle of evidence",
+     "assay-report verify results/default/aws/c7a.large/m-5f1c/20260131/run.json\n"
+     "  assay-report verify evidence --signers allowed_signers",
+     &add_verify},
     {"export", &export_run, "Convert results for other tools: tables, databases, Prometheus",
      "assay-report export --to csv results --out runs.csv\n"
      "  assay-report export --to openmetrics results --out assay.prom\n"
      "  assay-report export --to gbench results --out now.json   (then compare.py old.json "
-     "now.json)",
+     "now.json)\n"
+     "  assay-report export results --bundle evidence --limits spec --sign ~/.ssh/id_ed25519",
      &add_export},
     {"predict", &predict,
      "What would a collective take on more nodes, by the runs that measured it on fewer?",
@@ -446,8 +456,10 @@ private:
     }
     std::string fault_of_export() const {
         if (options_.columns) return "";
+        if (const auto wrong = fault_of_bundle(options_); !wrong.empty()) return wrong;
+        if (!options_.evidence.bundle.empty()) return "";
         if (options_.format.empty())
-            return fmt::format("--to is missing; it is {}", fmt::join(formats, ", "));
+            return fmt::format("--to or --bundle is missing; --to is {}", fmt::join(formats, ", "));
         if (std::ranges::count(formats, options_.format) == 0)
             return fmt::format("--to \"{}\" is no known format{}", options_.format,
                                suggestion(options_.format, formats));

@@ -85,6 +85,18 @@ struct ProcureWords {
     double least_coverage = 0.5;
 };
 
+/// Of evidence: export --bundle, verify and ledger.
+struct EvidenceWords {
+    std::filesystem::path bundle;
+    std::filesystem::path key;       ///< that signs
+    std::filesystem::path signers;   ///< allowed_signers of ssh-keygen
+    bool serials = false;            ///< in clear may go out
+    std::vector<std::string> redact; ///< groups of fields, or key paths
+    std::filesystem::path ledger;
+    std::string action; ///< of ledger: "add", "show", "verify"
+    std::string head;   ///< of ledger verify: a digest that must be in it
+};
+
 struct Options {
     Result<ExitCode> (*perform)(const Options&) = nullptr; ///< the verb, from verbs.hpp
     std::vector<std::string> inputs;
@@ -117,6 +129,7 @@ struct Options {
     OffersWords offers;                  ///< of offers, cost and procurement
     ProcureWords procuring;              ///< of report
     CostWords costing;                   ///< of cost and capacity
+    EvidenceWords evidence;              ///< of export --bundle, verify and ledger
     std::vector<std::string> catalog;    ///< files laid over the catalogue of hardware
     std::string catalog_action;          ///< of catalog: "show", "lint"
     std::string kind;                    ///< of catalog: "instances", ...; all where empty

@@ -2,6 +2,7 @@
 
 #include "language/texts/verify.hpp"
 
+#include "evidence/contents.hpp"
 #include "files.hpp"
 #include "json/json.hpp"
 #include "language/language.hpp"
@@ -58,6 +59,10 @@ Verdict verdict_of(const fs::path& file, const record::Checked& checked) {
 } // namespace
 
 Result<ExitCode> verify(const Options& options) {
+    if (options.inputs.size() == 1 && is_bundle(options.inputs.front()))
+        return verify_bundle(options);
+    if (!options.evidence.signers.empty())
+        return fail("--signers goes with one folder that `assay export --bundle` made");
     const auto inputs = find_inputs(options.inputs);
     if (!inputs) return tl::unexpected{inputs.error()};
     json::Value list = json::Value::array();

@@ -88,11 +88,13 @@ const std::map<std::string, Names> allowed{
     {"reports/export",
      {"population", "base", "json", "record", "stats", "language", "report", "store", "compare",
       "diff", "history", "predict", "judge", "document", "write"}},
+    {"reports/evidence",
+     {"base", "json", "record", "language", "document", "report", "store", "judge", "export"}},
     {"reports/cli",
      {"population", "base",   "json",    "datasheet", "record",   "stats",   "language",
       "report",     "store",  "compare", "diff",      "history",  "import",  "predict",
       "judge",      "limits", "offers",  "cost",      "capacity", "catalog", "procure",
-      "document",   "write",  "export",  "usage"}},
+      "document",   "write",  "export",  "evidence",  "usage"}},
 };
 
 /// How others name a room: "record", or "assay" for what benchmarks include.

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every number of every JSON file of a bundle is changed in turn: it is found by the digests, and where somebody made all
+// digests again, by computing the figures once more, as far as they follow from something.
+
+#include "evidence/check.hpp"
+#include "evidence/contents.hpp"
+#include "evidence/derived.hpp"
+#include "evidence/files.hpp"
+#include "evidence/seal.hpp"
+#include "record/digests.hpp"
+#include "small.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+using namespace evidence_test;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+/// Where numbers stand in JSON text: first byte and length.
+std::vector<std::pair<std::size_t, std::size_t>> numbers_in(const std::string& text) {
+    std::vector<std::pair<std::size_t, std::size_t>> found;
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (quoted && text[i] == '\\') {
+            ++i;
+            continue;
+        }
+        if (text[i] == '"') quoted = !quoted;
+        if (quoted || (std::isdigit(static_cast<unsigned char>(text[i])) == 0 && text[i] != '-'))
+            continue;
+        const auto end = std::min(text.find_first_not_of("+-.eE0123456789", i), text.size());
+        found.emplace_back(i, end - i);
+        i = end - 1;
+    }
+    return found;
+}
+
+/// Another number: 3 for 1, 1.7e-3 for 0.7e-3.
+std::string flipped(std::string number) {
+    auto& digit = number[number.front() == '-' ? 1 : 0];
+    if (digit == '0' && number.size() == 1) return "7";
+    digit = digit == '0' ? '3' : static_cast<char>('1' + (digit - '0' + 1) % 9);
+    if (digit == '0') digit = '5';
+    return number;
+}
+
+std::vector<std::string> json_files(const fs::path& bundle) {
+    std::vector<std::string> names;
+    for (const auto& path : paths_in(bundle))
+        if (path.ends_with(".json")) names.push_back(path);
+    return names;
+}
+
+TEST(EvidenceFlip, EveryNumberIsFoundByItsDigest) {
+    const Small small;
+    ASSERT_TRUE(small.make());
+    ASSERT_THAT(check_bundle(small.bundle(), {})->findings, IsEmpty());
+    std::size_t flips = 0;
+    std::vector<std::string> missed;
+    for (const auto& name : json_files(small.bundle())) {
+        const auto path = small.bundle() / name;
+        const auto before = content(path);
+        for (const auto& [at, length] : numbers_in(before)) {
+            auto after = before;
+            after.replace(at, length, flipped(before.substr(at, length)));
+            ASSERT_NE(after, before);
+            small.folder.write("bundle/" + name, after);
+            const auto checked = check_bundle(small.bundle(), {});
+            ++flips;
+            if (checked && checked->findings.empty())
+                missed.push_back(name + ": " + before.substr(at, 40));
+        }
+        small.folder.write("bundle/" + name, before);
+    }
+    EXPECT_THAT(missed, IsEmpty());
+    EXPECT_GT(flips, 100U) << "a test that flips nothing passes for ever";
+    EXPECT_THAT(check_bundle(small.bundle(), {})->findings, IsEmpty()) << "all is as it was";
+    RecordProperty("flips", static_cast<int>(flips));
+}
+
+/// Digests, tree, statement, verdict and inventory as if they had always been so.
+void make_again(const fs::path& bundle, bool derived) {
+    auto statement = read_statement(bundle).value();
+    auto salts = read_salts(bundle).value();
+    if (derived) {
+        const auto verdict =
+            verdict_of_bundle(bundle, statement.predicate.limits, statement.predicate.created);
+        if (!verdict) return; // no bundle comes of that
+        statement.predicate.verdict = (*verdict)["verdict"].get<std::string>();
+        ASSERT_TRUE(write_atomically(bundle / verdict_file, json::to_text(*verdict)));
+        std::vector<MachineFacts> facts;
+        for (const auto& [name, of] : salts)
+            facts.push_back(machine_facts(json::read_file(bundle / name).value()));
+        ASSERT_TRUE(write_atomically(bundle / inventory_file,
+                                     json::to_text(inventory_of(std::move(facts)))));
+    }
+    const auto stated = state(bundle, salts, statement.predicate);
+    ASSERT_TRUE(stated);
+    ASSERT_TRUE(seal(bundle, salts, &*stated));
+}
+
+/// Whoever has no key to sign with, and all the rest.
+TEST(EvidenceFlip, WhatFollowsFromSomethingIsFoundWithoutDigests) {
+    const Small small;
+    ASSERT_TRUE(small.make());
+    harness::testing::TemporaryFolder kept;
+    fs::copy(small.bundle(), kept.path() / "bundle", fs::copy_options::recursive);
+    const auto restore = [&] {
+        fs::remove_all(small.bundle());
+        fs::copy(kept.path() / "bundle", small.bundle(), fs::copy_options::recursive);
+    };
+    std::map<std::string, std::pair<std::size_t, std::size_t>> found; // of, by file
+    std::set<std::string> kept_figures; // keys of figures whose change nobody finds
+    for (const auto& name : json_files(small.bundle())) {
+        if (name == statement_file || name == salts_file) continue; // made again
+        const bool result = is_result(name);
+        const auto before = content(small.bundle() / name);
+        const auto places = numbers_in(before);
+        for (const auto& [at, length] : places) {
+            auto after = before;
+            after.replace(at, length, flipped(before.substr(at, length)));
+            if (result) {
+                auto document = json::parse(after, name).value();
+                document["digests"] = json::encode(record::digests_of(document));
+                after = json::to_text(document);
+            }
+            small.folder.write("bundle/" + name, after);
+            make_again(small.bundle(), result);
+            const auto checked = check_bundle(small.bundle(), {});
+            auto& [noticed, all] = found[name];
+            ++all;
+            if (!checked || !checked->findings.empty()) {
+                ++noticed;
+            } else if (result) {
+                const auto quote = before.rfind('"', at);
+                kept_figures.insert(before.substr(before.rfind('"', quote - 1) + 1,
+                                                  quote - before.rfind('"', quote - 1) - 1));
+            }
+            restore();
+        }
+    }
+    const auto& [noticed, all] = found["results/0001/run.json"];
+    RecordProperty("found", static_cast<int>(noticed));
+    RecordProperty("of", static_cast<int>(all));
+    EXPECT_GE(3 * noticed, 2 * all - all / 5) << noticed << " of " << all;
+    // What was counted, set or read once: nothing else in the file says it again.
+    EXPECT_THAT(kept_figures,
+                UnorderedElementsAre(
+                    "batches", "bound", "bytes", "calls", "core_clock_hz", "cores", "count",
+                    "error", "index", "level", "line_bytes", "memory_bytes", "memory_limit_bytes",
+                    "numa_nodes", "setup_seconds", "size", "sockets", "threads", "usable_cores",
+                    "usable_threads", "version", "warmup_seconds", "window_seconds"));
+    EXPECT_EQ(found[verdict_file].first, found[verdict_file].second);
+    EXPECT_EQ(found[inventory_file].first, found[inventory_file].second);
+}
+
+} // namespace
+} // namespace assay::report

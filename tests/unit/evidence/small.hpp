@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The smallest run that has a verdict, its limits, and a bundle of them.
+
+#pragma once
+
+#include "base/file.hpp"
+#include "evidence/bundle.hpp"
+#include "evidence/files.hpp"
+#include "json/json.hpp"
+#include "record/convert.hpp"
+#include "support/sample_run.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::report::evidence_test {
+
+namespace fs = std::filesystem;
+
+/// One GEMM in three replicas of eight batches, on a machine with a name, a serial number and a tag.
+inline record::Run small_run(const std::string& id = "20260131T123456Z-4f2a") {
+    auto run = test::sample_run();
+    run.id = id;
+    run.status = "done";
+    run.note = "of node-17 after delivery";
+    run.machine.hostname = "node-17";
+    run.machine.identity.by = "machine_id";
+    run.machine.identity.serials = {
+        {.kind = "board", .where = "", .text = "SN-4711-0815", .keyed = ""}};
+    run.cases.clear();
+    auto c = test::sample_case(test::sample_gemm("openblas", "fp64", 4.2e-3), 1);
+    for (int i = 0; i < 3; ++i)
+        c.replicas[static_cast<std::size_t>(i)] = test::sample_replica(i, 4.2e-3, 1, 8);
+    record::conclude(c, 3);
+    run.cases.push_back(std::move(c));
+    return run;
+}
+
+inline const char* const small_limits =
+    R"({"schema":"assay.limits/1","name":"small","date":"2026-01-01","author":"tests","limits":[)"
+    R"({"id":"gemm","title":"GEMM","kind":"contract","case":{"benchmark":"gemm.square"},)"
+    R"("unit":"FLOP/s","at_least":2e11,"source":"the contract"}]})";
+
+struct Small {
+    harness::testing::TemporaryFolder folder;
+    std::vector<std::string> inputs;
+    BundleOptions options{.serials = true, .created = "2026-02-01T00:00:00Z"};
+
+    explicit Small(const record::Run& run = small_run()) {
+        fs::create_directories(folder.path() / "runs/one/logs");
+        inputs = {(folder.path() / "runs").string()};
+        folder.write("runs/one/run.json", record::to_text(run));
+        folder.write("runs/one/logs/host.log", "all is well\n");
+        options.limits = {folder.write("small.json", small_limits).string()};
+    }
+    fs::path bundle() const { return folder.path() / "bundle"; }
+    Result<MadeBundle> make() const { return make_bundle(inputs, bundle(), options); }
+};
+
+inline std::set<std::string> paths_in(const fs::path& bundle) {
+    return files_of_bundle(bundle).value().regular;
+}
+
+inline std::string content(const fs::path& path) {
+    return read_whole(path, std::size_t{1} << 24U).value();
+}
+
+} // namespace assay::report::evidence_test
