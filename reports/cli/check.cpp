@@ -22,21 +22,6 @@
 namespace assay::report {
 namespace {
 
-/// In order; the later ones on top.
-Result<Limits> limits_of(const CheckWords& asked, std::vector<Input>& inputs) {
-    const auto names = asked.limits.empty() ? std::vector<std::string>{"spec"} : asked.limits;
-    std::vector<LimitsFile> files;
-    for (const auto& name : names) {
-        const auto path = find_limits(name);
-        if (!path) return tl::unexpected{path.error()};
-        auto file = read_limits(*path);
-        if (!file) return tl::unexpected{file.error()};
-        files.push_back(std::move(*file));
-        inputs.push_back({.label = "", .file = *path});
-    }
-    return layered(std::move(files));
-}
-
 Result<void> write_extras(const CheckWords& asked, const Judgement& judgement,
                           const std::vector<Input>& inputs) {
     const std::pair<const std::filesystem::path&, std::string (*)(const Judgement&)> files[] = {
@@ -102,6 +87,20 @@ Result<ExitCode> test_itself(const Options& options) {
 }
 
 } // namespace
+
+Result<Limits> limits_of(const CheckWords& asked, std::vector<Input>& inputs) {
+    const auto names = asked.limits.empty() ? std::vector<std::string>{"spec"} : asked.limits;
+    std::vector<LimitsFile> files;
+    for (const auto& name : names) {
+        const auto path = find_limits(name);
+        if (!path) return tl::unexpected{path.error()};
+        auto file = read_limits(*path);
+        if (!file) return tl::unexpected{file.error()};
+        files.push_back(std::move(*file));
+        inputs.push_back({.label = "", .file = *path});
+    }
+    return layered(std::move(files));
+}
 
 Result<ExitCode> check_nodes(const Options& options) {
     if (options.checking.self_test) return test_itself(options);

@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::report {
@@ -67,6 +69,40 @@ inline std::string fault_of_bundle(const Options& o) {
     if (!o.format.empty() || !o.out.empty())
         return "--bundle makes a folder; --to and --out are about one file";
     if (o.inputs.empty()) return "inputs are missing: result files or folders";
+    return "";
+}
+
+void add_ledger(auto& verb, Options& o) {
+    auto& e = o.evidence;
+    verb.add_option("action", e.action,
+                    "add: nodes with their verdicts and serial numbers. show: parts, or where one "
+                    "was. verify: was a line changed or cut?")
+        ->type_name("add|show|verify")
+        ->required();
+    verb.add_option("inputs", o.inputs,
+                    "Of add: bundles, result files or folders. Of show: a serial number, device, "
+                    "machine or host")
+        ->type_name("PATH|SERIAL");
+    verb.add_option("--ledger", e.ledger, "The file; add makes it")->type_name("FILE")->required();
+    verb.add_option("--head", e.head, "Of verify: a head that was shown before must still be in it")
+        ->type_name("DIGEST");
+    add_limits_by_name(verb, o);
+    add_signers(verb, o);
+}
+
+inline std::string fault_of_ledger(const Options& o) {
+    const auto& e = o.evidence;
+    const std::vector<std::string> actions{"add", "show", "verify"};
+    if (std::ranges::count(actions, e.action) == 0)
+        return fmt::format("ledger has no \"{}\"{}", e.action, suggestion(e.action, actions));
+    if (e.action == "add" && o.inputs.empty())
+        return "inputs are missing: bundles, result files or folders";
+    if (e.action == "show" && o.inputs.size() > 1) return "ledger show takes one serial number";
+    if (e.action == "verify" && !o.inputs.empty())
+        return "ledger verify takes no inputs; --ledger names the file";
+    if (e.action != "verify" && !e.head.empty()) return "--head goes with ledger verify";
+    if (e.action != "add" && (!o.checking.limits.empty() || !e.signers.empty()))
+        return "--limits and --signers go with ledger add";
     return "";
 }
 

@@ -288,7 +288,7 @@ struct VerbDefinition {
     const char* example;
     void (*add)(CLI::App&, Options&);
 };
-constexpr std::array<VerbDefinition, 14> verbs{{
+constexpr std::array<VerbDefinition, 15> verbs{{
     {"report", &report, "Show what a run found: on the terminal, as a page, as Markdown",
      "assay-report report results\n"
      "  assay-report report results --html report.html --md report.md\n"
@@ -363,6 +363,11 @@ constexpr std::array<VerbDefinition, 14> verbs{{
      "now.json)\n"
      "  assay-report export results --bundle evidence --limits spec --sign ~/.ssh/id_ed25519",
      &add_export},
+    {"ledger", &ledger, "Which parts were seen before, where, and what did those nodes fail on?",
+     "assay-report ledger add evidence --ledger parts.ndjson\n"
+     "  assay-report ledger show SN-4711 --ledger parts.ndjson\n"
+     "  assay-report ledger verify --ledger parts.ndjson",
+     &add_with_outputs<&add_ledger<CLI::App>>},
     {"predict", &predict,
      "What would a collective take on more nodes, by the runs that measured it on fewer?",
      "assay-report predict allreduce --nodes 1024 --gpus 8 --size 1GiB results\n"
@@ -447,6 +452,7 @@ private:
             return "--json and --exit-style both decide what is on stdout; give one of them";
         if (options_.perform == &export_run) return fault_of_export();
         if (options_.perform == &compare_runs) return fault_of_compare(options_);
+        if (options_.perform == &ledger) return fault_of_ledger(options_);
         if (options_.perform == &limits) return fault_of_limits(options_);
         if (options_.perform == &catalog) return fault_of_catalog(options_);
         if (options_.perform == &offers) return fault_of_offers(options_);

@@ -7,6 +7,9 @@
 #include "base/result.hpp"
 #include "cost/cost.hpp"
 #include "options.hpp"
+#include "report/input.hpp"
+
+#include <vector>
 
 namespace assay::report {
 
@@ -27,8 +30,12 @@ Result<ExitCode> verify(const Options& options);
 Result<ExitCode> verify_bundle(const Options& options);
 /// export --bundle.
 Result<ExitCode> export_bundle(const Options& options);
+Result<ExitCode> ledger(const Options& options);
 Result<ExitCode> export_run(const Options& options);
 Result<ExitCode> import_files(const Options& options);
+
+/// In order, the later ones on top; `inputs` gets their files.
+Result<Limits> limits_of(const CheckWords& asked, std::vector<Input>& inputs);
 
 /// Today, and how old a price may be.
 PriceTerms terms_of(const OffersWords& words);
