@@ -214,6 +214,10 @@ private:
             if (!path) return tl::unexpected{path.error()};
             const auto text = read_whole(*path, most_bytes_of_list);
             if (!text) return tl::unexpected{text.error()};
+            if (tells(*text, secrets_))
+                return fail(fmt::format("a text that is to be hidden stands in {} too, which goes "
+                                        "into the bundle as it is",
+                                        path->string()));
             auto name = fmt::format("{}{:02}-{}", limits_folder, i + 1, path->filename().string());
             if (!fault_of_path(name).empty())
                 name = fmt::format("{}{:02}.json", limits_folder, i + 1);

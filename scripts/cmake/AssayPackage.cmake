@@ -20,3 +20,33 @@ set(of_reports "/share/assay/((page|limits|offers|profiles)/.*|hardware/(instanc
 install(DIRECTORY "${ASSAY_SHARE_DIR}/" DESTINATION share/assay COMPONENT programs REGEX "${of_reports}" EXCLUDE)
 install(DIRECTORY "${ASSAY_SHARE_DIR}/" DESTINATION share/assay COMPONENT reports FILES_MATCHING REGEX "${of_reports}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/benchmarks/examples" DESTINATION share/assay COMPONENT development)
+
+# cpack: an archive and a Debian package of programs, reports and the modules of the host; scripts/package --cpack. The
+# same build tree gives the same bytes where SOURCE_DATE_EPOCH is set: entries are in order and all of that time.
+set(CPACK_PACKAGE_NAME assay)
+set(CPACK_PACKAGE_VENDOR assay)
+set(CPACK_PACKAGE_CONTACT "assay <assay@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "HPC benchmarks and hardware characterisation")
+set(CPACK_PACKAGE_FILE_NAME "assay-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR}")
+set(CPACK_GENERATOR TGZ DEB)
+set(CPACK_COMPONENTS_ALL programs reports)
+foreach(module IN ITEMS host openblas onednn fftw)
+    if(TARGET assay_module_${module})
+        list(APPEND CPACK_COMPONENTS_ALL module_${module})
+    endif()
+endforeach()
+set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_SOURCE_DIR}/scripts/cmake/AssayArchive.cmake")
+set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
+set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+find_program(ASSAY_SHLIBDEPS dpkg-shlibdeps)
+mark_as_advanced(ASSAY_SHLIBDEPS)
+if(ASSAY_SHLIBDEPS)
+    set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON) # of the system that it is built on
+endif()
+include(CPack)

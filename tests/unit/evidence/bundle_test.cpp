@@ -217,6 +217,19 @@ TEST(EvidenceBundle, TextsAreHiddenAndTheRestHolds) {
     EXPECT_THAT(codes(small), Contains("wrong_subject results/0001/run.json"));
 }
 
+TEST(EvidenceBundle, HiddenTextsInLimitsAreSaidSo) {
+    Small small;
+    small.options.redact = {"serials"};
+    std::string limits = small_limits;
+    const std::string name = "the contract";
+    small.folder.write("small.json",
+                       limits.replace(limits.find(name), name.size(), "of SN-4711-0815"));
+    const auto made = small.make();
+    ASSERT_FALSE(made);
+    EXPECT_THAT(made.error().message, HasSubstr("small.json too"));
+    EXPECT_FALSE(fs::exists(small.bundle()));
+}
+
 // --- signatures -------------------------------------------------------------------------------------
 
 int keygen(std::vector<std::string> arguments) {

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# cpack_test.sh BUILD FOLDER: archive and Debian package have the same bytes when they are made again, are of root and of
+# one time, and run where they are unpacked. ASSAY_COMPONENTS: these parts alone, of a build that is not complete.
+set -euo pipefail
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=$1 folder=$2
+fail() { echo "FAILED: $*"; exit 1; }
+
+rm -rf "$folder"
+mkdir -p "$folder"
+export SOURCE_DATE_EPOCH=1767225600 # 2026-01-01
+for time in first second; do
+    ASSAY_BUILD=$build "$project/scripts/package" --cpack "$folder/$time" 2>"$folder/said" || fail "$(tail -n 20 "$folder/said")"
+    sleep 1.1 # another second on the clock
+done
+for file in "$folder"/first/*; do
+    cmp "$file" "$folder/second/$(basename "$file")" || fail "$(basename "$file") differs when it is made again"
+done
+archive=$(echo "$folder"/first/*.tar.gz) deb=$(echo "$folder"/first/*.deb)
+tar -tvzf "$archive" >"$folder/list"
+[ "$(awk '{ print $2, $4 }' "$folder/list" | sort -u)" = "root/root 2026-01-01" ] || fail "owners or times: $(awk '{ print $2, $4 }' "$folder/list" | sort | uniq -c)"
+[ "$(tar -tzf "$archive" | cut -d/ -f1 | sort -u | wc -l)" = 1 ] || fail "it unpacks into more than a folder"
+tar -xzf "$archive" -C "$folder"
+env -i PATH=/usr/bin:/bin "$folder/$(basename "$archive" .tar.gz)/bin/assay" list --json >"$folder/list.json" || fail "it does not run"
+grep -q '"memory.stream"' "$folder/list.json" || fail "it lists no benchmarks"
+
+dpkg-deb --contents "$deb" | awk '{ print $6 }' >"$folder/contents"
+[ "$(grep -cvE '^\./(usr/.*)?$' "$folder/contents")" = 0 ] || fail "files outside of /usr: $(grep -vE '^\./(usr/.*)?$' "$folder/contents" | head)"
+dpkg-deb --extract "$deb" "$folder/root"
+env -i PATH=/usr/bin:/bin "$folder/root/usr/bin/assay" --version >/dev/null || fail "the package's program does not run"
+[ -e "$folder/root/usr/share/assay/schema/verdict.json" ] || fail "schemas are missing"
+echo "ok: $(stat -c '%n %s' "$archive" "$deb" | sed "s#$folder/first/##" | tr '\n' ' ')"
