@@ -11,7 +11,7 @@
 #include "report/text.hpp"
 #include "verbs.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
@@ -61,6 +61,11 @@ Verdict verdict_of(const fs::path& file, const record::Checked& checked) {
 Result<ExitCode> verify(const Options& options) {
     if (options.inputs.size() == 1 && is_bundle(options.inputs.front()))
         return verify_bundle(options);
+    for (const auto& input : options.inputs)
+        for (const auto* const ending : {".tar", ".tar.gz", ".tgz", ".zip"})
+            if (input.ends_with(ending))
+                return fail(
+                    fmt::format("{} is an archive: unpack it, and check the folder", plain(input)));
     if (!options.evidence.signers.empty())
         return fail("--signers goes with one folder that `assay export --bundle` made");
     const auto inputs = find_inputs(options.inputs);

@@ -45,11 +45,6 @@ void make_relative(json::Value& value, const std::string& prefix) { // NOLINT(mi
     }
 }
 
-std::string text_at(const json::Value& object, const char* key) {
-    const auto found = object.is_object() ? object.find(key) : object.end();
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
-}
-
 /// Recomputed values may differ in the last digits between compilers.
 bool is_same(const json::Value& a, const json::Value& b) {
     if (!a.is_number() || !b.is_number()) return a == b;
@@ -86,6 +81,11 @@ void compare(const json::Value& a, const json::Value& b, const std::string& plac
 }
 
 } // namespace
+
+std::string member_text(const json::Value& object, const char* key) {
+    const auto found = object.is_object() ? object.find(key) : object.end();
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
+}
 
 Result<json::Value> verdict_of_bundle(const std::filesystem::path& folder,
                                       const std::vector<std::string>& limits,
@@ -128,9 +128,9 @@ MachineFacts machine_facts(const json::Value& document) {
     };
     const auto run = section("run");
     auto machine = section("machine");
-    return {.id = text_at(machine, "id"),
-            .run = text_at(run, "id"),
-            .started = text_at(run, "started"),
+    return {.id = member_text(machine, "id"),
+            .run = member_text(run, "id"),
+            .started = member_text(run, "started"),
             .machine = std::move(machine)};
 }
 

@@ -20,6 +20,9 @@ Result<json::Value> verdict_of_bundle(const std::filesystem::path& folder,
                                       const std::vector<std::string>& limits,
                                       const std::string& created);
 
+/// A member of an object; empty where there is none, or it is no text.
+std::string member_text(const json::Value& object, const char* key);
+
 /// Of one result, before they are put together.
 struct MachineFacts {
     std::string id;

@@ -4,6 +4,7 @@
 
 #include "base/file.hpp"
 #include "base/sha256.hpp"
+#include "evidence/derived.hpp"
 #include "evidence/tree.hpp"
 #include "json/canonical.hpp"
 #include "record/reader.hpp"
@@ -31,11 +32,6 @@ std::string digest_of(json::Value line) {
 }
 
 bool is_hidden(const std::string& text) { return hidden_in(json::Value(text)).has_value(); }
-
-std::string text_at(const json::Value& object, const char* key) {
-    const auto found = object.is_object() ? object.find(key) : object.end();
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
-}
 
 std::vector<LedgerPart> parts_of(const record::Machine& machine) {
     std::vector<LedgerPart> parts;
@@ -65,15 +61,15 @@ std::vector<LedgerCause> causes_of(const json::Value& node) {
     const auto checks = node.find("checks");
     if (checks == node.end() || !checks->is_array()) return causes;
     for (const auto& check : *checks) {
-        const auto cause = text_at(check, "cause");
-        const auto verdict = text_at(check, "verdict");
+        const auto cause = member_text(check, "cause");
+        const auto verdict = member_text(check, "verdict");
         if (cause.empty() || verdict == "PASS" || verdict == "SKIP" || causes.size() == most)
             continue;
         const auto of = check.value("case", json::Value{});
-        auto about = text_at(of, "benchmark");
-        if (const auto parameters = text_at(of, "parameters"); !parameters.empty())
+        auto about = member_text(of, "benchmark");
+        if (const auto parameters = member_text(of, "parameters"); !parameters.empty())
             about = fmt::format("{} {}", about, parameters);
-        causes.push_back({text_at(check, "id"), cause, about});
+        causes.push_back({member_text(check, "id"), cause, about});
     }
     return causes;
 }
@@ -155,9 +151,9 @@ Result<std::vector<LedgerEntry>> entries_of(const json::Value& verdict,
     std::vector<LedgerEntry> entries;
     for (const auto& node : verdict.at("nodes")) {
         LedgerEntry entry{.schema = ledger_schema,
-                          .machine = text_at(node, "machine"),
-                          .campaign = text_at(node, "campaign"),
-                          .verdict = text_at(node, "verdict"),
+                          .machine = member_text(node, "machine"),
+                          .campaign = member_text(node, "campaign"),
+                          .verdict = member_text(node, "verdict"),
                           .causes = causes_of(node)};
         for (const auto& path : node.at("runs")) {
             const auto run = record::read_run(folder / path.get<std::string>(), {.values = false});

@@ -68,6 +68,7 @@ TEST(EvidenceVerbs, RefuseWhatCannotBe) {
         EXPECT_THAT(ended.error, HasSubstr(part));
     };
     refused({"verify", folder.path().string()}, "leads out of the bundle");
+    refused({"verify", "bundle.tar.gz"}, "unpack it");
     refused({"export", "x", "--sign", "key"}, "--sign goes with --bundle");
     refused({"export", "x", "--bundle", at("b"), "--to", "csv"}, "--bundle makes a folder");
     refused({"export", folder.path().string(), "--bundle", at("b")}, "is a bundle already");
