@@ -174,9 +174,9 @@ std::optional<QuarterChange> make_quarter_change(const SeriesTracks& tracks,
                          .machines = differences.size()};
     if (std::isfinite(difference.low)) change.low = std::exp(difference.low);
     if (std::isfinite(difference.high)) change.high = std::exp(difference.high);
-    change.found = std::ranges::any_of(changes.changes, [&](const ExplainedChange& one) {
-        const auto quarter = quarter_of(one.point.seconds);
-        return from->first <= quarter && quarter <= last && one.better == (change.ratio > 1);
+    change.found = std::ranges::any_of(changes.changes, [&](const ExplainedChange& each) {
+        const auto quarter = quarter_of(each.point.seconds);
+        return from->first <= quarter && quarter <= last && each.better == (change.ratio > 1);
     });
     change.text = change_in_words(change);
     return change;

@@ -259,11 +259,11 @@ private:
         std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
         for (const auto& one : ranking.unranked) {
             auto reason = why(one);
-            auto found =
+            auto known =
                 std::ranges::find(reasons, reason, [](const auto& own) { return own.first; });
-            if (found == reasons.end())
-                found = reasons.insert(reasons.end(), {std::move(reason), {}});
-            found->second.push_back(offer_name(one.offer));
+            if (known == reasons.end())
+                known = reasons.insert(reasons.end(), {std::move(reason), {}});
+            known->second.push_back(offer_name(one.offer));
         }
         Findings findings;
         constexpr std::size_t most = 10;
