@@ -327,7 +327,7 @@ private:
 
     /// The offers that none beats as one curve, each other by itself.
     Chart front_chart() const {
-        CurveChart data{.unit = "",
+        CurveChart data{.unit = "1",
                         .y_title = say<text::procure::speed_axis>(),
                         .x_title = say<text::procure::cost_axis>(),
                         .x_unit = ranking.currency};

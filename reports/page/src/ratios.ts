@@ -46,7 +46,7 @@ export function ratios(data: RatioChart, { names: sides, hue }: Sides, shown: (s
       const log = !data.share && most / least > 3;
       const margin = log ? 1.08 : 1;
       const height = names.length * rowHeight(lanes);
-      const rows = names.map((name) => ({ name, value: sides.length === 2 || data.share ? (all.find((one) => one.label === name)?.text ?? "") : "" }));
+      const rows = names.map((name) => ({ name, value: sides.length <= 2 || data.share ? (all.find((one) => one.label === name)?.text ?? "") : "" }));
       const [series, labels] = barSeries(colours, rows, bars, lanes, data.share ? 0 : 1);
       return {
         height: height + 30,
