@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace assay::report {
@@ -47,40 +48,90 @@ Cell headline(const Cost& cost, std::size_t number, const std::string& key) {
     return linked(cell_of(cost.lines.find(key)), name_of_table(number) + "." + key);
 }
 
-Row row_of(const Cost& cost, std::size_t number) {
+constexpr std::array headlines{"node_hour", "job", "month", "term", "energy_month", "goodput"};
+
+/// What the sums of an offer leave out; empty where they leave out nothing.
+std::string gaps_of(const Cost& cost) {
+    const auto parts = known_parts(cost);
+    if (!line_of(cost, "month").quantity || parts == cost_parts.size()) return "";
+    std::vector<std::string> missing;
+    for (const auto* part : cost_parts)
+        if (const auto& line = line_of(cost, part); !line.quantity)
+            missing.push_back(
+                say<text::cost::part_missing>(name_of_line(part), reason_in_words(line)));
+    return say<text::cost::parts_of>(parts, cost_parts.size(), join(missing));
+}
+/// What is the same of all offers is said once, below them.
+bool have_same_gaps(const std::vector<Cost>& costs) {
+    return std::ranges::all_of(
+        costs, [&](const Cost& cost) { return gaps_of(cost) == gaps_of(costs.front()); });
+}
+bool is_known(const std::vector<Cost>& costs, const char* key) {
+    return std::ranges::any_of(costs, [&](const Cost& cost) {
+        const auto* line = cost.lines.find(key);
+        return line != nullptr && line->quantity;
+    });
+}
+
+Row row_of(const Cost& cost, std::size_t number, bool with_gaps) {
     Cell name{.text = plain(cost.offer.id),
               .detail = in_words(cost.offer.tariff),
               .tone = line_of(cost, "month").quantity ? Tone::plain : Tone::weak};
-    const auto parts = known_parts(cost);
-    if (line_of(cost, "month").quantity && parts < cost_parts.size()) {
-        std::vector<std::string> missing;
-        for (const auto* part : cost_parts)
-            if (const auto& line = line_of(cost, part); !line.quantity)
-                missing.push_back(
-                    say<text::cost::part_missing>(name_of_line(part), reason_in_words(line)));
-        name.notes.push_back(say<text::cost::parts_of>(parts, cost_parts.size(), join(missing)));
-    }
+    if (auto gaps = gaps_of(cost); with_gaps && !gaps.empty())
+        name.notes.push_back(std::move(gaps));
     if (!cost.price.exchanged.source.empty())
         name.notes.push_back(say<text::offers::exchanged>(plain(cost.price.exchanged.source)));
     Row row{.cells = {std::move(name)}};
-    for (const auto* key : {"node_hour", "job", "month", "term", "energy_month", "goodput"})
-        row.cells.push_back(headline(cost, number, key));
+    for (const auto* key : headlines) row.cells.push_back(headline(cost, number, key));
     return row;
 }
 
-Table overview(const std::vector<Cost>& costs) {
+std::vector<Block> overview(const std::vector<Cost>& costs) {
     Table table{.columns = {{.title = say<text::offers::offer>()}},
                 .sheet = say<text::cost::kicker>()};
     std::uint8_t rank = 0;
-    for (const auto* key : {"node_hour", "job", "month", "term", "energy_month", "goodput"}) {
+    for (const auto* key : headlines) {
         const bool minor =
             std::string_view{key} == "energy_month" || std::string_view{key} == "goodput";
         rank = minor ? static_cast<std::uint8_t>(rank + 1) : std::uint8_t{0};
         table.columns.push_back(
             {.title = name_of_line(key), .numeric = true, .rank = rank, .key = key});
     }
-    for (std::size_t i = 0; i < costs.size(); ++i) table.rows.push_back(row_of(costs[i], i));
-    return table;
+    if (costs.empty()) return {std::move(table)};
+    const bool same_gaps = have_same_gaps(costs);
+    for (std::size_t i = 0; i < costs.size(); ++i)
+        table.rows.push_back(row_of(costs[i], i, !same_gaps));
+    std::vector<std::string> unknown; // columns that would only repeat why
+    for (std::size_t c = headlines.size(); c-- > 0;) {
+        const auto* key = headlines[c]; // NOLINT(*-constant-array-index)
+        const auto* line = costs.front().lines.find(key);
+        if (is_known(costs, key) || key == std::string_view{"month"}) continue;
+        if (line != nullptr)
+            unknown.insert(unknown.begin(), say<text::cost::part_missing>(name_of_line(key),
+                                                                          reason_in_words(*line)));
+        const auto at = static_cast<std::ptrdiff_t>(c) + 1;
+        table.columns.erase(table.columns.begin() + at);
+        for (auto& row : table.rows) row.cells.erase(row.cells.begin() + at);
+    }
+    std::vector<Block> blocks{std::move(table)};
+    const auto add = [&](std::string text) {
+        blocks.emplace_back(Paragraph{.text = std::move(text), .tone = Tone::weak, .mark = "-"});
+    };
+    if (auto gaps = gaps_of(costs.front()); same_gaps && !gaps.empty()) add(std::move(gaps));
+    if (!unknown.empty()) add(say<text::cost::unknown_of_all>(join(unknown)));
+    return blocks;
+}
+
+/// The offer whose month costs least, where all that is known is in one currency.
+const Cost* cheapest(const std::vector<Cost>& costs) {
+    const Cost* best = nullptr;
+    for (const auto& cost : costs) {
+        const auto month = cost.lines.of("month");
+        if (!month) continue;
+        if (best != nullptr && best->price.currency != cost.price.currency) return nullptr;
+        if (best == nullptr || month->value < best->lines.of("month")->value) best = &cost;
+    }
+    return best;
 }
 
 Table parts(const std::vector<Cost>& costs) {
@@ -94,8 +145,9 @@ Table parts(const std::vector<Cost>& costs) {
         if (!month) continue;
         for (const std::string part : cost_parts) {
             const auto& line = line_of(cost, part);
+            if (!line.quantity) continue; // said above
             Cell share;
-            if (line.quantity && month->value > 0)
+            if (month->value > 0)
                 share = {.text = record::human_percent(line.quantity->value / month->value),
                          .number = line.quantity->value / month->value,
                          .unit = unit_share,
@@ -264,8 +316,14 @@ Document make_document(const std::vector<Cost>& costs, bool explain) {
                       .verdict = known == costs.size() ? say<text::cost::all_known>(count)
                                                        : say<text::cost::some_known>(known, count),
                       .tone = known == costs.size() ? Tone::plain : Tone::weak};
+    if (const auto* least = cheapest(costs); least != nullptr && known > 1) {
+        document.sub = std::exchange(
+            document.verdict,
+            say<text::cost::cheapest>(offer_name(least->offer),
+                                      in_words(*least->lines.of("month"), least->price.currency)));
+    }
     document.sections.push_back(
-        {.title = say<text::cost::kicker>(), .blocks = {overview(costs)}, .heading = false});
+        {.title = say<text::cost::kicker>(), .blocks = overview(costs), .heading = false});
     if (known > 0)
         document.sections.push_back(
             {.title = say<text::cost::parts_title>(), .blocks = {parts(costs)}});

@@ -120,7 +120,7 @@ TEST(CompareScale, PricesStandBesideTheRankingAndThePageCanSwitch) {
     EXPECT_EQ(found->sides[0].price, 2);
     const auto shown = write::to_terminal(std::vector{make_document(*found)});
     EXPECT_THAT(shown, HasSubstr("times per USD"));
-    EXPECT_THAT(shown, HasSubstr("0.75x"));
+    EXPECT_THAT(shown, HasSubstr("0.750x"));
     EXPECT_THAT(shown, HasSubstr("big (on demand)"));
     how.scale = Scale::currency;
     const auto priced = compare_scaled(CollectionMaker{maker}.collection(), how);

@@ -110,7 +110,7 @@ export type Maybe = number | null;
 /** A document: the page's own, then its alternatives, which are templates in this order. */
 export interface View {{
   sides: string[]; // of a comparison, the first is side 1
-  scale: string; // "core" where rates are per core
+  scale: string; // of a comparison: "machine", "core", "currency"
 }}
 
 export interface Page {{
