@@ -2,16 +2,16 @@
 //
 // Whatever a file of profiles holds: it is refused with its name, or each profile has weights of measures that are there,
 // which sum to 1.
-#include "procure/profile.hpp"
-
 #include "fuzz.hpp"
+#include "procure/profile.hpp"
 
 #include <cmath>
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;
     report::Profiles profiles;
-    if (const auto added = report::add_profiles(fuzz::text(data, size), "input", profiles); !added) {
+    if (const auto added = report::add_profiles(fuzz::text(data, size), "input", profiles);
+        !added) {
         fuzz::expect(added.error().message.starts_with("input"));
         return 0;
     }
