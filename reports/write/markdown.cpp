@@ -83,7 +83,7 @@ public:
                                     fmt::format("**{}**", severity_in_words(finding.severity)),
                                     quote(finding.what)),
                                 finding.action.empty() ? ""
-                                                       : fmt::format(" {}", quote(finding.action)));
+                                                       : fmt::format(" → {}", quote(finding.action)));
     }
     void operator()(const Table& table) {
         if (table.rows.empty() || table.only_workbook) return;

@@ -85,20 +85,28 @@ export function writeNodes(sample, folder, change = () => undefined) {
   return folder;
 }
 
-/** Three instance types of three machines each at two tariffs; "big" is the fastest, "mid" the best for its price. */
-export function writeMarket(sample, folder) {
-  const speeds = { small: 0.55, mid: 1, big: 1.3 };
-  const prices = { small: 0.06, mid: 0.1, big: 0.16 };
+const three = { small: [0.55, 0.06], mid: [1, 0.1], big: [1.3, 0.16] };
+const shares = { on_demand: 1, reserved_1y: 0.6, reserved_3y: 0.45, savings_plan_1y: 0.7, savings_plan_3y: 0.5, spot: 0.3 };
+
+/**
+ * Instance types of three machines each, as fast as the first number and at the second an hour, each at `tariffs`
+ * tariffs. Of the three given "big" is the fastest, "mid" the best for its price.
+ */
+export function writeMarket(sample, folder, types = three, tariffs = 2, machines = 3) {
   const offers = [];
   const date = new Date().toISOString().slice(0, 10);
-  for (const [instance, speed] of Object.entries(speeds)) {
-    writeRuns(sample, path.join(folder, "runs", instance), 3, (_, number) => speed * (1 + 0.02 * number), (run, number) => {
+  for (const [instance, [speed, price]] of Object.entries(types)) {
+    writeRuns(sample, path.join(folder, "runs", instance), machines, (_, number) => speed * (1 + 0.02 * number), (run, number) => {
       Object.assign(run.machine, { id: `m-${instance}-${number}`, provider: "generated", instance });
       run.run.id = `run-${instance}-${number}`;
     });
-    for (const [tariff, share] of [["on_demand", 1], ["reserved_1y", 0.6]])
-      offers.push({ provider: "generated", instance, tariff, price: (prices[instance] * share).toFixed(4), currency: "USD", date, source: hostile, vcpus: 2 });
+    for (const [tariff, share] of Object.entries(shares).slice(0, tariffs))
+      offers.push({ provider: "generated", instance, tariff, price: (price * share).toFixed(4), currency: "USD", date, source: hostile, vcpus: 2 });
   }
   writeFileSync(path.join(folder, "offers.json"), JSON.stringify({ schema: "assay.offers/1", name: "generated", rates: [], offers }));
   return [path.join(folder, "runs"), "--kind", "procurement", "--offers", path.join(folder, "offers.json")];
 }
+
+/** As many types, each a little faster than the one before and dearer by more or less than that. */
+export const manyTypes = (count) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`type-${index}`, [1 + 0.01 * index, 0.1 * (1 + 0.01 * index + 0.05 * Math.sin(index))]]));
