@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <new>
 #include <span>
@@ -224,23 +225,29 @@ private:
 
     template <json::Record T>
     bool member(std::string_view key, od::value value, T& out, std::uint64_t& seen) {
-        std::uint64_t bit = 1;
         bool known = false;
         bool good = true;
-        each_field(
-            [&](const char* name, auto& target) {
-                const std::uint64_t mine = bit;
-                bit <<= 1U;
-                if (known || key != name) return;
-                known = true;
-                if ((seen & mine) != 0) {
-                    good = duplicate(key);
-                    return;
-                }
-                seen |= mine;
-                if (!skips<T>(key) && !read(value, target)) good = at(key);
-            },
-            out);
+        // Files of ours have the fields in this order: what follows the last one seen is looked at first.
+        const std::uint64_t next = seen == 0 ? 1 : std::bit_floor(seen) << 1U;
+        const auto look = [&](bool behind) {
+            std::uint64_t bit = 1;
+            each_field(
+                [&](const char* name, auto& target) {
+                    const std::uint64_t mine = bit;
+                    bit <<= 1U;
+                    if (known || (mine < next) != behind || key != name) return;
+                    known = true;
+                    if ((seen & mine) != 0) {
+                        good = duplicate(key);
+                        return;
+                    }
+                    seen |= mine;
+                    if (!skips<T>(key) && !read(value, target)) good = at(key);
+                },
+                out);
+        };
+        look(false);
+        if (!known) look(true);
         if (known) return good;
         if (json::is_closed<T>) return unknown(key, out);
         return skim(value, unknown_depth) || at(key);
