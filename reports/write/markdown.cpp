@@ -78,12 +78,12 @@ public:
     void operator()(const Findings& findings) {
         out_ += '\n';
         for (const auto& finding : findings.findings)
-            out_ += fmt::format("- {}{}\n",
-                                report::say<report::text::words::labelled>(
-                                    fmt::format("**{}**", severity_in_words(finding.severity)),
-                                    quote(finding.what)),
-                                finding.action.empty() ? ""
-                                                       : fmt::format(" → {}", quote(finding.action)));
+            out_ += fmt::format(
+                "- {}{}\n",
+                report::say<report::text::words::labelled>(
+                    fmt::format("**{}**", severity_in_words(finding.severity)),
+                    quote(finding.what)),
+                finding.action.empty() ? "" : fmt::format(" → {}", quote(finding.action)));
     }
     void operator()(const Table& table) {
         if (table.rows.empty() || table.only_workbook) return;

@@ -87,13 +87,6 @@ TEST(CompareGolden, NarrowTerminalInColour) {
     expect_golden("compare-narrow.txt", in_terminal(comparison(), {.width = 64, .colour = true}));
 }
 
-TEST(CompareGolden, ColumnsByLibrary) {
-    expect_golden(
-        "compare-library.txt",
-        in_terminal(*compare(collection(), {.column = {"library"},
-                                            .filter = {"instance=c7a.large", "family=gemm"}})));
-}
-
 TEST(CompareGolden, Markdown) {
     expect_golden("compare.md", write::to_markdown(std::vector{make_document(comparison())}));
 }
