@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace assay::report {
 namespace {
@@ -47,6 +50,21 @@ std::vector<std::uint32_t> groups_of(const std::vector<Series>& series) {
             known.try_emplace(name, static_cast<std::uint32_t>(known.size())).first->second);
     }
     return groups;
+}
+
+std::vector<record::NamedList> differences_of(const std::vector<const Series*>& series) {
+    std::map<std::string_view, std::map<std::string, std::size_t>> seen; // by name, by value
+    for (const auto* one : series)
+        for (const auto& parameter : one->parameters)
+            ++seen[parameter.name][record::to_string(parameter.value)];
+    std::vector<record::NamedList> out;
+    for (const auto* one : series) {
+        auto& different = out.emplace_back();
+        for (const auto& parameter : one->parameters)
+            if (seen[parameter.name][record::to_string(parameter.value)] < series.size())
+                different.push_back(parameter);
+    }
+    return out;
 }
 
 bool is_of_one_device(const Series& series) {

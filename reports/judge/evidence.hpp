@@ -37,6 +37,9 @@ std::vector<Item> items_of(const Collection& collection, const std::vector<std::
 /// A number for each series, equal for those that differ in the index of their device only.
 std::vector<std::uint32_t> groups_of(const std::vector<Series>& series);
 
+/// Of each series the parameters in which these differ, or that some do not have.
+std::vector<record::NamedList> differences_of(const std::vector<const Series*>& series);
+
 /// Does one process measure it on one device? A team over several devices is not asked of each of them.
 bool is_of_one_device(const Series& series);
 /// Device code that was executed on a CPU, for tests.

@@ -47,6 +47,7 @@ struct Check {
     std::optional<std::size_t> repeats; ///< replicas that would decide
     References beside;
     std::string detail;                  ///< what was found: "gpu=7", "mc0 ce_count: 0 to 3"
+    record::NamedList which;             ///< parameters that set it apart from others of its limit
     std::optional<std::uint32_t> waiver; ///< index into Limits::waivers
     Cause waived = Cause::none;          ///< what it accepts
 };

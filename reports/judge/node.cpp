@@ -13,6 +13,7 @@
 #include <cmath>
 #include <numbers>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -178,9 +179,18 @@ void NodeJudge::check_limits(Context& context) const {
         context.add(Cause::no_limits, "limits");
 }
 
+/// Of one limit: several cases need names of their own.
+void NodeJudge::tell_apart(std::span<Check> checks) const {
+    std::vector<const Series*> series;
+    for (const auto& check : checks) series.push_back(&collection_.series[*check.series]);
+    auto which = differences_of(series);
+    for (std::size_t i = 0; i < checks.size(); ++i) checks[i].which = std::move(which[i]);
+}
+
 void NodeJudge::check_limit(Context& context, std::uint32_t number) const {
     const auto& limit = limits_.limits[number];
     context.any_limit = true;
+    const auto begin = context.node.checks.size();
     bool any = false;
     for (std::size_t i = 0; i < context.items.size(); ++i) {
         const auto& item = context.items[i];
@@ -193,7 +203,10 @@ void NodeJudge::check_limit(Context& context, std::uint32_t number) const {
         if (limit.at_least) check_item(context, number, item, true);
         if (limit.at_most) check_item(context, number, item, false);
     }
-    if (any) return check_devices(context, number);
+    if (any) {
+        tell_apart(std::span{context.node.checks}.subspan(begin));
+        return check_devices(context, number);
+    }
     auto& check = context.add(Cause::not_measured, limit.id);
     check.limit = number;
     if (!limit.optional) return;

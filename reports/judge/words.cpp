@@ -151,8 +151,13 @@ std::string name_of(const Judgement& judgement, const Node& node) {
 
 std::string case_of(const Judgement& judgement, const Check& check) {
     if (is_called_by_cause(check)) return capitalised(cause_in_words(real_cause(check)));
-    if (const auto* limit = limit_of(judgement, check); limit != nullptr && !limit->title.empty())
-        return plain(title_of(*limit), 200);
+    if (const auto* limit = limit_of(judgement, check); limit != nullptr && !limit->title.empty()) {
+        auto title = plain(title_of(*limit), 200);
+        std::vector<std::string> which;
+        for (const auto& parameter : check.which) which.push_back(parameter_in_words(parameter));
+        return which.empty() ? title
+                             : say<text::words::in_brackets>(title, plain(join(which), 200));
+    }
     if (const auto* series = series_of(judgement, check); series != nullptr)
         return plain(case_name(series->benchmark, series->parameters), 200);
     const auto colon = check.limit ? check.id.npos : check.id.find(':');

@@ -56,21 +56,6 @@ std::string workers_in_words(bool threads, const std::string& value, const std::
     return threads ? say<text::words::some_threads>(value) : say<text::words::some_ranks>(value);
 }
 
-std::string parameter_in_words(const record::Named& parameter, const record::Value* setting) {
-    const std::string& name = parameter.name;
-    const std::string value = number_in_words(name, parameter.value);
-    const std::string resolved = setting == nullptr ? "" : number_in_words(name, *setting);
-    if (name == "threads" || name == "ranks")
-        return workers_in_words(name == "threads", value, resolved);
-    if (const auto* yes = std::get_if<bool>(&parameter.value))
-        return *yes ? with_blanks(name) : say<text::words::not_so>(with_blanks(name));
-    const bool symbolic = std::holds_alternative<std::string>(parameter.value);
-    if (value == "beyond_cache") return with_resolved(say<text::words::beyond_caches>(), resolved);
-    const std::string text = with_resolved(with_blanks(value), resolved == value ? "" : resolved);
-    if (contains(self_explaining, name) || (is_bytes(name) && !symbolic)) return text;
-    return with_blanks(name) + " " + text;
-}
-
 /// "3.2 GHz" for hz and to_hz, "12%" for share; a reason of the driver or a phase in the language, another text as it is.
 std::string value_in_words(const record::Named& value) {
     const auto number = record::number(value.value);
@@ -168,6 +153,21 @@ std::vector<std::string> parameter_parts(const record::Case& c) {
     for (const auto& parameter : c.parameters)
         parts.push_back(parameter_in_words(parameter, settings.find(parameter.name)));
     return parts;
+}
+
+std::string parameter_in_words(const record::Named& parameter, const record::Value* setting) {
+    const std::string& name = parameter.name;
+    const std::string value = number_in_words(name, parameter.value);
+    const std::string resolved = setting == nullptr ? "" : number_in_words(name, *setting);
+    if (name == "threads" || name == "ranks")
+        return workers_in_words(name == "threads", value, resolved);
+    if (const auto* yes = std::get_if<bool>(&parameter.value))
+        return *yes ? with_blanks(name) : say<text::words::not_so>(with_blanks(name));
+    const bool symbolic = std::holds_alternative<std::string>(parameter.value);
+    if (value == "beyond_cache") return with_resolved(say<text::words::beyond_caches>(), resolved);
+    const std::string text = with_resolved(with_blanks(value), resolved == value ? "" : resolved);
+    if (contains(self_explaining, name) || (is_bytes(name) && !symbolic)) return text;
+    return with_blanks(name) + " " + text;
 }
 
 std::string case_name(std::string_view benchmark, const record::NamedList& parameters,

@@ -40,6 +40,9 @@ std::string case_name(std::string_view benchmark, const record::NamedList& param
                       const record::NamedList& settings = {},
                       const std::set<std::string, std::less<>>& said = {});
 
+/// One parameter: "size 1024", "fp64". `setting`: what a symbolic value resolved to.
+std::string parameter_in_words(const record::Named& parameter,
+                               const record::Value* setting = nullptr);
 /// "fp64, size 1024, all threads (2)": symbolic values with what they resolved to.
 std::string parameters_in_words(const record::Case& c);
 /// The same, one text for each parameter.
