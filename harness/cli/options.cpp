@@ -4,6 +4,7 @@
 #include "base/file.hpp"
 #include "base/quantity.hpp"
 #include "base/version.hpp"
+#include "cli/preemption_option.hpp"
 #include "cli/reports.hpp"
 #include "plan/interleaving.hpp"
 #include "plan/plan.hpp"
@@ -273,6 +274,7 @@ void add_schedule(CLI::App& verb, Options& o) {
             },
             "End after this time, whatever is left; the plan is made to fit, as with --budget: 55s")
         ->type_name("TIME");
+    add_preemption(verb, o.watch_preemption);
     verb.add_flag("--keep-going", o.keep_going,
                   "Measure all stages of a suite, though the node has failed");
     verb.add_option_function<std::string>(

@@ -52,6 +52,7 @@ struct Options {
     std::optional<double> patience_seconds;
     double quiet_seconds = 0;
     std::optional<double> limit_seconds; ///< of the run itself, without what follows
+    std::string watch_preemption;        ///< "ec2", a URL
     bool keep_going = false;
     bool planned_order = false;
     std::optional<std::int64_t> seed;

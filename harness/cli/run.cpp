@@ -37,7 +37,10 @@ void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>&
         print("Nothing was measured: the machine is not as --expect says.\n");
     else if (outcome.signal != 0 || outcome.out_of_time)
         print(fmt::format("{}: {}the same command with --resume continues this run.\n",
-                          outcome.out_of_time ? "The time limit is over" : "Interrupted",
+                          outcome.run.ended_by == record::RunEnd::preempted
+                              ? "The provider takes this machine back"
+                          : outcome.out_of_time ? "The time limit is over"
+                                                : "Interrupted",
                           missing == 0 ? ""
                                        : fmt::format("{} case{} not measured; ", missing,
                                                      missing == 1 ? " was" : "s were")));
@@ -97,6 +100,7 @@ ExitCode run(const Options& options) {
                              .expected = options.expect,
                              .keep_going = options.keep_going,
                              .limit_seconds = options.limit_seconds,
+                             .watch_preemption = options.watch_preemption,
                              .planned_order = options.planned_order,
                              .seed = options.seed,
                              .keep_samples = options.raw,

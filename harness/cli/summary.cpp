@@ -180,6 +180,7 @@ json::Value summary_json(const harness::Outcome& outcome, const FailOn& fail_on)
                          {"file", outcome.file.string()},
                          {"suite", outcome.run.suite},
                          {"status", outcome.run.status},
+                         {"ended_by", to_string(outcome.run.ended_by)},
                          {"exit_code", static_cast<int>(exit_code(outcome, fail_on))},
                          {"cases", json::Value::array()}};
     for (const auto& c : outcome.run.cases) {

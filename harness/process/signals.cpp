@@ -78,6 +78,13 @@ Signals::~Signals() {
     ::close(descriptor_);
 }
 
+void Signals::preempt() {
+    int none = 0;
+    if (!reach().caught.compare_exchange_strong(none, preempted)) return;
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = ::write(descriptor_, &one, sizeof one);
+}
+
 int Signals::caught() const { return reach().caught; }
 
 } // namespace assay::harness

@@ -19,6 +19,10 @@ public:
     Signals& operator=(Signals&&) = delete;
     ~Signals(); ///< restores the previous handlers
 
+    /// As the first signal does, from any thread; caught() is `preempted` then.
+    void preempt();
+    static constexpr int preempted = -1;
+
     int caught() const;                            ///< the first signal, or 0
     int descriptor() const { return descriptor_; } ///< readable after a signal
 

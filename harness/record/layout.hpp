@@ -312,6 +312,7 @@ void each_field(Visit&& visit, Maybe<Run> auto& run) {
     visit("note", run.note);
     visit("tags", run.tags);
     visit("schedule", run.schedule);
+    visit("ended_by", run.ended_by);
 }
 
 json::Value encode_value(const NamedList& list);
@@ -339,6 +340,8 @@ template <>
 inline constexpr bool is_sparse<std::optional<record::Gates>> = true;
 template <>
 inline constexpr bool is_sparse<record::ReasonCode> = true;
+template <>
+inline constexpr bool is_sparse<record::RunEnd> = true;
 template <>
 inline constexpr bool is_sparse<record::Values> = true;
 template <>

@@ -45,6 +45,8 @@ constexpr Names<25> reason_names{"none",
 constexpr Names<4> stage_names{"sanity", "validation", "performance", "stress"};
 constexpr Names<6> stage_end_names{"done",        "part_missing", "wrong_result",
                                    "out_of_time", "interrupted",  "not_begun"};
+constexpr Names<7> run_end_names{"none",       "completed",    "signal",      "preempted",
+                                 "time_limit", "part_missing", "wrong_result"};
 constexpr Names<20> disturbance_names{"other",
                                       "foreign_cpu",
                                       "steal",
@@ -95,6 +97,9 @@ std::string_view to_string(StageName name) { return name_of(stage_names, name); 
 bool from_text(std::string_view text, StageName& out) { return find_value(stage_names, text, out); }
 std::string_view expected_text(StageName /*name*/) { return "the name of a stage"; }
 
+std::string_view to_string(RunEnd end) { return name_of(run_end_names, end); }
+bool from_text(std::string_view text, RunEnd& out) { return find_value(run_end_names, text, out); }
+std::string_view expected_text(RunEnd /*end*/) { return "why a run ended"; }
 std::string_view to_string(StageEnd end) { return name_of(stage_end_names, end); }
 bool from_text(std::string_view text, StageEnd& out) {
     return find_value(stage_end_names, text, out);

@@ -480,6 +480,7 @@ struct Run {
     Remark note;     ///< of the person who started it
     Values tags;     ///< by which runs are grouped and filtered: texts
     std::optional<Schedule> schedule;
+    RunEnd ended_by = RunEnd::none;
     Machine machine;
     std::vector<Case> cases;
 };

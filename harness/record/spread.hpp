@@ -52,6 +52,20 @@ std::string_view to_string(StageEnd end);
 bool from_text(std::string_view text, StageEnd& out);
 std::string_view expected_text(StageEnd end);
 
+/// Why a run ended; the README of this room has the table.
+enum class RunEnd : std::uint8_t {
+    none, // not known: imported, or from before there were codes
+    completed,
+    signal,
+    preempted,
+    time_limit,
+    part_missing,
+    wrong_result
+};
+std::string_view to_string(RunEnd end);
+bool from_text(std::string_view text, RunEnd& out);
+std::string_view expected_text(RunEnd end);
+
 struct Stage {
     StageName name = StageName::performance;
     StageEnd end = StageEnd::not_begun;

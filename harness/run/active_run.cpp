@@ -211,14 +211,14 @@ record::Case ActiveRun::concluded(std::size_t index) const {
     return c;
 }
 
-Result<record::Run> ActiveRun::finish(bool interrupted, std::vector<record::ErrorCounter> errors,
+Result<record::Run> ActiveRun::finish(record::RunEnd end, std::vector<record::ErrorCounter> errors,
                                       record::Schedule schedule) {
     const auto& header = folder_->header;
     record::Run run{.id = header.run,
                     .suite = header.suite,
                     .started = header.started,
                     .ended = utc_now(),
-                    .status = interrupted ? "interrupted" : "done",
+                    .status = end == record::RunEnd::completed ? "done" : "interrupted",
                     .version = header.version,
                     .digest = header.digest,
                     .pairing = header.pairing,
@@ -228,6 +228,7 @@ Result<record::Run> ActiveRun::finish(bool interrupted, std::vector<record::Erro
                     .note = header.note,
                     .tags = header.tags,
                     .schedule = schedule,
+                    .ended_by = end,
                     .machine = machine_,
                     .cases = {}};
     for (std::size_t index = 0; index < cases_.size(); ++index)

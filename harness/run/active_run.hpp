@@ -56,7 +56,7 @@ public:
 
     record::Case concluded(std::size_t index) const;
     /// Writes run.json.
-    Result<record::Run> finish(bool interrupted, std::vector<record::ErrorCounter> errors,
+    Result<record::Run> finish(record::RunEnd end, std::vector<record::ErrorCounter> errors,
                                record::Schedule schedule);
 
     const Plan& plan() const { return run_.plan; }

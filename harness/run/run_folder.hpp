@@ -45,6 +45,7 @@ struct RunOptions {
         expected{};          ///< of the machine; recorded, and the gate of a plan with stages
     bool keep_going = false; ///< all stages, whatever they show
     std::optional<double> limit_seconds; ///< of the whole run
+    std::string watch_preemption{};      ///< of PreemptionWatch; empty: not asked
     bool planned_order = false;          ///< cases in the order of the plan, not shuffled
     std::optional<std::int64_t> seed;    ///< of the shuffled order; absent: random
     bool keep_samples = false;           ///< --raw: every batch into a sidecar

@@ -7,6 +7,7 @@
 #include "plan/planner.hpp"
 #include "process/control_group.hpp"
 #include "process/listing.hpp"
+#include "process/preemption.hpp"
 #include "process/program.hpp"
 #include "process/signals.hpp"
 #include "run/active_run.hpp"
@@ -26,6 +27,7 @@
 #include <csignal>
 #include <deque>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -103,6 +105,7 @@ public:
 
 private:
     Watch watch();
+    record::RunEnd why_ended() const;
     Result<void> take_governors();
     void clean_up();
     Result<void> open();
@@ -132,7 +135,8 @@ private:
     Observer& observer_;
     Redaction redaction_;
     Signals signals_;
-    double start_; ///< steady seconds
+    std::unique_ptr<PreemptionWatch> preemption_; ///< tells signals_
+    double start_;                                ///< steady seconds
     std::optional<Governors> governors_;
     std::optional<telemetry::ErrorWatch> errors_;
     std::deque<ActiveRun> runs_;
@@ -144,9 +148,9 @@ private:
     record::Schedule schedule_;
     record::Machine machine_;
     bool out_of_time_ = false;
-    bool stopped_ = false;     ///< by a stage
-    std::size_t measured_ = 0; ///< planned replicas, since the run was (re)started
-    std::vector<bool> told_;   ///< cases whose end the observer knows
+    std::optional<record::RunEnd> stopped_; ///< by a stage
+    std::size_t measured_ = 0;              ///< planned replicas, since the run was (re)started
+    std::vector<bool> told_;                ///< cases whose end the observer knows
 };
 
 Watch Runner::watch() {
@@ -156,6 +160,12 @@ Watch Runner::watch() {
 }
 
 Result<std::vector<Outcome>> Runner::run() {
+    if (!options_.watch_preemption.empty()) {
+        auto watch =
+            PreemptionWatch::begin(options_.watch_preemption, [this] { signals_.preempt(); });
+        if (!watch) return tl::unexpected{watch.error()};
+        preemption_ = std::move(*watch);
+    }
     if (auto opened = open(); !opened) return tl::unexpected{opened.error()};
     for (auto& active : runs_) active.ask_modules([this] { return signals_.caught() != 0; });
     wait_before_start();
@@ -311,7 +321,8 @@ record::StageEnd Runner::end_of_stage(const Rounds& rounds) const {
 
 /// The run ends here; without a note where it ends for a reason that is told anyway.
 void Runner::stop(record::StageEnd end) {
-    stopped_ = true;
+    stopped_ = end == record::StageEnd::part_missing ? record::RunEnd::part_missing
+                                                     : record::RunEnd::wrong_result;
     std::vector<const record::Case*> cases;
     for (std::size_t index = 0; index < cases_; ++index)
         std::ranges::copy(sides(index), std::back_inserter(cases));
@@ -451,12 +462,21 @@ void Runner::tell(const std::string& phase) {
                         .phase = phase_});
 }
 
+record::RunEnd Runner::why_ended() const {
+    const int signal = signals_.caught();
+    if (signal == Signals::preempted) return record::RunEnd::preempted;
+    if (signal == SIGALRM || out_of_time_) return record::RunEnd::time_limit;
+    if (signal != 0) return record::RunEnd::signal;
+    return stopped_.value_or(record::RunEnd::completed);
+}
+
 Result<std::vector<Outcome>> Runner::finish() {
     std::vector<Outcome> outcomes;
+    const auto end = why_ended();
     const int signal = signals_.caught();
     const auto errors = errors_->counters();
     for (auto& active : runs_) {
-        auto run = active.finish(signal != 0 || out_of_time_ || stopped_, errors, schedule_);
+        auto run = active.finish(end, errors, schedule_);
         if (!run) return tl::unexpected{run.error()};
         outcomes.push_back({.run = std::move(*run),
                             .file = active.folder().path / "run.json",

@@ -40,7 +40,7 @@ public:
 struct Outcome {
     record::Run run;
     std::filesystem::path file; ///< the run.json written
-    int signal = 0;             ///< that stopped it; 0: none
+    int signal = 0;             ///< that stopped it; 0: none, Signals::preempted: a notice
     bool out_of_time = false;   ///< something was not measured because of the limit
 };
 

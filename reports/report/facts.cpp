@@ -228,6 +228,9 @@ std::vector<Fact> run_facts(const Run& run, const std::string& source) {
                        : fmt::format("assay run {}", run.suite));
     add<text::facts::run>(facts, run.id);
     add<text::facts::status>(facts, run.status);
+    if (run.ended_by != record::RunEnd::none)
+        add<text::facts::ended_by>(
+            facts, std::string{find_text("run_end", to_string(run.ended_by)).value_or("")});
     add<text::facts::version>(facts, run.version);
     add<text::facts::digest>(facts, run.digest);
     std::vector<std::string> hosts;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Will the cloud provider take this machine back? Asks its metadata service over plain HTTP, every five seconds: EC2 says
+// so two minutes ahead, GCE and Azure 30 seconds. The thread sleeps in between and holds no CPU of a case.
+
+#pragma once
+
+#include "base/result.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+namespace assay::harness {
+
+class PreemptionWatch {
+public:
+    /// `what`: ec2, gce, azure, or an http:// URL whose path is that of one of them. The first question is asked here: a
+    /// service that does not answer is an error of the environment, another text one of usage. `on_notice` is
+    /// called once, by this call or by another thread. Later questions without an answer are asked again.
+    static Result<std::unique_ptr<PreemptionWatch>>
+    begin(std::string_view what, std::function<void()> on_notice,
+          std::chrono::milliseconds every = std::chrono::seconds{5});
+    PreemptionWatch(const PreemptionWatch&) = delete;
+    PreemptionWatch& operator=(const PreemptionWatch&) = delete;
+    PreemptionWatch(PreemptionWatch&&) = delete;
+    PreemptionWatch& operator=(PreemptionWatch&&) = delete;
+    ~PreemptionWatch(); ///< asks no more
+
+private:
+    struct Watch;
+    explicit PreemptionWatch(std::unique_ptr<Watch> watch);
+    std::unique_ptr<Watch> watch_;
+};
+
+} // namespace assay::harness
