@@ -57,8 +57,9 @@ TEST(Order, BlocksAreShuffledForEachReplicaAndStayTogether) {
         std::iota(all.begin(), all.end(), std::size_t{0});
         EXPECT_EQ(sorted, all) << "each case once";
         for (std::size_t i = 1; i < order.size(); ++i)
-            if (plan.cases[order[i]].block == plan.cases[order[i - 1]].block)
+            if (plan.cases[order[i]].block == plan.cases[order[i - 1]].block) {
                 EXPECT_EQ(order[i], order[i - 1] + 1) << "the plan's order inside a block";
+            }
         std::size_t changes = 0;
         for (std::size_t i = 1; i < order.size(); ++i)
             changes += plan.cases[order[i]].block == plan.cases[order[i - 1]].block ? 0U : 1U;
