@@ -4,13 +4,12 @@
 
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <string>
 
 namespace assay::cli {
 
-inline void add_preemption(CLI::App& verb, std::string& watch) {
+template <class App> // of the option parser, which one file includes
+void add_preemption(App& verb, std::string& watch) {
     verb.add_option("--watch-preemption", watch,
                     "Ask the cloud every 5 s whether it takes this machine back, and then end in "
                     "order, with exit code 5; URL: http:// of such a service: ec2")
