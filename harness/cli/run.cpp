@@ -6,6 +6,7 @@
 #include "cli/verbs.hpp"
 #include "json/json.hpp"
 #include "machine/inventory.hpp"
+#include "process/preemption.hpp"
 #include "record/expectations.hpp"
 #include "registry/catalogue.hpp"
 #include "run/runner.hpp"
@@ -50,6 +51,9 @@ void show_outcome(const harness::Outcome& outcome, const std::optional<Reports>&
 
 /// Before anything is measured; a suite with stages keeps it in its record, for the verdict.
 Result<void> check_machine(const Options& options, const harness::Plan& plan) {
+    if (!options.watch_preemption.empty())
+        if (const auto watch = harness::PreemptionWatch::check(options.watch_preemption); !watch)
+            return watch;
     if (options.expect.empty()) return {};
     if (plan.has_stages) {
         for (const auto& expectation : options.expect)

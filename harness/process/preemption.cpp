@@ -226,6 +226,11 @@ PreemptionWatch::~PreemptionWatch() {
     if (watch_->thread.joinable()) watch_->thread.join();
 }
 
+Result<void> PreemptionWatch::check(std::string_view what) {
+    if (const auto endpoint = endpoint_of(what); !endpoint) return tl::unexpected{endpoint.error()};
+    return {};
+}
+
 Result<std::unique_ptr<PreemptionWatch>>
 PreemptionWatch::begin(std::string_view what, std::function<void()> on_notice, milliseconds every) {
     auto endpoint = endpoint_of(what);

@@ -16,7 +16,9 @@ namespace assay::harness {
 
 class PreemptionWatch {
 public:
-    /// `what`: ec2, gce, azure, or an http:// URL whose path is that of one of them. The first question is asked here: a
+    /// Is it ec2, gce, azure, or an http:// URL whose path is that of one of them? Nothing is asked.
+    static Result<void> check(std::string_view what);
+    /// `what`: as above. The first question is asked here: a
     /// service that does not answer is an error of the environment, another text one of usage. `on_notice` is
     /// called once, by this call or by another thread. Later questions without an answer are asked again.
     static Result<std::unique_ptr<PreemptionWatch>>

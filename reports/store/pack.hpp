@@ -34,6 +34,8 @@ template <>
 inline constexpr auto last_of<record::StageName> = record::StageName::stress;
 template <>
 inline constexpr auto last_of<record::StageEnd> = record::StageEnd::not_begun;
+template <>
+inline constexpr auto last_of<record::RunEnd> = record::RunEnd::wrong_result;
 
 class Packer {
 public:

@@ -471,6 +471,11 @@ TEST(Cli, ATimeLimitIsKept) {
     EXPECT_THAT(outcome.output, AllOf(HasSubstr("The time limit is over"), HasSubstr("--resume"),
                                       HasSubstr("INCONCLUSIVE")));
     EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds{60});
+    const auto files = files_named(folder, "run.json");
+    ASSERT_EQ(files.size(), 1U);
+    const auto record = json::read_file(files[0]);
+    ASSERT_TRUE(record) << record.error().message;
+    EXPECT_EQ((*record)["run"]["ended_by"], "time_limit");
 }
 
 TEST(Cli, ARunLeavesResultAndSummary) {

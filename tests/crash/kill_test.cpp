@@ -276,6 +276,7 @@ TEST_P(OneSignal, EndsTheRunInOrder) {
     const auto run = record::read_run(runs()[0] / "run.json");
     ASSERT_TRUE(run) << run.error().message;
     EXPECT_EQ(run->status, "interrupted");
+    EXPECT_EQ(run->ended_by, record::RunEnd::signal);
     EXPECT_EQ(run->cases.size(), what.size());
     for (const auto& c : run->cases)
         EXPECT_TRUE(c.status != Status::interrupted || !c.reason.empty());
