@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace assay::collective {
@@ -67,6 +68,19 @@ inline Pace pace_of(const Trial& trial, std::size_t numbers, double longest) {
     if (2 * trial.half_trip * most_round_trips > longest_trips)
         pace.round_trips = std::max(2, static_cast<int>(longest_trips / (2 * trial.half_trip)));
     return pace;
+}
+
+/// Of pairs that together may take so many seconds, one after the other.
+inline std::vector<Pace> paces_of(const std::vector<Trial>& trials, std::size_t numbers,
+                                  double seconds) {
+    std::vector<double> wanted;
+    wanted.reserve(trials.size());
+    for (const auto& trial : trials) wanted.push_back(seconds_for(trial, numbers));
+    const double longest = longest_of_pair(std::move(wanted), seconds);
+    std::vector<Pace> paces;
+    paces.reserve(trials.size());
+    for (const auto& trial : trials) paces.push_back(pace_of(trial, numbers, longest));
+    return paces;
 }
 
 } // namespace assay::collective

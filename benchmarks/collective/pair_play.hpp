@@ -26,10 +26,10 @@ struct Played {
 
 class Play {
 public:
-    /// Sends from `own`; what comes from rank r goes to block r of `received`.
+    /// Sends from `own`; what comes goes to a block of `received`, as large as `own`.
     Play(HostBuffer<float>& own, HostBuffer<float>& received) : own_{own}, received_{received} {}
 
-    Played lead(int other, const Pace& pace) noexcept {
+    Played lead(int other, const Pace& pace, std::size_t block) noexcept {
         send_small(other);
         receive_small(other); // the partner has arrived
         Played played;
@@ -45,17 +45,17 @@ public:
         played.there = MPI_Wtime() - start;
         start = MPI_Wtime();
         send_small(other);
-        receive_large(other, pace.numbers);
+        receive_large(other, pace.numbers, block);
         played.back = MPI_Wtime() - start;
         return played;
     }
 
-    void follow(int other, const Pace& pace) noexcept {
+    void follow(int other, const Pace& pace, std::size_t block) noexcept {
         for (int i = 0; i < pace.round_trips + 1; ++i) {
             receive_small(other);
             send_small(other);
         }
-        receive_large(other, pace.numbers);
+        receive_large(other, pace.numbers, block);
         send_small(other);
         receive_small(other);
         send_large(other, pace.numbers);
@@ -77,10 +77,10 @@ private:
                            mpi::communicator(), &request));
         note(MPI_Waitall(large_messages, requests.data(), MPI_STATUSES_IGNORE));
     }
-    void receive_large(int from, std::size_t numbers) noexcept {
-        float* const block = received_.data() + static_cast<std::size_t>(from) * own_.size();
+    void receive_large(int from, std::size_t numbers, std::size_t block) noexcept {
+        float* const to = received_.data() + block * own_.size();
         for (int i = 0; i < large_messages; ++i)
-            note(MPI_Recv(block, static_cast<int>(numbers), MPI_FLOAT, from, tag,
+            note(MPI_Recv(to, static_cast<int>(numbers), MPI_FLOAT, from, tag,
                           mpi::communicator(), MPI_STATUS_IGNORE));
     }
     void send_small(int to) noexcept {

@@ -67,7 +67,7 @@ public:
           count_{static_cast<std::size_t>(params.bytes) / sizeof(float)}, values_{ranks_},
           rounds_{rounds_of(ranks_, params.together)}, own_{count_},
           received_{count_ * static_cast<std::size_t>(ranks_)}, play_{own_, received_},
-          now_(matrix_size()), labels_{labels()},
+          now_(matrix_size()), labels_{mpi::rank_labels()},
           path_{params.transport, context, mpi::machine_count()} {
         for (std::size_t i = 0; i < count_; ++i) own_[i] = static_cast<float>(values_.at(rank_, i));
         poison();
@@ -148,6 +148,7 @@ private:
     static constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
     const Pace& pace(int a, int b) const { return paces_[large(std::min(a, b), std::max(a, b))]; }
+    static std::size_t block_of(int from) { return static_cast<std::size_t>(from); }
     /// Of all large messages one way.
     double way_bytes(int a, int b) const {
         return static_cast<double>(large_messages * pace(a, b).numbers * sizeof(float));
@@ -166,9 +167,9 @@ private:
         std::fill(now_.begin(), now_.end(), 0.0);
         for (const auto& round : rounds_) {
             for (const auto& [first, second] : round) {
-                if (second == rank_) play_.follow(first, pace(first, second));
+                if (second == rank_) play_.follow(first, pace(first, second), block_of(first));
                 if (first != rank_) continue;
-                const auto played = play_.lead(second, pace(first, second));
+                const auto played = play_.lead(second, pace(first, second), block_of(second));
                 now_[small(first, second)] = played.half_trip;
                 now_[large(first, second)] = played.there;
                 now_[large(second, first)] = played.back;
@@ -198,17 +199,17 @@ private:
             return Trial{.half_trip = now_[small(pair.first, pair.second)],
                          .large = slower / large_messages * whole};
         };
-        std::vector<double> wanted;
+        std::vector<Trial> trials;
         for (const auto& round : rounds_)
-            for (const auto& pair : round) wanted.push_back(seconds_for(trial(pair), count_));
+            for (const auto& pair : round) trials.push_back(trial(pair));
         // Pairs that play at the same time share it.
         const double pairs_each =
-            static_cast<double>(wanted.size()) / static_cast<double>(rounds_.size());
-        const double longest = longest_of_pair(std::move(wanted), longest_call * pairs_each);
+            static_cast<double>(trials.size()) / static_cast<double>(rounds_.size());
+        const auto paces = paces_of(trials, count_, longest_call * pairs_each);
         paces_.assign(matrix_size() / 2, {.numbers = count_, .round_trips = most_round_trips});
+        std::size_t next = 0;
         for (const auto& round : rounds_)
-            for (const auto& pair : round)
-                paces_[large(pair.first, pair.second)] = pace_of(trial(pair), count_, longest);
+            for (const auto& pair : round) paces_[large(pair.first, pair.second)] = paces[next++];
     }
 
     double median(std::size_t index) const {
@@ -224,22 +225,6 @@ private:
         for (const double value : values)
             if (value > most) most = value;
         return most;
-    }
-
-    /// "node1", with the rank where a machine has several; "rank 1" where there is but one machine.
-    std::vector<std::string> labels() const {
-        const auto machines = mpi::machine_of_ranks();
-        const int machine_count = 1 + *std::ranges::max_element(machines);
-        std::vector<std::string> labels;
-        for (int rank = 0; rank < ranks_; ++rank) {
-            const auto node = joined("node", machines[static_cast<std::size_t>(rank)]);
-            const auto number = joined("rank ", rank);
-            if (machine_count == 1)
-                labels.push_back(number);
-            else
-                labels.push_back(machine_count == ranks_ ? node : node + " " + number);
-        }
-        return labels;
     }
 
     int ranks_;

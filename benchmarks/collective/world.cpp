@@ -210,4 +210,19 @@ int machine_count() {
     return 1 + *std::ranges::max_element(machines);
 }
 
+std::vector<std::string> rank_labels() {
+    const auto machines = machine_of_ranks();
+    const auto machine_count = static_cast<std::size_t>(1 + *std::ranges::max_element(machines));
+    std::vector<std::string> labels;
+    for (std::size_t rank = 0; rank < machines.size(); ++rank) {
+        const auto node = joined("node", machines[rank]);
+        const auto number = joined("rank ", rank);
+        if (machine_count == 1)
+            labels.push_back(number);
+        else
+            labels.push_back(machine_count == machines.size() ? node : node + " " + number);
+    }
+    return labels;
+}
+
 } // namespace assay::mpi

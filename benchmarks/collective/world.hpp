@@ -38,6 +38,9 @@ std::string control(const char* name);
 std::vector<int> machine_of_ranks();
 /// How many machines there are. Collective.
 int machine_count();
+/// "node1" for each rank, with the rank where a machine has several; "rank 1" where there is but one machine.
+/// Collective.
+std::vector<std::string> rank_labels();
 
 /// A module whose ranks MPI brings together, and what it says of itself.
 template <void (*... reports)(const Context&)>
