@@ -38,10 +38,12 @@ public:
         .version = 1,
         .question = "Which node, link or switch of a large fabric is slow, or blocks?",
         .method =
-            "Rounds of disjoint pairs, all pairs of a round at once: every pair while these are few "
+            "Rounds of disjoint pairs, all pairs of a round at once: every pair while these are "
+            "few "
             "nodes, otherwise partners at distances of 1, 2, 4, ... in the order of the hosts, and "
             "random ones. Up to 128 pairs are then played again one at a time; so are those that "
-            "looked slow in a trial, and each of their ends with good partners. A pair: round trips "
+            "looked slow in a trial, and each of their ends with good partners. A pair: round "
+            "trips "
             "of 8 bytes, two messages back to back each way, less where a link is slow, as in "
             "collective.pairs. Tables hold the median over all calls for each pair and direction, "
             "at once and alone. Every rank checks every element of the last message of each pair.",
@@ -174,10 +176,10 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t most_kept = 64;     ///< calls, for the median
-    static constexpr std::size_t most_sampled = 128;   ///< pairs that play alone as well
-    static constexpr std::size_t times_of_entry = 3;   ///< half a round trip, there, back
-    static constexpr std::int64_t most_blocks_alone =  ///< the sample's, and the search's
+    static constexpr std::uint64_t most_kept = 64;    ///< calls, for the median
+    static constexpr std::size_t most_sampled = 128;  ///< pairs that play alone as well
+    static constexpr std::size_t times_of_entry = 3;  ///< half a round trip, there, back
+    static constexpr std::int64_t most_blocks_alone = ///< the sample's, and the search's
         1 + static_cast<std::int64_t>(most_alone_of_rank);
     static constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
@@ -259,7 +261,8 @@ private:
         std::vector<Trial> alone;
         for (std::size_t i = 0; i < entries_.size(); ++i)
             (i < at_once ? together : alone).push_back(trial(i));
-        const double pairs_each = static_cast<double>(at_once) / static_cast<double>(rounds_.size());
+        const double pairs_each =
+            static_cast<double>(at_once) / static_cast<double>(rounds_.size());
         paces_ = paces_of(together, count_, all_at_once * pairs_each);
         std::ranges::copy(paces_of(alone, count_, all_alone), std::back_inserter(paces_));
     }

@@ -80,8 +80,8 @@ private:
     void receive_large(int from, std::size_t numbers, std::size_t block) noexcept {
         float* const to = received_.data() + block * own_.size();
         for (int i = 0; i < large_messages; ++i)
-            note(MPI_Recv(to, static_cast<int>(numbers), MPI_FLOAT, from, tag,
-                          mpi::communicator(), MPI_STATUS_IGNORE));
+            note(MPI_Recv(to, static_cast<int>(numbers), MPI_FLOAT, from, tag, mpi::communicator(),
+                          MPI_STATUS_IGNORE));
     }
     void send_small(int to) noexcept {
         note(MPI_Send(&word_, 1, MPI_DOUBLE, to, tag, mpi::communicator()));

@@ -4,6 +4,7 @@
 #include "base/file.hpp"
 #include "base/quantity.hpp"
 #include "base/version.hpp"
+#include "cli/groups_option.hpp"
 #include "cli/preemption_option.hpp"
 #include "cli/reports.hpp"
 #include "plan/interleaving.hpp"
@@ -44,11 +45,7 @@ constexpr const char* examples =
     "  assay run quick --check           is this node good? PASS, FAIL or what is missing\n"
     "  assay describe gemm.square        what a number means\n"
     "Reports: assay report, check, limits, offers, cost, capacity, catalog, compare, history, "
-    "predict, "
-    "import, export and "
-    "verify "
-    "start "
-    "assay-report.\n";
+    "predict, import, export and verify start assay-report.\n";
 
 /// The hosts of teams.
 void add_hosts(CLI::App& verb, Options& o) {
@@ -63,25 +60,26 @@ void add_hosts(CLI::App& verb, Options& o) {
                 "Hosts for benchmarks of several processes (collective.*, network.*), with the "
                 "number of ranks on each; assay must be at the same path on all of them")
             ->type_name("HOST:N,...");
-    auto* hostfile =
-        verb.add_option_function<std::string>(
-                "--hostfile",
-                [take](const std::string& path) {
-                    constexpr std::size_t most = std::size_t{16} << 20U;
-                    const auto text = read_whole(path, most);
-                    take("--hostfile",
-                         text ? harness::parse_hostfile(*text, path)
-                              : Result<std::vector<harness::Host>>{tl::unexpected{text.error()}});
-                },
-                "The same from an Open MPI hostfile: `HOST slots=N` in each line")
-            ->type_name("FILE")
-            ->excludes(hosts);
+    verb.add_option_function<std::string>(
+            "--hostfile",
+            [take](const std::string& path) {
+                constexpr std::size_t most = std::size_t{16} << 20U;
+                const auto text = read_whole(path, most);
+                take("--hostfile",
+                     text ? harness::parse_hostfile(*text, path)
+                          : Result<std::vector<harness::Host>>{tl::unexpected{text.error()}});
+            },
+            "The same from an Open MPI hostfile: `HOST slots=N` in each line")
+        ->type_name("FILE")
+        ->excludes(hosts);
     verb.add_option("--launcher", o.job.launcher,
                     "Starts the ranks on these hosts; srun inside a Slurm allocation, on its hosts "
                     "unless others are named")
         ->check(CLI::IsMember({"mpirun", "srun"}))
         ->option_text("mpirun|srun [mpirun]");
-    static_cast<void>(hostfile);
+    add_groups(verb, o.groups, [](const char* option, const std::string& why) {
+        throw CLI::ValidationError(option, why);
+    });
 }
 
 void add_request(CLI::App& verb, Options& o) {

@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "machine/system.hpp"
+#include "plan/groups.hpp"
 #include "plan/hosts.hpp"
 #include "record/model.hpp"
 
@@ -31,6 +32,7 @@ struct Options {
     std::vector<std::string> expect;  ///< "cores=2"
     std::optional<double> budget_seconds;
     std::optional<int> replicas;
+    std::vector<harness::HostGroups> groups;
     harness::Job job;                    ///< hosts of teams
     std::vector<std::string> interleave; ///< variants that alternate
     std::optional<int> pairs;

@@ -48,12 +48,19 @@ ExitCode perform_verb(const Options& options) {
 } // namespace
 
 ExitCode perform(const Options& options) {
-    if (options.job.hosts.empty() && options.job.launcher.empty()) return perform_verb(options);
+    if (options.job.hosts.empty() && options.job.launcher.empty()) {
+        if (options.groups.empty()) return perform_verb(options);
+        return report({.message = "--groups and --group are of the hosts of --hosts or --hostfile: "
+                                  "give these"});
+    }
     // Problems with hosts are reported before anything is measured.
     auto job = harness::settle(options.job);
     if (!job) return report(job.error());
+    auto hosts = harness::in_groups(std::move(job->hosts), options.groups);
+    if (!hosts) return report(hosts.error());
     auto settled = options;
     settled.job = std::move(*job);
+    settled.job.hosts = std::move(*hosts);
     settled.job.show_names = options.hostname;
     return perform_verb(settled);
 }

@@ -184,7 +184,8 @@ Result<std::vector<HostRanks>> share_out(const std::vector<Host>& hosts, bool sh
         if (shares[i] > 0)
             result.push_back({.name = hosts[i].name,
                               .label = show_names ? hosts[i].name : fmt::format("node{}", i),
-                              .ranks = shares[i]});
+                              .ranks = shares[i],
+                              .groups = hosts[i].groups});
     return result;
 }
 

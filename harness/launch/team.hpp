@@ -25,6 +25,7 @@ struct HostRanks {
     std::string name;
     std::string label; ///< its name in results and messages: its own, or "node1"
     int ranks = 0;
+    std::vector<Group> groups{};
     bool operator==(const HostRanks&) const = default;
 };
 

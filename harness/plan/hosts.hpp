@@ -12,11 +12,19 @@
 
 namespace assay::harness {
 
+/// What several machines share, such as a switch: see groups.hpp.
+struct Group {
+    std::string kind; ///< "switch"
+    std::string name;
+    bool operator==(const Group&) const = default;
+};
+
 /// A machine as the user named it.
 struct Host {
     std::string name;
     int slots =
         0; ///< ranks it takes; 0: as many as this machine has cores, or devices for their teams
+    std::vector<Group> groups{};
     bool operator==(const Host&) const = default;
 };
 

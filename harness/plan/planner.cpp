@@ -6,6 +6,7 @@
 #include "base/version.hpp"
 #include "json/json.hpp"
 #include "json/words.hpp"
+#include "plan/fabric_cost.hpp"
 #include "plan/selection.hpp"
 #include "plan/suite.hpp"
 #include "plan/together.hpp"
@@ -312,6 +313,9 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
     plan.cases = std::move(selection->cases);
     plan.not_here = std::move(selection->not_here);
     order_cases(plan.cases);
+    for (const auto& planned : plan.cases)
+        if (auto cost = fabric_cost(planned, plan.job); !cost.empty())
+            plan.notes.push_back(std::move(cost));
     if (auto spread = spread_out(plan.cases, request); !spread)
         return tl::unexpected{spread.error()};
     finish_plan(plan, request.budget_seconds);

@@ -25,7 +25,9 @@ constexpr double fewest_degrees = 3;
 struct Pair {
     std::size_t a;
     std::size_t b;
-    double log;        // of slowness, the mean of both ways
+    double there; // logarithm of slowness
+    double back;
+    double log;        // the mean of both ways
     double left = 0;   // beyond the effects
     double weight = 1; // Huber's
 };
@@ -37,17 +39,26 @@ double slowness(const PairMatrix& m, std::size_t from, std::size_t to) {
     return m.higher_is_better ? -std::log(value) : std::log(value);
 }
 
-std::vector<Pair> pairs_of(const PairMatrix& m) {
-    std::vector<Pair> pairs;
+std::vector<MeasuredPair> pairs_of(const PairMatrix& m) {
+    std::vector<MeasuredPair> pairs;
     for (std::size_t a = 0; a < m.nodes; ++a)
-        for (std::size_t b = a + 1; b < m.nodes; ++b) {
-            const double there = slowness(m, a, b);
-            const double back = slowness(m, b, a);
-            const double both = (there + back) / 2;
-            const double log = std::isnan(both) ? (std::isnan(there) ? back : there) : both;
-            if (!std::isnan(log)) pairs.push_back({.a = a, .b = b, .log = log});
-        }
+        for (std::size_t b = a + 1; b < m.nodes; ++b)
+            pairs.push_back(
+                {.from = a, .to = b, .there = slowness(m, a, b), .back = slowness(m, b, a)});
     return pairs;
+}
+
+std::vector<Pair> known_of(std::span<const MeasuredPair> pairs, std::size_t nodes) {
+    std::vector<Pair> known;
+    for (const auto& pair : pairs) {
+        const double both = (pair.there + pair.back) / 2;
+        const double log =
+            std::isnan(both) ? (std::isnan(pair.there) ? pair.back : pair.there) : both;
+        if (std::isfinite(log) && pair.from < nodes && pair.to < nodes && pair.from != pair.to)
+            known.push_back(
+                {.a = pair.from, .b = pair.to, .there = pair.there, .back = pair.back, .log = log});
+    }
+    return known;
 }
 
 double median_of(std::vector<double> values) { return values.empty() ? unknown : median(values); }
@@ -144,29 +155,27 @@ private:
     double degrees_ = 0;
 };
 
-/// Of so many standard errors upwards or more.
-double one_sided(double errors, double degrees) {
-    if (std::isnan(errors)) return unknown;
-    return boost::math::cdf(
-        boost::math::complement(boost::math::students_t{worth * degrees}, std::min(errors, 1e6)));
-}
-
 std::vector<double> adjusted(std::vector<double> p) { return holm(p); }
 
 class Search {
 public:
-    Search(const PairMatrix& matrix, const CulpritRule& rule)
-        : matrix_{matrix}, rule_{rule}, least_{std::log1p(rule.least)}, pairs_{pairs_of(matrix)} {}
+    Search(std::span<const MeasuredPair> pairs, std::size_t nodes, double log_noise,
+           const CulpritRule& rule)
+        : nodes_{nodes}, log_noise_{log_noise}, rule_{rule}, least_{std::log1p(rule.least)},
+          pairs_{known_of(pairs, nodes)} {}
 
     Culprits run() {
         out_.pairs = pairs_.size();
         out_.noise = unknown;
         if (pairs_.size() >= 3) one_way();
-        Fit fit{pairs_, matrix_.nodes, matrix_.log_noise};
+        Fit fit{pairs_, nodes_, log_noise_};
         if (pairs_.empty()) return out_;
         const Effects effects = fit.run();
         if (!(fit.degrees() >= fewest_degrees)) return out_;
         out_.noise = std::max(fit.noise(), quiet);
+        for (std::size_t i = 0; i < nodes_; ++i)
+            out_.effects.push_back(effects.weight[i] > 0 ? effects.node[i] : unknown);
+        for (const Pair& pair : pairs_) out_.rests.push_back({pair.a, pair.b, pair.left});
         nodes(effects, fit.degrees());
         links(effects, fit.degrees());
         return out_;
@@ -179,11 +188,11 @@ private:
     void nodes(const Effects& effects, double degrees) {
         std::vector<std::size_t> which;
         std::vector<double> p;
-        for (std::size_t i = 0; i < matrix_.nodes; ++i) {
+        for (std::size_t i = 0; i < nodes_; ++i) {
             if (!(effects.weight[i] > 0)) continue;
             which.push_back(i);
-            p.push_back(
-                one_sided(effects.node[i] / (out_.noise / std::sqrt(effects.weight[i])), degrees));
+            p.push_back(p_of_excess(effects.node[i] / (out_.noise / std::sqrt(effects.weight[i])),
+                                    degrees));
         }
         const auto sure = adjusted(p);
         for (std::size_t i = 0; i < which.size(); ++i)
@@ -197,7 +206,7 @@ private:
         for (const Pair& pair : pairs_) {
             // Both ends' effects are uncertain too.
             const double ends = 1 / effects.weight[pair.a] + 1 / effects.weight[pair.b];
-            p.push_back(one_sided(pair.left / (out_.noise * std::sqrt(1 + ends)), degrees));
+            p.push_back(p_of_excess(pair.left / (out_.noise * std::sqrt(1 + ends)), degrees));
         }
         const auto sure = adjusted(p);
         for (std::size_t i = 0; i < pairs_.size(); ++i)
@@ -214,8 +223,7 @@ private:
         std::vector<OneWayPair> found;
         std::vector<double> logs;
         for (const Pair& pair : pairs_) {
-            const double log =
-                slowness(matrix_, pair.a, pair.b) - slowness(matrix_, pair.b, pair.a);
+            const double log = pair.there - pair.back;
             if (std::isnan(log)) continue;
             const bool forth = log >= 0;
             logs.push_back(std::fabs(log));
@@ -226,12 +234,12 @@ private:
         }
         const auto degrees = static_cast<double>(logs.size()) - 1;
         if (degrees < fewest_degrees) return;
-        const double noise = std::max(
-            {median_of(logs) / normal_median, std::numbers::sqrt2 * matrix_.log_noise, quiet});
+        const double noise =
+            std::max({median_of(logs) / normal_median, std::numbers::sqrt2 * log_noise_, quiet});
         std::vector<double> p;
         p.reserve(logs.size());
         for (const double log : logs)
-            p.push_back(std::min(1.0, 2 * one_sided(log / noise, degrees)));
+            p.push_back(std::min(1.0, 2 * p_of_excess(log / noise, degrees)));
         const auto sure = adjusted(p);
         for (std::size_t i = 0; i < found.size(); ++i)
             if (logs[i] >= least_ && sure[i] <= rule_.alpha) {
@@ -241,7 +249,8 @@ private:
         std::ranges::stable_sort(out_.one_way, std::ranges::greater{}, &OneWayPair::ratio);
     }
 
-    const PairMatrix& matrix_;
+    std::size_t nodes_;
+    double log_noise_;
     CulpritRule rule_;
     double least_;
     std::vector<Pair> pairs_;
@@ -250,9 +259,20 @@ private:
 
 } // namespace
 
+double p_of_excess(double errors, double degrees) {
+    if (std::isnan(errors)) return unknown;
+    return boost::math::cdf(
+        boost::math::complement(boost::math::students_t{worth * degrees}, std::min(errors, 1e6)));
+}
+
 Culprits find_culprits(const PairMatrix& matrix, const CulpritRule& rule) {
     if (matrix.nodes < 2 || matrix.values.size() != matrix.nodes * matrix.nodes) return {};
-    return Search{matrix, rule}.run();
+    return find_culprits(pairs_of(matrix), matrix.nodes, matrix.log_noise, rule);
+}
+
+Culprits find_culprits(std::span<const MeasuredPair> pairs, std::size_t nodes, double log_noise,
+                       const CulpritRule& rule) {
+    return Search{pairs, nodes, log_noise, rule}.run();
 }
 
 } // namespace assay::stats

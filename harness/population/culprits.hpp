@@ -24,6 +24,20 @@ struct PairMatrix {
     double log_noise = 0;
 };
 
+/// The same where few of many pairs were measured: logarithms of slowness, NaN if not measured.
+struct MeasuredPair {
+    std::size_t from;
+    std::size_t to; ///< another one; each pair once
+    double there;
+    double back;
+};
+/// A pair's logarithm beyond the level of all and the effects of its nodes.
+struct PairRest {
+    std::size_t from;
+    std::size_t to;
+    double rest;
+};
+
 struct SlowNode {
     std::size_t node;
     double slowdown; ///< its share of how many times as long its pairs take
@@ -48,7 +62,9 @@ struct Culprits {
     std::vector<OneWayPair> one_way;
     double noise =
         0; ///< standard deviation of a pair's logarithm beyond the effects; NaN if unknown
-    std::size_t pairs = 0; ///< measured
+    std::size_t pairs = 0;       ///< measured
+    std::vector<double> effects; ///< of every node, logarithms with median 0; NaN without pairs
+    std::vector<PairRest> rests;
 };
 
 struct CulpritRule {
@@ -58,5 +74,11 @@ struct CulpritRule {
 /// Nothing is called for fewer than five nodes' worth of pairs: a slow link and a slow end look alike.
 /// Pairs measured in both directions count as their mean, and are tested for a difference.
 Culprits find_culprits(const PairMatrix& matrix, const CulpritRule& rule = {});
+Culprits find_culprits(std::span<const MeasuredPair> pairs, std::size_t nodes, double log_noise,
+                       const CulpritRule& rule = {});
+
+/// The p value of being so many standard errors above the others, or more, by a robust estimate of the error that has
+/// so many degrees of freedom.
+double p_of_excess(double errors, double degrees);
 
 } // namespace assay::stats

@@ -6,6 +6,7 @@
 #include "launch/team.hpp"
 #include "machine/cgroup.hpp"
 #include "machine/inventory.hpp"
+#include "plan/groups.hpp"
 #include "process/log.hpp"
 #include "process/program.hpp"
 #include "record/journal.hpp"
@@ -338,6 +339,10 @@ void Dispatcher::take(Attempt& attempt, message::Result answer) {
     if (!placement.hosts.empty()) {
         settings.push_back({"job.launcher", placement.launcher});
         settings.push_back({"job.hosts", words_of(placement.hosts)});
+        std::vector<std::vector<Group>> groups;
+        for (const auto& host : placement.hosts) groups.push_back(host.groups);
+        for (const auto& kind : kinds_of(groups))
+            settings.push_back({"job.groups." + kind, words_of_kind(groups, kind)});
     }
     if (!settings.empty() || !result.replicas.empty())
         std::ranges::move(attempt.environment, std::back_inserter(settings));

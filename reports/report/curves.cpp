@@ -7,6 +7,7 @@
 #include "record/format.hpp"
 #include "record/metrics.hpp"
 #include "record/model.hpp"
+#include "report/fabric.hpp"
 #include "report/pairs.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
@@ -273,8 +274,11 @@ FoundCurves find_curves(const record::Run& run) {
 
 std::vector<Matrix> heat_maps(const Case& c) {
     std::vector<Matrix> maps;
-    for (const auto& table : c.tables) {
-        if (table.values.size() != table.rows.size() * table.columns.size()) continue;
+    for (const auto& measured : c.tables) {
+        if (measured.values.size() != measured.rows.size() * measured.columns.size()) continue;
+        const bool is_list = is_list_of_pairs(measured);
+        std::size_t nodes_of_cell = 1;
+        const auto table = is_list ? map_of_pairs(c, measured, nodes_of_cell) : measured;
         const auto* definition = record::find_metric(table.metric);
         const std::size_t longest = std::max(table.rows.size(), table.columns.size());
         Matrix map;
@@ -286,11 +290,12 @@ std::vector<Matrix> heat_maps(const Case& c) {
         map.row_title = table.row_title;
         map.column_title = table.column_title;
         map.merged = (longest + most_lines - 1) / most_lines;
-        map.slow = slow_pairs(c, table);
+        map.slow = is_list ? slow_in_fabric(c, measured) : slow_pairs(c, table);
         map.rows = thinned(table.rows, map.merged);
         map.columns = thinned(table.columns, map.merged);
         map.values = merged_values(table, map.merged);
         add_extremes(table, map);
+        if (is_list) map.merged = nodes_of_cell;
         maps.push_back(std::move(map));
     }
     return maps;

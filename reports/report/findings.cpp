@@ -9,6 +9,7 @@
 #include "record/format.hpp"
 #include "record/summary.hpp"
 #include "report/curves.hpp"
+#include "report/fabric.hpp"
 #include "report/pairs.hpp"
 #include "report/roofline.hpp"
 #include "report/text.hpp"
@@ -277,6 +278,7 @@ void busy_machine(const Run& run, Findings& out) {
 
 std::vector<Finding> find_findings(const Run& run, const std::vector<Sweep>& charts) {
     Findings found = find_slow_pairs(run);
+    std::ranges::move(find_in_fabrics(run), std::back_inserter(found));
     std::ranges::move(find_shapes(charts), std::back_inserter(found));
     for (const auto& finder :
          {wrong_results, broken_cases, not_finished, busy_machine, above_ceiling, said_by_cases,

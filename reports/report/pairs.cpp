@@ -35,34 +35,6 @@ std::vector<double> numbers(const record::Table& table) {
     return values;
 }
 
-/// Standard deviation of the logarithm of a cell's median over replicas, over all cells that several of
-/// them measured; 0 without.
-double noise_between_replicas(const record::Case& c, const record::Table& table) {
-    double squares = 0;
-    double count = 0;
-    for (std::size_t cell = 0; cell < table.values.size(); ++cell) {
-        std::vector<double> logs;
-        for (const auto& replica : c.replicas)
-            for (const auto& own : replica.tables)
-                if (own.metric == table.metric && own.rows == table.rows &&
-                    own.columns == table.columns && cell < own.values.size() && own.values[cell] &&
-                    *own.values[cell] > 0)
-                    logs.push_back(std::log(*own.values[cell]));
-        if (logs.size() < 2) continue;
-        squares += stats::variance(logs) / static_cast<double>(logs.size());
-        ++count;
-    }
-    return count > 0 ? std::sqrt(squares / count) : 0;
-}
-
-/// "45% slower", "12 times slower".
-std::string slower_by(double slowdown) {
-    constexpr double much = 3; // percents of more are hard to read
-    return slowdown < much ? say<text::pair::slower>(record::human_percent(slowdown - 1))
-                           : say<text::pair::times_slower>(
-                                 fmt::format("{:.{}f}", slowdown, slowdown < 10 ? 1 : 0));
-}
-
 /// Cores are near or far, and none is broken for that; a pair that is far beyond all others deserves a look.
 void add_outlier(const record::Case& c, const record::Table& table, std::vector<Finding>& found) {
     constexpr std::size_t fewest = 20; // pairs: the 95th percentile of fewer is one of them
@@ -104,6 +76,31 @@ std::string node_in_words(std::string_view row_title, const std::string& name) {
 }
 
 } // namespace
+
+double noise_between_replicas(const record::Case& c, const record::Table& table) {
+    double squares = 0;
+    double count = 0;
+    for (std::size_t cell = 0; cell < table.values.size(); ++cell) {
+        std::vector<double> logs;
+        for (const auto& replica : c.replicas)
+            for (const auto& own : replica.tables)
+                if (own.metric == table.metric && own.rows == table.rows &&
+                    own.columns == table.columns && cell < own.values.size() && own.values[cell] &&
+                    *own.values[cell] > 0)
+                    logs.push_back(std::log(*own.values[cell]));
+        if (logs.size() < 2) continue;
+        squares += stats::variance(logs) / static_cast<double>(logs.size());
+        ++count;
+    }
+    return count > 0 ? std::sqrt(squares / count) : 0;
+}
+
+std::string slower_by(double slowdown) {
+    constexpr double much = 3; // percents of more are hard to read
+    return slowdown < much ? say<text::pair::slower>(record::human_percent(slowdown - 1))
+                           : say<text::pair::times_slower>(
+                                 fmt::format("{:.{}f}", slowdown, slowdown < 10 ? 1 : 0));
+}
 
 std::vector<std::string> slow_pairs(const record::Case& c, const record::Table& table) {
     const std::size_t nodes = table.rows.size();

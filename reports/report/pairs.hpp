@@ -18,4 +18,10 @@ std::vector<std::string> slow_pairs(const record::Case& c, const record::Table& 
 /// The same of all tables that a slow cable would show in.
 std::vector<Finding> find_slow_pairs(const record::Run& run);
 
+/// Standard deviation of the logarithm of a cell's median over replicas, over all cells that several of
+/// them measured; 0 without.
+double noise_between_replicas(const record::Case& c, const record::Table& table);
+/// "45% slower", "12 times slower".
+std::string slower_by(double slowdown);
+
 } // namespace assay::report

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <variant>
 
 namespace assay::cluster_test {
@@ -108,6 +109,42 @@ TEST_F(Cluster, ASlowHostAndASlowLinkAreNamed) {
     const auto said = report_of(result());
     EXPECT_THAT(said, HasSubstr("bandwidth: node1 to node4 is slow by itself"));
     EXPECT_THAT(said, Not(HasSubstr("slows all its pairs")));
+}
+
+TEST_F(Cluster, AFabricNamesItsSlowedLinkAndFailsItsLimit) {
+    const auto limits = folder_.path() / "limits.json";
+    std::ofstream{limits} << R"({"schema": "assay.limits/1", "name": "ours", "limits": [
+        {"id": "links", "kind": "contract", "case": {"benchmark": "collective.fabric"},
+         "metric": "worst_bandwidth", "unit": "B/s", "at_least": 1e7, "source": "the contract"}]})";
+    set_all_rates(6, "200mbit");
+    set_switch("pair h2 h5 20mbit");
+    const auto run =
+        measure({"fabric", "--hosts", "h1:1,h2:1,h3:1,h4:1,h5:1,h6:1", "--budget", "8s", "--set",
+                 "*.bytes=256KiB", "--group", "switch:a=h1,h2,h3", "--group", "switch:b=h4,h5,h6"});
+    set_switch("pair h2 h5");
+    set_all_rates(6, "");
+    ASSERT_EQ(run.cases.size(), 1U);
+    const auto& c = run.cases[0];
+    EXPECT_TRUE(record::is_finished(c.status)) << c.reason;
+    const auto setting = [&](const char* name) {
+        const auto* value = record::find(c.settings, name);
+        return value == nullptr ? "" : record::to_string(*value);
+    };
+    EXPECT_EQ(setting("rounds"), "5");
+    EXPECT_EQ(setting("pairs"), "15") << "of 15";
+    EXPECT_EQ(setting("job.groups.switch"), "a a a b b b");
+    const auto said = report_of(result());
+    EXPECT_THAT(said, HasSubstr("node1 to node4 is slow by itself"));
+    EXPECT_THAT(said, HasSubstr("It is so when nobody else plays, too."));
+    EXPECT_THAT(said, HasSubstr("All 15 pairs of 6 nodes were measured."));
+    EXPECT_THAT(said, Not(HasSubstr("slows")));
+    const auto verdict = [&](const std::string& results) {
+        return cli_test::run({"check", results, "--limits", limits.string()}).code;
+    };
+    EXPECT_EQ(verdict(result().string()), 1) << "FAIL";
+    const auto other = measure({"collective.send_receive", "--hosts", "h1:1,h2:1", "--budget", "2s",
+                                "--set", "*.bytes=8"});
+    EXPECT_EQ(verdict(result().string()), 3) << "INCONCLUSIVE: nobody measured the fabric";
 }
 
 /// Seconds that `predict` says, and the interval.

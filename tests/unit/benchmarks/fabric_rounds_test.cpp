@@ -79,8 +79,8 @@ TEST(FabricSearch, ASlowNodePlaysTwoGoodOnesAlone) {
 
 TEST(FabricSearch, ASlowLinkPlaysAgainAndSoDoItsEndsWithOthers) {
     const auto link = fabric_rounds(1000, 8).back().front();
-    const auto pairs = suspects_of(
-        1000, [&](int a, int b) { return Pair{a, b} == link ? 3.0 : 1.0; });
+    const auto pairs =
+        suspects_of(1000, [&](int a, int b) { return Pair{a, b} == link ? 3.0 : 1.0; });
     ASSERT_EQ(pairs.size(), 3U);
     EXPECT_EQ(pairs[0], link);
     EXPECT_TRUE(has({pairs[1]}, link.first) && !has({pairs[1]}, link.second));
