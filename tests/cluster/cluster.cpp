@@ -3,6 +3,7 @@
 
 #include "record/reader.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -76,8 +77,9 @@ std::string Cluster::survivors() {
 record::Run Cluster::measure(std::vector<std::string> arguments,
                              const std::vector<std::string>& environment) {
     arguments.insert(arguments.begin(), "run");
-    for (const char* more :
-         {"--out", folder_.path().c_str(), "--replicas", "1", "--patience", "0", "--quiet"})
+    if (std::ranges::find(arguments, "--replicas") == arguments.end())
+        arguments.insert(arguments.end(), {"--replicas", "1"});
+    for (const char* more : {"--out", folder_.path().c_str(), "--patience", "0", "--quiet"})
         arguments.emplace_back(more);
     const auto outcome = cli_test::run(arguments, {.environment = environment});
     for (const auto& entry : std::filesystem::recursive_directory_iterator{folder_.path()})

@@ -28,7 +28,7 @@ json::Value schema() {
 }
 
 TEST(Suite, ShippedOnesAreReadAndFollowTheirSchema) {
-    for (const char* name : {"acceptance", "quick", "standard", "quarterly-draft"}) {
+    for (const char* name : {"acceptance", "fabric", "quick", "standard", "quarterly-draft"}) {
         const auto path = suites / (std::string{name} + ".json");
         const auto suite = harness::read_suite(path);
         ASSERT_TRUE(suite) << suite.error().message;
