@@ -11,7 +11,10 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace assay::harness {
 namespace {
@@ -52,6 +55,84 @@ Result<Host> host_of(std::string_view text) {
     return host;
 }
 
+/// What a bracket holds: a list of numbers and ranges of them.
+struct Bracket {
+    std::size_t begin = 0; ///< of `[`
+    std::size_t end = 0;   ///< behind `]`
+};
+
+/// The first bracket, if any; "node[1-3" and "node]" are nothing.
+Result<std::optional<Bracket>> bracket_of(std::string_view text) {
+    const auto begin = text.find_first_of("[]");
+    if (begin == text.npos) return std::optional<Bracket>{};
+    const auto end = text.find_first_of("[]", begin + 1);
+    if (text[begin] != '[' || end == text.npos || text[end] != ']')
+        return fail(fmt::format("{}: a bracket is open; it should be as in node[01-40]",
+                                json::show_text(text)));
+    return Bracket{begin, end + 1};
+}
+
+std::optional<int> number_of(std::string_view text) {
+    int value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
+    return whole && value >= 0 ? std::optional{value} : std::nullopt;
+}
+
+/// "01-03" makes 01, 02, 03: numbers have at least as many digits as the first one was written with, as in Slurm,
+/// ClusterShell and pdsh.
+Result<void> add_range(std::string_view range, std::vector<std::string>& numbers) {
+    const auto dash = range.find('-');
+    const auto first = range.substr(0, dash);
+    const auto last = dash == range.npos ? first : range.substr(dash + 1);
+    const auto low = number_of(first);
+    const auto high = number_of(last);
+    if (!low || !high || *high < *low)
+        return fail(fmt::format("{}: a range of hosts should be two rising numbers, as in "
+                                "node[01-40], or a list, as in node[1-3,7]",
+                                json::show_text(range)));
+    if (static_cast<std::size_t>(*high - *low) >= most_hosts) return fail("too many hosts");
+    for (int i = *low; i <= *high; ++i) numbers.push_back(fmt::format("{:0{}}", i, first.size()));
+    return {};
+}
+
+/// "node[1-2]:4" makes "node1:4", "node2:4"; several brackets make all combinations, the last one changing first.
+Result<std::vector<std::string>> expanded(std::string_view text) {
+    std::vector<std::string> made{""};
+    while (true) {
+        const auto bracket = bracket_of(text);
+        if (!bracket) return tl::unexpected{bracket.error()};
+        const auto before = text.substr(0, *bracket ? (*bracket)->begin : text.npos);
+        for (auto& name : made) name += before;
+        if (!*bracket) return made;
+        std::vector<std::string> numbers;
+        auto inside = text.substr((*bracket)->begin + 1, (*bracket)->end - (*bracket)->begin - 2);
+        while (true) {
+            const auto comma = inside.find(',');
+            if (auto done = add_range(inside.substr(0, comma), numbers); !done)
+                return tl::unexpected{done.error()};
+            if (comma == inside.npos) break;
+            inside.remove_prefix(comma + 1);
+        }
+        if (made.size() * numbers.size() > most_hosts) return fail("too many hosts");
+        std::vector<std::string> more;
+        for (const auto& name : made)
+            for (const auto& number : numbers) more.push_back(name + number);
+        made = std::move(more);
+        text.remove_prefix((*bracket)->end);
+    }
+}
+
+/// The comma that ends the first host: none within brackets.
+std::size_t end_of_host(std::string_view text) {
+    bool inside = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '[' || text[i] == ']') inside = text[i] == '[';
+        if (text[i] == ',' && !inside) return i;
+    }
+    return text.npos;
+}
+
 std::vector<std::string_view> words_of(std::string_view line) {
     std::vector<std::string_view> words;
     while (true) {
@@ -87,14 +168,20 @@ bool is_there(const std::vector<Host>& hosts, const std::string& name) {
 
 Result<std::vector<Host>> parse_hosts(std::string_view text) {
     std::vector<Host> hosts;
+    std::set<std::string> known;
     while (true) {
-        const auto comma = text.find(',');
-        auto host = host_of(text.substr(0, comma));
-        if (!host) return tl::unexpected{host.error()};
-        if (is_there(hosts, host->name)) return fail(fmt::format("{} is given twice", host->name));
-        hosts.push_back(std::move(*host));
-        if (comma == std::string_view::npos) return hosts;
-        if (hosts.size() >= most_hosts) return fail("too many hosts");
+        const auto comma = end_of_host(text);
+        const auto names = expanded(text.substr(0, comma));
+        if (!names) return tl::unexpected{names.error()};
+        for (const auto& name : *names) {
+            auto host = host_of(name);
+            if (!host) return tl::unexpected{host.error()};
+            if (!known.insert(host->name).second)
+                return fail(fmt::format("{} is given twice", host->name));
+            if (hosts.size() >= most_hosts) return fail("too many hosts");
+            hosts.push_back(std::move(*host));
+        }
+        if (comma == text.npos) return hosts;
         text.remove_prefix(comma + 1);
     }
 }

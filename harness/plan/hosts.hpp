@@ -28,7 +28,7 @@ struct Host {
     bool operator==(const Host&) const = default;
 };
 
-/// "node1:2,node2:2"
+/// "node1:2,node2:2", "node[01-40]", "node[1-3,7]:2"
 Result<std::vector<Host>> parse_hosts(std::string_view text);
 /// A line per host, as Open MPI has it: "node1 slots=2", or "node1:2", or "node1"; `#` begins a comment.
 /// `source` is the file's name in messages.

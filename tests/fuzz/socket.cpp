@@ -33,7 +33,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         fuzz::expect(harness::message::to_line(*back) == again);
     }
     const auto text = fuzz::text(data, size);
-    (void)harness::parse_hosts(text);
+    if (const auto hosts = harness::parse_hosts(text))
+        for (const auto& host : *hosts)
+            fuzz::expect(!host.name.empty() && host.name.find_first_of("[],") == host.name.npos);
     (void)harness::repeated_counts(text);
     if (const auto address = harness::parse_address(text))
         fuzz::expect(harness::parse_address(harness::to_text(*address)).has_value());
