@@ -19,6 +19,11 @@ install(FILES "${PROJECT_BINARY_DIR}/assayConfig.cmake" "${PROJECT_BINARY_DIR}/a
 set(of_reports "/share/assay/((page|limits|offers|profiles)/.*|hardware/(instances-.*|providers)\\.json)$")
 install(DIRECTORY "${ASSAY_SHARE_DIR}/" DESTINATION share/assay COMPONENT programs REGEX "${of_reports}" EXCLUDE)
 install(DIRECTORY "${ASSAY_SHARE_DIR}/" DESTINATION share/assay COMPONENT reports FILES_MATCHING REGEX "${of_reports}")
+# For clusters: sweep, health check, manifests.
+foreach(recipe slurm kubernetes containers cloud-init reframe)
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/scripts/${recipe}" DESTINATION share/assay/cluster COMPONENT reports USE_SOURCE_PERMISSIONS)
+endforeach()
+install(PROGRAMS "${PROJECT_SOURCE_DIR}/scripts/sweep" DESTINATION share/assay/cluster COMPONENT reports)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/benchmarks/examples" DESTINATION share/assay COMPONENT development)
 
 # cpack: an archive and a Debian package of programs, reports and the modules of the host; scripts/package --cpack. The
