@@ -28,24 +28,25 @@ code=$?
 expect 3 'answered: 3 of 4'
 expect 3 '2 of 4 hosts have answered before'
 # A host that hangs is stopped there, after its limit.
+# shellcheck disable=SC2016
 printf '#!/bin/bash\n[ "$(hostname)" = h2 ] && exec sleep 1000.77\nexec %q "$@"\n' "$assay" >hangs
 chmod +x hangs
 said=$("$project/scripts/sweep" --hosts 'h[1-2]' --agent "ssh -n -F $ASSAY_SSH" --assay "$work/hangs" --limit 20 --out hang "$suite" --quiet 2>&1)
 code=$?
 expect 3 'timed out after 20: 1'
 expect 3 '    h2: '
-! pgrep -f 'sleep 1000.77' >/dev/null || fail "it goes on in the background"
+! ssh -F "$ASSAY_SSH" -n h2 "pgrep -f 'sleep [1]000.77'" >/dev/null || fail "it goes on in the background"
 
 # The recipes of scripts/README.md: a folder that all hosts see.
 if command -v clush >/dev/null; then
-    said=$(clush -o "-F $ASSAY_SSH" -w 'h[1-4]' -f 64 -u 60 "timeout 50 $assay run $suite --out $work/clush/%host --tag node=%host --quiet" 2>&1)
+    said=$(clush -o "-F $ASSAY_SSH" -w 'h[1-4]' -f 64 -u 60 "timeout 50 $assay run $suite --out $work/clush/\$(hostname) --tag node=\$(hostname) --quiet" 2>&1)
     grep -q 'h4: .*Connection refused' <<<"$said" || fail "$said"
     [ "$(find clush -name run.json | wc -l)" = 3 ] || fail "clush: $(find clush -name run.json) $said"
 else
     echo 'no clush here (Debian: clustershell)'
 fi
 if command -v pdsh >/dev/null; then
-    said=$(PDSH_SSH_ARGS_APPEND="-F $ASSAY_SSH" pdsh -R ssh -w 'h[1-4]' -f 64 -u 60 "timeout 50 $assay run $suite --out $work/pdsh/%h --tag node=%h --quiet" 2>&1)
+    said=$(PDSH_SSH_ARGS_APPEND="-F $ASSAY_SSH" pdsh -R ssh -w 'h[1-4]' -f 64 -u 60 "timeout 50 $assay run $suite --out $work/pdsh/\$(hostname) --tag node=\$(hostname) --quiet" 2>&1)
     [ "$(find pdsh -name run.json | wc -l)" = 3 ] || fail "pdsh: $(find pdsh -name run.json) $said"
 else
     echo 'no pdsh here (Debian: pdsh)'
