@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// node kubernetes_test.mjs SOURCE WORK TYPESCRIPT [ASSAY]: is what scripts/kubernetes holds what Kubernetes takes? Values
+// node kubernetes_test.mjs SOURCE WORK TYPESCRIPT ASSAY: is what scripts/kubernetes holds what Kubernetes takes? Values
 // are validated by the schemas of kubernetes-models, which allow unknown keys; those its types find. Both must also find
 // what is planted. Built by `kubectl kustomize` where that is here. 77: npm could not fetch what this needs.
 
@@ -12,6 +12,20 @@ import path from "node:path";
 
 const [source, work, typescript, assay] = process.argv.slice(2);
 const recipes = path.join(source, "scripts/kubernetes");
+
+// --- the node problem detector: the rule's command, on stored results that lack replicas, keeps its convention ---
+
+const monitor = JSON.parse(readFileSync(path.join(recipes, "node-problem-detector/assay-monitor.json"), "utf8"));
+const rule = monitor.rules[0];
+assert.equal(rule.condition, monitor.conditions[0].type);
+assert.equal(path.basename(rule.path), path.basename(assay));
+const sample = path.join(source, "reports/samples/zen4-2cores-quick.json");
+const plugin = (file) => spawnSync(assay, rule.args.map((word) => (word.startsWith("/") ? file : word)), { encoding: "utf8" });
+for (const file of [sample, "/nowhere"]) {
+  const { status, stdout } = plugin(file);
+  assert.equal(status, 2, "unknown is neither 0 nor 1");
+  assert.ok(stdout.length > 1 && Buffer.byteLength(stdout.trim()) <= monitor.pluginConfig.max_output_length, stdout);
+}
 
 // --- the packages ---
 
@@ -111,7 +125,7 @@ for (const { object } of objects.filter(({ object }) => object.kind === "Job")) 
   assert.deepEqual([1, 2, 3, 4, 5, 75].map(action), ["FailIndex", "FailJob", "FailIndex", "FailIndex", "Ignore", "Ignore"]);
   for (const rule of spec.podFailurePolicy.rules) if (rule.onExitCodes) assert.equal(rule.onExitCodes.containerName, container.name);
   // The arguments are those of assay: the plan of this machine, or what is missing here, and never a wrong option.
-  if (assay) assert.equal(spawnSync(assay, ["run", ...container.args, "--dry-run"], { encoding: "utf8" }).stderr.match(/unknown|not expected|should be/), null);
+  assert.equal(spawnSync(assay, ["run", ...container.args, "--dry-run"], { encoding: "utf8" }).stderr.match(/unknown|not expected|should be/), null);
   const mounts = container.volumeMounts.map((one) => one.name).sort();
   assert.deepEqual(spec.template.spec.volumes.map((one) => one.name).sort(), mounts);
 }
