@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -28,6 +29,8 @@ struct Fact {
     std::int64_t found = 0;
     /// What is sold as a size: firmware and kernel keep some of it.
     bool is_nominal = false;
+    bool is_setup = false;
+    const char* unit = ""; ///< of what is no count
 };
 
 /// The devices that the driver reports, so that one that fell off the bus is missed; without a driver,
@@ -60,7 +63,21 @@ std::int64_t mtu_of(const Machine& machine) {
     return least.value_or(0);
 }
 
+/// The lowest that a device may have; 0 where one does not say.
+template <class Member>
+std::int64_t least_of_devices(const Machine& machine, Member member) {
+    std::optional<double> least;
+    for (const auto& device : machine.devices)
+        least = std::min(least.value_or((device.*member).value_or(0)),
+                         (device.*member).value_or(0));
+    return std::llround(least.value_or(0));
+}
+
 std::vector<Fact> facts_of(const Machine& machine) {
+    const auto& platform = machine.platform;
+    const auto setup = [](const char* name, std::int64_t found, const char* unit) {
+        return Fact{.name = name, .found = found, .is_setup = true, .unit = unit};
+    };
     const auto bytes = machine.memory_bytes.value_or(0);
     return {{"cores", machine.usable_cores.value_or(0)},
             {"threads", machine.usable_threads.value_or(0)},
@@ -69,8 +86,11 @@ std::vector<Fact> facts_of(const Machine& machine) {
             {"gpu", devices_of(machine)},
             {"nics", cards_of(machine)},
             {"nic", cards_of(machine)},
-            {"mtu", mtu_of(machine)},
-            {"channels", machine.platform.memory_channels.value_or(0)},
+            setup("mtu", mtu_of(machine), "B"),
+            setup("clock", std::llround(platform.clock_limit_hz.value_or(0)), "Hz"),
+            setup("gpu_clock", least_of_devices(machine, &Device::clock_max_hz), "Hz"),
+            setup("gpu_power", least_of_devices(machine, &Device::power_limit_watts), "W"),
+            {"channels", platform.memory_channels.value_or(0)},
             {"memory", std::min(bytes, machine.memory_limit_bytes.value_or(bytes)), true}};
 }
 
@@ -150,8 +170,21 @@ Result<std::optional<std::string>> unmet(const Machine& machine, const std::stri
                                 "in {}",
                                 text, key, key, multiples_text));
     if (meets(*fact, *wanted, at_least)) return std::optional<std::string>{};
-    return fact->is_nominal ? human_bytes(static_cast<double>(fact->found))
-                            : fmt::format("{}={}", key, fact->found);
+    if (fact->is_nominal) return human_bytes(static_cast<double>(fact->found));
+    const std::string_view unit = fact->unit;
+    if (!unit.empty() && fact->found == 0) return fmt::format("{}=not known", key);
+    return fmt::format("{}={}", key,
+                       unit == "Hz" ? human(static_cast<double>(fact->found), unit)
+                                    : std::to_string(fact->found));
+}
+
+bool is_setup(const std::string& expectation) {
+    const auto key = expectation.substr(0, expectation.find_first_of(">="));
+    const auto facts = facts_of({});
+    const auto texts = texts_of({});
+    const auto fact = std::ranges::find(facts, key, &Fact::name);
+    return fact == facts.end() ? std::ranges::find(texts, key, &NamedText::name) != texts.end()
+                               : fact->is_setup;
 }
 
 Result<std::vector<std::string>> read_expectations(const std::string& text) {

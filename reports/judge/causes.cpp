@@ -54,6 +54,7 @@ constexpr std::array table{
                {Outcome::inconclusive, Blame::user, Action::reboot}},
     CauseEntry{Cause::quota, "quota", misused},
     CauseEntry{Cause::ecc_off, "ecc_off", misused},
+    CauseEntry{Cause::setup_differs, "setup_differs", misused},
     CauseEntry{Cause::other_load, "other_load", misused},
     CauseEntry{Cause::nothing_measured, "nothing_measured", open},
     CauseEntry{Cause::no_limits, "no_limits", lacking},

@@ -57,6 +57,7 @@ enum class Cause : std::uint8_t {
     driver_silent,
     quota,
     ecc_off,
+    setup_differs,
     other_load,
     // not decided: INCONCLUSIVE
     nothing_measured,

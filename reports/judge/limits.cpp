@@ -24,6 +24,7 @@ constexpr std::array kinds{"spec", "fleet", "contract"};
 constexpr std::array actions{"none",   "retest", "fix_setup", "reset",
                              "reboot", "reseat", "isolate",   "return_it"};
 constexpr std::string_view of_limit = "limit:";
+constexpr std::string_view of_sheet = "datasheet:";
 
 template <class Enum, std::size_t n>
 bool find_name(const std::array<const char*, n>& names, std::string_view text, Enum& out) {
@@ -33,10 +34,8 @@ bool find_name(const std::array<const char*, n>& names, std::string_view text, E
     return true;
 }
 
-/// The id that `limit:ID` names; empty for other shares.
-std::string_view base_of(const Limit& limit) {
-    const std::string_view share = limit.share_of;
-    return share.starts_with(of_limit) ? share.substr(of_limit.size()) : std::string_view{};
+std::string_view after(std::string_view start, std::string_view share) {
+    return share.starts_with(start) ? share.substr(start.size()) : std::string_view{};
 }
 
 bool contradicts(const std::optional<double>& low, const std::optional<double>& high) {
@@ -57,8 +56,12 @@ std::pair<std::string_view, std::string> fault_of(const Limit& limit) {
                 limit.unit.empty() ? "has neither a unit nor share_of"
                                    : "a share has no unit: leave out unit or share_of"};
     if (!limit.share_of.empty() && limit.share_of != "datasheet" && limit.share_of != "siblings" &&
-        base_of(limit).empty())
-        return {"share_of", "is none of datasheet, siblings, limit:ID"};
+        base_of(limit).empty() && sheet_of(limit).empty())
+        return {"share_of", "is none of datasheet, datasheet:BENCHMARK, siblings, limit:ID"};
+    if (limit.per_unit.has_value() == sheet_of(limit).empty())
+        return {"per_unit", limit.per_unit ? "is for share_of datasheet:BENCHMARK alone"
+                                           : "is missing: what a unit of that benchmark's bound "
+                                             "allows here, such as FLOP a byte"};
     if (limit.metric.empty()) return {};
     const auto* metric = record::find_metric(limit.metric);
     if (metric == nullptr) return {"metric", "is no metric (harness/record/metrics.hpp has all)"};
@@ -70,6 +73,9 @@ std::pair<std::string_view, std::string> fault_of(const Limit& limit) {
 bool is_day(const std::string& text) { return text.empty() || seconds_of(text).has_value(); }
 
 } // namespace
+
+std::string_view sheet_of(const Limit& limit) { return after(of_sheet, limit.share_of); }
+std::string_view base_of(const Limit& limit) { return after(of_limit, limit.share_of); }
 
 std::string_view to_string(LimitKind kind) { return kinds.at(static_cast<std::size_t>(kind)); }
 bool from_text(std::string_view text, LimitKind& out) { return find_name(kinds, text, out); }

@@ -82,9 +82,12 @@ struct Limit {
     std::optional<double> at_most;
     std::optional<double> warn_at_least; ///< WARN beyond it, where the bound itself holds
     std::optional<double> warn_at_most;
-    /// What the bounds are a share of: "datasheet" (the case's roofline bound by a data sheet), "siblings" (the median of
-    /// the node's other devices), "limit:ID" (the bound of another limit). Empty: the bounds are absolute.
+    /// What the bounds are a share of: "datasheet" (the case's roofline bound by a data sheet), "datasheet:BENCHMARK" (that of
+    /// this benchmark's case at the same place), "siblings" (the median of the node's other devices), "limit:ID" (the bound
+    /// of another limit). Empty: the bounds are absolute.
     std::string share_of;
+    /// What a unit of another benchmark's bound allows here: FLOP a byte, pairs a FLOP.
+    std::optional<double> per_unit;
     bool optional = false; ///< not measured is SKIP, not INCONCLUSIVE
     Action action = Action::none;
     std::string source;
@@ -105,6 +108,10 @@ struct Expectation {
     Selector machine;
     std::vector<std::string> expect;
 };
+
+/// The benchmark of "datasheet:BENCHMARK", the limit of "limit:ID"; empty for other shares.
+std::string_view sheet_of(const Limit& limit);
+std::string_view base_of(const Limit& limit);
 
 /// A finding that is accepted until a day.
 struct Waiver {
@@ -185,6 +192,7 @@ void each_field(Visit&& visit, Maybe<Limit> auto& limit) {
     visit("warn_at_least", limit.warn_at_least);
     visit("warn_at_most", limit.warn_at_most);
     visit("share_of", limit.share_of);
+    visit("per_unit", limit.per_unit);
     visit("optional", limit.optional);
     visit("action", limit.action);
     visit("source", limit.source);

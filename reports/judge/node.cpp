@@ -3,6 +3,7 @@
 #include "judge/node.hpp"
 
 #include "base/utc.hpp"
+#include "judge/bound.hpp"
 #include "judge/match.hpp"
 #include "record/expectations.hpp"
 #include "record/same_machine.hpp"
@@ -28,12 +29,6 @@ constexpr std::uint32_t codes = static_cast<std::uint32_t>(record::DisturbanceCo
 bool is_expired(const std::string& expires, double now) {
     const auto last = seconds_of(expires);
     return last && now >= *last + day;
-}
-
-std::string_view base_of(const Limit& limit) {
-    const auto colon = limit.share_of.find(':');
-    return colon == std::string::npos ? std::string_view{}
-                                      : std::string_view{limit.share_of}.substr(colon + 1);
 }
 
 /// Is the value on the bad side of a bound by its estimate alone?
@@ -135,9 +130,10 @@ void NodeJudge::check_parts(Context& context) const {
     for (const auto& text : expected) {
         const auto found = record::unmet(context.machine, text);
         // judge() has refused unknown ones of limits; those of a run may be of a later version.
-        const auto cause = !found   ? Cause::not_measured
-                           : *found ? Cause::part_missing
-                                    : Cause::none;
+        const auto cause = !found                    ? Cause::not_measured
+                           : !*found                 ? Cause::none
+                           : record::is_setup(text) ? Cause::setup_differs
+                                                     : Cause::part_missing;
         context.add(cause, "expect:" + text).detail = found ? found->value_or("") : "";
     }
     for (const auto& device : context.machine.pci) {
@@ -240,26 +236,6 @@ void NodeJudge::check_devices(Context& context, std::uint32_t number) const {
         }
 }
 
-std::optional<double> NodeJudge::bound(const Context& context, const Limit& limit, const Item& item,
-                                       bool at_least, const Observation& seen) const {
-    const auto& own = at_least ? limit.at_least : limit.at_most;
-    if (!own || limit.share_of.empty()) return own;
-    if (limit.share_of == "datasheet")
-        return seen.datasheet ? std::optional{*own * *seen.datasheet} : std::nullopt;
-    if (limit.share_of == "siblings") {
-        std::vector<double> others;
-        for (const auto& other : context.items)
-            if (other.group == item.group && other.series != item.series)
-                if (const auto value = value_of(other)) others.push_back(*value);
-        if (others.empty()) return {};
-        return *own * stats::median(others);
-    }
-    const auto base = std::ranges::find(limits_.limits, base_of(limit), &Limit::id);
-    if (base == limits_.limits.end()) return {};
-    const auto of_base = bound(context, *base, item, at_least, seen);
-    return of_base ? std::optional{*own * *of_base} : std::nullopt;
-}
-
 void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& item,
                            bool at_least) const {
     const auto& limit = limits_.limits[number];
@@ -301,7 +277,8 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
     if (!all_of_values([](const Observation& seen) { return seen.verified; }))
         return say(Cause::not_verified);
     const BoundOf bound_of = [&](const Observation& seen) {
-        return bound(context, limit, item, at_least, seen);
+        return bound_of_limit({.collection = collection_, .limits = limits_, .items = context.items},
+                              limit, item, at_least, seen);
     };
     const auto held = held_against(item, Trust::unstable_too, at_least, bound_of);
     check.bound = held.bound;

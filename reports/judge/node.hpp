@@ -43,9 +43,6 @@ private:
     void decide(Context& context) const;
     void waive(Context& context) const;
 
-    std::optional<double> bound(const Context& context, const Limit& limit, const Item& item,
-                                bool at_least, const Observation& seen) const;
-
     const Collection& collection_;
     const Limits& limits_;
     stats::AcceptanceLevels levels_;

@@ -26,7 +26,7 @@ constexpr const char* source = "self-test";
 /// Limits of the made-up node, by all kinds of bounds.
 constexpr std::string_view limits_text = R"({
   "schema": "assay.limits/1", "name": "self-test", "date": "2027-01-01",
-  "expect": [{ "expect": ["gpu=8", "cores=64"] }],
+  "expect": [{ "expect": ["gpu=8", "cores=64", "governor=performance"] }],
   "limits": [
     { "id": "gemm", "kind": "spec", "case": { "benchmark": "gemm.square", "place": "cuda*" },
       "metric": "flop_rate", "at_least": 0.7, "share_of": "datasheet", "source": "made up" },
@@ -253,6 +253,8 @@ std::vector<Fault> faults() {
          [](Run& run) { run.machine.devices.front().mode = "mig 1g.10gb"; }},
         {"error correction off", open, Cause::ecc_off,
          [](Run& run) { run.machine.devices.front().ecc = false; }},
+        {"governor that saves power", open, Cause::setup_differs,
+         [](Run& run) { run.machine.platform.governor = "powersave"; }},
         {"device code executed on a CPU", open, Cause::executed_on_cpu,
          [](Run& run) {
              for (auto& c : run.cases)
@@ -298,6 +300,7 @@ record::Run healthy_node() {
     run.machine.id = "m-self-test";
     run.machine.virtualization = "none";
     run.machine.usable_cores = 64;
+    run.machine.platform.governor = "performance";
     for (int i = 0; i < devices; ++i) {
         const auto address = fmt::format("0000:0{}:00.0", i);
         run.machine.devices.push_back({.kind = "cuda",

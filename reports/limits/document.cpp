@@ -31,12 +31,14 @@ std::string kind_in_words(LimitKind kind) {
 }
 
 std::string value_in_words(const Limit& limit, double bound) {
-    constexpr std::string_view of_limit = "limit:";
     if (limit.share_of.empty()) return human(bound, limit.unit);
     const auto share = human_percent(bound);
     if (limit.share_of == "datasheet") return say<text::limits::of_datasheet>(share);
     if (limit.share_of == "siblings") return say<text::limits::of_siblings>(share);
-    return say<text::limits::of_limit>(share, plain(limit.share_of.substr(of_limit.size())));
+    if (const auto benchmark = sheet_of(limit); !benchmark.empty())
+        return say<text::limits::of_sheet_of>(share, plain(std::string{benchmark}),
+                                              fmt::format("{:.3g}", limit.per_unit.value_or(1)));
+    return say<text::limits::of_limit>(share, plain(std::string{base_of(limit)}));
 }
 std::string bound_in_words(const Limit& limit) {
     std::vector<std::string> parts;

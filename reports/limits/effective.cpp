@@ -3,6 +3,7 @@
 #include "limits/effective.hpp"
 
 #include "base/utc.hpp"
+#include "judge/bound.hpp"
 #include "judge/match.hpp"
 #include "report/text.hpp"
 #include "stats/summary.hpp"
@@ -38,9 +39,8 @@ public:
         const auto& limit = into.limit;
         double share = limit.at_least ? *limit.at_least : *limit.at_most;
         const Limit* base = &limit;
-        constexpr std::string_view of_limit = "limit:";
-        while (base->share_of.starts_with(of_limit)) {
-            base = by_id_.find(std::string_view{base->share_of}.substr(of_limit.size()))->second;
+        while (!base_of(*base).empty()) {
+            base = by_id_.find(base_of(*base))->second;
             share *= base->at_least ? *base->at_least : *base->at_most;
         }
         std::vector<double> values;
@@ -51,6 +51,7 @@ public:
             if (base->share_of.empty()) values.push_back(1);
             if (base->share_of == "datasheet" && seen.datasheet) values.push_back(*seen.datasheet);
             if (base->share_of == "siblings" && seen.value) values.push_back(*seen.value);
+            if (const auto sheet = sheet_for(*base, series)) values.push_back(*sheet);
         }
         if (base->share_of.empty()) into.unit = base->unit;
         if (values.empty()) return;
@@ -60,6 +61,16 @@ public:
     }
 
 private:
+    /// As bound_of_limit() of the judge.
+    std::optional<double> sheet_for(const Limit& limit, const Series& series) const {
+        if (sheet_of(limit).empty()) return {};
+        std::optional<double> most;
+        for (const auto& seen : run_.observations)
+            if (seen.datasheet && bounds(run_.series[seen.series], sheet_of(limit), series))
+                most = std::max(most.value_or(0), *seen.datasheet * limit.per_unit.value_or(1));
+        return most;
+    }
+
     const Collection& run_;
     std::map<std::string, const Limit*, std::less<>> by_id_;
 };

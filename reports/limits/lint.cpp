@@ -186,7 +186,8 @@ private:
 
     /// True where it has said that the bound is far off.
     bool against_peaks(const Limit& limit) {
-        if (limit.share_of == "datasheet" && limit.at_least.value_or(0) > above) {
+        const bool of_sheet = limit.share_of == "datasheet" || !sheet_of(limit).empty();
+        if (of_sheet && limit.at_least.value_or(0) > above) {
             add(LintCode::above_peak, say<text::limits::above_datasheet>(bound_in_words(limit)),
                 say<text::limits::at_most_all>());
             return true;
@@ -282,10 +283,8 @@ private:
     }
 
     void stacked(const Limit& limit) {
-        constexpr std::string_view of_limit = "limit:";
-        const std::string_view share = limit.share_of;
-        if (!share.starts_with(of_limit) || !bound_of(limit) || *bound_of(limit) == 1) return;
-        const auto base = by_id_.find(share.substr(of_limit.size()));
+        if (base_of(limit).empty() || !bound_of(limit) || *bound_of(limit) == 1) return;
+        const auto base = by_id_.find(base_of(limit));
         if (base == by_id_.end() || !bound_of(*base->second)) return;
         const auto& below = *base->second;
         // A share of what other cases must reach is a relation; of the same cases it is a second tolerance.
@@ -416,6 +415,9 @@ private:
         if (!measured &&
             std::ranges::none_of(known, [&](const auto& name) { return matches(benchmark, name); }))
             return nothing(say<text::limits::no_benchmark>(plain(benchmark)), benchmark, known);
+        if (const std::string sheet{sheet_of(limit)};
+            !sheet.empty() && std::ranges::find(known, sheet) == known.end())
+            return nothing(say<text::limits::no_benchmark>(plain(sheet)), sheet, known);
         const auto device = pattern_of(limit.machine, "device");
         const bool chip =
             options_.hardware != nullptr && !chips_of(limit, *options_.hardware).empty();

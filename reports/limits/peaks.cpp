@@ -5,7 +5,6 @@
 #include "base/quantity.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -15,22 +14,6 @@ namespace {
 
 using datasheet::Engine;
 using datasheet::HardwareEntry;
-
-struct Node {
-    std::string_view instance;
-    double bits_per_second; ///< of all network cards together, one direction
-};
-// docs.aws.amazon.com, "Accelerated computing instances"; learn.microsoft.com, "ND family" (8 x 400 Gb/s InfiniBand).
-constexpr std::array networks{
-    Node{"p4d.24xlarge", 400e9},
-    Node{"p4de.24xlarge", 400e9},
-    Node{"p5.48xlarge", 3200e9},
-    Node{"p5e.48xlarge", 3200e9},
-    Node{"p5en.48xlarge", 3200e9},
-    Node{"p6-b200.48xlarge", 3200e9},
-    Node{"Standard_ND96isr_H100_v5", 3200e9},
-    Node{"Standard_ND96isr_H200_v5", 3200e9},
-};
 
 std::string pattern_of(const Selector& selector, std::string_view key) {
     const auto found = selector.find(key);
@@ -100,18 +83,30 @@ std::optional<Peak> links(const HardwareEntry& chip, const std::string& benchmar
     return peak;
 }
 
-std::vector<Peak> network(const Limit& limit, double machines) {
+/// Of all its network cards together in one direction, those of RDMA where it has such.
+std::optional<double> network_of(const datasheet::InstanceEntry& instance) {
+    constexpr double bytes_of_gigabit = 1e9 / 8;
+    for (const auto* path : {"rdma_gbps", "network_gbps"})
+        if (const auto found = instance.sheet.figures.find(path);
+            found != instance.sheet.figures.end() && found->second.value.is_number())
+            return found->second.value.get<double>() * bytes_of_gigabit;
+    return {};
+}
+
+std::vector<Peak> network(const Limit& limit, double machines,
+                          const datasheet::Hardware& hardware) {
     const auto instance = pattern_of(limit.machine, "instance");
     const auto ranks = least_of(pattern_of(limit.cases, "ranks"));
     std::vector<Peak> peaks;
-    for (const auto& node : networks) {
-        if (instance.empty() || !matches(instance, std::string{node.instance})) continue;
-        constexpr double bits_per_byte = 8;
-        peaks.push_back({.of = std::string{node.instance},
+    if (instance.empty()) return peaks;
+    for (const auto& entry : hardware.instances) {
+        const auto rate = matches(instance, entry.type) ? network_of(entry) : std::nullopt;
+        if (!rate) continue;
+        peaks.push_back({.of = entry.type,
                          .most = bus_bandwidth_between(
-                             node.bits_per_second / bits_per_byte, machines,
+                             *rate, machines,
                              ranks.value_or(std::numeric_limits<double>::infinity()))});
-        peaks.back().usual = node.bits_per_second / bits_per_byte;
+        peaks.back().usual = *rate;
     }
     return peaks;
 }
@@ -155,7 +150,7 @@ std::vector<Peak> peaks_of(const Limit& limit, const datasheet::Hardware& hardwa
     if (benchmark == limit.cases.end() || !limit.share_of.empty()) return {};
     const auto machines = least_of(pattern_of(limit.cases, "machines"));
     if (benchmark->second.starts_with("collective.") && machines && *machines > 1)
-        return network(limit, *machines);
+        return network(limit, *machines, hardware);
     std::vector<Peak> peaks;
     if (!pattern_of(limit.machine, "mode").empty()) return peaks; // a part of a device
     for (const auto* chip : chips_of(limit, hardware))

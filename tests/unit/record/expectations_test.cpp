@@ -77,8 +77,32 @@ TEST(Expectations, VersionsWordsAndNetworks) {
         ASSERT_FALSE(wrong) << text;
         EXPECT_EQ(wrong.error().fault, Fault::usage) << text;
     }
+    EXPECT_THAT(check_expectations(machine, {"gpu_clock>=1980M"}).error().message,
+                HasSubstr("gpu_clock=not known"));
+    machine.platform.clock_limit_hz = 2.6e9;
+    for (auto& device : machine.devices) {
+        device.clock_max_hz = 1.98e9;
+        device.power_limit_watts = 700;
+    }
+    EXPECT_TRUE(check_expectations(
+        machine, {"clock>=2600M", "gpu_clock>=1980M", "gpu_clock=1980M", "gpu_power=700"}));
+    EXPECT_FALSE(check_expectations(machine, {"clock>=2601M"}));
+    machine.devices.front().power_limit_watts = 500; // one of two
+    EXPECT_THAT(check_expectations(machine, {"gpu_power=700"}).error().message,
+                HasSubstr("gpu_power=500"));
+    machine.devices.back().clock_max_hz = 1.2e9;
+    EXPECT_THAT(check_expectations(machine, {"gpu_clock>=1980M"}).error().message,
+                HasSubstr("1.2 GHz"));
     machine.devices.back().ecc = false;
     EXPECT_THAT(check_expectations(machine, {"ecc=on"}).error().message, HasSubstr("off, on"));
+}
+
+TEST(Expectations, TellTheSetUpFromParts) {
+    for (const char* text : {"driver>=580", "ecc=on", "governor=performance", "mtu=9000",
+                             "clock>=2600M", "gpu_clock=1980M", "gpu_power=700"})
+        EXPECT_TRUE(is_setup(text)) << text;
+    for (const char* text : {"gpu=8", "cores>=64", "memory=1TiB", "channels=12", "nics=2", "other=1"})
+        EXPECT_FALSE(is_setup(text)) << text;
 }
 
 } // namespace

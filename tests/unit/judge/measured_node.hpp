@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A node whose cases are made one by one, as an acceptance run records them.
+
+#pragma once
+
+#include "judge/judge.hpp"
+#include "support/collection_maker.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::test {
+
+/// 2026-02-02, in seconds since 1970: after every made-up run.
+inline constexpr double day_of_judgement = 1.77e9;
+
+class MeasuredNode {
+public:
+    explicit MeasuredNode(const std::string& virtualization = "none")
+        : run_{maker_.run({})} {
+        machine().virtualization = virtualization;
+    }
+
+    /// Five replicas within 0.4% of the value.
+    report::Observation& add(const report::Series& series, double value) {
+        std::vector<double> replicas;
+        for (int k = -2; k <= 2; ++k) replicas.push_back(value * (1 + (0.002 * k)));
+        auto& seen = maker_.observe(run_, series, replicas);
+        seen.between_replicas = 0.01;
+        seen.between_runs = 0.15;
+        seen.degrees = 6;
+        seen.events = 0;
+        seen.verified = true;
+        return seen;
+    }
+    report::Observation& fail(const report::Series& series, record::Status status) {
+        return maker_.fail(run_, series, status, "made up");
+    }
+    /// From here on a later run, two hours after the one before.
+    void next_run() {
+        run_ = maker_.run({});
+        auto& runs = maker_.collection().runs;
+        runs[run_].started_seconds = runs[run_ - 1].started_seconds + 7200;
+        machine() = maker_.collection().machines.front();
+    }
+    record::Machine& machine() {
+        auto& all = maker_.collection();
+        return all.machines[all.runs[run_].machine];
+    }
+    report::RunInfo& run() { return maker_.collection().runs[run_]; }
+
+    report::Judgement judged(report::Limits limits) {
+        return judge(maker_.collection(), std::move(limits), {.now = day_of_judgement}).value();
+    }
+    /// By one limit, with a source.
+    report::Judgement judged(report::Limit limit) {
+        limit.source = "made up";
+        return judged(report::Limits{.limits = {std::move(limit)}});
+    }
+
+private:
+    CollectionMaker maker_;
+    std::uint32_t run_;
+};
+
+/// The same series on a device.
+inline report::Series on_device(report::Series series, int index, const std::string& library = "cuda") {
+    series.place = "cuda:" + std::to_string(index);
+    series.library = library;
+    return series;
+}
+
+inline const report::Check& check_of(const report::Judgement& all, const std::string& id) {
+    for (const auto& check : all.nodes.at(0).checks)
+        if (check.id == id) return check;
+    throw std::out_of_range{id};
+}
+
+} // namespace assay::test
