@@ -72,7 +72,7 @@ const Entry* by_id(const std::vector<Entry>& entries, std::string_view id) {
 } // namespace
 
 std::string_view to_string(Kind kind) {
-    constexpr std::array names{"instance", "processor", "accelerator"};
+    constexpr std::array names{"instance", "processor", "accelerator", "network_card"};
     return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -89,6 +89,10 @@ std::vector<CatalogEntry> entries_of(const Hardware& hardware, std::optional<Kin
         for (const auto& entry : hardware.entries)
             all.push_back(
                 {.kind = Kind::accelerator, .sheet = &entry.sheet, .accelerator = &entry});
+    if (wanted(Kind::network_card))
+        for (const auto& entry : hardware.network_cards)
+            all.push_back(
+                {.kind = Kind::network_card, .sheet = &entry.sheet, .network_card = &entry});
     return all;
 }
 

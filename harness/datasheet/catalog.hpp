@@ -7,6 +7,7 @@
 #include "base/result.hpp"
 #include "datasheet/hardware.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,7 +16,9 @@
 
 namespace assay::datasheet {
 
-enum class Kind : std::uint8_t { instance, processor, accelerator };
+enum class Kind : std::uint8_t { instance, processor, accelerator, network_card };
+inline constexpr std::array kinds{Kind::instance, Kind::processor, Kind::accelerator,
+                                  Kind::network_card};
 std::string_view to_string(Kind kind);
 
 /// Refers to the hardware it is of.
@@ -25,6 +28,7 @@ struct CatalogEntry {
     const InstanceEntry* instance = nullptr;
     const HardwareEntry* accelerator = nullptr;
     const ProcessorEntry* processor = nullptr;
+    const NetworkCardEntry* network_card = nullptr;
 };
 /// All of a kind, or of every kind, in the order of the files.
 std::vector<CatalogEntry> entries_of(const Hardware& hardware, std::optional<Kind> kind = {});

@@ -58,6 +58,8 @@ public:
                       [&](const json::Object& item) { microarchitecture(item); });
         if (root.has("processors"))
             root.each("processors", [&](const json::Object& item) { processor(item); });
+        if (root.has("network_cards"))
+            root.each("network_cards", [&](const json::Object& item) { network_card(item); });
         if (root.has("providers"))
             root.each("providers", [&](const json::Object& item) { provider(item); });
         if (root.has("instances"))
@@ -205,6 +207,28 @@ private:
         sheet(object, entry);
     }
 
+    void network_card(const json::Object& object) {
+        std::string id;
+        object.read("id", id);
+        auto& entry = entry_of(hardware_.network_cards, id);
+        entry.id = id;
+        take(object, "name", entry.name);
+        take(object, "pci", entry.pci);
+        constexpr double bytes_of_gigabit = 1e9 / 8;
+        std::optional<double> gigabits;
+        object.read_if("port_gbps", gigabits);
+        if (gigabits) entry.port_bandwidth = *gigabits * bytes_of_gigabit;
+        if (object.has("pcie")) {
+            object.object("pcie").read_if("generation", entry.pcie_generation);
+            object.object("pcie").read_if("lanes", entry.pcie_lanes);
+        }
+        sheet(object, entry);
+        if (!is_new_) return;
+        for (const auto& ids : entry.pci)
+            if (!ids_.insert(ids).second)
+                object.problem("pci", fmt::format("{} occurs twice", json::show_text(ids)));
+    }
+
     void provider(const json::Object& object) {
         std::string id;
         object.read("id", id);
@@ -319,8 +343,9 @@ private:
     /// Every number and text below `value`.
     void figures(const json::Value& value, const std::string& above, const Origins& known,
                  Sheet& out) const {
-        constexpr std::array no_figures{"id",   "name",  "names", "figures",  "conflicts",
-                                        "note", "needs", "lacks", "provider", "type"};
+        constexpr std::array no_figures{"id",        "name", "names", "figures",
+                                        "conflicts", "note", "needs", "lacks",
+                                        "provider",  "type", "pci"};
         for (const auto& item : value.items()) {
             if (above.empty() && std::ranges::count(no_figures, item.key()) > 0) continue;
             const auto path = above.empty() ? item.key() : above + '.' + item.key();

@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "datasheet/figures.hpp"
 #include "datasheet/instance.hpp"
+#include "datasheet/network_card.hpp"
 #include "datasheet/processor.hpp"
 #include "json/json.hpp"
 #include "record/model.hpp"
@@ -87,6 +88,7 @@ std::optional<double> clock_of(const HardwareEntry& entry, Engine engine,
 struct Hardware {
     std::vector<HardwareEntry> entries; ///< accelerators
     std::vector<ProcessorEntry> processors;
+    std::vector<NetworkCardEntry> network_cards;
     std::vector<Provider> providers;
     std::vector<InstanceEntry> instances;
 };

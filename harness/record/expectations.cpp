@@ -68,8 +68,8 @@ template <class Member>
 std::int64_t least_of_devices(const Machine& machine, Member member) {
     std::optional<double> least;
     for (const auto& device : machine.devices)
-        least = std::min(least.value_or((device.*member).value_or(0)),
-                         (device.*member).value_or(0));
+        least =
+            std::min(least.value_or((device.*member).value_or(0)), (device.*member).value_or(0));
     return std::llround(least.value_or(0));
 }
 

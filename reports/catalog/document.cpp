@@ -135,11 +135,13 @@ Table list_of_kind(const std::vector<CatalogEntry>& entries, Kind kind) {
                                     "memory.transfer_rate"};
     constexpr std::array accelerators{"memory.bytes", "memory.bandwidth", "peaks.tensor.bf16",
                                       "peaks.tensor.fp64", "power"};
+    constexpr std::array network_cards{"port_gbps", "pcie.generation", "pcie.lanes"};
     std::vector<std::string_view> paths;
     const auto take = [&](const auto& own) { paths.assign(own.begin(), own.end()); };
     if (kind == Kind::instance) take(instances);
     if (kind == Kind::processor) take(processors);
     if (kind == Kind::accelerator) take(accelerators);
+    if (kind == Kind::network_card) take(network_cards);
     Table table{.columns = {{.title = kind_in_words(kind)}}, .sheet = kind_in_words(kind)};
     for (const auto path : paths)
         table.columns.push_back({.title = name_of_figure(path),
@@ -263,7 +265,7 @@ Document list_document(const std::vector<CatalogEntry>& entries) {
                       .kicker = say<text::catalog::kicker>(),
                       .title = say_count<text::catalog::count>(entries.size()),
                       .verdict = say<text::catalog::show_one>()};
-    for (const auto kind : {Kind::instance, Kind::processor, Kind::accelerator})
+    for (const auto kind : datasheet::kinds)
         if (auto table = list_of_kind(entries, kind); !table.rows.empty())
             document.sections.push_back(
                 {.title = kind_in_words(kind), .blocks = {std::move(table)}});

@@ -63,8 +63,7 @@ Result<ExitCode> show_catalog(const Options& options) {
     const auto hardware = datasheet::read_hardware(options.catalog);
     if (!hardware) return tl::unexpected{hardware.error()};
     std::optional<datasheet::Kind> kind;
-    for (const auto one :
-         {datasheet::Kind::instance, datasheet::Kind::processor, datasheet::Kind::accelerator})
+    for (const auto one : datasheet::kinds)
         if (options.kind == fmt::format("{}s", to_string(one))) kind = one;
     std::vector<datasheet::CatalogEntry> entries;
     for (const auto& name : options.inputs) {

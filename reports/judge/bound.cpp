@@ -55,8 +55,7 @@ std::optional<double> bound_of_limit(const BoundBasis& basis, const Limit& limit
     } else if (const auto benchmark = sheet_of(limit); !benchmark.empty()) {
         whole = sheet_at(basis, benchmark, item);
         if (whole && limit.per_unit) *whole *= *limit.per_unit;
-    } else if (const auto base =
-                   std::ranges::find(basis.limits.limits, base_of(limit), &Limit::id);
+    } else if (const auto base = std::ranges::find(basis.limits.limits, base_of(limit), &Limit::id);
                base != basis.limits.limits.end()) {
         whole = bound_of_limit(basis, *base, item, at_least, seen);
     }

@@ -43,6 +43,7 @@ constexpr std::array table{
     CauseEntry{Cause::near_limit, "near_limit", doubtful},
     CauseEntry{Cause::memory_corrected, "memory_corrected", doubtful},
     CauseEntry{Cause::packets_resent, "packets_resent", doubtful},
+    CauseEntry{Cause::port_slow, "port_slow", doubtful},
     CauseEntry{Cause::counter_rose, "counter_rose", doubtful},
     CauseEntry{Cause::slot_narrow, "slot_narrow", doubtful},
     CauseEntry{Cause::channels_empty, "channels_empty", doubtful},

@@ -47,6 +47,7 @@ enum class Cause : std::uint8_t {
     near_limit,
     memory_corrected,
     packets_resent,
+    port_slow,
     counter_rose,
     slot_narrow,
     channels_empty,

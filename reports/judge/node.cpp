@@ -94,6 +94,7 @@ void NodeJudge::operator()(Node& node, const std::vector<std::size_t>& first) co
     context.items = items_of(collection_, first, groups_, node.runs);
     context.has_limit.resize(context.items.size());
     check_parts(context);
+    check_ports(context);
     check_limits(context);
     check_cases(context);
     check_telemetry(context);
@@ -130,10 +131,10 @@ void NodeJudge::check_parts(Context& context) const {
     for (const auto& text : expected) {
         const auto found = record::unmet(context.machine, text);
         // judge() has refused unknown ones of limits; those of a run may be of a later version.
-        const auto cause = !found                    ? Cause::not_measured
-                           : !*found                 ? Cause::none
+        const auto cause = !found                   ? Cause::not_measured
+                           : !*found                ? Cause::none
                            : record::is_setup(text) ? Cause::setup_differs
-                                                     : Cause::part_missing;
+                                                    : Cause::part_missing;
         context.add(cause, "expect:" + text).detail = found ? found->value_or("") : "";
     }
     for (const auto& device : context.machine.pci) {
@@ -163,6 +164,29 @@ void NodeJudge::check_parts(Context& context) const {
             context.find(Cause::device_divided, "setup:mode").detail =
                 fmt::format("{} {}", name, device.mode);
         if (device.ecc && !*device.ecc) context.find(Cause::ecc_off, "setup:ecc").detail = name;
+    }
+}
+
+/// Cards with one chip may have ports of several rates, so a port is held against the others of the node.
+void NodeJudge::check_ports(Context& context) {
+    const auto& machine = context.machine;
+    const auto chip_of = [&](const record::NetworkCard& card) {
+        const auto found =
+            std::ranges::find(machine.pci, card.address, &record::PciDevice::address);
+        return found == machine.pci.end() ? std::string{} : found->vendor_id + found->device_id;
+    };
+    for (const auto& card : machine.platform.network) {
+        const auto chip = chip_of(card);
+        if (chip.empty() || !card.bytes_per_second) continue;
+        double fastest = 0;
+        for (const auto& other : machine.platform.network)
+            if (chip_of(other) == chip)
+                fastest = std::max(fastest, other.bytes_per_second.value_or(0));
+        if (*card.bytes_per_second >= fastest) continue;
+        constexpr double bits_of_gigabyte = 8e-9;
+        context.find(Cause::port_slow, "telemetry:port_slow").detail =
+            fmt::format("{}: {:g} / {:g} Gb/s", card.name,
+                        *card.bytes_per_second * bits_of_gigabyte, fastest * bits_of_gigabyte);
     }
 }
 
@@ -277,8 +301,9 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
     if (!all_of_values([](const Observation& seen) { return seen.verified; }))
         return say(Cause::not_verified);
     const BoundOf bound_of = [&](const Observation& seen) {
-        return bound_of_limit({.collection = collection_, .limits = limits_, .items = context.items},
-                              limit, item, at_least, seen);
+        return bound_of_limit(
+            {.collection = collection_, .limits = limits_, .items = context.items}, limit, item,
+            at_least, seen);
     };
     const auto held = held_against(item, Trust::unstable_too, at_least, bound_of);
     check.bound = held.bound;

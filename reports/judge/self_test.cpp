@@ -276,6 +276,18 @@ std::vector<Fault> faults() {
              run.machine.pci.push_back(
                  {.address = "0000:41:00.0", .link = {.width = 8, .width_max = 16}});
          }},
+        {"one of two ports at half its rate", Outcome::warn, Cause::port_slow,
+         [](Run& run) {
+             for (const auto* address : {"0000:42:00.0", "0000:43:00.0"}) {
+                 run.machine.pci.push_back(
+                     {.address = address, .vendor_id = "15b3", .device_id = "1021"});
+                 run.machine.platform.network.push_back({.name = "mlx5",
+                                                         .address = address,
+                                                         .bytes_per_second = 50e9,
+                                                         .state = "active"});
+             }
+             run.machine.platform.network.back().bytes_per_second = 25e9;
+         }},
         {"memory channel without a module", Outcome::warn, Cause::channels_empty,
          [](Run& run) {
              run.machine.platform.memory_channels = 11;

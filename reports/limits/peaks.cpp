@@ -102,10 +102,10 @@ std::vector<Peak> network(const Limit& limit, double machines,
     for (const auto& entry : hardware.instances) {
         const auto rate = matches(instance, entry.type) ? network_of(entry) : std::nullopt;
         if (!rate) continue;
-        peaks.push_back({.of = entry.type,
-                         .most = bus_bandwidth_between(
-                             *rate, machines,
-                             ranks.value_or(std::numeric_limits<double>::infinity()))});
+        peaks.push_back(
+            {.of = entry.type,
+             .most = bus_bandwidth_between(
+                 *rate, machines, ranks.value_or(std::numeric_limits<double>::infinity()))});
         peaks.back().usual = *rate;
     }
     return peaks;

@@ -57,7 +57,7 @@ TEST(Bound, WithoutADataSheetNothingPasses) {
     MeasuredNode node;
     node.add(transform(), 30e9);
     EXPECT_EQ(test::check_of(node.judged(of_arithmetic(0.2)), "fft").cause, Cause::no_datasheet);
-    node.add(arithmetic("fp64"), 90e9);                                  // has none
+    node.add(arithmetic("fp64"), 90e9);                                      // has none
     node.add(test::on_device(arithmetic("fp64"), 0), 9e12).datasheet = 1e13; // elsewhere
     auto of_a_part = arithmetic("fp64");
     of_a_part.parameters.push_back({"part", std::string{"socket:0"}});
@@ -70,7 +70,7 @@ TEST(Bound, WithoutADataSheetNothingPasses) {
 TEST(Bound, SiblingsAreTheMedianOfTheOthers) {
     MeasuredNode node;
     int index = 0;
-    for (const double value : {50e9, 52e9, 53e9, 20e9}) 
+    for (const double value : {50e9, 52e9, 53e9, 20e9})
         node.add(test::on_device(test::gemm("cublaslt", 8192), index++), value);
     const auto all = node.judged(Limit{.id = "like-others",
                                        .cases = {{"benchmark", "gemm.square"}},

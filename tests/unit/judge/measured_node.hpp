@@ -18,8 +18,7 @@ inline constexpr double day_of_judgement = 1.77e9;
 
 class MeasuredNode {
 public:
-    explicit MeasuredNode(const std::string& virtualization = "none")
-        : run_{maker_.run({})} {
+    explicit MeasuredNode(const std::string& virtualization = "none") : run_{maker_.run({})} {
         machine().virtualization = virtualization;
     }
 
@@ -66,7 +65,8 @@ private:
 };
 
 /// The same series on a device.
-inline report::Series on_device(report::Series series, int index, const std::string& library = "cuda") {
+inline report::Series on_device(report::Series series, int index,
+                                const std::string& library = "cuda") {
     series.place = "cuda:" + std::to_string(index);
     series.library = library;
     return series;

@@ -101,7 +101,8 @@ TEST(Expectations, TellTheSetUpFromParts) {
     for (const char* text : {"driver>=580", "ecc=on", "governor=performance", "mtu=9000",
                              "clock>=2600M", "gpu_clock=1980M", "gpu_power=700"})
         EXPECT_TRUE(is_setup(text)) << text;
-    for (const char* text : {"gpu=8", "cores>=64", "memory=1TiB", "channels=12", "nics=2", "other=1"})
+    for (const char* text :
+         {"gpu=8", "cores>=64", "memory=1TiB", "channels=12", "nics=2", "other=1"})
         EXPECT_FALSE(is_setup(text)) << text;
 }
 
