@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -53,16 +51,17 @@ std::vector<std::uint32_t> groups_of(const std::vector<Series>& series) {
 }
 
 std::vector<record::NamedList> differences_of(const std::vector<const Series*>& series) {
-    std::map<std::string_view, std::map<std::string, std::size_t>> seen; // by name, by value
-    for (const auto* one : series)
-        for (const auto& parameter : one->parameters)
-            ++seen[parameter.name][record::to_string(parameter.value)];
+    const auto is_of_all = [&](const record::Named& parameter) {
+        return std::ranges::all_of(series, [&](const Series* one) {
+            const auto* const value = record::find(one->parameters, parameter.name);
+            return value != nullptr && *value == parameter.value;
+        });
+    };
     std::vector<record::NamedList> out;
     for (const auto* one : series) {
         auto& different = out.emplace_back();
         for (const auto& parameter : one->parameters)
-            if (seen[parameter.name][record::to_string(parameter.value)] < series.size())
-                different.push_back(parameter);
+            if (!is_of_all(parameter)) different.push_back(parameter);
     }
     return out;
 }

@@ -79,29 +79,32 @@ std::vector<std::size_t> firsts_of(const Collection& collection) {
 
 /// Who else measured it, and where each node stands among them. Only of series that two nodes have.
 void add_references(const Collection& collection, std::vector<Node>& nodes) {
-    std::map<std::uint32_t, std::map<std::pair<std::uint32_t, std::string>, double>> values;
+    struct Fleet {
+        std::vector<double> values; ///< of each node one
+        double median = 0;
+        const Node* last = nullptr; ///< that it has a value of
+    };
+    std::vector<Fleet> fleets(collection.series.size());
     for (const auto& node : nodes)
-        for (const auto& check : node.checks)
-            if (check.series && check.value)
-                values[*check.series].emplace(std::pair{node.machine, node.campaign}, *check.value);
-    std::map<std::uint32_t, std::vector<double>> sorted;
-    for (auto& [series, by_node] : values) {
-        if (by_node.size() < 2) continue;
-        auto& list = sorted[series];
-        for (const auto& [node, value] : by_node) list.push_back(value);
-        std::ranges::sort(list);
+        for (const auto& check : node.checks) {
+            if (!check.series || !check.value) continue;
+            auto& fleet = fleets[*check.series];
+            if (std::exchange(fleet.last, &node) != &node) fleet.values.push_back(*check.value);
+        }
+    for (auto& fleet : fleets) {
+        std::ranges::sort(fleet.values);
+        if (fleet.values.size() > 1) fleet.median = stats::median(fleet.values);
     }
     for (auto& node : nodes)
         for (auto& check : node.checks) {
-            const auto found =
-                check.series && check.value ? sorted.find(*check.series) : sorted.end();
-            if (found == sorted.end()) continue;
-            const auto& list = found->second;
+            if (!check.series || !check.value) continue;
+            const auto& [values, median, last] = fleets[*check.series];
+            if (values.size() < 2) continue;
             const bool higher = collection.series[*check.series].higher_is_better;
-            const auto below = std::ranges::lower_bound(list, *check.value) - list.begin();
-            const auto above = list.end() - std::ranges::upper_bound(list, *check.value);
-            check.beside.of_fleet = *check.value / stats::median(list);
-            check.beside.nodes = list.size();
+            const auto below = std::ranges::lower_bound(values, *check.value) - values.begin();
+            const auto above = values.end() - std::ranges::upper_bound(values, *check.value);
+            check.beside.of_fleet = *check.value / median;
+            check.beside.nodes = values.size();
             check.beside.slower = static_cast<std::size_t>(higher ? below : above);
         }
 }

@@ -107,8 +107,11 @@ void decode_value(const json::Object& object, std::string_view key, Selector& ou
 bool matches(std::string_view patterns, const std::string& text) {
     for (std::string_view rest = patterns;;) {
         const auto bar = rest.find('|');
-        const std::string pattern{rest.substr(0, bar)};
-        if (pattern == text || fnmatch(pattern.c_str(), text.c_str(), 0) == 0) return true;
+        const auto pattern = rest.substr(0, bar);
+        // Most patterns are plain, and all limits ask all machines of a fleet.
+        const bool is_plain = pattern.find_first_of("*?[\\") == std::string_view::npos;
+        if (pattern == text || pattern == "*") return true;
+        if (!is_plain && fnmatch(std::string{pattern}.c_str(), text.c_str(), 0) == 0) return true;
         if (bar == std::string_view::npos) return false;
         rest.remove_prefix(bar + 1);
     }

@@ -445,7 +445,7 @@ void NodeJudge::waive(Context& context) const {
             if (!is_of_limit && to_string(check.cause) != waiver.cause) continue;
             check.waiver = i;
             check.waived = std::exchange(
-                check.cause, check.outcome <= Outcome::warn ? Cause::waiver_unused : Cause::waived);
+                check.cause, check.outcome < Outcome::warn ? Cause::waiver_unused : Cause::waived);
             check.outcome = Outcome::warn;
             check.action = Action::none;
         }

@@ -246,6 +246,95 @@ TEST(Judge, NodesStandInTheirFleet) {
     EXPECT_EQ(all->nodes.back().outcome, Outcome::pass);
 }
 
+TEST(Judge, SlowerNodesAreCountedInBothDirections) {
+    CollectionMaker maker;
+    for (int i = 0; i < 4; ++i) {
+        const auto run = maker.run({.machine = fmt::format("m-{}", i)});
+        std::vector<double> replicas(5, (100 + i) * 1e-9);
+        auto& seen = maker.observe(run, test::latency(4096), replicas);
+        seen.between_replicas = 0.01;
+        seen.degrees = 6;
+        seen.events = 0;
+        seen.verified = true;
+        maker.collection().machines.back().virtualization = "none";
+    }
+    const auto all = judge(maker.collection(),
+                           {.limits = {{.id = "latency",
+                                        .cases = {{"benchmark", "memory.latency"}},
+                                        .unit = "s",
+                                        .at_most = 1e-6,
+                                        .source = "s"}}},
+                           {.now = 1.77e9});
+    ASSERT_TRUE(all);
+    for (const auto& node : all->nodes) {
+        const auto& beside = node.checks.at(0).beside;
+        const auto& id = all->collection.machines[node.machine].id;
+        EXPECT_EQ(beside.nodes, 4U);
+        EXPECT_EQ(beside.slower, static_cast<std::size_t>('3' - id.back())) << id;
+    }
+    // Alone a node has no fleet.
+    EXPECT_FALSE(only(Campaign{}.run(110e9).judged(limits())).beside.nodes);
+}
+
+TEST(Judge, AFileThatCannotBeReadTakesThePassAway) {
+    const auto with = [](bool is_copy) {
+        CollectionMaker maker;
+        Campaign{}.run(110e9).into(maker);
+        maker.collection().problems.push_back(
+            {.where = "x/run.json", .reason = "cut off", .is_copy = is_copy});
+        return judge(maker.collection(), limits(), {.now = 1.77e9})->outcome;
+    };
+    EXPECT_EQ(with(false), Outcome::inconclusive);
+    EXPECT_EQ(with(true), Outcome::pass);
+    EXPECT_EQ(judge(Collection{}, limits(), {.now = 1.77e9})->outcome, Outcome::inconclusive);
+}
+
+TEST(Judge, CampaignsAreJudgedApart) {
+    CollectionMaker maker;
+    Campaign{}.run(90e9).run(110e9).into(maker);
+    maker.collection().runs[0].campaign = "spring";
+    maker.collection().runs[1].campaign = "autumn";
+    const auto both = judge(maker.collection(), limits(), {.now = 1.77e9});
+    ASSERT_EQ(both->nodes.size(), 2U);
+    EXPECT_EQ(both->outcome, Outcome::fail);
+    const auto one = judge(maker.collection(), limits(), {.campaign = "autumn", .now = 1.77e9});
+    ASSERT_EQ(one->nodes.size(), 1U);
+    EXPECT_EQ(one->outcome, Outcome::pass);
+    EXPECT_EQ(one->nodes[0].campaign, "autumn");
+}
+
+TEST(Judge, RunsAreTakenByTheirTime) {
+    CollectionMaker maker;
+    Campaign{}.run(90e9).run(110e9, 0.002, "board replaced").into(maker);
+    auto& runs = maker.collection().runs;
+    std::swap(runs[0].started_seconds, runs[1].started_seconds);
+    // The slow run is the later one: of the repaired node.
+    EXPECT_EQ(judge(maker.collection(), limits(), {.now = 1.77e9})->outcome, Outcome::fail);
+    EXPECT_EQ(judge(maker.collection(), limits(), {.now = 1.77e9})->nodes[0].before_repair, 0U);
+}
+
+TEST(Judge, ManyNodesAreJudgedAlike) {
+    CollectionMaker maker;
+    constexpr std::size_t count = 450; // several threads
+    for (std::size_t i = 0; i < count; ++i)
+        Campaign{fmt::format("m-{}", i)}.run(i % 3 == 0 ? 90e9 : 110e9).into(maker);
+    const auto all = judge(maker.collection(), limits(), {.now = 1.77e9});
+    ASSERT_EQ(all->nodes.size(), count);
+    for (std::size_t i = 0; i < count; ++i)
+        EXPECT_EQ(all->nodes[i].outcome, i < count / 3 ? Outcome::fail : Outcome::pass) << i;
+}
+
+TEST(Judge, FiltersTakeCasesAway) {
+    CollectionMaker maker;
+    Campaign{}.run(90e9).into(maker);
+    const auto run = maker.run({});
+    maker.observe(run, test::latency(4096), {1e-7});
+    const auto all =
+        judge(maker.collection(), limits(), {.filter = {"benchmark=memory.latency"}, .now = 1.77e9});
+    ASSERT_TRUE(all) << all.error().message;
+    EXPECT_EQ(only(*all).cause, Cause::not_measured);
+}
+
 TEST(Judge, RefusesWhatNamesNothing) {
     CollectionMaker maker;
     Campaign{}.run(110e9).into(maker);
