@@ -44,6 +44,9 @@ Quantity over_machines(const std::map<std::string, std::vector<double>>& values,
     return {middle(std::move(machines)), low, high};
 }
 
+/// What a job's power is computed from, beside the rate.
+bool stands_beside(const std::string& metric) { return metric == "time" || metric == "energy"; }
+
 struct Gathered {
     std::map<std::string, std::vector<double>> values; ///< by machine
     double low = 0;
@@ -74,31 +77,42 @@ Result<WorkRate> rate_of(const Work& work, const Offer& offer, double nodes, con
     std::set<std::string> names;
     std::set<std::string> wrong_nodes;
     Gathered rates;
-    std::map<std::pair<std::uint32_t, std::string>, std::map<std::string, double>> others;
+    using Case = std::pair<std::uint32_t, std::string>; ///< run and name
+    std::map<Case, std::map<std::string, double>> others;
+    std::vector<std::pair<Case, const Observation*>> cases;
+    std::set<Case> rated;
     std::set<std::uint32_t> from;
     for (const auto& seen : runs.observations) {
         const auto& series = runs.series[seen.series];
         const auto& machine = runs.machines[runs.runs[seen.run].machine];
         if (!is_good(seen) || !is_of(offer, machine, hardware) || !fits(work.pattern, series))
             continue;
-        const auto name = name_of(series);
+        Case own{seen.run, name_of(series)};
         if (nodes_of(seen, runs) != nodes) {
-            wrong_nodes.insert(name);
+            wrong_nodes.insert(own.second);
             continue;
         }
-        others[{seen.run, name}][series.metric] = *seen.value;
+        others[own][series.metric] = *seen.value;
         if (!seen.is_primary) continue;
-        names.insert(name);
+        if (!stands_beside(series.metric)) rated.insert(own);
+        cases.emplace_back(std::move(own), &seen);
+    }
+    for (const auto& [own, seen] : cases) {
+        const auto& series = runs.series[seen->series];
+        // Asked for by name they count as primary, but the case has a rate of its own.
+        if (stands_beside(series.metric) && rated.contains(own)) continue;
+        names.insert(own.second);
         const bool is_time = series.unit == "s";
         if (!is_time && !series.unit.ends_with("/s")) continue;
         found.unit = is_time ? "calls" : series.unit.substr(0, series.unit.size() - 2);
         found.on_device = series.place != "host";
         const auto rate = [&](double value) { return is_time ? 1 / value : value; };
-        const double value = rate(*seen.value);
-        const double a = rate(seen.low.value_or(*seen.value));
-        const double b = rate(seen.high.value_or(*seen.value));
-        rates.add(machine.id, value, std::min({a, b, value}), std::max({a, b, value}));
-        from.insert(seen.run);
+        const double value = rate(*seen->value);
+        const double a = rate(seen->low.value_or(*seen->value));
+        const double b = rate(seen->high.value_or(*seen->value));
+        rates.add(runs.machines[runs.runs[seen->run].machine].id, value, std::min({a, b, value}),
+                  std::max({a, b, value}));
+        from.insert(seen->run);
     }
     if (names.size() > 1)
         return fail(fmt::format(

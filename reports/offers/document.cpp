@@ -46,9 +46,12 @@ std::string included_in(const Offer& offer) {
 
 std::string promised_in(const Offer& offer) {
     std::vector<std::string> parts;
-    const auto share = [](double value) { return fmt::format("{:.6g}%", 100 * value); };
+    const auto share = [](double value) { return fmt::format("{:.12g}%", 100 * value); };
     if (offer.availability)
         parts.push_back(say<text::offers::availability>(share(*offer.availability)));
+    if (offer.durability) parts.push_back(say<text::offers::durability>(share(*offer.durability)));
+    if (offer.bandwidth_gbps)
+        parts.push_back(say<text::offers::bandwidth>(fmt::format("{:g}", *offer.bandwidth_gbps)));
     if (offer.replacement_hours)
         parts.push_back(
             say<text::offers::replacement>(fmt::format("{:g}", *offer.replacement_hours)));
@@ -59,10 +62,38 @@ std::string promised_in(const Offer& offer) {
     return join(parts);
 }
 
+/// What is paid beside the price, and by which steps, in the currency of the quote.
+std::string billed_in(const Offer& offer) {
+    std::vector<std::string> parts;
+    const auto add = [&](const std::optional<Amount>& amount, auto say_it) {
+        if (amount) parts.push_back(say_it(fmt::format("{} {}", offer.currency, amount->text)));
+    };
+    add(offer.upfront, [](const auto& one) { return say<text::offers::upfront>(one); });
+    add(offer.storage_per_gb_month,
+        [](const auto& one) { return say<text::offers::storage>(one); });
+    add(offer.egress_per_gb, [](const auto& one) { return say<text::offers::egress>(one); });
+    add(offer.network_per_month, [](const auto& one) { return say<text::offers::network>(one); });
+    add(offer.control_plane_per_month,
+        [](const auto& one) { return say<text::offers::control>(one); });
+    add(offer.support_per_month, [](const auto& one) { return say<text::offers::support>(one); });
+    if (offer.support_share)
+        parts.push_back(
+            say<text::offers::support_share>(fmt::format("{:.6g}%", 100 * *offer.support_share)));
+    add(offer.setup, [](const auto& one) { return say<text::offers::setup>(one); });
+    if (offer.billing_step_s)
+        parts.push_back(say<text::offers::step>(fmt::format("{:g}", *offer.billing_step_s)));
+    if (offer.minimum_hours)
+        parts.push_back(say<text::offers::minimum>(fmt::format("{:g}", *offer.minimum_hours)));
+    if (offer.interruptions_per_hour)
+        parts.push_back(
+            say<text::offers::interrupted>(fmt::format("{:g}", *offer.interruptions_per_hour)));
+    return join(parts);
+}
+
 Row row_of(const Offer& offer, const Offers& offers, const PriceTerms& terms) {
     const auto price = price_of(offer, offers.rates, terms);
     Cell name{.text = plain(offer.id)};
-    for (auto line : {included_in(offer), promised_in(offer)})
+    for (auto line : {included_in(offer), billed_in(offer), promised_in(offer)})
         if (!line.empty()) name.notes.push_back(std::move(line));
     if (!offer.source.empty() || !offer.date.empty())
         name.notes.push_back(say<text::offers::source>(plain(offer.source), plain(offer.date)));

@@ -214,16 +214,10 @@ private:
                               .severity = Severity::caution,
                               .what = say<text::offers::no_results>(list_of(unmeasured, shown)),
                               .instead = say<text::offers::measure>()});
-        std::set<std::string> types;
-        for (const auto& machine : runs_->machines)
-            if (std::ranges::none_of(
-                    offers_, [&](const auto& offer) { return is_of(offer, machine, hardware_); }))
-                types.insert(plain(machine.provider + ' ' + machine.instance));
-        if (!types.empty())
+        if (const auto types = not_offered(offers_, *runs_, hardware_); !types.empty())
             found_.push_back({.code = OfferCode::no_offer,
                               .severity = Severity::note,
-                              .what = say<text::offers::no_offer>(
-                                  list_of({types.begin(), types.end()}, shown))});
+                              .what = say<text::offers::no_offer>(list_of(types, shown))});
     }
 
     const OffersRead& read_;
@@ -242,6 +236,16 @@ std::string_view to_string(OfferCode code) { return codes.at(static_cast<std::si
 std::vector<OfferFinding> lint(const OffersRead& read, const PriceTerms& terms,
                                const Collection* runs, const datasheet::Hardware* hardware) {
     return Linter{read, terms, runs, hardware}.take();
+}
+
+std::vector<std::string> not_offered(const std::vector<Offer>& offers, const Collection& runs,
+                                     const datasheet::Hardware* hardware) {
+    std::set<std::string> types;
+    for (const auto& machine : runs.machines)
+        if (std::ranges::none_of(
+                offers, [&](const auto& offer) { return is_of(offer, machine, hardware); }))
+            types.insert(plain(machine.provider + ' ' + machine.instance));
+    return {types.begin(), types.end()};
 }
 
 bool is_of(const Offer& offer, const record::Machine& machine,

@@ -49,6 +49,10 @@ std::vector<OfferFinding> lint(const OffersRead& read, const PriceTerms& terms,
                                const Collection* runs = nullptr,
                                const datasheet::Hardware* hardware = nullptr);
 
+/// Types of machines that were measured and that no offer is of: "aws c7a.large".
+std::vector<std::string> not_offered(const std::vector<Offer>& offers, const Collection& runs,
+                                     const datasheet::Hardware* hardware = nullptr);
+
 /// Is the machine one of that offer: the same provider, by any of its names, and type?
 bool is_of(const Offer& offer, const record::Machine& machine,
            const datasheet::Hardware* hardware = nullptr);

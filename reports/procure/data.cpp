@@ -21,6 +21,7 @@ json::Value measures_of(const Scores& scores) {
         list.push_back({{"measure", one.measure},
                         {"weight", one.weight},
                         {"counts", one.counts},
+                        {"found", one.found},
                         {"unit", one.unit},
                         {"series", one.series},
                         {"multiplied", one.multiplied}});
@@ -147,6 +148,7 @@ std::string to_json(const Procurement& found) {
                           {"ranking", of_profile(found.ranking)},
                           {"others", std::move(others)},
                           {"problems", std::move(problems)},
+                          {"not_offered", found.not_offered},
                           {"promises", std::move(promises)},
                           {"published", std::move(published)}});
 }

@@ -5,6 +5,7 @@
 #include "cost/document.hpp"
 #include "language/language.hpp"
 #include "language/texts/cost.hpp"
+#include "language/texts/list.hpp"
 #include "language/texts/offers.hpp"
 #include "language/texts/procure.hpp"
 #include "language/texts/words.hpp"
@@ -14,6 +15,7 @@
 #include "report/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -105,7 +107,9 @@ private:
         const auto rival = offer_name(second.cost.offer);
         document.verdict =
             ranking.sure ? say<text::procure::best_sure>(name, by, rival, chance(ranking.above))
-                         : say<text::procure::best_unsure>(name, by, rival, chance(ranking.above));
+            : few_machines()
+                ? say<text::procure::best_few>(name, by, rival)
+                : say<text::procure::best_unsure>(name, by, rival, chance(ranking.above));
         if (ranking.sure) document.tone = Tone::good;
     }
 
@@ -133,18 +137,22 @@ private:
         return blocks;
     }
 
+    /// Probable enough, but not known of enough machines.
+    bool few_machines() const { return !ranking.sure && best().best >= stats::sure_probability; }
+
     std::string certainty() const {
         const auto name = offer_name(best().cost.offer);
-        const auto said = ranking.sure ? say<text::procure::sure>(name, chance(best().best))
-                                       : say<text::procure::unsure>(name, chance(best().best));
-        std::vector<std::string> parts{said};
+        const auto how = chance(best().best);
+        std::vector<std::string> parts{ranking.sure     ? say<text::procure::sure>(name, how)
+                                       : few_machines() ? say<text::procure::unsure_few>(name, how)
+                                                        : say<text::procure::unsure>(name, how)};
         std::set<std::size_t> types;
         for (const auto* offer : {&best(), &offers_[*ranking.runner_up]})
             if (machines(*offer) < stats::sure_machines && types.insert(offer->type).second)
                 parts.push_back(say<text::procure::few_machines>(
                     plain(offer->cost.offer.instance),
                     say_count<text::procure::machine_count>(machines(*offer))));
-        return fmt::format("{}", join(parts));
+        return fmt::format("{}", fmt::join(parts, say<text::list::semicolon>()));
     }
 
     std::string changes(const RankedOffer& second) const {
@@ -155,11 +163,13 @@ private:
             if (parts.size() < most)
                 parts.push_back(
                     flip.price_falls
-                        ? say<text::procure::price_flip>(name, human_percent(*flip.price_falls))
-                        : say<text::procure::weight_flip>(name, measure_title(flip.measure),
+                        ? say<text::procure::price_flip>(human_percent(*flip.price_falls))
+                        : say<text::procure::weight_flip>(measure_title(flip.measure),
                                                           human_percent(flip.weight),
                                                           human_percent(flip.from)));
-        return parts.empty() ? say<text::procure::nothing_flips>(name) : join(parts);
+        if (parts.empty()) return say<text::procure::nothing_flips>(name);
+        return say<text::procure::flips>(
+            name, fmt::format("{}", fmt::join(parts, say<text::procure::or_if>())));
     }
 
     std::string gaps() const {
@@ -386,7 +396,10 @@ private:
         for (const auto& measure : ranking.scores.measures) {
             Cell name{.text = measure_title(measure.measure),
                       .tone = measure.counts ? Tone::plain : Tone::weak};
-            if (!measure.counts)
+            if (!measure.found)
+                name.notes.push_back(say<text::procure::nowhere>(plain(
+                    list_of(measure_of(found.profiles, {.measure = measure.measure}).where, 6))));
+            else if (!measure.counts)
                 name.notes.push_back(say<text::procure::no_common>());
             else if (!measure.series.empty())
                 name.notes.push_back(say<text::procure::from_series>(list_of(measure.series, 3)));

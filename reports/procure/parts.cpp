@@ -30,6 +30,8 @@ std::string name_of(const Promise& promise) {
     return std::string{find_text("promise", promise.code).value_or("")};
 }
 std::string amount_of(double value, const Promise& promise) {
+    if (promise.unit == unit_share)
+        return fmt::format("{:.12g}%", 100 * value); // 99.999999999% is no 100%
     return promise.unit == "count" ? fmt::format("{:g}", value)
                                    : fmt::format("{:.4g} {}", value, promise.unit);
 }
@@ -43,6 +45,9 @@ std::vector<Block> risks(const View& view) {
                                   .what = say_count<text::procure::not_used>(
                                       lost.size(), plain(lost.front().where, 200),
                                       translated(plain(lost.front().reason, 200)))});
+    if (const auto& types = view.found.not_offered; !types.empty())
+        risks.findings.push_back(
+            {.severity = Severity::note, .what = say<text::offers::no_offer>(list_of(types, 6))});
     std::set<std::size_t> types;
     for (const auto& offer : view.ranking.offers) {
         const auto name = offer_name(offer.cost.offer);

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace assay::report {
@@ -70,27 +71,34 @@ bool Promise::kept() const {
 std::vector<Promise> promises_of(const std::vector<Offer>& offers, const Collection& runs,
                                  const datasheet::Hardware* hardware) {
     std::vector<Promise> found;
-    std::set<std::pair<std::string, std::string>> seen; // one row a type, not one a tariff
+    // One row for what all tariffs of a type promise alike.
+    std::set<std::tuple<std::string, std::string, std::string_view, double>> seen;
     for (const auto& offer : offers) {
-        if (!seen.emplace(offer.provider, offer.instance).second) continue;
-        for (const auto& one : promised) {
-            if (!(offer.*one.promised)) continue;
-            Promise promise{.offer = offer.id,
-                            .code = one.code,
-                            .unit = one.unit,
-                            .promised = *(offer.*one.promised),
-                            .measured = {}};
-            for (const auto& machine : runs.machines)
-                if (const auto has = one.measured(machine); has && is_of(offer, machine, hardware))
-                    promise.measured = std::min(promise.measured.value_or(*has), *has);
-            found.push_back(std::move(promise));
-        }
-        if (const auto rate = offer.bandwidth_gbps ? offer.bandwidth_gbps : offer.network_gbps)
-            found.push_back({.offer = offer.id,
-                             .code = "bandwidth",
-                             .unit = "Gb/s",
-                             .promised = *rate,
-                             .measured = network_of(offer, runs, hardware)});
+        const auto add = [&](std::string_view code, std::string_view unit,
+                             const std::optional<double>& value, const auto& find) {
+            if (value && seen.emplace(offer.provider, offer.instance, code, *value).second)
+                found.push_back({.offer = offer.id,
+                                 .code = code,
+                                 .unit = unit,
+                                 .promised = *value,
+                                 .measured = find()});
+        };
+        for (const auto& one : promised)
+            add(one.code, one.unit, offer.*one.promised, [&] {
+                std::optional<double> least;
+                for (const auto& machine : runs.machines)
+                    if (const auto has = one.measured(machine);
+                        has && is_of(offer, machine, hardware))
+                        least = std::min(least.value_or(*has), *has);
+                return least;
+            });
+        add("bandwidth", "Gb/s", offer.bandwidth_gbps ? offer.bandwidth_gbps : offer.network_gbps,
+            [&] { return network_of(offer, runs, hardware); });
+        // No run can find these: a meeting sees that nothing was held against them.
+        const auto none = [] { return std::optional<double>{}; };
+        add("availability", "share", offer.availability, none);
+        add("durability", "share", offer.durability, none);
+        add("replacement", "h", offer.replacement_hours, none);
     }
     return found;
 }
@@ -118,6 +126,7 @@ Result<Procurement> make_procurement(ProcurementInputs inputs) {
         out.others.push_back(std::move(*also));
     }
     out.promises = promises_of(inputs.offers.offers, runs, inputs.options.costs.hardware);
+    out.not_offered = not_offered(inputs.offers.offers, runs, inputs.options.costs.hardware);
     out.costs = std::move(*costs);
     out.snapshot = std::move(inputs.snapshot);
     std::set<std::string> machines; // each may be there in several states

@@ -20,7 +20,7 @@ namespace assay::report {
 struct Promise {
     std::string offer;
     std::string_view
-        code; ///< "gpus", "vcpus", "cores", "memory", "bandwidth"; in words: promise.json
+        code; ///< "gpus", "memory", "bandwidth", "availability", ...; in words: promise.json
     std::string_view unit;
     double promised = 0;
     std::optional<double> measured; ///< the least of the machines
@@ -35,8 +35,9 @@ struct Procurement {
     std::vector<Ranking> others; ///< for the other profiles
     std::vector<Promise> promises;
     std::vector<BesidePublished> published;
-    std::string snapshot;          ///< SHA-256 of the files of offers
-    std::vector<Problem> problems; ///< files that take no part
+    std::string snapshot;                 ///< SHA-256 of the files of offers
+    std::vector<Problem> problems;        ///< files that take no part
+    std::vector<std::string> not_offered; ///< types that were measured all the same
     std::size_t machines = 0;
     std::size_t runs = 0;
     RankingOptions options;

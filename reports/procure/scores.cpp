@@ -131,8 +131,13 @@ private:
 
     Result<void> gather(const Measure& measure) {
         found_.emplace_back(scores_.types.size());
+        fits_any_.push_back(false);
         auto filters = make_filters(runs_, measure.where);
         if (!filters) return {}; // a key that no series has: not measured
+        const auto fits = [&](const Observation& seen) {
+            return std::ranges::all_of(*filters, [&](const auto& f) { return f.admits(seen); });
+        };
+        fits_any_.back() = std::ranges::any_of(runs_.observations, fits);
         std::vector<const Observation*> alone;
         std::vector<const Observation*> together;
         std::vector<bool> of_team(runs_.series.size());
@@ -142,7 +147,7 @@ private:
             const auto& series = runs_.series[seen.series];
             if (types_of(seen).empty() || !is_good(seen) ||
                 (measure.metric.empty() ? !seen.is_primary : series.metric != measure.metric) ||
-                !std::ranges::all_of(*filters, [&](const auto& f) { return f.admits(seen); }))
+                !fits(seen))
                 continue;
             const auto how = together_in(series);
             if (how.empty())
@@ -220,7 +225,8 @@ private:
         std::vector<std::set<Item>> common;
         for (std::size_t m = 0; m < profile_.weights.size(); ++m) {
             Compared compared{.measure = profile_.weights[m].measure,
-                              .weight = profile_.weights[m].value};
+                              .weight = profile_.weights[m].value,
+                              .found = fits_any_[m]};
             std::optional<std::set<Item>> shared;
             std::set<std::string> units;
             for (std::size_t t = 0; t < ranked.size(); ++t) {
@@ -284,6 +290,7 @@ private:
     std::vector<Offer> offers_;                   ///< one of each type
     std::vector<std::vector<std::size_t>> types_; ///< by run
     std::vector<std::vector<Found>> found_;       ///< by measure, by type
+    std::vector<bool> fits_any_;                  ///< by measure
     Scores scores_;
 };
 

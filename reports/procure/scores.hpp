@@ -21,9 +21,10 @@ namespace assay::report {
 
 /// What of a measure was compared.
 struct Compared {
-    std::string measure;             ///< id
-    double weight = 0;               ///< in the profile
-    bool counts = false;             ///< false: types have nothing in common there
+    std::string measure; ///< id
+    double weight = 0;   ///< in the profile
+    bool counts = false; ///< false: types have nothing in common there
+    bool found = false;  ///< a result of any run fits its filters: they are not misspelt
     std::vector<std::string> series; ///< names, of the first type
     std::string unit;                ///< of what was measured; empty where it was several
     bool multiplied = false; ///< rates of one device times their number, not measured together

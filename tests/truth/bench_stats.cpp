@@ -5,6 +5,7 @@
 
 #include "json/json.hpp"
 #include "measure.hpp"
+#include "purchases.hpp"
 #include "simulate.hpp"
 
 #include <CLI/CLI.hpp>
@@ -64,7 +65,7 @@ void print_json(const std::vector<Figure>& figures) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Are the verdicts of `assay compare` true?"};
+    CLI::App app{"Are the verdicts of `assay compare` and the probabilities of purchases true?"};
     assay::truth::Simulation simulation;
     assay::truth::Measurement measurement;
     std::filesystem::path root;
@@ -73,6 +74,8 @@ int main(int argc, char** argv) {
     bool does_measure = false;
     bool does_record = false;
     bool does_busy = false;
+    bool does_purchase = false;
+    assay::truth::Purchases purchases;
     bool as_json = false;
     app.add_option("--build", measurement.build, "Build folder")
         ->required()
@@ -83,10 +86,14 @@ int main(int argc, char** argv) {
     app.add_flag("--measure", does_measure, "On this machine, for up to half an hour");
     app.add_flag("--busy", does_busy,
                  "On this machine under planted loads, some 20 minutes, nothing else running");
+    app.add_flag("--purchases", does_purchase,
+                 "Rankings of made-up offers: are probabilities and \"sure\" true?");
+    app.add_option("--rankings", purchases.rankings, "Of --purchases, for each row")
+        ->capture_default_str();
     app.add_option("--replicas", recording, "Recorded replicas [tests/truth/replicas.csv]");
     app.add_option("--tables", simulation.comparisons, "Simulated comparisons")
         ->capture_default_str();
-    app.add_option("--seed", simulation.seed, "Of the simulation")->capture_default_str();
+    app.add_option("--seed", simulation.seed, "Of simulations")->capture_default_str();
     app.add_option("--comparisons", measurement.comparisons,
                    "Measured, of settings that are the same")
         ->capture_default_str();
@@ -113,7 +120,11 @@ int main(int argc, char** argv) {
             std::ranges::move(measured.figures, std::back_inserter(figures));
             if (does_record) assay::truth::write_recording(recording, measured.recorded);
         }
-        if (does_simulate || !(does_measure || does_busy)) {
+        if (does_purchase) {
+            purchases.seed = simulation.seed;
+            std::ranges::move(assay::truth::purchases(purchases), std::back_inserter(figures));
+        }
+        if (does_simulate || !(does_measure || does_busy || does_purchase)) {
             const auto recorded = assay::truth::read_recording(recording);
             std::ranges::copy(assay::truth::simulate(recorded, simulation),
                               std::back_inserter(figures));

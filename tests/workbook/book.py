@@ -46,11 +46,11 @@ def rewrite(source, target, new):
     return inputs, formulas
 
 
-def calculated(office, book, folder):
-    """Every sheet as rows."""
+def calculated(office, book, folder, *filters):
+    """Every sheet as rows. `filters`: how to read what is no workbook."""
     options = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,false,false,false,false,-1"
-    subprocess.run([office, f"-env:UserInstallation=file://{folder}/profile", "--headless", "--convert-to", options,
-                    "--outdir", str(folder), str(book)], check=True, capture_output=True)
+    subprocess.run([office, f"-env:UserInstallation=file://{folder}/profile", "--headless", *(f"--infilter={one}" for one in filters),
+                    "--convert-to", options, "--outdir", str(folder), str(book)], check=True, capture_output=True)
     return {file.stem.removeprefix(book.stem + "-"): list(csv.DictReader(file.open()))
             for file in folder.glob(book.stem + "-*.csv")}
 

@@ -5,6 +5,7 @@
 #include "catalog/document.hpp"
 #include "json/json.hpp"
 #include "language/language.hpp"
+#include "support/schema.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -88,7 +89,9 @@ TEST(CatalogDocument, ListsAllByKind) {
 }
 
 TEST(CatalogDocument, ProgramsGetEveryFigureWithItsSource) {
-    const auto data = json::parse(to_json(named({"p5.48xlarge"})), "stdout").value();
+    const auto text = to_json(named({"p5.48xlarge"}));
+    EXPECT_EQ(test::broken(text, "catalog"), "");
+    const auto data = json::parse(text, "stdout").value();
     const auto& entry = data["entries"][0];
     EXPECT_EQ(entry["id"], "aws/p5.48xlarge");
     bool found = false;

@@ -6,6 +6,7 @@
 #include "base/utc.hpp"
 #include "catalog/document.hpp"
 #include "catalog/lint.hpp"
+#include "support/schema.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -167,6 +168,7 @@ TEST(CatalogLint, SaysWhatCannotBeRead) {
     const LintedCatalog linted{.entries = 0, .files = {"mine.json"}, .findings = found};
     EXPECT_TRUE(any_serious(linted));
     EXPECT_THAT(to_json(linted), HasSubstr("assay.catalog.lint/1"));
+    EXPECT_EQ(test::broken(to_json(linted), "lint"), "");
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 // authors list them (arXiv 2505.09343, table 1).
 
 #include "capacity/capacity.hpp"
+#include "support/schema.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,6 +31,7 @@ TEST(Capacity, OfStatesIsThatOfZero) {
         EXPECT_NEAR(sum, bytes, 0.05e9) << zero;
         EXPECT_FALSE(found.lines.of("device_bytes")) << "activations are not known";
         EXPECT_TRUE(found.holders.empty());
+        EXPECT_EQ(test::broken(to_json(found), "capacity"), "");
     }
 }
 
@@ -76,6 +78,7 @@ TEST(Capacity, SaysWhichDevicesHoldIt) {
     EXPECT_DOUBLE_EQ(of("NVIDIA H100 SXM5 80GB").share, bytes / (0.9 * 85520809984));
     EXPECT_EQ(of("NVIDIA H100 SXM5 80GB").least_devices, 3); // 182.9 GB in parts of 77.0
     EXPECT_EQ(found.holders.front().share > 1, true);
+    EXPECT_EQ(test::broken(to_json(found), "capacity"), "");
     given["weight_bits"] = 8;
     found = capacity(given, false);
     EXPECT_DOUBLE_EQ(found.lines.of("weights")->value, 17.5e9);

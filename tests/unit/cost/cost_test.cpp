@@ -5,6 +5,7 @@
 #include "base/utc.hpp"
 #include "cost/document.hpp"
 #include "support/collection_maker.hpp"
+#include "support/schema.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -144,6 +145,14 @@ TEST(Cost, OfAJobIsTheMeasuredRateOfTheSameTypeOnAsManyNodes) {
     maker.observe(one, test::gemm("openblas", 4096), {1e12}).value = 1e12;
     maker.observe(other, test::gemm("openblas", 4096), {2e12}).value = 2e12;
     maker.observe(one, test::gemm("openblas", 64), {1e10, 1e10});
+    // Asked for by name these count as primary too: they are no rates of the case.
+    for (const auto* metric : {"time", "energy"}) {
+        auto beside = test::gemm("openblas", 4096);
+        beside.metric = metric;
+        beside.unit = record::find_metric(metric)->unit;
+        for (const auto run : {one, other})
+            maker.observe(run, beside, {1}).value = metric == std::string_view{"time"} ? 0.1 : 5;
+    }
     auto options = how();
     options.runs = &maker.collection();
     options.work = {parse_work("gemm.square* size=4096=5.4e15").value()};
@@ -155,6 +164,7 @@ TEST(Cost, OfAJobIsTheMeasuredRateOfTheSameTypeOnAsManyNodes) {
     EXPECT_DOUBLE_EQ(at(cost, "job"), 2);
     EXPECT_DOUBLE_EQ(cost.lines.of("job")->high, 4);
     EXPECT_DOUBLE_EQ(cost.lines.of("job_hours")->low, 0.75);
+    EXPECT_DOUBLE_EQ(at(cost, "watts"), 50); // 5 J in 0.1 s
 
     options.nodes = 2;
     EXPECT_EQ(why(cost_of(offer, {}, options).value(), "job"), "not_measured_on_nodes");
@@ -187,6 +197,7 @@ TEST(Cost, SaysWhenBuyingPays) {
     const auto pairs = break_evens(costs);
     ASSERT_EQ(pairs.size(), 2U);
     EXPECT_NEAR(pairs[0].lines.of("break_even_months")->value, 19.047619, 1e-6);
+    EXPECT_EQ(test::broken(to_json(costs), "cost"), "");
     EXPECT_EQ(pairs[1].lines.find("break_even_months")->why, "never");
 }
 

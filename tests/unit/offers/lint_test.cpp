@@ -7,6 +7,7 @@
 #include "offers/lint.hpp"
 #include "offers/read.hpp"
 #include "support/collection_maker.hpp"
+#include "support/schema.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -132,12 +133,32 @@ TEST(OffersLint, ProvidersGoByManyNames) {
     EXPECT_FALSE(is_of(offer, machine, &hardware));
 }
 
+TEST(OffersLint, WhatIsShownObeysItsSchemaAndSaysWhatElseIsPaid) {
+    const auto read = parse_offers(
+        R"({"schema": "assay.offers/1", "name": "n", "offers": [
+            {"provider": "a", "instance": "t", "tariff": "reserved_1y", "price": "1.50", "upfront": 500, "currency": "EUR",
+             "date": "2026-11-01", "source": "quote", "egress_per_gb": "0.09", "billing_step_s": 60, "support_share": 0.03,
+             "durability": 0.999999999},
+            {"provider": "a", "instance": "t", "tariff": "purchase"}]})",
+        "x.json");
+    ASSERT_THAT(read.faults, IsEmpty());
+    const PriceTerms today{.now = *seconds_of("2026-11-23"), .max_age_days = 90, .currency = ""};
+    EXPECT_EQ(test::broken(to_json(read.offers, today), "offers_shown"), "");
+    const auto document = make_document(read.offers, today);
+    const auto& table = std::get<document::Table>(document.sections[0].blocks[0]);
+    EXPECT_THAT(table.rows[0].cells[0].notes,
+                testing::IsSupersetOf({"EUR 500 a node at once, data out EUR 0.09 a GB, support 3% "
+                                       "of the bill, billed in steps of 60 s",
+                                       "durability 99.9999999%"}));
+}
+
 TEST(OffersLint, IsSeriousWhereAFileHasFaults) {
     const auto read = parse_offers(titles + "a,x,spot,,,,,-1,USD,2026-11-01\n", "x.csv");
     const std::vector<LintedOffers> files{
         {.file = "x.csv", .offers = 0, .findings = lint(read, {}, nullptr)}};
     EXPECT_TRUE(any_serious(files));
     EXPECT_THAT(to_json(files), HasSubstr("x.csv:2: price: -1 is negative"));
+    EXPECT_EQ(test::broken(to_json(files), "lint"), "");
     EXPECT_FALSE(any_serious({}));
 }
 

@@ -2,6 +2,7 @@
 #include "language/language.hpp"
 #include "made.hpp"
 #include "procure/document.hpp"
+#include "support/schema.hpp"
 #include "write/markdown.hpp"
 
 #include <gmock/gmock.h>
@@ -45,7 +46,7 @@ TEST(ProcurementDocument, SaysFirstWhatToBuyAndHowSureThatIs) {
 TEST(ProcurementDocument, IsNotSureOfOneMachine) {
     auto market = two_types(1);
     const auto text = markdown(market.procurement({offer("x", "1"), offer("y", "1")}));
-    EXPECT_THAT(text, HasSubstr("not for sure"));
+    EXPECT_THAT(text, HasSubstr("on too few machines to be sure"));
     EXPECT_THAT(text, HasSubstr("x was measured on 1 machine"));
     EXPECT_THAT(text, HasSubstr("measure three or more"));
 }
@@ -69,6 +70,45 @@ TEST(ProcurementDocument, HoldsPromisesAgainstMachines) {
     EXPECT_FALSE(found.promises[0].kept());
     EXPECT_FALSE(found.promises[1].measured); // nobody measured the network
     EXPECT_THAT(markdown(found), HasSubstr("physical cores promised 64, found 32"));
+}
+
+TEST(ProcurementDocument, PromisesThatNoRunCanFindAreNotKept) {
+    auto market = two_types(1);
+    auto x = offer("x", "1");
+    x.availability = 0.9995;
+    x.durability = 0.99999;
+    x.replacement_hours = 4;
+    auto spot = offer("x", "1", Tariff::spot); // promises less, and as much
+    spot.availability = 0.9;
+    spot.replacement_hours = 4;
+    const auto found = market.procurement({x, spot});
+    ASSERT_EQ(found.promises.size(), 4U);
+    for (const auto& promise : found.promises) EXPECT_FALSE(promise.kept()) << promise.code;
+    EXPECT_EQ(found.promises[3].promised, 0.9);
+    EXPECT_THAT(markdown(found), HasSubstr("| availability | 99.95% |  | not measured |"));
+}
+
+TEST(ProcurementDocument, ProgramsGetWhatTheSchemaSays) {
+    auto market = two_types(3);
+    market.runs().problems = {{.where = "bad/run.json", .reason = "is cut short"}};
+    auto stale = offer("x", "1", Tariff::monthly);
+    stale.date = "2020-01-01";
+    auto y = offer("y", "1");
+    y.vcpus = 2;
+    const Published figure{.provider = "aws",
+                           .instance = "x",
+                           .title = "Rate",
+                           .series = "",
+                           .value = 900,
+                           .unit = "FLOP/s",
+                           .source = "their page",
+                           .date = "2026-01-01"};
+    const auto found = market.procurement({offer("x", "1"), y, stale, offer("z", "1")},
+                                          {{"support", 73}}, {figure});
+    EXPECT_EQ(found.ranking.unranked.size(), 2U);
+    EXPECT_TRUE(found.ranking.runner_up);
+    EXPECT_EQ(test::broken(to_json(found), "procurement"), "");
+    EXPECT_EQ(test::broken(to_json(market.procurement({})), "procurement"), "");
 }
 
 TEST(ProcurementDocument, PublishedFiguresStandBesideAndEnterNothing) {
@@ -126,8 +166,9 @@ TEST(ProcurementDocument, SpeaksChinese) {
 
 TEST(Published, AreReadWholeOrRefused) {
     const auto refusal = [](const std::string& figure) {
-        const auto read = parse_published(
-            R"({"schema": "assay.published/1", "figures": [)" + figure + "]}", "p.json");
+        const auto text = R"({"schema": "assay.published/1", "figures": [)" + figure + "]}";
+        const auto read = parse_published(text, "p.json");
+        EXPECT_EQ(read.has_value(), test::broken(text, "published").empty()) << text;
         return read ? "" : read.error().message;
     };
     const std::string good = R"("provider": "a", "instance": "b", "title": "t", "unit": "B/s",
