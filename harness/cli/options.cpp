@@ -7,6 +7,7 @@
 #include "cli/groups_option.hpp"
 #include "cli/preemption_option.hpp"
 #include "cli/reports.hpp"
+#include "cli/sweep_options.hpp"
 #include "plan/interleaving.hpp"
 #include "plan/plan.hpp"
 #include "record/expectations.hpp"
@@ -403,6 +404,7 @@ void add_plan(CLI::App& verb, Options& o) {
     add_request(verb, o);
     verb.add_flag("--all", o.all,
                   "List every case, and those that cannot run here with the reason");
+    add_sweep(verb, o.nodes, o.node_price, CLI::Range(1, 1'000'000), CLI::Range(0.0, 1e9));
 }
 void add_doctor(CLI::App& verb, Options& o) {
     auto* noise = verb.add_flag("--noise", o.noise,
@@ -435,7 +437,8 @@ constexpr std::array<VerbDefinition, 6> verbs{{
     {"describe", Verb::describe, "Explain a benchmark: method, caveats, parameters",
      "assay describe memory.stream", &add_describe},
     {"plan", Verb::plan, "Show what a run would measure and how long it would take",
-     "assay plan quick --only gemm\n  assay plan standard --exclude fft --only 'gemm.square "
+     "assay plan quick --only gemm\n  assay plan acceptance --nodes 1000 --price 24\n  assay plan "
+     "standard --exclude fft --only 'gemm.square "
      "size=1Ki..,memory'\n  assay plan gemm.square --interleave 'a:' --interleave 'b: "
      "governor=powersave'",
      &add_plan},

@@ -68,6 +68,8 @@ struct Options {
     bool all = false;
     bool suites = false;
     bool metrics = false;
+    std::optional<int> nodes;         ///< of a sweep whose cost is asked
+    std::optional<double> node_price; ///< of a node and hour, in any currency
     bool noise = false;
     double noise_seconds = 10;
 };

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -131,6 +132,59 @@ std::string plan_as_table(const harness::Plan& plan, bool all) {
     return out;
 }
 
+/// What a plan costs on many nodes, each measured by itself: from undisturbed to all patience spent.
+struct SweepCost {
+    int nodes = 1;
+    double least_seconds = 0; ///< of a node
+    double most_seconds = 0;
+    std::optional<double> price; ///< of a node and hour
+
+    double node_hours(double seconds) const { return nodes * seconds / seconds_per_hour; }
+    static constexpr double seconds_per_hour = 3600;
+};
+std::optional<SweepCost> sweep_cost(const harness::Interleaving& turns, const Options& options) {
+    if (!options.nodes && !options.node_price) return std::nullopt;
+    SweepCost cost{.nodes = options.nodes.value_or(1),
+                   .least_seconds = turns.expected_seconds,
+                   .most_seconds = turns.expected_seconds,
+                   .price = options.node_price};
+    for (const auto& run : turns.runs)
+        cost.most_seconds += run.plan.patience_seconds.value_or(run.plan.expected_seconds);
+    return cost;
+}
+
+std::string sweep_text(const SweepCost& cost) {
+    const auto range = [](double least, double most, auto text) {
+        return least == most ? text(least) : fmt::format("{} to {}", text(least), text(most));
+    };
+    const auto number = [](double value) {
+        return value < 100 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
+    };
+    const auto least = cost.node_hours(cost.least_seconds);
+    const auto most = cost.node_hours(cost.most_seconds);
+    auto text = fmt::format(
+        "On {} node{} at the same time: {} (min:s), the longer time where other "
+        "programs disturb it; {} node-hours",
+        cost.nodes, cost.nodes == 1 ? "" : "s",
+        range(cost.least_seconds, cost.most_seconds, clock_text), range(least, most, number));
+    if (cost.price)
+        text += fmt::format("; {} at {:g} per node and hour, without start-up and billing steps",
+                            range(least * *cost.price, most * *cost.price, number), *cost.price);
+    return text + ".\n";
+}
+json::Value sweep_as_json(const SweepCost& cost) {
+    json::Value document{
+        {"nodes", cost.nodes},
+        {"seconds", {cost.least_seconds, cost.most_seconds}},
+        {"node_hours", {cost.node_hours(cost.least_seconds), cost.node_hours(cost.most_seconds)}}};
+    if (cost.price) {
+        document["price_per_node_hour"] = *cost.price;
+        document["cost"] = {cost.node_hours(cost.least_seconds) * *cost.price,
+                            cost.node_hours(cost.most_seconds) * *cost.price};
+    }
+    return document;
+}
+
 } // namespace
 
 json::Value plan_as_json(const harness::Plan& plan) {
@@ -219,10 +273,15 @@ Result<harness::Interleaving> runs_of(const harness::Catalogue& catalogue, const
 void show_plan(const harness::Interleaving& turns, const Options& options) {
     if (turns.runs.size() > 1) return show_turns(turns, options);
     const auto& plan = turns.runs.front().plan;
-    if (options.json)
-        print_json(json::to_text(plan_as_json(plan)));
-    else
-        print(plan_as_table(plan, options.all));
+    const auto sweep = sweep_cost(turns, options);
+    if (options.json) {
+        auto document = plan_as_json(plan);
+        if (sweep) document["sweep"] = sweep_as_json(*sweep);
+        print_json(json::to_text(document));
+        return;
+    }
+    print(plan_as_table(plan, options.all));
+    if (sweep) print(indented(sweep_text(*sweep), 0, terminal_of(STDOUT_FILENO).width));
 }
 
 ExitCode plan(const Options& options) {
@@ -230,6 +289,8 @@ ExitCode plan(const Options& options) {
     if (const auto checked = check_problems(catalogue); !checked) return report(checked.error());
     const auto made = runs_of(catalogue, options);
     if (!made) return report(made.error());
+    if (made->runs.size() > 1 && (options.nodes || options.node_price))
+        return report(Error{"--nodes and --price are for plans without --interleave and --while"});
     show_plan(*made, options);
     return ExitCode::done;
 }

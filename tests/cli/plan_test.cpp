@@ -126,6 +126,27 @@ TEST(Plans, AreSummedUpByFamily) {
     EXPECT_THAT(run({"plan", "standard", "--all"}).output, HasSubstr("PARAMETERS"));
 }
 
+TEST(Plans, CostWhatAllNodesCost) {
+    const auto plan = parsed(run({"plan", "quick", "--nodes", "1000", "--price", "24", "--json"}));
+    const auto& sweep = plan["sweep"];
+    const double hours = 1000 * plan["expected_seconds"].get<double>() / 3600;
+    EXPECT_NEAR(sweep["node_hours"][0].get<double>(), hours, 1e-6);
+    EXPECT_NEAR(sweep["cost"][0].get<double>(), 24 * hours, 1e-6);
+    EXPECT_NEAR(sweep["seconds"][1].get<double>(), plan["expected_seconds"].get<double>() + 30,
+                1e-6)
+        << "quick has half a minute of patience";
+    const auto text = run({"plan", "quick", "--nodes", "1000", "--price", "24"}).output;
+    EXPECT_THAT(text, AllOf(HasSubstr("1000 nodes"), HasSubstr("node-hours"), HasSubstr("at 24")));
+    EXPECT_FALSE(
+        parsed(run({"plan", "quick", "--nodes", "2", "--json"}))["sweep"].contains("cost"));
+    for (const auto* nodes : {"0", "-1", "many"})
+        expect_refusal(run({"plan", "quick", "--nodes", nodes}), 2, {"--nodes", nodes});
+    expect_refusal(run({"plan", "quick", "--price", "-1"}), 2, {"--price"});
+    expect_refusal(
+        run({"plan", "quick", "--nodes", "2", "--interleave", "a:", "--interleave", "b:"}), 2,
+        {"--nodes", "--interleave"});
+}
+
 TEST(Plans, SayWhatOfASuiteCannotRunHere) {
     const Folder folder;
     const auto file =
@@ -213,7 +234,7 @@ TEST(Formats, AllJsonFollowsItsSchema) {
     expect_format({"list", "--suites", "--json"});
     expect_format({"list", "--metrics", "--json"});
     expect_format({"describe", "--all", "--json"});
-    expect_format({"plan", "quarterly-draft", "--json"});
+    expect_format({"plan", "quarterly-draft", "--nodes", "4", "--price", "2.5", "--json"});
     expect_format(with({"plan"}, two));
     expect_format(with({"run"}, {"--replicas", "1", "--budget", "1s", "--out", folder.path()}));
     auto pairs = with({"run"}, {"--pairs", "1", "--budget", "2s", "--out", folder.path()});

@@ -50,6 +50,7 @@ protected:
                                  .mark = mark()};
         command.arguments.insert(command.arguments.end(), what.begin(), what.end());
         command.environment.push_back(mark());
+        command.environment.insert(command.environment.end(), more_.begin(), more_.end());
         auto process = Process::start(command);
         EXPECT_TRUE(process) << process.error().message;
         return std::move(*process);
@@ -111,14 +112,22 @@ protected:
         FAIL() << "no step was finished";
     }
 
-    /// Kills for as long as `time` lasts, going on with the run each time; then lets it finish.
+    /// Kills for as long as `time` lasts, or ASSAY_KILLS times, going on with the run each time; then lets it finish.
+    /// Where a run is complete before, another begins.
     void torment(const std::string& module, const std::vector<Victim>& victims,
                  std::chrono::seconds time, unsigned seed, std::size_t cases) {
         std::mt19937 random{seed};
         const std::vector<std::string> what(cases, "slow");
         const auto end = std::chrono::steady_clock::now() + time;
+        const char* wish = std::getenv("ASSAY_KILLS");
+        const int most = wish == nullptr ? 0 : std::atoi(wish);
         int round = 0;
-        while (std::chrono::steady_clock::now() < end && !is_complete(what.size())) {
+        while (most > 0 ? round < most
+                        : std::chrono::steady_clock::now() < end && !is_complete(what.size())) {
+            if (most > 0 && is_complete(what.size())) {
+                check_journals();
+                fs::remove_all(folder_.path() / "out");
+            }
             SCOPED_TRACE(fmt::format("seed {} round {}", seed, ++round));
             auto parent = start(module, what);
             parent.wait(std::chrono::milliseconds{std::uniform_int_distribution{1, 700}(random)});
@@ -187,7 +196,13 @@ protected:
     }
 
     Folder folder_;
+    std::vector<std::string> more_; ///< environment
 };
+
+TEST_F(KillTest, NothingIsLostWhereFilesAreSlow) {
+    more_ = {"LD_PRELOAD=" FAIL_NTH_LIBRARY, "FILES_TAKE=5000"}; // 5 ms: a busy NFS server
+    torment(TROUBLE_MODULE, {Victim::parent, Victim::worker}, 4s, 3, 5);
+}
 
 TEST_F(KillTest, KilledParentsAndWorkersLoseNothing) {
     torment(TROUBLE_MODULE, {Victim::parent, Victim::worker}, 6s, 1, 20);

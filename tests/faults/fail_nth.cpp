@@ -5,7 +5,8 @@
 //     FAIL_NTH=KIND:N:ERRNO:once|always:parent|worker
 //
 // in `assay` and `assay-report` themselves or in their workers. With N = 0 nothing fails; FAIL_COUNT=FILE gets
-// how many calls of KIND there were. Counts from main() on: initialisers of libraries that allocate come before it.
+// how many calls of KIND there were. FILES_TAKE=MICROSECONDS makes every call that changes files take up to so long, as
+// over a network, in every process. Counts from main() on: initialisers of libraries that allocate come before it.
 // Allocates nothing itself.
 
 #include <dlfcn.h>
@@ -24,6 +25,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 extern "C" {
 void* __libc_malloc(std::size_t size);
@@ -40,6 +42,8 @@ int fault = 0;
 bool always = false;
 bool armed = false;
 std::atomic<long> calls{0};
+long most_delay = 0; ///< microseconds
+std::atomic<unsigned> dice{1};
 
 bool is_worker() {
     char line[4096] = {};
@@ -52,6 +56,10 @@ bool is_worker() {
 }
 
 void arm() {
+    if (const char* delay = std::getenv("FILES_TAKE")) {
+        most_delay = std::strtol(delay, nullptr, 10);
+        dice = static_cast<unsigned>(getpid());
+    }
     const char* wish = std::getenv("FAIL_NTH");
     char how[8] = {};
     char who[8] = {};
@@ -72,8 +80,21 @@ __attribute__((destructor)) void report() {
     }
 }
 
+/// For a time between nothing and `most_delay`, the same for all calls of a process in the same order.
+void wait_as_for_a_server(const char* of) {
+    if (most_delay == 0) return;
+    bool changes_files = false;
+    for (const char* slow : {"write", "fsync", "rename", "mkdir"})
+        changes_files = changes_files || std::strcmp(slow, of) == 0;
+    if (!changes_files) return;
+    const unsigned roll = (dice = dice * 1664525U + 1013904223U) >> 8U; // Numerical Recipes
+    const timespec pause{.tv_sec = 0, .tv_nsec = static_cast<long>(roll) % most_delay * 1000};
+    nanosleep(&pause, nullptr);
+}
+
 /// Is this the call that fails? Sets errno then.
 bool fails(const char* of) {
+    wait_as_for_a_server(of);
     if (!armed || std::strcmp(kind, of) != 0) return false;
     const long mine = ++calls;
     if (chosen == 0 || (always ? mine < chosen : mine != chosen)) return false;
@@ -209,6 +230,7 @@ int pipe2(int* ends, int flags) {
     return fails("socket") ? -1 : next(ends, flags);
 }
 
+#ifndef FAIL_NTH_OF_FILES_ALONE
 void* malloc(std::size_t size) { return fails("malloc") ? nullptr : __libc_malloc(size); }
 void* calloc(std::size_t count, std::size_t size) {
     return fails("malloc") ? nullptr : __libc_calloc(count, size);
@@ -224,4 +246,5 @@ int posix_memalign(void** out, std::size_t alignment, std::size_t size) {
     *out = __libc_memalign(alignment, size);
     return *out == nullptr ? ENOMEM : 0;
 }
+#endif
 }
