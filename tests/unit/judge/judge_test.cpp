@@ -329,8 +329,8 @@ TEST(Judge, FiltersTakeCasesAway) {
     Campaign{}.run(90e9).into(maker);
     const auto run = maker.run({});
     maker.observe(run, test::latency(4096), {1e-7});
-    const auto all =
-        judge(maker.collection(), limits(), {.filter = {"benchmark=memory.latency"}, .now = 1.77e9});
+    const auto all = judge(maker.collection(), limits(),
+                           {.filter = {"benchmark=memory.latency"}, .now = 1.77e9});
     ASSERT_TRUE(all) << all.error().message;
     EXPECT_EQ(only(*all).cause, Cause::not_measured);
 }

@@ -140,8 +140,8 @@ TEST(Node, WhatIsExpectedOfItsKindAlone) {
     auto node = good();
     node.machine().platform.governor = "powersave";
     const auto judged = [&](const std::string& text, const Selector& machine = {}) {
-        return node.judged(Limits{.limits = {of_memory()},
-                                  .expect = {{.machine = machine, .expect = {text}}}});
+        return node.judged(
+            Limits{.limits = {of_memory()}, .expect = {{.machine = machine, .expect = {text}}}});
     };
     const auto lacks = judged("gpu=8");
     EXPECT_EQ(lacks.outcome, Outcome::fail);
@@ -240,7 +240,8 @@ TEST(Node, WhyACaseHasNoValue) {
         MeasuredNode node;
         for (const auto status : statuses) {
             auto& seen = node.fail(test::triad(), status);
-            if (status == Status::disturbed && code) seen.cause = record::Disturbance{.code = *code};
+            if (status == Status::disturbed && code)
+                seen.cause = record::Disturbance{.code = *code};
             node.next_run();
         }
         return worst(node.judged(of_memory()));
@@ -319,8 +320,8 @@ TEST(Node, CountersThatRose) {
         node.run().error_counters = {std::move(counter)};
         return node.judged(of_memory());
     };
-    const auto fatal = judged(
-        {.source = "edac", .device = "mc0", .counter = "ue_count", .before = 0, .after = 2});
+    const auto fatal =
+        judged({.source = "edac", .device = "mc0", .counter = "ue_count", .before = 0, .after = 2});
     EXPECT_EQ(worst(fatal), Cause::memory_uncorrected);
     EXPECT_EQ(fatal.nodes[0].checks[0].detail, "mc0 ue_count: 0 -> 2");
     EXPECT_EQ(worst(judged({.source = "edac", .counter = "ce_count", .before = 0, .after = 2})),
@@ -413,7 +414,8 @@ TEST(Node, WaiversOfCausesAndThoseThatAreOver) {
 TEST(Node, TheFirstWaiverOfACheckCounts) {
     MeasuredNode slow;
     slow.add(test::triad(), 80e9);
-    const Waiver first{.limit = "triad", .owner = "ops", .reason = "known", .expires = "2026-12-31"};
+    const Waiver first{
+        .limit = "triad", .owner = "ops", .reason = "known", .expires = "2026-12-31"};
     const Waiver second{
         .cause = "below_limit", .owner = "others", .reason = "too", .expires = "2026-12-31"};
     const auto all = slow.judged(Limits{.limits = {of_memory()}, .waivers = {first, second}});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options for hosts that share a switch, a rail, a rack.
+// Options that belong together, apart from options.cpp, which alone includes the option parser: what they need of it
+// is a parameter.
 
 #pragma once
 
@@ -8,10 +9,24 @@
 #include "plan/groups.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::cli {
+
+// --- machines that the provider may take back
+
+template <class App>
+void add_preemption(App& verb, std::string& watch) {
+    verb.add_option("--watch-preemption", watch,
+                    "Ask the cloud every 5 s whether it takes this machine back, and then end in "
+                    "order, with exit code 5; URL: http:// of such a service: ec2")
+        ->type_name("ec2|gce|azure|URL");
+}
+
+// --- hosts that share a switch, a rail, a rack
 
 /// `refuse`: throws what the option parser shows.
 template <class App, class Refuse>
@@ -49,6 +64,20 @@ void add_groups(App& verb, std::vector<harness::HostGroups>& groups, Refuse refu
         ->type_name("KIND:NAME=HOST,...")
         ->allow_extra_args(false)
         ->excludes(file);
+}
+
+// --- what a plan costs on many nodes
+
+template <class App, class Check>
+void add_sweep(App& verb, std::optional<int>& nodes, std::optional<double>& price,
+               const Check& is_count, const Check& is_price) {
+    verb.add_option("--nodes", nodes,
+                    "Also show what this plan costs on so many nodes, each measured by itself")
+        ->type_name("N")
+        ->check(is_count);
+    verb.add_option("--price", price, "Price of a node and hour, in any currency")
+        ->type_name("PRICE")
+        ->check(is_price);
 }
 
 } // namespace assay::cli
