@@ -57,9 +57,7 @@ void add_hosts(CLI::App& verb, Options& o) {
                 "--hosts",
                 [take](const std::string& text) { take("--hosts", harness::parse_hosts(text)); },
                 "Hosts for benchmarks of several processes (collective.*, network.*), with the "
-                "number of ranks on each, and with ranges: node[01-40], node[1-3,7]:2; assay must "
-                "be "
-                "at the same path on all of them")
+                "number of ranks on each: node[1-3,7]:2; assay must be at the same path on all")
             ->type_name("HOST:N,...");
     verb.add_option_function<std::string>(
             "--hostfile",
