@@ -57,6 +57,16 @@ FleetLevel fleet_level(Values logs) {
     return level;
 }
 
+DeviationInterval deviation_interval(const VarianceEstimate& variance, double confidence) {
+    if (!(variance.degrees > 0) || !(variance.variance >= 0)) return {};
+    const boost::math::chi_squared law{variance.degrees};
+    const double squares = variance.variance * variance.degrees;
+    const double tail = (1 - confidence) / 2;
+    return {.deviation = std::sqrt(variance.variance),
+            .low = std::sqrt(squares / quantile(law, 1 - tail)),
+            .high = std::sqrt(squares / quantile(law, tail))};
+}
+
 double fleet_factor(double level, double degrees, std::size_t nodes) {
     return student(level, degrees) * std::sqrt(1 + (of_median / static_cast<double>(nodes)));
 }
@@ -115,45 +125,59 @@ std::optional<std::size_t> rank_without_distribution(std::size_t nodes, double l
 
 std::vector<VarianceEstimate> nested_variances(std::span<const Nested> values) {
     struct Item {
-        std::vector<std::uint32_t> groups;
+        const Nested* of;
         double value;
         double error; ///< its variance from below
     };
     std::vector<Item> items;
-    for (const auto& value : values) items.push_back({value.groups, value.value, 0});
+    items.reserve(values.size());
+    for (const auto& value : values) items.push_back({&value, value.value, 0});
+    // Once in order, the members of every group follow each other.
+    std::ranges::stable_sort(items, {},
+                             [](const Item& item) -> const auto& { return item.of->groups; });
     std::vector<VarianceEstimate> found;
     const std::size_t levels = values.empty() ? 0 : values.front().groups.size();
     for (std::size_t level = 0; level <= levels; ++level) {
-        std::map<std::vector<std::uint32_t>, std::vector<const Item*>> groups;
-        for (const auto& item : items) groups[item.groups].push_back(&item);
+        const auto of_group = [&](const Item& item) {
+            return std::span{item.of->groups}.first(levels - level);
+        };
+        std::vector<std::span<const Item>> groups;
+        for (std::size_t i = 0; i < items.size();) {
+            const std::size_t first = i;
+            while (i < items.size() &&
+                   std::ranges::equal(of_group(items[i]), of_group(items[first])))
+                ++i;
+            groups.push_back(std::span<const Item>{items}.subspan(first, i - first));
+        }
         double squares = 0;
         double errors = 0;
         double degrees = 0;
-        for (const auto& [key, members] : groups) {
+        for (const auto members : groups) {
             const auto count = static_cast<double>(members.size());
             double mean = 0;
             double error = 0;
-            for (const auto* member : members) {
-                mean += member->value / count;
-                error += member->error / count;
+            for (const auto& member : members) {
+                mean += member.value / count;
+                error += member.error / count;
             }
-            for (const auto* member : members)
-                squares += (member->value - mean) * (member->value - mean);
+            for (const auto& member : members)
+                squares += (member.value - mean) * (member.value - mean);
             errors += (count - 1) * error;
             degrees += count - 1;
         }
         const double own = degrees > 0 ? std::max(0.0, (squares - errors) / degrees) : unknown;
         found.push_back({.variance = own, .degrees = degrees});
+        if (level == levels) break;
         std::vector<Item> larger;
-        for (const auto& [key, members] : groups) {
-            if (key.empty()) continue;
+        larger.reserve(groups.size());
+        for (const auto members : groups) {
             const auto count = static_cast<double>(members.size());
-            Item group{.groups = {key.begin(), key.end() - 1}, .value = 0, .error = 0};
-            for (const auto* member : members) {
-                group.value += member->value / count;
-                group.error += (member->error + (degrees > 0 ? own : 0)) / (count * count);
+            Item group{.of = members.front().of, .value = 0, .error = 0};
+            for (const auto& member : members) {
+                group.value += member.value / count;
+                group.error += (member.error + (degrees > 0 ? own : 0)) / (count * count);
             }
-            larger.push_back(std::move(group));
+            larger.push_back(group);
         }
         items = std::move(larger);
     }

@@ -35,6 +35,14 @@ struct FleetLevel {
 };
 FleetLevel fleet_level(Values logs);
 
+/// The square root of a variance, and its 95% interval by chi-squared.
+struct DeviationInterval {
+    double deviation = unknown;
+    double low = unknown;
+    double high = unknown;
+};
+DeviationInterval deviation_interval(const VarianceEstimate& variance, double confidence = 0.95);
+
 /// k(level) = t(1 - level, degrees) sqrt(1 + pi / (2 nodes)): how many standard deviations below the median of so many
 /// nodes a value of a healthy node is with this probability.
 double fleet_factor(double level, double degrees, std::size_t nodes);

@@ -26,6 +26,7 @@ void each_field(Visit&& visit, Maybe<JournalHeader> auto& header) {
     visit("campaign", header.campaign);
     visit("note", header.note);
     visit("tags", header.tags);
+    visit("cases", header.cases);
 }
 
 template <class Visit>

@@ -43,6 +43,7 @@ struct JournalHeader {
     Remark campaign;
     Remark note;
     Values tags;
+    std::optional<int> cases; ///< planned; absent in older journals
     bool operator==(const JournalHeader&) const = default;
 };
 

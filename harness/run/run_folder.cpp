@@ -434,7 +434,8 @@ Result<std::vector<RunFolder>> open_run_folders(const std::vector<PlannedRun>& w
                            .modules = modules_of(run.plan),
                            .pairing = run.pairing,
                            .note = options.note,
-                           .tags = options.tags});
+                           .tags = options.tags,
+                           .cases = static_cast<int>(run.plan.cases.size())});
         if (!options.planned_order) headers.back().seed = seed;
         if (options.campaign != default_campaign) headers.back().campaign = options.campaign;
         if (headers.back().pairing) headers.back().pairing->id = id;

@@ -231,6 +231,34 @@ void add_check(CLI::App& verb, Options& o) {
     add_outputs(verb, o);
     verb.add_option("--csv", o.csv, "Write a row for each check; - is stdout")->type_name("FILE");
 }
+void add_fleet(CLI::App& verb, Options& o) {
+    auto& f = o.fleet;
+    verb.add_option("inputs", o.inputs,
+                    "Folders that nodes wrote to (every run below), result files, globs")
+        ->type_name("PATH")
+        ->required();
+    verb.add_option("--expect", f.expect,
+                    "The nodes that there are: a file with a name or node[01-40] in each line, or "
+                    "these themselves")
+        ->type_name("FILE|NODES");
+    verb.add_option("--since", o.since,
+                    "The sweep: runs from this day on; a week before the newest otherwise. What "
+                    "was before is last time")
+        ->type_name("YYYY-MM-DD");
+    verb.add_option("--by", f.how.by,
+                    "What makes nodes of one type: instance (or the processor where there is "
+                    "none), cpu, tag.KEY")
+        ->type_name("KEY")
+        ->capture_default_str();
+    verb.add_option("--filter", f.how.filter, "Only these: KEY=A|B, KEY!=A; several: all")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+    verb.add_option("--fail-on", o.fail_on, "End with 1 where a node is slow or wrong")
+        ->type_name("slow");
+    add_outputs(verb, o);
+    verb.add_option("--csv", o.csv, "Write a row for each node and benchmark; - is stdout")
+        ->type_name("FILE");
+}
 template <auto add>
 void add_with_outputs(CLI::App& verb, Options& o) {
     add(verb, o);
@@ -288,7 +316,7 @@ struct VerbDefinition {
     const char* example;
     void (*add)(CLI::App&, Options&);
 };
-constexpr std::array<VerbDefinition, 15> verbs{{
+constexpr std::array<VerbDefinition, 16> verbs{{
     {"report", &report, "Show what a run found: on the terminal, as a page, as Markdown",
      "assay-report report results\n"
      "  assay-report report results --html report.html --md report.md\n"
@@ -318,6 +346,11 @@ constexpr std::array<VerbDefinition, 15> verbs{{
      "  assay-report check results --limits spec --limits ours.json --junit check.xml\n"
      "  assay-report check results --limits ours.json --exit-style nagios",
      &add_check},
+    {"fleet", &fleet_of_nodes,
+     "Which nodes answered, which are slow, what is wrong with their results?",
+     "assay-report fleet results --expect nodes.txt --html fleet.html\n"
+     "  assay-report fleet results --expect 'node[01-40]' --since 2026-11-20 --fail-on slow",
+     &add_fleet},
     {"limits", &limits,
      "What must a good node reach: limits checked, shown, or derived from a fleet",
      "assay-report limits lint mine.json\n"
@@ -429,7 +462,9 @@ private:
             options_.correction != "holm")
             return fmt::format("--correction \"{}\": it is bh or holm", options_.correction);
         const bool differs = options_.perform == &diff_nodes;
-        const auto* const fails = differs ? "difference" : "worse";
+        const auto* const fails = differs                               ? "difference"
+                                  : options_.perform == &fleet_of_nodes ? "slow"
+                                                                        : "worse";
         if (!options_.fail_on.empty() && options_.fail_on != fails)
             return fmt::format("--fail-on \"{}\" is not known; there is {}", options_.fail_on,
                                fails);

@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "compare/comparison.hpp"
+#include "fleet/fleet.hpp"
 #include "history/history.hpp"
 #include "import/import.hpp"
 #include "judge/judge.hpp"
@@ -41,6 +42,12 @@ struct CheckWords {
     bool self_test = false;
     std::filesystem::path junit;
     std::filesystem::path openmetrics;
+};
+
+/// Of fleet, as typed.
+struct FleetWords {
+    FleetOptions how;
+    std::string expect; ///< a file, or nodes
 };
 
 /// Of limits, as typed.
@@ -112,24 +119,25 @@ struct Options {
     bool timestamps = false;        ///< of export --to openmetrics
     bool json = false;
     std::string language = "en";
-    CollectOptions collecting;           ///< of verbs that take many runs
-    CompareOptions comparing;            ///< of compare
-    std::string per = "machine";         ///< of compare
-    std::string tariff = "on_demand";    ///< of compare
-    HistoryOptions history;              ///< of history
-    std::string since;                   ///< of history: "2026-01-31"
-    std::string correction;              ///< "bh", "holm"
-    std::string fail_on;                 ///< "worse", of diff "difference", or nothing
-    bool this_machine = false;           ///< of diff
-    std::string from;                    ///< the tool, found out where empty
-    ImportOptions importing;             ///< of import
-    PredictWords predicting;             ///< of predict
-    CheckWords checking;                 ///< of check
-    LimitsWords limits;                  ///< of limits
-    OffersWords offers;                  ///< of offers, cost and procurement
-    ProcureWords procuring;              ///< of report
-    CostWords costing;                   ///< of cost and capacity
-    EvidenceWords evidence;              ///< of export --bundle, verify and ledger
+    CollectOptions collecting;        ///< of verbs that take many runs
+    CompareOptions comparing;         ///< of compare
+    std::string per = "machine";      ///< of compare
+    std::string tariff = "on_demand"; ///< of compare
+    HistoryOptions history;           ///< of history
+    std::string since;                ///< of history and fleet: "2026-01-31"
+    std::string correction;           ///< "bh", "holm"
+    std::string fail_on;       ///< "worse", of diff "difference", of fleet "slow", or nothing
+    bool this_machine = false; ///< of diff
+    std::string from;          ///< the tool, found out where empty
+    ImportOptions importing;   ///< of import
+    PredictWords predicting;   ///< of predict
+    CheckWords checking;       ///< of check
+    FleetWords fleet;          ///< of fleet
+    LimitsWords limits;        ///< of limits
+    OffersWords offers;        ///< of offers, cost and procurement
+    ProcureWords procuring;    ///< of report
+    CostWords costing;         ///< of cost and capacity
+    EvidenceWords evidence;    ///< of export --bundle, verify and ledger
     std::vector<std::string> catalog;    ///< files laid over the catalogue of hardware
     std::string catalog_action;          ///< of catalog: "show", "lint"
     std::string kind;                    ///< of catalog: "instances", ...; all where empty

@@ -20,6 +20,7 @@ Result<ExitCode> diff_nodes(const Options& options);
 Result<ExitCode> history(const Options& options);
 Result<ExitCode> predict(const Options& options);
 Result<ExitCode> check_nodes(const Options& options);
+Result<ExitCode> fleet_of_nodes(const Options& options);
 Result<ExitCode> limits(const Options& options);
 Result<ExitCode> offers(const Options& options);
 Result<ExitCode> cost(const Options& options);

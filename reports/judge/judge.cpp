@@ -29,16 +29,6 @@ double seconds_now() {
     return std::chrono::duration<double>(now).count();
 }
 
-/// Takes out what the filters do not admit.
-Result<void> apply_filters(Collection& collection, const std::vector<std::string>& expressions) {
-    const auto filters = make_filters(collection, expressions);
-    if (!filters) return tl::unexpected{filters.error()};
-    std::erase_if(collection.observations, [&](const Observation& seen) {
-        return !std::ranges::all_of(*filters, [&](const Filter& f) { return f.admits(seen); });
-    });
-    return {};
-}
-
 /// The runs of each machine in each campaign, the oldest first, from the last recorded repair on.
 Result<std::vector<Node>> nodes_of(const Collection& collection, const std::string& campaign) {
     std::map<std::pair<std::string, std::string>, std::vector<std::uint32_t>> runs;

@@ -2,7 +2,6 @@
 
 #include "limits/derive.hpp"
 
-#include "judge/evidence.hpp"
 #include "judge/match.hpp"
 #include "record/metrics.hpp"
 #include "report/text.hpp"
@@ -16,7 +15,6 @@
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -26,43 +24,18 @@ namespace {
 
 using stats::VarianceEstimate;
 
-/// Conditions that a limit names beside the parameters.
-constexpr std::array team{"machines", "ranks"};
-
-/// "cuda" of "cuda:3": a limit is for each device.
-std::string kind_of(const std::string& place) { return place.substr(0, place.find(':')); }
-
-/// One published value, by the node and device that it is of.
-struct Value {
-    std::string node;
-    std::string place;
-    std::string day;
-    std::uint32_t run = 0;
-    const Observation* seen = nullptr;
-};
-
 struct TestItem {
     std::string group;
     Series series; ///< its place without an index
-    std::vector<Value> values;
+    std::string name;
+    std::vector<NodeValue> values;
 };
 
 /// What is known of an item before all items of its type are looked at together.
-struct Level {
+struct Level : ItemLevel {
     const TestItem* item = nullptr;
-    std::size_t nodes = 0;
-    std::size_t places = 0;
-    std::size_t runs = 0;
-    stats::FleetLevel fleet;
-    std::vector<double> kept;            ///< values, the worst first, without those left out
-    std::vector<VarianceEstimate> parts; ///< replica, run, day, device, node
-    double noise = 0;                    ///< of one value at another time
-    double error = 0;                    ///< of a node's value
 };
 
-double known(const VarianceEstimate& part) {
-    return part.degrees > 0 && part.variance > 0 ? part.variance : 0;
-}
 std::optional<double> deviation(const VarianceEstimate& part) {
     return known(part) > 0 ? std::optional{std::sqrt(part.variance)} : std::nullopt;
 }
@@ -88,7 +61,7 @@ public:
         std::map<std::string, std::vector<Level>> groups;
         std::map<std::string, std::size_t> most;
         for (const auto& [key, item] : items_) {
-            auto level = level_of(item);
+            Level level{level_of(item.values, item.series.higher_is_better), &item};
             most[item.group] = std::max(most[item.group], level.nodes);
             if (level.nodes < fewest_nodes)
                 ++out_.too_few;
@@ -96,7 +69,7 @@ public:
                 groups[item.group].push_back(std::move(level));
         }
         if (groups.empty()) return nothing(most);
-        std::set<std::string> nodes;
+        std::set<std::uint32_t> nodes;
         std::set<std::uint32_t> runs;
         for (const auto& [group, levels] : groups) {
             for (const auto& level : levels)
@@ -143,8 +116,7 @@ private:
         if (!filters) return tl::unexpected{filters.error()};
         for (const auto& seen : all_.observations) {
             const auto& series = all_.series[seen.series];
-            if (!seen.is_primary || !seen.value || !(*seen.value > 0) || seen.two_levels ||
-                !seen.verified || !counts(seen, Trust::ok) || is_executed_on_cpu(series) ||
+            if (!is_of_a_level(seen, series) ||
                 std::ranges::any_of(*filters, [&](const auto& f) { return !f.admits(seen); }))
                 continue;
             const bool ours = record::find_metric(series.metric) != nullptr;
@@ -157,32 +129,25 @@ private:
                 ++nameless_;
                 continue;
             }
-            auto own = series;
-            own.place = kind_of(series.place);
-            own.conditions.clear();
-            for (const auto* name : team)
-                if (const auto* value = record::find(series.conditions, name);
-                    value != nullptr && record::find(series.parameters, name) == nullptr)
-                    own.conditions.push_back({name, *value});
+            auto own = item_name(series);
             const auto& run = all_.runs[seen.run];
-            auto& item = items_[{group, name_of(own) + record_of(own.conditions)}];
+            auto& item = items_[{group, own.name}];
             if (item.values.empty()) {
                 item.group = group;
-                item.series = std::move(own);
+                item.series = std::move(own.series);
+                item.name = std::move(own.name);
             }
-            item.values.push_back({.node = all_.machines[run.machine].id,
-                                   .place = series.place,
-                                   .day = run.started.substr(0, 10),
+            item.values.push_back({.node = number(all_.machines[run.machine].id),
+                                   .place = number(series.place),
+                                   .day = number(run.started.substr(0, 10)),
                                    .run = seen.run,
                                    .seen = &seen});
         }
         return {};
     }
-    static std::string record_of(const record::NamedList& conditions) {
-        std::string text;
-        for (const auto& [name, value] : conditions)
-            text += fmt::format(" {}={}", name, record::to_string(value));
-        return text;
+    std::uint32_t number(const std::string& text) {
+        return numbers_.try_emplace(text, static_cast<std::uint32_t>(numbers_.size()))
+            .first->second;
     }
 
     Result<Derivation> nothing(const std::map<std::string, std::size_t>& most) const {
@@ -200,70 +165,17 @@ private:
             fewest_nodes, options_.by, best->first, best->second, fewest_nodes - best->second));
     }
 
-    static Level level_of(const TestItem& item) {
-        Level level{.item = &item};
-        const double sign = item.series.higher_is_better ? 1 : -1;
-        std::map<std::string, std::uint32_t> numbers;
-        const auto number = [&](const std::string& text) {
-            return numbers.try_emplace(text, static_cast<std::uint32_t>(numbers.size()))
-                .first->second;
-        };
-        std::vector<stats::Nested> nested;
-        std::map<std::pair<std::string, std::string>, std::vector<double>> values;
-        std::set<std::string> nodes;
-        std::set<std::string> places;
-        std::set<std::uint32_t> runs;
-        double replicas = 0;
-        for (const auto& value : item.values) {
-            const std::vector<std::uint32_t> groups{number(value.node), number(value.place),
-                                                    number(value.day), value.run};
-            const auto add = [&](double one) {
-                if (one > 0) nested.push_back({groups, sign * std::log(one)});
-            };
-            for (const auto& replica : value.seen->replicas) add(replica.value);
-            if (value.seen->replicas.empty()) add(*value.seen->value);
-            replicas += static_cast<double>(std::max<std::size_t>(1, value.seen->replicas.size()));
-            values[{value.node, value.place}].push_back(sign * std::log(*value.seen->value));
-            nodes.insert(value.node);
-            places.insert(value.place);
-            runs.insert(value.run);
-        }
-        level.nodes = nodes.size();
-        level.places = places.size();
-        level.runs = runs.size();
-        level.parts = stats::nested_variances(nested);
-        auto& of_run = level.parts[1];
-        if (auto& of_day = level.parts[2]; of_run.degrees == 0) // a run a day: one is the other
-            std::swap(of_run, of_day);
-        const auto count = static_cast<double>(item.values.size());
-        level.noise = (known(level.parts[0]) / (replicas / count)) + known(level.parts[1]) +
-                      known(level.parts[2]);
-        const double each = count / static_cast<double>(values.size()); // values of a device
-        level.error = level.noise / each * (each > 2 ? std::numbers::pi / 2 : 1);
-        for (auto& [of, list] : values) level.kept.push_back(stats::median(list));
-        level.fleet = stats::fleet_level(level.kept);
-        level.fleet.variance.degrees =
-            std::min(level.fleet.variance.degrees, static_cast<double>(level.nodes) - 1);
-        std::ranges::sort(level.kept);
-        level.kept.erase(level.kept.begin(),
-                         level.kept.begin() + static_cast<std::ptrdiff_t>(level.fleet.left_out));
-        return level;
-    }
-
     void add(const std::vector<Level>& levels) {
-        std::vector<VarianceEstimate> variances;
+        std::vector<const ItemLevel*> of_type;
         std::size_t tests = 0; // of one node
         for (const auto& level : levels) {
-            variances.push_back(level.fleet.variance);
+            of_type.push_back(&level);
             tests += level.places;
         }
-        const auto prior = stats::fit_prior(variances);
         out_.items = std::max(out_.items, tests);
-        for (const auto& level : levels) {
-            auto variance = stats::moderate(level.fleet.variance, prior);
-            variance.variance = std::max(0.0, variance.variance - level.error) + level.noise;
-            out_.limits.push_back(limit_of(level, variance, tests));
-        }
+        const auto variances = variances_of(of_type);
+        for (std::size_t i = 0; i < levels.size(); ++i)
+            out_.limits.push_back(limit_of(levels[i], variances[i], tests));
     }
 
     DerivedLimit limit_of(const Level& level, const VarianceEstimate& variance,
@@ -304,8 +216,7 @@ private:
             return std::round(value / step) * step;
         };
         Limit limit;
-        limit.id = fmt::format("{}: {}{}", derived.group, plain(name_of(series)),
-                               record_of(series.conditions));
+        limit.id = fmt::format("{}: {}", derived.group, plain(level.item->name));
         limit.title = derived.what;
         limit.kind = LimitKind::fleet;
         limit.machine[options_.by] = derived.group;
@@ -347,6 +258,7 @@ private:
     const DeriveOptions& options_;
     double now_;
     std::map<std::pair<std::string, std::string>, TestItem> items_;
+    std::map<std::string, std::uint32_t> numbers_; ///< of nodes, devices and days
     std::size_t nameless_ = 0;
     Derivation out_;
 };

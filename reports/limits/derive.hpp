@@ -13,6 +13,7 @@
 #include "base/result.hpp"
 #include "document/document.hpp"
 #include "judge/limits.hpp"
+#include "limits/level.hpp"
 #include "population/acceptance.hpp"
 #include "population/fleet.hpp"
 #include "store/collection.hpp"
@@ -24,8 +25,6 @@
 #include <vector>
 
 namespace assay::report {
-
-inline constexpr std::size_t fewest_nodes = 5;
 
 struct DeriveOptions {
     std::string by = "instance"; ///< what makes a type: instance, cpu, device

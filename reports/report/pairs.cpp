@@ -67,6 +67,21 @@ void add_outlier(const record::Case& c, const record::Table& table, std::vector<
          say<text::pair::outlier_do>()});
 }
 
+/// None of a table that is no matrix of the same nodes.
+stats::Culprits culprits_of(const record::Case& c, const record::Table& table) {
+    const std::size_t nodes = table.rows.size();
+    if (nodes < 2 || nodes > most_nodes || table.rows != table.columns ||
+        table.values.size() != nodes * nodes)
+        return {};
+    const auto values = numbers(table);
+    const auto* definition = record::find_metric(table.metric);
+    return stats::find_culprits(
+        {.nodes = nodes,
+         .values = values,
+         .higher_is_better = definition == nullptr || definition->higher_is_better,
+         .log_noise = noise_between_replicas(c, table)});
+}
+
 /// "core 3" of rows titled "from core"; hosts are titled "from" and have names of their own.
 std::string node_in_words(std::string_view row_title, const std::string& name) {
     constexpr std::string_view from = "from";
@@ -102,18 +117,14 @@ std::string slower_by(double slowdown) {
                                  fmt::format("{:.{}f}", slowdown, slowdown < 10 ? 1 : 0));
 }
 
+std::vector<std::string> slow_nodes(const record::Case& c, const record::Table& table) {
+    std::vector<std::string> names;
+    for (const auto& node : culprits_of(c, table).nodes) names.push_back(table.rows[node.node]);
+    return names;
+}
+
 std::vector<std::string> slow_pairs(const record::Case& c, const record::Table& table) {
-    const std::size_t nodes = table.rows.size();
-    if (nodes < 2 || nodes > most_nodes || table.rows != table.columns ||
-        table.values.size() != nodes * nodes)
-        return {};
-    const auto values = numbers(table);
-    const auto* definition = record::find_metric(table.metric);
-    const auto found = stats::find_culprits(
-        {.nodes = nodes,
-         .values = values,
-         .higher_is_better = definition == nullptr || definition->higher_is_better,
-         .log_noise = noise_between_replicas(c, table)});
+    const auto found = culprits_of(c, table);
     std::vector<std::string> out;
     const auto& names = table.rows;
     const auto say_first = [&](const auto& list, const auto& sentence) {

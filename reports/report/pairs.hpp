@@ -15,6 +15,9 @@ namespace assay::report {
 /// Of a table whose rows and columns are the same nodes; none of any other, or where nothing is slow.
 std::vector<std::string> slow_pairs(const record::Case& c, const record::Table& table);
 
+/// The names of those that slow all their pairs, the worst first.
+std::vector<std::string> slow_nodes(const record::Case& c, const record::Table& table);
+
 /// The same of all tables that a slow cable would show in.
 std::vector<Finding> find_slow_pairs(const record::Run& run);
 

@@ -162,8 +162,9 @@ private:
                                 .digest = std::move(loaded[k].digest)});
                 take(file, *std::move(digest), batch);
             } else {
-                problems_.push_back(
-                    {.where = plain(paths[k].string()), .reason = std::move(loaded[k].problem)});
+                problems_.push_back({.where = plain(paths[k].string()),
+                                     .reason = std::move(loaded[k].problem),
+                                     .code = ProblemCode::unreadable});
             }
         }
         return rows;
@@ -173,6 +174,7 @@ private:
         batch.candidates.push_back({.label = std::move(file.label),
                                     .input = file.input,
                                     .file = std::move(file.path),
+                                    .written = static_cast<double>(file.stamp.modified) * 1e-9,
                                     .digest = std::move(digest)});
     }
 
@@ -209,7 +211,7 @@ bool is_good(const Observation& seen) {
 Result<Collection> collect(const std::vector<std::string>& inputs, const CollectOptions& options) {
     Reading reading;
     if (options.index) reading = begin_reading(inputs);
-    auto found = find_files(inputs);
+    auto found = find_files(inputs, options.unfinished);
     if (!found) return tl::unexpected{found.error()};
     std::vector<Files> by_folder(found->folders.size());
     Files others;
@@ -231,6 +233,7 @@ Result<Collection> collect(const std::vector<std::string>& inputs, const Collect
     auto with_time = options;
     with_time.now = options.now.value_or(seconds_now()) + leeway;
     auto all = std::move(collecting).finish(with_time);
+    all.unfinished = std::move(found->unfinished);
     if (options.metrics_may_be_missing) return all;
     if (auto found_all = check_metrics(all, options.metrics); !found_all)
         return tl::unexpected{found_all.error()};

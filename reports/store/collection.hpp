@@ -86,6 +86,8 @@ struct RunInfo {
     std::string started; ///< UTC, ISO 8601
     std::string ended;
     double started_seconds = 0; ///< since 1970, of `started`; 0 where that is empty
+    double written_seconds =
+        0; ///< since 1970: when the file was last changed, by the clock of the file system
     std::string status;
     std::string version; ///< of assay
     std::string digest;
@@ -98,11 +100,23 @@ struct RunInfo {
     std::optional<record::Gates> gates;
 };
 
+/// Why, for programs; what nobody tells apart is `other`.
+enum class ProblemCode : std::uint8_t {
+    other,
+    unreadable, // no result, or damaged
+    future,     // starts later than now
+    not_set,    // starts in a year of a clock that nobody set
+    backwards,  // ends before it starts
+    copy,       // a run that takes part
+    same_run,   // the id of a run of another machine
+};
+
 /// A file, or a case, that takes no part, and why.
 struct Problem {
     std::string where; ///< file, and case where it is one
     std::string reason;
     bool is_copy = false; ///< of a run that takes part: nothing is lost
+    ProblemCode code = ProblemCode::other;
 };
 
 struct Collection {
@@ -117,6 +131,8 @@ struct Collection {
     std::vector<Observation> observations; ///< by run, then in the order of its cases
     std::vector<Problem> problems;
     std::set<std::string> metrics; ///< that there are, where other than primary ones were asked for
+    std::vector<std::filesystem::path>
+        unfinished; ///< journals of runs without a result, where CollectOptions asks for them
 };
 
 /// Nodes that it was measured on: those that the setting of a team names.
@@ -131,6 +147,7 @@ struct CollectOptions {
     /// from the same time), as observations that are not primary.
     bool others = false;
     bool metrics_may_be_missing = false; ///< those that are asked for
+    bool unfinished = false;             ///< runs that have a journal only, too
     std::optional<double>
         now; ///< seconds since 1970, the clock's otherwise: later runs are refused
 };

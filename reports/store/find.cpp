@@ -24,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view run_file = "run.json";
+constexpr std::string_view journal_file = "journal.ndjson";
 
 bool is_pattern(const fs::path& path) {
     return path.native().find_first_of("*?[{") != std::string::npos;
@@ -45,6 +46,8 @@ std::int64_t nanoseconds(const timespec& time) {
 
 class Search {
 public:
+    explicit Search(bool unfinished) : unfinished_{unfinished} {}
+
     /// An argument: its label and what it names.
     Result<void> add(const std::string& argument, std::size_t number) {
         auto input = split_label(argument);
@@ -58,10 +61,10 @@ public:
         const auto paths = matches(input->file);
         if (paths.empty())
             return fail(fmt::format("{}: nothing matches this pattern", input->file.string()));
-        const std::size_t before = found_.files.size() + found_.problems.size();
+        const std::size_t before = count();
         for (const auto& path : paths)
             if (auto done = add_path(path, false); !done) return done;
-        if (found_.files.size() + found_.problems.size() > before) return {};
+        if (count() > before) return {};
         return fail(fmt::format("{}: no file matches, and no folder that matches holds a {}",
                                 input->file.string(), run_file));
     }
@@ -69,16 +72,19 @@ public:
     FoundFiles finish() && { return std::move(found_); }
 
 private:
+    std::size_t count() const {
+        return found_.files.size() + found_.problems.size() + found_.unfinished.size();
+    }
     Result<void> add_path(const fs::path& path, bool must_hold_runs) {
         std::error_code ignored;
         if (!fs::is_directory(path, ignored)) {
             add_file(path, "", 0);
             return {};
         }
-        const std::size_t before = found_.files.size() + found_.problems.size();
+        const std::size_t before = count();
         found_.folders.push_back(path);
         add_folder(path, "");
-        if (must_hold_runs && found_.files.size() + found_.problems.size() == before)
+        if (must_hold_runs && count() == before)
             return fail(
                 fmt::format("{0}: no {1} in this folder or below; `assay run SUITE --out {0}` "
                             "writes one, \"{0}/*.json\" takes files of other names",
@@ -90,18 +96,25 @@ private:
     void add_folder(const fs::path& folder, const std::string& within) {
         std::error_code failed;
         std::vector<std::pair<std::string, bool>> entries; // name, is a folder
+        bool has_journal = false;
+        bool has_result = false;
         for (fs::directory_iterator entry{folder, failed};
              !failed && entry != fs::directory_iterator{}; entry.increment(failed)) {
             std::error_code unknown;
             // What the folder says of its entries: asking each would take as long as all else.
             const bool is_folder = !entry->is_symlink(unknown) && entry->is_directory(unknown);
             std::string name = entry->path().filename().native();
+            has_journal |= name == journal_file;
+            has_result |= name == run_file;
             if (is_folder || name == run_file) entries.emplace_back(std::move(name), is_folder);
         }
+        if (unfinished_ && has_journal && !has_result)
+            found_.unfinished.push_back(folder / journal_file);
         if (failed)
             found_.problems.push_back(
                 {.where = plain(folder.string()),
-                 .reason = say<text::store::unreadable_folder>(failed.message())});
+                 .reason = say<text::store::unreadable_folder>(failed.message()),
+                 .code = ProblemCode::unreadable});
         std::ranges::sort(entries);
         for (const auto& [name, is_folder] : entries) {
             const std::string below = within.empty() ? name : within + "/" + name;
@@ -117,7 +130,8 @@ private:
         if (::stat(path.c_str(), &facts) != 0) {
             const std::error_code why{errno, std::generic_category()};
             found_.problems.push_back({.where = plain(path.string()),
-                                       .reason = say<text::store::unreadable_file>(why.message())});
+                                       .reason = say<text::store::unreadable_file>(why.message()),
+                                       .code = ProblemCode::unreadable});
             return;
         }
         const auto [known, is_new] =
@@ -144,12 +158,13 @@ private:
     std::map<std::pair<dev_t, ino_t>, std::size_t> known_; ///< files by identity
     std::string label_;
     std::size_t input_ = 0;
+    bool unfinished_;
 };
 
 } // namespace
 
-Result<FoundFiles> find_files(const std::vector<std::string>& inputs) {
-    Search search;
+Result<FoundFiles> find_files(const std::vector<std::string>& inputs, bool unfinished) {
+    Search search{unfinished};
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (auto done = search.add(inputs[i], i); !done) return tl::unexpected{done.error()};
     return std::move(search).finish();

@@ -36,10 +36,12 @@ struct FoundFiles {
     std::vector<FoundFile> files;               ///< each once, by input, then by path
     std::vector<std::filesystem::path> folders; ///< that were searched
     std::vector<Problem> problems;
+    std::vector<std::filesystem::path> unfinished; ///< journals of runs without a result
 };
 
 /// A folder stands for every run.json in it and at any depth below it; links to folders are not followed.
-/// Files named themselves or by a glob may have any name. Fails where an input names nothing at all.
-Result<FoundFiles> find_files(const std::vector<std::string>& inputs);
+/// Files named themselves or by a glob may have any name. Fails where an input names nothing at all; with `unfinished` a
+/// journal is something.
+Result<FoundFiles> find_files(const std::vector<std::string>& inputs, bool unfinished = false);
 
 } // namespace assay::report

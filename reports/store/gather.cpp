@@ -182,13 +182,11 @@ private:
         return entries;
     }
 
-    void drop(Entry& entry, std::string reason) {
+    void drop(Entry& entry, std::string reason, ProblemCode code = ProblemCode::other) {
         entry.dropped = true;
-        report(entry, std::move(reason));
-    }
-    void report(const Entry& entry, std::string reason) {
-        all_.problems.push_back(
-            {.where = plain(entry.candidate->file.string()), .reason = std::move(reason)});
+        all_.problems.push_back({.where = plain(entry.candidate->file.string()),
+                                 .reason = std::move(reason),
+                                 .code = code});
     }
 
     void judge(Entry& entry) {
@@ -197,11 +195,14 @@ private:
         if (run.started.empty()) return; // not recorded, which an import may not know better
         const auto started = seconds_of(run.started);
         if (!started) return drop(entry, say<text::store::no_time>(run.started));
-        if (*started < oldest) return drop(entry, say<text::store::clock_not_set>(run.started));
-        if (*started > now_) return drop(entry, say<text::store::in_future>(run.started));
+        if (*started < oldest)
+            return drop(entry, say<text::store::clock_not_set>(run.started), ProblemCode::not_set);
+        if (*started > now_)
+            return drop(entry, say<text::store::in_future>(run.started), ProblemCode::future);
         const auto ended = seconds_of(run.ended);
         if (ended && *ended < *started)
-            drop(entry, say<text::store::ended_before>(run.started, run.ended));
+            drop(entry, say<text::store::ended_before>(run.started, run.ended),
+                 ProblemCode::backwards);
     }
 
     record::Machine machine_of(const Entry& entry) const {
@@ -224,13 +225,14 @@ private:
         const auto there = machine_of(*kept);
         const auto path = [](const Entry& of) { return plain(of.candidate->file.string()); };
         if (!record::is_id_of(here, there.id) && !record::is_id_of(there, here.id))
-            return drop(entry, say<text::store::other_machine>(id, path(*kept), there.id, here.id));
+            return drop(entry, say<text::store::other_machine>(id, path(*kept), there.id, here.id),
+                        ProblemCode::same_run);
         const auto is_done = [](const Entry& of) {
             return of.candidate->digest.run.status == "done";
         };
         Entry* loser = &entry;
         if (is_done(entry) && !is_done(*kept)) loser = std::exchange(kept, &entry);
-        drop(*loser, say<text::store::same_run>(id, path(*kept)));
+        drop(*loser, say<text::store::same_run>(id, path(*kept)), ProblemCode::copy);
         all_.problems.back().is_copy = true;
     }
 
@@ -248,6 +250,7 @@ private:
              .started = std::move(digest.run.started),
              .ended = std::move(digest.run.ended),
              .started_seconds = entry.started,
+             .written_seconds = candidate.written,
              .status = std::move(digest.run.status),
              .version = std::move(digest.run.version),
              .digest = std::move(digest.run.digest),

@@ -18,6 +18,7 @@ struct Candidate {
     std::string label;
     std::size_t input = 0;
     std::filesystem::path file;
+    double written = 0; ///< seconds since 1970
     RunDigest digest;
 };
 

@@ -234,4 +234,13 @@ Result<std::vector<Filter>> make_filters(const Collection& collection,
     return filters;
 }
 
+Result<void> apply_filters(Collection& collection, const std::vector<std::string>& expressions) {
+    const auto filters = make_filters(collection, expressions);
+    if (!filters) return tl::unexpected{filters.error()};
+    std::erase_if(collection.observations, [&](const Observation& seen) {
+        return !std::ranges::all_of(*filters, [&](const Filter& f) { return f.admits(seen); });
+    });
+    return {};
+}
+
 } // namespace assay::report

@@ -52,6 +52,9 @@ Result<Filter> make_filter(const Collection& collection, std::string_view expres
 Result<std::vector<Filter>> make_filters(const Collection& collection,
                                          const std::vector<std::string>& expressions);
 
+/// Takes out what these do not admit.
+Result<void> apply_filters(Collection& collection, const std::vector<std::string>& expressions);
+
 /// "2026Q1" of an ISO 8601 date; "" of anything else.
 std::string quarter_of(std::string_view started);
 

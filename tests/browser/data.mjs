@@ -110,3 +110,18 @@ export function writeMarket(sample, folder, types = three, tariffs = 2, machines
 /** As many types, each a little faster than the one before and dearer by more or less than that. */
 export const manyTypes = (count) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`type-${index}`, [1 + 0.01 * index, 0.1 * (1 + 0.01 * index + 0.05 * Math.sin(index))]]));
+
+/** One run of each node, n0 and on: of every fiftieth memory is slow. */
+export function writeFleet(sample, folder, nodes) {
+  writeRuns(
+    sample, folder, nodes,
+    (one, number) => (number % 50 === 7 && one.benchmark.startsWith("memory.") ? 0.8 : 1),
+    (run, number) => {
+      const started = "2025-06-01T12:00:00Z";
+      Object.assign(run.run, { started, ended: started, tags: { node: number === 3 ? hostile : `n${number}` } });
+      run.machine.id = `m-${number}`;
+      run.cases = run.cases.slice(0, 20);
+    },
+  );
+  return [folder, "--expect", `n[0-${nodes + 1}]`];
+}

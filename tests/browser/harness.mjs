@@ -3,7 +3,7 @@
 // Opens pages in Chromium from file://, as a reader does, and notes everything that should not be: errors,
 // messages of the console, requests for anything but the file itself.
 
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -21,7 +21,8 @@ export const clean = () => rmSync(folder, { recursive: true, force: true });
 /** What the program writes: `assay-report ARGUMENTS --html FILE`. */
 export function written(name, ...args) {
   const file = path.join(folder, name);
-  execFileSync(ASSAY_REPORT, [...args, "--html", file], { stdio: "pipe" });
+  const { status, stderr } = spawnSync(ASSAY_REPORT, [...args, "--html", file], { encoding: "utf8" });
+  if (status !== 0 && status !== 3) throw new Error(`${args.join(" ")}: ${status}: ${stderr}`); // 3: something is open
   return file;
 }
 

@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { hostile, writeMarket, writeNodes, writeRuns } from "./data.mjs";
+import { hostile, writeFleet, writeMarket, writeNodes, writeRuns } from "./data.mjs";
 import { ASSAY_REPORT, ASSAY_SOURCE, checkAccess, clean, drawAll, equal, expect, folder, launch, open, written } from "./harness.mjs";
 
 const sample = path.join(ASSAY_SOURCE, "reports/samples/zen4-2cores-quick.json");
@@ -28,6 +28,7 @@ const runs = {
 };
 const nine = Array.from({ length: 9 }, (_, index) => `side-number-${index + 1}=${writeRuns(sample, at(`nine-${index}`), 1, level({ gemm: 1 + index / 10 }))}`);
 const market = writeMarket(sample, at("market"));
+const fleet = writeFleet(sample, at("fleet"), 120);
 const sides = (names) => names.map((name) => `${name}=${runs[name]}`);
 const chinese = ["--lang", "zh"];
 const files = {
@@ -42,6 +43,8 @@ const files = {
   comparisonZh: written("comparison-zh.html", "compare", ...sides(["old", "new", "third"]), ...chinese),
   procurement: written("procurement.html", "report", ...market),
   procurementZh: written("procurement-zh.html", "report", ...market, ...chinese),
+  fleet: written("fleet.html", "fleet", ...fleet),
+  fleetZh: written("fleet-zh.html", "fleet", ...fleet, ...chinese),
   historyZh: written("history-zh.html", "history", runs.history, ...chinese),
 };
 const count = (page) => page.locator("output.count").innerText();
@@ -50,7 +53,7 @@ const fine = (page) => equal(page.faults, [], "what went wrong");
 
 const tests = {
   async "each page opens without an error or a request, draws its charts, and answers in its title"(browser) {
-    for (const name of ["report", "comparison", "three", "history", "prediction", "procurement"]) {
+    for (const name of ["report", "comparison", "three", "history", "prediction", "procurement", "fleet"]) {
       const page = await open(browser, files[name]);
       await drawAll(page);
       expect((await page.locator(".chart svg").count()) >= 1, `${name} has charts`);
@@ -95,6 +98,30 @@ const tests = {
     await figure.getByLabel("Hours used").fill("50");
     expect((await leader.innerText()).startsWith("generated mid (on demand)"), "reserved time is paid when it is not used");
     equal(await page.evaluate(() => performance.getEntriesByName("assay:ranked").length > 3), true, "each change was ranked");
+    fine(page);
+  },
+
+  async "a map of many nodes is filtered, sorted and turned, the worst first"(browser) {
+    const page = await open(browser, files.fleet);
+    await drawAll(page);
+    const figure = page.locator("figure", { has: page.locator(".rows") });
+    const drawn = async () => (await figure.locator("svg text").allInnerTexts()).join(" ");
+    const said = figure.locator(".said");
+    equal(await said.innerText(), "1 to 40 of 120", "rows");
+    const worst = (await page.locator("section table tbody tr th").first().innerText()).trim();
+    expect(["n7", "n57", "n107"].includes(worst), `the worst node is first: ${worst}`);
+    expect((await drawn()).includes("0.8"), "with its value");
+    await figure.getByRole("button", { name: "Next rows" }).click();
+    equal(await said.innerText(), "41 to 80 of 120", "the next page");
+    await figure.locator("input[type=search]").fill("n11");
+    equal(await said.innerText(), "1 to 11 of 11", "filtered");
+    await page.waitForFunction(() => [...document.querySelectorAll("figure:has(.rows) svg text")].some((one) => one.textContent === "n119"));
+    await figure.locator("input[type=search]").fill("");
+    await figure.locator("select").selectOption({ index: 1 });
+    equal(await said.innerText(), "1 to 40 of 120", "sorted by a column");
+    await figure.locator("canvas").click({ position: { x: 5, y: 5 } });
+    const painted = await figure.locator("canvas").evaluate((one) => new Set(one.getContext("2d").getImageData(0, 0, one.width, one.height).data).size);
+    expect(painted > 5, "the picture has colours");
     fine(page);
   },
 
@@ -356,7 +383,7 @@ const tests = {
   async "Chinese has no English of the catalogue left"(browser) {
     const texts = path.join(ASSAY_SOURCE, "reports/language/texts");
     const english = (file) => Object.values(JSON.parse(readFileSync(path.join(texts, file), "utf8"))).filter(({ en, zh }) => en !== zh && /[a-z]{3}/i.test(en)).map(({ en }) => en);
-    for (const name of ["reportZh", "comparisonZh", "historyZh", "predictionZh", "procurementZh"]) {
+    for (const name of ["reportZh", "comparisonZh", "historyZh", "predictionZh", "procurementZh", "fleetZh"]) {
       const page = await open(browser, files[name]);
       await drawAll(page);
       await page.locator("details").evaluateAll((all) => all.forEach((one) => (one.open = true)));

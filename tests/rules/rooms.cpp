@@ -72,6 +72,9 @@ const std::map<std::string, Names> allowed{
     {"reports/limits",
      {"population", "base", "json", "datasheet", "record", "stats", "language", "document",
       "report", "store", "judge"}},
+    {"reports/fleet",
+     {"population", "base", "json", "record", "stats", "language", "document", "report", "store",
+      "judge", "limits", "write"}},
     {"reports/offers",
      {"base", "json", "datasheet", "record", "language", "document", "report", "store"}},
     {"reports/cost",
@@ -91,10 +94,10 @@ const std::map<std::string, Names> allowed{
     {"reports/evidence",
      {"base", "json", "record", "language", "document", "report", "store", "judge", "export"}},
     {"reports/cli",
-     {"population", "base",   "json",    "datasheet", "record",   "stats",   "language",
-      "report",     "store",  "compare", "diff",      "history",  "import",  "predict",
-      "judge",      "limits", "offers",  "cost",      "capacity", "catalog", "procure",
-      "document",   "write",  "export",  "evidence",  "usage"}},
+     {"population", "base",     "json",    "datasheet", "record",   "stats",    "language",
+      "report",     "store",    "compare", "diff",      "history",  "import",   "predict",
+      "judge",      "limits",   "fleet",   "offers",    "cost",     "capacity", "catalog",
+      "procure",    "document", "write",   "export",    "evidence", "usage"}},
 };
 
 /// How others name a room: "record", or "assay" for what benchmarks include.

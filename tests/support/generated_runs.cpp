@@ -114,8 +114,13 @@ void note(record::Run& run, const record::Named& fact) {
         known->value = text;
 }
 
-bool applies(const PlantedStep& step, const InstanceType& type, double seconds) {
-    return seconds >= step.seconds && (step.instance.empty() || step.instance == type.instance);
+bool applies(const PlantedStep& step, const InstanceType& type, std::size_t machine,
+             double seconds) {
+    return seconds >= step.seconds && (step.instance.empty() || step.instance == type.instance) &&
+           (!step.machine || *step.machine == machine) &&
+           (step.share >= 1 ||
+            Random{seed_of(0, "wave", step.seconds, type.instance, machine)}.uniform() <
+                step.share);
 }
 
 /// Ends a case otherwise than well, now and then.
@@ -197,21 +202,26 @@ double Generator::level(const InstanceType& type, std::size_t machine, const rec
     level *= Random{seed_of(options_.seed, type.instance, family, machine)}.factor(
         options_.between_machines);
     for (const auto& step : options_.steps)
-        if (applies(step, type, seconds) && is_covered(step.benchmark, c.benchmark) &&
+        if (applies(step, type, machine, seconds) && is_covered(step.benchmark, c.benchmark) &&
             (step.library.empty() || step.library == c.library))
-            level *= step.ratio;
+            level *= step.ratio * std::pow(step.per_quarter, (seconds - step.seconds) / (91 * day));
     return level;
 }
 
 record::Run Generator::run(std::size_t number) const {
-    const std::size_t machines = options_.types.size() * options_.machines;
-    const std::size_t turn = number / machines; // all machines once a turn
-    const std::size_t machine = number % machines / options_.types.size();
+    const std::size_t turn = turn_of(number);
+    const std::size_t machine = machine_of(number);
     const InstanceType& type = options_.types[number % options_.types.size()];
     const std::uint64_t seed = seed_of(options_.seed, type.instance, machine, turn);
     Random random{seed};
-    const double quarter = (static_cast<double>(turn) + 0.05 + 0.9 * random.uniform()) /
-                           static_cast<double>(options_.runs);
+    const double within =
+        0.05 + 0.9 * random.uniform(); // of its place among the runs of the quarter
+    const auto runs = static_cast<double>(options_.runs);
+    const double quarter =
+        options_.days == 91
+            ? (static_cast<double>(turn) + within) / runs
+            : static_cast<double>(turn / options_.runs) +
+                  (static_cast<double>(turn % options_.runs) + within) / runs * options_.days / 91;
     const double started = std::floor(quarter_start(quarter));
 
     record::Run run = pattern_;
@@ -226,7 +236,7 @@ record::Run Generator::run(std::size_t number) const {
     run.machine.kernel = "6.1.90";
     run.machine.core_clock_hz = 3.7e9 * random.factor(0.001);
     for (const auto& step : options_.steps)
-        if (applies(step, type, started))
+        if (applies(step, type, machine, started))
             for (const auto& fact : step.recorded) note(run, fact);
     run.machine.id = fmt::format(
         "{:016x}", seed_of(options_.seed, type.instance, machine, run.machine.cpu_model));
@@ -237,7 +247,23 @@ record::Run Generator::run(std::size_t number) const {
         run.cases.push_back(one_case(c, seed_of(seed, i), level(type, machine, c, started)));
         for (auto& replica : run.cases.back().replicas) replica.started = run.started;
     }
+    if (!options_.node.empty())
+        run.tags.push_back({"node", fmt::format("{}{:05}", options_.node,
+                                                machine * options_.types.size() +
+                                                    number % options_.types.size())});
+    if (random.uniform() < options_.interrupted) {
+        run.status = "interrupted";
+        run.cases.resize(1 + static_cast<std::size_t>(random.uniform() *
+                                                      static_cast<double>(run.cases.size() - 1)));
+    }
     return run;
+}
+
+std::size_t Generator::turn_of(std::size_t number) const {
+    return number / (options_.types.size() * options_.machines); // all machines once a turn
+}
+std::size_t Generator::machine_of(std::size_t number) const {
+    return number % (options_.types.size() * options_.machines) / options_.types.size();
 }
 
 record::Case Generator::one_case(const record::Case& pattern, std::uint64_t seed,
@@ -298,12 +324,14 @@ std::filesystem::path Generator::path(const record::Run& run) {
 }
 
 void write_runs(const GeneratorOptions& options, const std::filesystem::path& folder,
-                unsigned threads) {
+                unsigned threads,
+                const std::function<bool(std::size_t machine, std::size_t turn)>& wanted) {
     const Generator generator{options};
     std::atomic<std::size_t> next = 0;
     std::atomic<bool> failed = false;
     const auto work = [&] {
         for (std::size_t i = next++; i < generator.size(); i = next++) {
+            if (wanted && !wanted(generator.machine_of(i), generator.turn_of(i))) continue;
             const record::Run run = generator.run(i);
             const auto path = folder / Generator::path(run);
             std::error_code ignored;

@@ -28,6 +28,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +46,9 @@ struct PlantedStep {
     /// "version" (of assay) and "software.NAME". A new cpu_model makes other machine ids too, as it does
     /// in reality. Nothing: unexplained.
     record::NamedList recorded;
+    double share = 1;                   ///< of the type's machines, by chance: a wave of firmware
+    std::optional<std::size_t> machine; ///< this one alone: a bad node
+    double per_quarter = 1;             ///< times as good after each quarter from then on: drift
 };
 
 struct InstanceType {
@@ -67,6 +72,9 @@ struct GeneratorOptions {
     double between_machines = 0.015; ///< standard deviation of logarithms
     double noise = 1;                ///< times the usual spread of runs and replicas; 0: none
     bool mishaps = true;             ///< unstable, incorrect, skipped, interrupted cases
+    double interrupted = 0;          ///< share of the runs that end after some of their cases
+    double days = 91;                ///< from the start of a quarter, in which its runs are
+    std::string node;                ///< runs have a tag `node`: this and the number of the machine
     std::vector<PlantedStep> steps;
 };
 
@@ -90,6 +98,9 @@ public:
     double level(const InstanceType& type, std::size_t machine, const record::Case& c,
                  double seconds) const;
 
+    /// Of its type, and how often all machines had run before.
+    std::size_t machine_of(std::size_t number) const;
+    std::size_t turn_of(std::size_t number) const;
     const GeneratorOptions& options() const { return options_; }
     const record::Run& pattern() const { return pattern_; }
 
@@ -104,6 +115,7 @@ private:
 
 /// Writes all of them below the folder, on `threads` threads; what they are is in `options`.
 void write_runs(const GeneratorOptions& options, const std::filesystem::path& folder,
-                unsigned threads = 1);
+                unsigned threads = 1,
+                const std::function<bool(std::size_t machine, std::size_t turn)>& wanted = {});
 
 } // namespace assay::test

@@ -25,8 +25,10 @@ export function chartOf(figure: HTMLElement, data: ChartData, sides: Sides, hidd
   switch (data.kind) {
     case "curves":
       return new Chart(figure, curves(data, sides.hue, isShown), rows);
-    case "heat":
-      return new Chart(figure, heat(data), rows);
+    case "heat": {
+      const chart: Chart = new Chart(figure, heat(data, () => chart.update()), rows);
+      return chart;
+    }
     case "roofline":
       return new Chart(figure, roofline(data), rows);
     case "ratios":

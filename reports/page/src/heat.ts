@@ -7,6 +7,7 @@ import { tooltip, type Spec } from "./chart";
 import type { HeatMap, Maybe } from "./data";
 import type { RenderItem } from "./draw";
 import { quantity, ratio } from "./format";
+import { windowOf } from "./rows";
 import { mix, type Theme } from "./theme";
 
 function colourOf(colours: Theme, heat: HeatMap, value: number, low: number, high: number): string {
@@ -18,17 +19,21 @@ function colourOf(colours: Theme, heat: HeatMap, value: number, low: number, hig
 
 const mostNamed = 34; // characters of a row's name
 
-export function heat(map: HeatMap): Spec {
-  const known = map.values.filter((value): value is number => value !== null);
-  const low = Math.min(...known);
-  const high = Math.max(...known);
-  const name = (index: number): string => {
-    const row = Math.floor(index / map.columns.length);
-    return `${map.rows[row]} · ${map.columns[index % map.columns.length]}`;
-  };
-  const text = (value: Maybe): string => (value === null ? "–" : map.ratio ? ratio(value) : quantity(value, map.unit));
+/** `changed`: other rows of a long map are to be drawn. */
+export function heat(whole: HeatMap, changed: () => void): Spec {
+  const known = whole.values.filter((value): value is number => value !== null);
+  const low = known.reduce((least, value) => Math.min(least, value), Infinity);
+  const high = known.reduce((most, value) => Math.max(most, value), -Infinity);
+  const rows = windowOf(whole, changed, (colours, value) => colourOf(colours, whole, value, low, high));
+  const text = (value: Maybe): string => (value === null ? "–" : whole.ratio ? ratio(value) : quantity(value, whole.unit));
   return {
+    legend: rows?.element ?? null,
     draw: (colours, width) => {
+      const map = rows ? rows.shown(colours, width) : whole;
+      const name = (index: number): string => {
+        const row = Math.floor(index / map.columns.length);
+        return `${map.rows[row]} · ${map.columns[index % map.columns.length]}`;
+      };
       const left = Math.min(width * 0.36, 28 + Math.min(mostNamed, Math.max(...map.rows.map((row) => row.length))) * 7);
       const room = (width - left - 10) / map.columns.length;
       const size = map.ratio ? 26 : Math.max(14, Math.min(30, room * 0.7));
@@ -58,8 +63,8 @@ export function heat(map: HeatMap): Spec {
       };
     },
     figures: () => ({
-      head: [map.row_title, ...map.columns],
-      rows: map.rows.map((row, index) => [row, ...map.columns.map((_, column) => text(map.values[index * map.columns.length + column] ?? null))]),
+      head: [whole.row_title, ...whole.columns],
+      rows: whole.rows.map((row, index) => [row, ...whole.columns.map((_, column) => text(whole.values[index * whole.columns.length + column] ?? null))]),
     }),
   };
 }

@@ -2,6 +2,7 @@
 //
 // Says a text of the catalogue (reports/language/texts) in the page's language.
 
+import fleet from "../../language/texts/fleet_state.json";
 import judged from "../../language/texts/judge_outcome.json";
 import outcome from "../../language/texts/outcome.json";
 import page from "../../language/texts/page.json";
@@ -14,7 +15,7 @@ interface Entry {
 }
 /** A text of page.json, or of another area by its name: "status.ok". */
 export type Key = keyof typeof page | `status.${keyof typeof status}` | `outcome.${keyof typeof outcome}`;
-const areas: Record<string, Record<string, Entry>> = { page, status, outcome, judged };
+const areas: Record<string, Record<string, Entry>> = { page, status, outcome, judged, fleet };
 
 function find(key: string, without = key): Entry {
   const [area, name] = key.includes(".") ? key.split(".", 2) : ["page", key];
@@ -45,5 +46,5 @@ export function count(key: Key, number: number, ...values: (string | number)[]):
 export const grouped = (number: number): string => String(Math.round(number)).replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** An outcome or a status as people say it; that of a later version stays as it is. */
-export const outcomeWord = (name: string): string => find(name in judged ? `judged.${name}` : name in status ? `status.${name}` : `outcome.${name in outcome && name !== "cannot_tell" ? name : `${name}_short`}`, name)[language];
+export const outcomeWord = (name: string): string => find(name in judged ? `judged.${name}` : name in fleet ? `fleet.${name}` : name in status ? `status.${name}` : `outcome.${name in outcome && name !== "cannot_tell" ? name : `${name}_short`}`, name)[language];
 

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "fleet/document.hpp"
+
+#include "fleet/words.hpp"
+#include "language/language.hpp"
+#include "language/texts/fleet.hpp"
+#include "record/format.hpp"
+#include "report/text.hpp"
+#include "report/words.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+using namespace document;
+using record::human;
+using record::human_percent;
+using Shown = document::Cell;
+
+/// Rows of a table: a page of more is slow, and nobody reads them. The map has every node.
+constexpr std::size_t most_rows = 200;
+constexpr std::size_t most_faults = 20; // of one kind
+
+std::string day_of(double seconds) {
+    const std::chrono::sys_seconds time{
+        std::chrono::seconds{static_cast<std::int64_t>(std::floor(seconds))}};
+    return fmt::format("{:%Y-%m-%d}", time);
+}
+
+Shown count(std::size_t value) {
+    return {
+        .text = std::to_string(value), .number = static_cast<double>(value), .unit = unit_count};
+}
+Shown ratio(double value) {
+    if (!std::isfinite(value)) return {};
+    return {.text = ratio_in_words(value), .number = value, .unit = unit_ratio};
+}
+Shown share(double value) {
+    if (!std::isfinite(value)) return {};
+    return {.text = human_percent(value), .number = value, .unit = unit_share};
+}
+Shown minutes(double seconds) {
+    const auto whole = static_cast<std::size_t>(std::ceil(seconds / 60));
+    return {.text = std::to_string(whole), .number = seconds, .unit = "s"};
+}
+
+/// Far enough from 1 that a reader should see it.
+Tone tone_of_ratio(double value, bool screened) {
+    return screened ? Tone::bad : value > 0.98 ? Tone::plain : Tone::quiet;
+}
+
+class Builder {
+public:
+    explicit Builder(const Fleet& fleet) : fleet_{fleet} {}
+
+    Document build() const {
+        auto answer = answer_of(fleet_);
+        Document document{
+            .kind = "fleet",
+            .kicker = say<text::fleet::kicker>(),
+            .title = say_count<text::fleet::title>(fleet_.nodes.size()),
+            .sub = fleet_.collection.runs.empty()
+                       ? ""
+                       : say<text::fleet::sub>(say_count<text::fleet::runs>(
+                                                   fleet_.collection.runs.size() - fleet_.left_out),
+                                               day_of(fleet_.since), day_of(fleet_.until)),
+            .verdict = sentences(answer),
+            .tone = has_slow(fleet_)  ? Tone::bad
+                    : is_open(fleet_) ? Tone::weak
+                                      : Tone::good};
+        add_look(document);
+        add_map(document);
+        add_live(document);
+        add_faults(document);
+        add_pairs(document);
+        add_drift(document);
+        add_spread(document);
+        for (auto& text : {say<text::fleet::rule_screen>(human_percent(fleet_.rule.screen)),
+                           say<text::fleet::rule_accuse>(fleet_.rule.retests, retest_runs,
+                                                         human_percent(fleet_.rule.accuse)),
+                           say<text::fleet::rule_names>(node_tag_in_words())})
+            document.foot.push_back({.text = text, .tone = Tone::quiet});
+        return document;
+    }
+
+private:
+    static std::string_view node_tag_in_words() { return "node"; }
+
+    void add_look(Document& document) const {
+        Table table{.columns = {{.title = say<text::fleet::node>()},
+                                {.title = say<text::fleet::state>()},
+                                {.title = say<text::fleet::found>()}},
+                    .sheet = say<text::fleet::look_title>()};
+        std::size_t more = 0;
+        for (const auto& node : fleet_.nodes) {
+            auto found = findings_of(fleet_, node);
+            if (node.state == NodeState::good && node.drifts.empty()) continue;
+            if (node.state == NodeState::not_judged) continue;
+            if (table.rows.size() == most_rows) {
+                ++more;
+                continue;
+            }
+            const auto next = next_of(fleet_, node);
+            table.rows.push_back(
+                {.cells = {{.text = node.name},
+                           {.text = state_in_words(node.state), .tone = tone_of(node.state)},
+                           {.text = sentences_or_parts(found),
+                            .notes =
+                                next.empty() ? std::vector<std::string>{} : std::vector{next}}},
+                 .tags = {.outcomes = {std::string{to_string(node.state)}}}});
+        }
+        if (table.rows.empty()) return;
+        document::Section section{.title = say<text::fleet::look_title>(),
+                                  .question = say<text::fleet::look_question>(),
+                                  .blocks = {std::move(table)}};
+        add_more(section, more);
+        document.sections.push_back(std::move(section));
+    }
+    static std::string sentences_or_parts(const std::vector<std::string>& found) {
+        std::string all;
+        for (const auto& one : found) all = all.empty() ? one : say<text::fleet::parts>(all, one);
+        return all;
+    }
+    static void add_more(document::Section& section, std::size_t more) {
+        if (more > 0)
+            section.blocks.emplace_back(
+                Paragraph{.text = say_count<text::fleet::more_nodes>(more), .tone = Tone::quiet});
+    }
+
+    bool is_screened(const FleetNode& node, std::uint32_t column) const {
+        return std::ranges::any_of(node.suspects, [&](const Suspect& one) {
+            return fleet_.items[one.item].column == column && (!one.decided || one.slow);
+        });
+    }
+    static std::string column_title(const std::string& name) {
+        return name.find('.') == name.npos ? family_words(name).title : name;
+    }
+
+    void add_map(Document& document) const {
+        if (std::ranges::none_of(fleet_.items, &FleetItem::judged)) return;
+        HeatMap map{.unit = unit_ratio,
+                    .row_title = say<text::fleet::map_row>(),
+                    .column_title = say<text::fleet::map_column>(),
+                    .ratio = true};
+        Table table{.columns = {{.title = say<text::fleet::node>()}},
+                    .sheet = say<text::fleet::map_title>()};
+        for (std::size_t i = 0; i < fleet_.columns.size(); ++i) {
+            map.columns.push_back(column_title(fleet_.columns[i]));
+            table.columns.push_back(
+                {.title = map.columns.back(),
+                 .numeric = true,
+                 .rank = static_cast<std::uint8_t>(std::min<std::size_t>(i, 255))});
+        }
+        std::size_t more = 0;
+        for (const auto& node : fleet_.nodes) {
+            if (node.columns.empty() || !node.answered()) continue;
+            map.rows.push_back(node.name);
+            for (const float value : node.columns)
+                map.values.push_back(
+                    std::isfinite(value)
+                        ? std::optional{std::round(static_cast<double>(value) * 1e4) / 1e4}
+                        : std::nullopt);
+            if (table.rows.size() == most_rows) {
+                ++more;
+                continue;
+            }
+            document::Row row{.cells = {{.text = node.name}},
+                              .tags = {.outcomes = {std::string{to_string(node.state)}}}};
+            for (std::uint32_t i = 0; i < node.columns.size(); ++i) {
+                auto cell = ratio(node.columns[i]);
+                if (!cell.text.empty())
+                    cell.tone = tone_of_ratio(node.columns[i], is_screened(node, i));
+                row.cells.push_back(std::move(cell));
+            }
+            table.rows.push_back(std::move(row));
+        }
+        if (map.rows.empty()) return;
+        document::Section section{.title = say<text::fleet::map_title>(),
+                                  .question = say<text::fleet::map_question>()};
+        section.blocks.emplace_back(Chart{.title = say<text::fleet::map_chart>(),
+                                          .caption = say<text::fleet::map_caption>(),
+                                          .data = std::move(map)});
+        section.blocks.emplace_back(std::move(table));
+        add_more(section, more);
+        document.sections.push_back(std::move(section));
+    }
+
+    void add_live(Document& document) const {
+        if (fleet_.unfinished.empty()) return;
+        Table table{.columns = {{.title = say<text::fleet::node>()},
+                                {.title = say<text::fleet::suite>(), .rank = 2},
+                                {.title = say<text::fleet::progress>()},
+                                {.title = say<text::fleet::left>()},
+                                {.title = say<text::fleet::last_line>(), .rank = 1}},
+                    .sheet = say<text::fleet::live_title>()};
+        for (const auto& run : fleet_.unfinished) {
+            const auto silent = minutes(run.silent);
+            Shown left;
+            if (run.left && !run.stalled)
+                left = {.text = say<text::fleet::about_minutes>(minutes(*run.left).text),
+                        .number = *run.left,
+                        .unit = "s"};
+            Shown last{.text = run.stalled ? say<text::fleet::stalled>(silent.text)
+                                           : say<text::fleet::ago>(silent.text),
+                       .tone = run.stalled ? Tone::bad : Tone::plain,
+                       .number = run.silent,
+                       .unit = "s"};
+            table.rows.push_back({.cells = {{.text = run.node},
+                                            {.text = run.suite},
+                                            {.text = progress_in_words(run)},
+                                            std::move(left),
+                                            std::move(last)}});
+        }
+        document.sections.push_back({.title = say<text::fleet::live_title>(),
+                                     .question = say<text::fleet::live_question>(),
+                                     .blocks = {std::move(table)}});
+    }
+
+    void add_faults(Document& document) const {
+        if (fleet_.faults.empty()) return;
+        Findings findings;
+        std::map<FaultCode, std::size_t> counts;
+        for (const auto& fault : fleet_.faults) {
+            const auto number = ++counts[fault.code];
+            if (number > most_faults) continue;
+            findings.findings.push_back(
+                {.severity = is_serious(fault.code) ? Severity::serious : Severity::caution,
+                 .what = say<text::fleet::parts>(fault_in_words(fault), join(fault.evidence)),
+                 .action = fix_of(fault)});
+        }
+        for (const auto& [code, number] : counts)
+            if (number > most_faults)
+                findings.findings.push_back(
+                    {.severity = Severity::note,
+                     .what = say<text::fleet::fault>(
+                         find_text("fleet_fault", to_string(code)).value_or(""),
+                         say<text::fleet::more_faults>(number - most_faults))});
+        document.sections.push_back(
+            {.title = say<text::fleet::faults_title>(), .blocks = {std::move(findings)}});
+    }
+
+    void add_pairs(Document& document) const {
+        if (fleet_.pairs.empty()) return;
+        Findings findings;
+        for (const auto& pairs : fleet_.pairs)
+            for (const auto& text : pairs.says)
+                findings.findings.push_back({.severity = Severity::caution,
+                                             .what = say<text::fleet::fault>(pairs.what, text)});
+        document.sections.push_back({.title = say<text::fleet::pairs_title>(),
+                                     .question = say<text::fleet::pairs_question>(),
+                                     .blocks = {std::move(findings)}});
+    }
+
+    Shown type_cell(const FleetItem& item) const { return {.text = fleet_.types[item.type].name}; }
+
+    void add_drift(Document& document) const {
+        document::Section section{.title = say<text::fleet::drift_title>(),
+                                  .question = say<text::fleet::drift_question>()};
+        if (fleet_.drifts.empty()) {
+            if (fleet_.items.empty()) return;
+            section.blocks.emplace_back(Paragraph{
+                .text = fleet_.drift_nodes == 0 ? say<text::fleet::drift_first>()
+                                                : say<text::fleet::drift_none>(fleet_.drift_nodes),
+                .tone = Tone::quiet});
+            document.sections.push_back(std::move(section));
+            return;
+        }
+        Table table{.columns = {{.title = say<text::fleet::test_item>()},
+                                {.title = say<text::fleet::now_to_then>(), .numeric = true},
+                                {.title = say<text::fleet::nodes>(), .numeric = true, .rank = 1},
+                                {.title = say<text::fleet::beyond>(), .numeric = true}},
+                    .sheet = say<text::fleet::drift_title>()};
+        for (const auto& drift : fleet_.drifts) {
+            const auto& item = fleet_.items[drift.item];
+            auto change = ratio(drift.ratio);
+            change.detail =
+                fmt::format("[{}, {}]", ratio_in_words(drift.low), ratio_in_words(drift.high));
+            change.low = drift.low;
+            change.high = drift.high;
+            table.rows.push_back({.cells = {{.text = item.what},
+                                            std::move(change),
+                                            count(drift.nodes),
+                                            count(drift.beyond)},
+                                  .group = fleet_.types[item.type].name,
+                                  .tags = {.family = family_of(item.series.benchmark)}});
+        }
+        std::ranges::stable_sort(table.rows, {}, &document::Row::group);
+        section.blocks.emplace_back(std::move(table));
+        document.sections.push_back(std::move(section));
+    }
+
+    void add_spread(Document& document) const {
+        document::Section section{.title = say<text::fleet::spread_title>(),
+                                  .question = say<text::fleet::spread_question>()};
+        Table table{
+            .columns = {{.title = say<text::fleet::test_item>()},
+                        {.title = say<text::fleet::nodes>(), .numeric = true, .rank = 2},
+                        {.title = say<text::fleet::median>(), .numeric = true},
+                        {.title = say<text::fleet::deviation>(), .numeric = true},
+                        {.title = say<text::fleet::p05>(), .numeric = true},
+                        {.title = say<text::fleet::found_from>(), .numeric = true, .rank = 1}},
+            .sheet = say<text::fleet::spread_title>(),
+            .folded = say<text::fleet::spread_folded>()};
+        for (const auto& item : fleet_.items) {
+            if (!item.judged) continue;
+            const double median =
+                std::exp(item.series.higher_is_better ? item.center : -item.center);
+            auto spread = share(item.deviation);
+            spread.detail = fmt::format("[{}, {}]", human_percent(item.deviation_low),
+                                        human_percent(item.deviation_high));
+            spread.low = item.deviation_low;
+            spread.high = item.deviation_high;
+            table.rows.push_back(
+                {.cells = {{.text = item.series.library.empty() || item.series.library == "host"
+                                        ? item.what
+                                        : join({item.what, item.series.library})},
+                           count(item.nodes),
+                           {.text = human(median, item.series.unit),
+                            .number = median,
+                            .unit = item.series.unit},
+                           std::move(spread),
+                           ratio(item.p05),
+                           share(stats::fleet_slowdown(item.bounds, item.nodes, fleet_.rule))},
+                 .group = fleet_.types[item.type].name,
+                 .tags = {.family = family_of(item.series.benchmark)}});
+        }
+        std::ranges::stable_sort(table.rows, {}, &document::Row::group);
+        if (!table.rows.empty()) section.blocks.emplace_back(std::move(table));
+        for (const auto& type : fleet_.types)
+            if (type.tests == 0)
+                section.blocks.emplace_back(Paragraph{
+                    .text = say<text::fleet::too_few>(type.name, type.nodes), .tone = Tone::quiet});
+        if (!section.blocks.empty()) document.sections.push_back(std::move(section));
+    }
+
+    const Fleet& fleet_;
+};
+
+} // namespace
+
+Document make_document(const Fleet& fleet) { return Builder{fleet}.build(); }
+
+} // namespace assay::report

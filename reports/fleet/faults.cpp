@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "fleet/faults.hpp"
+
+#include "base/utc.hpp"
+#include "judge/node.hpp"
+#include "record/same_machine.hpp"
+#include "report/text.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+/// Clocks that nobody keeps together differ by less; runs are told apart by seconds.
+constexpr double clock_leeway = 60; // seconds
+constexpr double no_time_between = 1;
+
+std::string time_in_words(double seconds) {
+    const std::chrono::sys_seconds time{
+        std::chrono::seconds{static_cast<std::int64_t>(std::floor(seconds))}};
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", time);
+}
+
+/// A result ends with a bracket; half of one does not.
+bool is_cut_off(const std::filesystem::path& path) {
+    std::ifstream file{path, std::ios::binary | std::ios::ate};
+    if (!file) return false;
+    auto size = static_cast<std::int64_t>(file.tellg());
+    constexpr std::int64_t most = 64;
+    const auto part = std::min(size, most);
+    std::string end(static_cast<std::size_t>(part), '\0');
+    file.seekg(size - part);
+    file.read(end.data(), part);
+    const auto last = end.find_last_not_of(" \t\r\n\0");
+    return last == end.npos || end[last] != '}';
+}
+
+class Finder {
+public:
+    Finder(Fleet& fleet, const NodeNames& names, const std::vector<std::uint32_t>& node_of_run,
+           double now)
+        : fleet_{fleet}, all_{fleet.collection}, names_{names}, node_of_run_{node_of_run},
+          now_{now} {
+        for (const auto& node : fleet.nodes) known_.push_back(node.name);
+        std::ranges::sort(known_);
+    }
+
+    void find() {
+        find_names();
+        find_identities();
+        find_overlaps();
+        find_versions();
+        find_clocks();
+        find_files();
+        std::ranges::stable_sort(fleet_.faults, [](const FleetFault& a, const FleetFault& b) {
+            return std::tuple{!is_serious(a.code), a.code} <
+                   std::tuple{!is_serious(b.code), b.code};
+        });
+    }
+
+private:
+    bool is_of_sweep(std::uint32_t run) const { return node_of_run_[run] < fleet_.nodes.size(); }
+    const std::string& name_of_run(std::uint32_t run) const {
+        return fleet_.nodes[node_of_run_[run]].name;
+    }
+    const record::Machine& machine_of(std::uint32_t run) const {
+        return all_.machines[all_.runs[run].machine];
+    }
+    void add(FaultCode code, std::vector<std::string> nodes, std::vector<std::string> evidence) {
+        fleet_.faults.push_back(
+            {.code = code, .nodes = std::move(nodes), .evidence = std::move(evidence)});
+    }
+    static std::vector<std::string> list(const std::set<std::string>& items) {
+        return {items.begin(), items.end()};
+    }
+
+    void find_names() {
+        std::map<std::string, std::set<std::string>> names;    // by machine
+        std::map<std::string, std::set<std::string>> machines; // by name
+        for (std::uint32_t i = 0; i < all_.runs.size(); ++i) {
+            if (!is_of_sweep(i)) continue;
+            names[machine_of(i).id].insert(name_of_run(i));
+            machines[name_of_run(i)].insert(machine_of(i).id);
+        }
+        for (const auto& [machine, of] : names)
+            if (of.size() > 1) add(FaultCode::one_machine_two_names, list(of), {machine});
+        for (const auto& [name, of] : machines)
+            if (of.size() > 1) add(FaultCode::one_name_two_machines, {name}, list(of));
+    }
+
+    /// Parts that go back to what they were: exchanged twice, or two machines.
+    void find_identities() {
+        std::map<std::string, std::vector<std::uint32_t>> runs;
+        for (std::uint32_t i = 0; i < all_.runs.size(); ++i)
+            if (is_of_sweep(i)) runs[machine_of(i).id].push_back(i);
+        for (auto& [machine, own] : runs) {
+            std::ranges::stable_sort(own, {},
+                                     [&](std::uint32_t i) { return all_.runs[i].started_seconds; });
+            std::set<std::string> nodes;
+            std::set<std::string> parts;
+            for (std::size_t k = 1; k < own.size(); ++k) {
+                // A repair is said by its tag.
+                if (!record::text(all_.runs[own[k]].tags, repair_tag).empty()) continue;
+                const auto changed =
+                    record::changed_parts(machine_of(own[k - 1]), machine_of(own[k]));
+                if (changed.empty()) continue;
+                parts.insert(changed.begin(), changed.end());
+                nodes.insert({name_of_run(own[k - 1]), name_of_run(own[k])});
+            }
+            if (parts.empty()) continue;
+            auto evidence = list(parts);
+            for (auto& text : evidence) text = plain(text, 100);
+            evidence.insert(evidence.begin(), machine);
+            add(FaultCode::one_id_two_machines, list(nodes), std::move(evidence));
+        }
+    }
+
+    void find_overlaps() {
+        std::map<std::string, std::vector<std::uint32_t>> runs; // by machine
+        for (std::uint32_t i = 0; i < all_.runs.size(); ++i)
+            if (is_of_sweep(i) && !all_.runs[i].ended.empty()) runs[machine_of(i).id].push_back(i);
+        for (auto& [machine, own] : runs) {
+            std::ranges::stable_sort(own, {},
+                                     [&](std::uint32_t i) { return all_.runs[i].started_seconds; });
+            std::set<std::string> nodes;
+            std::vector<std::string> files;
+            for (std::size_t k = 1; k < own.size(); ++k) {
+                const auto& before = all_.runs[own[k - 1]];
+                const auto& after = all_.runs[own[k]];
+                const bool in_turns =
+                    before.pairing && after.pairing && before.pairing->id == after.pairing->id;
+                const auto ended = seconds_of(before.ended);
+                if (in_turns || !ended || *ended <= after.started_seconds + no_time_between)
+                    continue;
+                nodes.insert({name_of_run(own[k - 1]), name_of_run(own[k])});
+                for (const auto* run : {&before, &after})
+                    files.push_back(plain(run->file.string()));
+            }
+            if (!nodes.empty()) add(FaultCode::runs_overlap, list(nodes), std::move(files));
+        }
+    }
+
+    /// Who is not as most are. Of each suite and type, because plans follow the hardware.
+    void find_versions() {
+        std::map<std::string, std::set<std::string>> versions; // node by version
+        std::map<std::tuple<std::uint32_t, std::string, std::string>,
+                 std::map<std::string, std::set<std::string>>>
+            plans;
+        for (std::uint32_t i = 0; i < all_.runs.size(); ++i) {
+            if (!is_of_sweep(i)) continue;
+            const auto& run = all_.runs[i];
+            versions[run.version].insert(name_of_run(i));
+            // A run of some cases only is a retest.
+            const auto& node = fleet_.nodes[node_of_run_[i]];
+            if (!node.runs.empty() && node.runs.front() == i)
+                plans[{node.type, run.suite, run.version}][run.digest].insert(name_of_run(i));
+        }
+        add_unlike(FaultCode::mixed_versions, versions);
+        for (const auto& [of, digests] : plans) add_unlike(FaultCode::mixed_plans, digests);
+    }
+    void add_unlike(FaultCode code, const std::map<std::string, std::set<std::string>>& nodes) {
+        if (nodes.size() < 2) return;
+        const auto most =
+            std::ranges::max_element(nodes, {}, [](const auto& one) { return one.second.size(); });
+        std::set<std::string> others;
+        std::vector<std::string> evidence{
+            fmt::format("{} ({})", plain(most->first, 60), most->second.size())};
+        for (const auto& [value, of] : nodes) {
+            if (&value == &most->first) continue;
+            others.insert(of.begin(), of.end());
+            evidence.push_back(fmt::format("{} ({})", plain(value, 60), of.size()));
+        }
+        add(code, list(others), std::move(evidence));
+    }
+
+    void find_clocks() {
+        for (std::uint32_t i = 0; i < all_.runs.size(); ++i) {
+            if (!is_of_sweep(i)) continue;
+            const auto& run = all_.runs[i];
+            const auto ended = seconds_of(run.ended).value_or(run.started_seconds);
+            const bool future = run.started_seconds > now_ + clock_leeway;
+            // A copy is younger than its original; a file that is older than what it holds was written by a fast clock.
+            const bool before_end =
+                run.written_seconds > 0 && ended > run.written_seconds + clock_leeway;
+            if (!future && !before_end) continue;
+            add(FaultCode::clock_ahead, {name_of_run(i)},
+                {plain(run.file.string()), run.started,
+                 time_in_words(future ? now_ : run.written_seconds)});
+        }
+    }
+
+    void find_files() {
+        for (const auto& problem : all_.problems) {
+            // Without the case that some problems are about.
+            const std::filesystem::path path{problem.where};
+            auto node = names_.of_path(path, known_);
+            if (node.empty()) node = node_of_machine_folder(path);
+            std::vector<std::string> nodes;
+            if (!node.empty()) nodes.push_back(std::move(node));
+            std::vector<std::string> evidence{problem.where, plain(problem.reason, 300)};
+            switch (problem.code) {
+            case ProblemCode::unreadable:
+                add(is_cut_off(path) ? FaultCode::half_copied : FaultCode::unreadable,
+                    std::move(nodes), std::move(evidence));
+                break;
+            case ProblemCode::future:
+                add(FaultCode::clock_ahead, std::move(nodes), std::move(evidence));
+                break;
+            case ProblemCode::not_set:
+                add(FaultCode::clock_not_set, std::move(nodes), std::move(evidence));
+                break;
+            case ProblemCode::backwards:
+                add(FaultCode::clock_went_back, std::move(nodes), std::move(evidence));
+                break;
+            case ProblemCode::copy:
+                add(FaultCode::reported_twice, std::move(nodes), std::move(evidence));
+                break;
+            case ProblemCode::same_run:
+                add(FaultCode::same_run_elsewhere, std::move(nodes), std::move(evidence));
+                break;
+            case ProblemCode::other:
+                break;
+            }
+        }
+    }
+
+    /// Runs are in a folder that is called as their machine, which other runs name.
+    std::string node_of_machine_folder(const std::filesystem::path& path) {
+        if (by_machine_.empty())
+            for (const auto& run : all_.runs)
+                by_machine_.emplace(all_.machines[run.machine].id, names_.of_run(all_, run).name);
+        for (const auto& part : path.parent_path())
+            if (const auto found = by_machine_.find(part.string()); found != by_machine_.end())
+                return found->second;
+        return {};
+    }
+
+    Fleet& fleet_;
+    const Collection& all_;
+    const NodeNames& names_;
+    const std::vector<std::uint32_t>& node_of_run_;
+    double now_;
+    std::vector<std::string> known_;
+    std::map<std::string, std::string> by_machine_; ///< names
+};
+
+} // namespace
+
+void find_faults(Fleet& fleet, const NodeNames& names,
+                 const std::vector<std::uint32_t>& node_of_run, double now) {
+    Finder{fleet, names, node_of_run, now}.find();
+}
+
+} // namespace assay::report

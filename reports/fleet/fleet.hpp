@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which nodes of a fleet answered, which are slow, and what is wrong with what they handed in? A sweep is what was
+// measured since a day. Of each node the first value of each test item in the sweep is screened against those of all
+// nodes of its type, at 1%; what was measured after it is retests, and only their median accuses, at 0.1% over all items
+// of a node together, from nine replicas in three runs on. population/fleet.hpp has the rule and where it is simulated.
+
+#pragma once
+
+#include "base/result.hpp"
+#include "fleet/model.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+
+struct FleetOptions {
+    std::vector<std::string> expected; ///< nodes; nobody knows who is missing where it is empty
+    std::string by = "instance";       ///< what makes a type
+    std::vector<std::string> filter;
+    std::optional<double>
+        since; ///< of the sweep, seconds since 1970; a week before the newest run otherwise
+    std::optional<double> now; ///< seconds since 1970; the clock's otherwise
+    stats::FleetRule rule;
+};
+
+/// Fails where a filter, a key or a day names nothing.
+Result<Fleet> make_fleet(Collection collection, const FleetOptions& options);
+
+/// What `collect` must read for it.
+CollectOptions collecting_for_fleet(CollectOptions options);
+
+} // namespace assay::report

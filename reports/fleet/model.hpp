@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a look at a fleet consists of: nodes, what they are held against, what is wrong with what they handed in.
+
+#pragma once
+
+#include "fleet/names.hpp"
+#include "limits/level.hpp"
+#include "population/fleet.hpp"
+#include "store/collection.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::report {
+
+inline constexpr std::size_t retest_runs = 3;
+
+/// What to think of a node; the later outweighs the earlier.
+enum class NodeState : std::uint8_t {
+    good,
+    not_judged, // too few nodes of its type, or no values
+    again,      // screened: to be measured again
+    partial,    // cases are missing or have no value
+    running,
+    unreadable, // its files are damaged
+    missing,
+    slow,  // by its retests
+    wrong, // a wrong result
+};
+std::string_view to_string(NodeState state);
+
+/// A test item in a type of nodes, and what its good nodes reach.
+struct FleetItem {
+    std::uint32_t type = 0;   ///< index into Fleet::types
+    std::uint32_t column = 0; ///< index into Fleet::columns
+    Series series;
+    std::string name; ///< as series are told apart
+    std::string what; ///< "STREAM triad, all threads"
+    std::size_t nodes = 0;
+    std::size_t left_out = 0;
+    bool judged = false; ///< enough nodes
+    double center = 0;   ///< of logarithms, above is good
+    stats::FleetBounds bounds;
+    double deviation = stats::unknown;     ///< between good nodes, of logarithms
+    double deviation_low = stats::unknown; ///< 95% interval
+    double deviation_high = stats::unknown;
+    double p05 = stats::unknown; ///< as good as which 95% of the nodes are, over the median
+};
+
+/// A value of a node in an item, and its retests.
+struct Suspect {
+    std::uint32_t item = 0;
+    std::string place;             ///< "host", "cuda:3"
+    double ratio = 1;              ///< times as good as the median, when it was screened
+    double again = stats::unknown; ///< the same of the median of the retests
+    std::size_t replicas = 0;      ///< of the retests
+    std::size_t runs = 0;
+    bool decided = false; ///< there are enough of them
+    bool slow = false;
+    double shown() const { return decided ? again : ratio; }
+};
+
+struct MissingCase {
+    std::string what;
+    record::Status status = record::Status::interrupted; ///< how it ended, unless
+    bool absent = false;                                 ///< the node has not tried it
+};
+
+/// A value beside that of the sweep before, on the same machine.
+struct DriftOfNode {
+    std::uint32_t item = 0;
+    double ratio = 1;        ///< times as good as then
+    double beside_fleet = 1; ///< the same over that of the fleet
+};
+
+struct FleetNode {
+    std::string name;
+    NameSource source = NameSource::machine;
+    NodeState state = NodeState::missing;
+    bool expected = true;
+    std::uint32_t type = 0;
+    std::vector<std::uint32_t> runs; ///< of the sweep, the oldest first
+    std::vector<Suspect> suspects;   ///< the worst first; those that retests cleared, too
+    std::vector<MissingCase> missing;
+    std::size_t cases = 0; ///< that nodes of its type have
+    std::vector<std::string> wrong;
+    std::vector<DriftOfNode> drifts; ///< beyond those of the fleet
+    std::vector<float> columns;      ///< times as good as the median, NaN where it has nothing
+    double worst = 1;                ///< the lowest of what is shown
+
+    bool answered() const { return !runs.empty(); }
+};
+
+/// What is wrong with what nodes handed in; the README of this room has the table.
+enum class FaultCode : std::uint8_t {
+    one_machine_two_names,
+    one_name_two_machines,
+    one_id_two_machines, // parts that cannot have been exchanged in between
+    runs_overlap,
+    same_run_elsewhere,
+    reported_twice,
+    mixed_versions,
+    mixed_plans,
+    clock_ahead,
+    clock_not_set,
+    clock_went_back,
+    half_copied,
+    unreadable,
+};
+std::string_view to_string(FaultCode code);
+/// Does the fault take values away, or put one node's under the name of another?
+bool is_serious(FaultCode code);
+
+struct FleetFault {
+    FaultCode code = FaultCode::unreadable;
+    std::vector<std::string> nodes;
+    std::vector<std::string> evidence; ///< ids, versions, files, times
+};
+
+/// An item of which the whole fleet changed since the sweep before.
+struct FleetDrift {
+    std::uint32_t item = 0;
+    std::size_t nodes = 0;
+    double ratio = 1; ///< times as good as then, the median
+    double low = 1;   ///< 95% interval
+    double high = 1;
+    std::size_t beyond = 0; ///< nodes that changed by more than it
+};
+
+/// A run that has a journal and no result.
+struct Unfinished {
+    std::string node;
+    std::string suite;
+    std::filesystem::path journal;
+    std::size_t done = 0;             ///< cases, with all replicas
+    std::optional<std::size_t> cases; ///< that were planned
+    std::size_t measured = 0;         ///< replicas
+    std::optional<double> left;       ///< seconds
+    double silent = 0;                ///< seconds since its last line
+    bool stalled = false;             ///< longer than a case takes
+    std::size_t damaged = 0;          ///< lines
+};
+
+/// Pairs of nodes that slow each other, in a run that measured all of them.
+struct SlowPairs {
+    std::string what;
+    std::vector<std::string> nodes; ///< called: the worst first
+    std::vector<std::string> says;  ///< in sentences
+};
+
+struct FleetType {
+    std::string name;
+    std::size_t nodes = 0;
+    std::size_t tests = 0; ///< items of a node
+};
+
+struct Fleet {
+    Collection collection;
+    stats::FleetRule rule;
+    double since = 0;
+    double until = 0; ///< the start of the newest run
+    bool has_expected = false;
+    std::vector<FleetType> types;
+    std::vector<FleetItem> items;
+    std::vector<std::string> columns; ///< benchmarks, or families where these are many
+    std::vector<FleetNode> nodes;     ///< the worst first
+    std::vector<FleetFault> faults;
+    std::vector<Unfinished> unfinished;
+    std::vector<SlowPairs> pairs;
+    std::vector<FleetDrift> drifts;
+    std::size_t drift_nodes = 0; ///< that were there before
+    std::size_t left_out = 0;    ///< runs before the sweep
+};
+
+/// Nodes in this state.
+std::size_t count_of(const Fleet& fleet, NodeState state);
+bool has_slow(const Fleet& fleet);
+/// Is anything not known: a node missing, running, partial, to be measured again or unreadable, or nothing there at all?
+bool is_open(const Fleet& fleet);
+
+} // namespace assay::report

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whatever a list of nodes holds: each of its names is one by itself, and a fault names the file.
+#include "fleet/names.hpp"
+#include "fuzz.hpp"
+
+#include <algorithm>
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace assay;
+    const auto nodes = report::parse_nodes(fuzz::text(data, size), "input");
+    if (!nodes) {
+        fuzz::expect(nodes.error().message.starts_with("input"));
+        return 0;
+    }
+    fuzz::expect(!nodes->empty());
+    const auto& last = nodes->back();
+    const auto again = report::expand_nodes(last);
+    fuzz::expect(again && again->size() == 1 && again->front() == last);
+    const report::NodeNames names{*nodes};
+    fuzz::expect(names.is_expected(last) && names.of_host(last) == last);
+    return 0;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/file.hpp"
+#include "fleet/data.hpp"
+#include "fleet/document.hpp"
+#include "fleet/fleet.hpp"
+#include "fleet/words.hpp"
+#include "fleet_maker.hpp"
+#include "json/json.hpp"
+#include "support/generated_runs.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace assay::report {
+namespace {
+
+using test::fleet_options;
+using test::node_of;
+using test::SweepMaker;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+Fleet fleet_of(SweepMaker& maker, const FleetOptions& options = fleet_options()) {
+    auto fleet = make_fleet(std::move(maker.collection()), options);
+    EXPECT_TRUE(fleet) << fleet.error().message;
+    return std::move(*fleet);
+}
+
+/// 40 nodes: n12 is slow in the first item and was measured again, n33 is slow and was not, n05 was unlucky once.
+SweepMaker usual(bool all = false) {
+    SweepMaker maker;
+    const test::Slower slower = [](int node, int item, int run) {
+        if (item != 0) return 1.0;
+        if (node == 12 || node == 33) return 1 / 0.8;
+        return node == 5 && run == 0 ? 1 / 0.9 : 1.0;
+    };
+    for (int node = 0; node < 40; ++node)
+        if (all || (node != 7 && node != 31)) maker.run(node, 0, slower);
+    for (int run = 1; run <= 3; ++run)
+        for (const int node : {5, 12}) maker.run(node, run, slower);
+    return maker;
+}
+
+TEST(FleetTest, AnswersFirst) {
+    auto maker = usual();
+    auto options = fleet_options(expand_nodes("n[00-39]").value());
+    const auto fleet = fleet_of(maker, options);
+    const auto answer = answer_of(fleet);
+    EXPECT_EQ(
+        answer[0],
+        "38 of 40 nodes answered; n07 and n31 did not; 1 is slow: n12 (Memory 0.80 of the fleet).");
+    EXPECT_THAT(answer[1], HasSubstr("must be measured again"));
+    EXPECT_EQ(node_of(fleet, "n07").state, NodeState::missing);
+    EXPECT_EQ(node_of(fleet, "n33").state, NodeState::again) << "one value accuses nobody";
+    EXPECT_TRUE(has_slow(fleet));
+    EXPECT_TRUE(is_open(fleet));
+    EXPECT_EQ(fleet.nodes.front().name, "n12") << "the worst first";
+}
+
+TEST(FleetTest, RetestsDecideAndTheFirstValueDoesNotCount) {
+    auto maker = usual(true);
+    const auto fleet = fleet_of(maker);
+    const auto& slow = node_of(fleet, "n12");
+    ASSERT_THAT(slow.suspects, Not(IsEmpty()));
+    EXPECT_TRUE(slow.suspects[0].slow);
+    EXPECT_EQ(slow.suspects[0].replicas, 9U);
+    EXPECT_EQ(slow.suspects[0].runs, 3U);
+    const auto& unlucky = node_of(fleet, "n05");
+    ASSERT_THAT(unlucky.suspects, Not(IsEmpty()));
+    EXPECT_TRUE(unlucky.suspects[0].decided);
+    EXPECT_FALSE(unlucky.suspects[0].slow);
+    EXPECT_LT(unlucky.suspects[0].ratio, 0.92);
+    EXPECT_GT(unlucky.suspects[0].again, 0.98);
+    EXPECT_NE(unlucky.state, NodeState::slow);
+}
+
+TEST(FleetTest, EightReplicasOrTwoRunsAreNotEnough) {
+    SweepMaker maker;
+    const test::Slower slower = [](int node, int item, int) {
+        return node == 3 && item == 0 ? 1 / 0.8 : 1.0;
+    };
+    maker.sweep(20, slower);
+    maker.run(3, 1, slower);
+    maker.run(3, 2, slower);
+    const auto fleet = fleet_of(maker);
+    const auto& node = node_of(fleet, "n03");
+    ASSERT_THAT(node.suspects, Not(IsEmpty()));
+    EXPECT_EQ(node.suspects[0].replicas, 6U);
+    EXPECT_EQ(node.state, NodeState::again);
+    EXPECT_THAT(next_of(fleet, node), AllOf(HasSubstr("assay run quick --only memory.stream"),
+                                            HasSubstr("--tag node=n03")));
+}
+
+TEST(FleetTest, NamesWhatIsMissingAndWhoIsForeign) {
+    SweepMaker maker;
+    for (int node = 0; node < 8; ++node) {
+        maker.run(node, 0, {});
+        if (node == 2) maker.collection().observations.pop_back();
+        if (node == 3) {
+            auto& last = maker.collection().observations.back();
+            last.value.reset();
+            last.status = record::Status::crashed;
+        }
+        if (node == 4) maker.collection().observations.back().status = record::Status::incorrect;
+    }
+    const auto fleet = fleet_of(maker, fleet_options(expand_nodes("n[00-06]").value()));
+    EXPECT_EQ(node_of(fleet, "n02").state, NodeState::partial);
+    ASSERT_THAT(node_of(fleet, "n02").missing, SizeIs(1));
+    EXPECT_TRUE(node_of(fleet, "n02").missing[0].absent);
+    ASSERT_THAT(node_of(fleet, "n03").missing, SizeIs(1));
+    EXPECT_EQ(node_of(fleet, "n03").missing[0].status, record::Status::crashed);
+    EXPECT_EQ(node_of(fleet, "n04").state, NodeState::wrong);
+    EXPECT_FALSE(node_of(fleet, "n07").expected);
+    EXPECT_THAT(answer_of(fleet)[1], HasSubstr("1 was not expected: n07"));
+}
+
+TEST(FleetTest, FourNodesOfATypeAreNotJudged) {
+    SweepMaker maker;
+    maker.sweep(4);
+    const auto fleet = fleet_of(maker);
+    EXPECT_EQ(count_of(fleet, NodeState::not_judged), 4U);
+    EXPECT_TRUE(is_open(fleet)) << "absence never passes";
+    EXPECT_THAT(answer_of(fleet)[0], HasSubstr("five nodes of a type are needed"));
+}
+
+TEST(FleetTest, SaysWhatChangedSinceLastTime) {
+    SweepMaker maker;
+    for (int node = 0; node < 20; ++node) maker.run(node, 0, {}, "2026-08-2");
+    maker.sweep(20, [](int node, int item, int) {
+        return item == 1 ? 1 / 0.95 : item == 2 && node == 9 ? 1 / 0.7 : 1.0;
+    });
+    const auto fleet = fleet_of(maker);
+    EXPECT_EQ(fleet.left_out, 20U);
+    EXPECT_EQ(fleet.drift_nodes, 20U);
+    ASSERT_THAT(fleet.drifts, SizeIs(2));
+    EXPECT_NEAR(fleet.drifts[0].ratio, 0.95, 0.005);
+    EXPECT_LT(fleet.drifts[0].high, 0.96);
+    EXPECT_EQ(fleet.drifts[0].beyond, 0U);
+    EXPECT_NEAR(fleet.drifts[1].ratio, 1, 0.01);
+    ASSERT_THAT(node_of(fleet, "n09").drifts, SizeIs(1));
+    EXPECT_NEAR(node_of(fleet, "n09").drifts[0].beside_fleet, 0.7, 0.02);
+}
+
+/// The rates that are promised: 1% for each item, next to nobody by retests, all bad nodes.
+TEST(FleetTest, AccusesAsRarelyAsItSays) {
+    constexpr int fleets = 12;
+    constexpr int nodes = 40;
+    constexpr int items = 8;
+    std::size_t screened = 0;
+    std::size_t accused = 0;
+    std::size_t found = 0;
+    for (int fleet = 0; fleet < fleets; ++fleet) {
+        SweepMaker maker{items, 100 + static_cast<std::uint64_t>(fleet)};
+        const test::Slower slower = [](int node, int item, int) {
+            return node == 20 && item == 4 ? 1 / 0.93 : 1.0;
+        };
+        for (int run = 0; run <= 3; ++run)
+            for (int node = 0; node < nodes; ++node) maker.run(node, run, slower);
+        const auto made = fleet_of(maker);
+        for (const auto& node : made.nodes)
+            for (const auto& suspect : node.suspects) {
+                const bool is_bad = node.name == "n20" && made.items[suspect.item].name ==
+                                                              item_name(SweepMaker::series(4)).name;
+                screened += is_bad ? 0 : 1;
+                accused += suspect.slow && !is_bad ? 1 : 0;
+                found += suspect.slow && is_bad ? 1 : 0;
+            }
+    }
+    const double tests = fleets * nodes * items;
+    EXPECT_LT(static_cast<double>(screened) / tests, 0.02);
+    EXPECT_GT(static_cast<double>(screened) / tests, 0.002);
+    EXPECT_EQ(accused, 0U);
+    EXPECT_EQ(found, static_cast<std::size_t>(fleets));
+}
+
+/// Files of a generated fleet, from the sweep to the verdict after retests.
+TEST(FleetTest, FindsTheBadNodesOfAGeneratedFleet) {
+    const harness::testing::TemporaryFolder folder;
+    test::GeneratorOptions options{.types = {test::usual_types().front()},
+                                   .machines = 30,
+                                   .quarters = 1,
+                                   .runs = 4,
+                                   .values = 1,
+                                   .benchmarks = {"memory.stream", "gemm."},
+                                   .mishaps = false,
+                                   .days = 6,
+                                   .node = "n"};
+    for (const std::size_t bad : {4U, 17U})
+        options.steps.push_back({.benchmark = "memory.", .ratio = 0.8, .machine = bad});
+    const auto look = [&] {
+        auto runs = collect({folder.path().string()}, collecting_for_fleet({.index = false}));
+        auto fleet = make_fleet(std::move(*runs), fleet_options());
+        EXPECT_TRUE(fleet);
+        return std::move(*fleet);
+    };
+    test::write_runs(options, folder.path(), 1, [](auto, auto turn) { return turn == 0; });
+    auto fleet = look();
+    EXPECT_FALSE(has_slow(fleet));
+    std::set<std::size_t> again;
+    for (const auto& node : fleet.nodes)
+        if (node.state == NodeState::again) again.insert(std::stoul(node.name.substr(1)));
+    EXPECT_TRUE(again.contains(4) && again.contains(17));
+    test::write_runs(options, folder.path(), 1,
+                     [&](auto machine, auto turn) { return turn > 0 && again.contains(machine); });
+    fleet = look();
+    EXPECT_EQ(count_of(fleet, NodeState::slow), 2U) << answer_of(fleet)[0];
+    EXPECT_EQ(count_of(fleet, NodeState::again), 0U);
+    EXPECT_EQ(node_of(fleet, "n00004").state, NodeState::slow);
+    EXPECT_EQ(node_of(fleet, "n00017").state, NodeState::slow);
+}
+
+TEST(FleetTest, JsonObeysItsSchemaAndCsvHasEveryNode) {
+    auto maker = usual();
+    const auto fleet = fleet_of(maker, fleet_options(expand_nodes("n[00-39]").value()));
+    const auto value = json::parse(to_json(fleet, 3), "fleet");
+    ASSERT_TRUE(value);
+    const auto schema = json::read_file(layout().share / "schema" / "fleet.json");
+    ASSERT_TRUE(schema) << schema.error().message;
+    const auto fits = json::check_schema(*value, *schema, "fleet");
+    EXPECT_TRUE(fits) << fits.error().message;
+    EXPECT_EQ((*value)["counts"]["missing"], 2);
+    EXPECT_EQ((*value)["nodes"].size(), 40U);
+    const auto csv = to_csv(fleet);
+    EXPECT_THAT(csv, AllOf(HasSubstr("n12,slow,c7a.large,true,memory.stream,0.8"),
+                           HasSubstr("n07,missing,,true,,,0,0")));
+}
+
+TEST(FleetTest, DocumentShowsWorstNodesAndAMapOfAll) {
+    auto maker = usual();
+    const auto fleet = fleet_of(maker, fleet_options(expand_nodes("n[00-39]").value()));
+    const auto document = make_document(fleet);
+    ASSERT_GE(document.sections.size(), 3U);
+    const auto& look = std::get<document::Table>(document.sections[0].blocks[0]);
+    EXPECT_EQ(look.rows[0].cells[0].text, "n12");
+    const auto& chart = std::get<document::Chart>(document.sections[1].blocks[0]);
+    const auto& map = std::get<document::HeatMap>(chart.data);
+    EXPECT_EQ(map.rows.size(), 38U);
+    EXPECT_EQ(map.values.size(), 38U * map.columns.size());
+    EXPECT_NEAR(
+        map.values[std::ranges::find(map.columns, "memory.stream") - map.columns.begin()].value(),
+        0.8, 0.02);
+}
+
+} // namespace
+} // namespace assay::report
