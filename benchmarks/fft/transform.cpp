@@ -40,6 +40,7 @@ public:
         backward_.execute();
         return checker().check();
     }
+    Outputs outputs() const { return {bins_}; }
     void poison() {
         on_each_slice(threads_, bins_.size(), line_granule<T>, [this](Slice slice) {
             std::ranges::fill(bins_.view(slice), std::numeric_limits<T>::quiet_NaN());

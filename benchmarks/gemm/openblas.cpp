@@ -64,6 +64,9 @@ public:
     Check verify() const {
         return std::visit([](const auto& m) { return m.check(); }, matrices_);
     }
+    Outputs outputs() const {
+        return std::visit([](const auto& m) { return Outputs{m.c}; }, matrices_);
+    }
     void poison() {
         std::visit([](auto& m) { m.poison(); }, matrices_);
     }

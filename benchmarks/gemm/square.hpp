@@ -42,6 +42,7 @@ inline constexpr Info square_info{
     .ceiling = "peak.fma peak.dot",
     .bound = Bound::matrix_units,
     .noise = Noise::arithmetic,
+    .reproducible = true,
 };
 
 /// From fitting into the L1 cache to 48 GiB in fp64.

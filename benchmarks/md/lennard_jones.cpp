@@ -41,6 +41,11 @@ public:
     Check verify() const {
         return check_run(start_, totals_, state(), unit_roundoff<T>, is_complete(), threads_);
     }
+    Outputs outputs() const {
+        const Clusters<T>& clusters = simulation_->clusters();
+        const auto all = [&](const T* values) { return std::span{values, clusters.elements()}; };
+        return {all(clusters.position()), all(clusters.velocity()), all(clusters.force())};
+    }
     void poison() {
         Clusters<T>& clusters = simulation_->clusters();
         for (T* values : {clusters.position(), clusters.velocity(), clusters.force()})

@@ -106,6 +106,7 @@ public:
         is_initial_ = false;
     }
 
+    Outputs outputs() const { return kernel_ == Kernel::dot ? Outputs{sum_} : Outputs{out_}; }
     /// One bit of one element; for dot, twice the bound.
     void spoil() {
         double& at = is_sum(kernel_) ? sum_ : out_[spoils_.next() % count_];

@@ -48,6 +48,7 @@ public:
             extent_.cells(), [&](std::size_t i) { return deviation(layout_.at(extent_, i)); },
             bound(), heat_data::method);
     }
+    Outputs outputs() const { return {out_}; }
     void poison() { fill_nan(out_, threads_); }
     /// One cell, by twice the bound.
     void spoil() {

@@ -40,6 +40,7 @@ public:
         return check_value(*std::ranges::max_element(worst), bound(), window_data::method,
                            window_data::damage);
     }
+    Outputs outputs() const { return {out_}; }
     void poison() { fill_nan(out_, threads_); }
     /// One mean, by twice the bound.
     void spoil() {

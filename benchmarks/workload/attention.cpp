@@ -126,6 +126,7 @@ public:
         .headline = "bandwidth",
         .ceiling = "memory.stream",
         .noise = Noise::workload,
+        .reproducible = true,
     };
     static constexpr std::tuple axes{
         integer("batch", "sequences decoded together", "", &Params::batch, {1, 4}, {1, 4096}),
@@ -180,6 +181,7 @@ public:
     Check verify() const {
         return std::visit([this](const auto& cache) { return verify_on(cache); }, cache_);
     }
+    Outputs outputs() const { return {results_}; }
     void poison() {
         std::ranges::fill(results_.view(), std::numeric_limits<float>::quiet_NaN());
         ++round_;

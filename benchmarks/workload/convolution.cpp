@@ -120,6 +120,7 @@ public:
         .ceiling = "peak.fma peak.dot",
         .noise = Noise::workload,
         .items = "images",
+        .reproducible = true,
     };
     static constexpr std::tuple axes{
         choice("layer", "a layer of ResNet-50, or all 53", &Params::layer,
@@ -201,6 +202,11 @@ public:
                 ? joined(each, " outputs of every layer recomputed, exactly")
                 : joined(each, " outputs of every layer recomputed in fp64; 1 is four times u "
                                "sqrt(products) of a typical sum, and one rounding of the output"));
+    }
+    Outputs outputs() const {
+        Outputs all;
+        for (const Convolution& c : convolutions_) all.push_back(c.result.output());
+        return all;
     }
     void poison() {
         for (Convolution& c : convolutions_) c.result.poison();

@@ -87,6 +87,11 @@ public:
         dnnl::reorder{from, memory_}.execute(stream, from, memory_);
         stream.wait();
     }
+    Output output() const {
+        Output whole{bytes_};
+        whole.element_bytes = dnnl::memory::data_type_size(type_);
+        return whole;
+    }
     void poison() {
         // All bits one: NaN in fp32 and bf16, 255 or -1 in 8 bits.
         on_each_slice(team_threads(), bytes_.size(), cache_line,

@@ -43,6 +43,7 @@ public:
         .ceiling = "peak.fma peak.dot",
         .noise = Noise::workload,
         .items = "tokens",
+        .reproducible = true,
     };
     static constexpr std::tuple axes{
         integer("batch", "sequences at a time", "", &Params::batch, {1, 8}, {1, 4096}),
@@ -117,6 +118,12 @@ public:
             "a sample of what each stage stored, recomputed in fp64 from what the stage before has "
             "stored; 1 is several standard deviations of rounding in fp32, and one rounding where "
             "it is stored, half a step in int8");
+    }
+    /// Of every stage: a stage that is wrong may be hidden by the next.
+    Outputs outputs() const {
+        Outputs all;
+        for (const Stage& stage : stages_) all.push_back(stage.tensor->output());
+        return all;
     }
     void poison() {
         for (const Stage& stage : stages_) stage.tensor->poison();

@@ -61,6 +61,7 @@ void each_field(Visit&& visit, Maybe<Benchmark> auto& benchmark) {
     visit("bound", benchmark.bound);
     visit("noise", benchmark.noise);
     visit("items", benchmark.items);
+    visit("reproducible", benchmark.reproducible);
     visit("rewinds", benchmark.rewinds);
     visit("single_call", benchmark.single_call);
     visit("team", benchmark.team);

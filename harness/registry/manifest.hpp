@@ -57,6 +57,7 @@ struct Benchmark {
     BoundBy bound = BoundBy::none;
     Noise noise = Noise::unknown;
     std::optional<std::string> items; ///< what its work counts as items, in the plural: "keys"
+    std::optional<bool> reproducible; ///< the same bits everywhere; older manifests do not say
     bool rewinds = false;
     bool single_call = false;
     bool team = false;

@@ -234,6 +234,7 @@ Result<Benchmark> benchmark_of(const assay_benchmark& from) {
                  .items = from.items == nullptr || *from.items == '\0'
                               ? std::nullopt
                               : std::optional<std::string>{from.items},
+                 .reproducible = from.digest != nullptr && (from.flags & ASSAY_REPRODUCIBLE) != 0,
                  .rewinds = (from.flags & ASSAY_REWINDS) != 0,
                  .single_call = (from.flags & ASSAY_SINGLE_CALL) != 0,
                  .team = (from.flags & ASSAY_TEAM) != 0,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "assay/axes.hpp"
+#include "assay/digest.hpp"
 #include "assay/machine.hpp"
 #include "assay/module.h"
 #include "assay/team.hpp"
@@ -66,6 +67,9 @@ struct Info {
     Noise noise = Noise::unknown;
     const char* items =
         ""; ///< what Work::items counts, in the plural: "keys" makes its rate "keys/s"
+    /// Every call gives the same bits, with equal parameters and as many threads, in every process and on every
+    /// device of one model. Needs outputs(); tests/contract holds it.
+    bool reproducible = false;
 };
 
 enum class Links : std::uint32_t {
@@ -267,7 +271,8 @@ concept HasClock = requires(B b, void (*run)()) {
 /// `static constexpr bool is_ceiling = true` marks a peak that others are compared with; `static
 /// constexpr bool all_devices = true` makes all devices visible to it; `clock()` returns the clock of a
 /// device: an object with `double seconds(calls, run)`, which calls run() `calls` times and may throw,
-/// and with `static constexpr double resolution` in seconds.
+/// and with `static constexpr double resolution` in seconds; `outputs()` returns what a call computes, {c_}, for
+/// comparisons bit by bit.
 template <class B>
 concept Benchmark = requires(B b, const B finished, const typename B::Params& params,
                              const Machine& machine, Context& context) {
@@ -284,6 +289,11 @@ concept Benchmark = requires(B b, const B finished, const typename B::Params& pa
 
 template <class B>
 concept Rewinds = requires(B b) { b.rewind(); };
+
+template <class B>
+concept HasOutputs = requires(const B finished) {
+    { finished.outputs() } -> std::same_as<Outputs>;
+};
 
 template <class B>
 concept ReportsMetrics =

@@ -332,6 +332,12 @@ struct Functions {
             if constexpr (Rewinds<B>) static_cast<B*>(state)->rewind();
         });
     }
+    static std::int32_t digest(const void* state, assay_digest* to, assay_text* error) {
+        return guarded(error, [&] {
+            if constexpr (HasOutputs<B>)
+                detail::digest(static_cast<const B*>(state)->outputs(), *to);
+        });
+    }
     static std::int32_t metrics(const void* state, const assay_services* services,
                                 assay_text* error) {
         return guarded(error, [&] {
@@ -350,6 +356,8 @@ consteval std::uint64_t flags() {
     if constexpr (requires { B::team; }) bits |= B::team ? ASSAY_TEAM : 0;
     if constexpr (requires { B::is_ceiling; }) bits |= B::is_ceiling ? ASSAY_IS_CEILING : 0;
     if constexpr (requires { B::all_devices; }) bits |= B::all_devices ? ASSAY_ALL_DEVICES : 0;
+    static_assert(HasOutputs<B> || !B::info.reproducible, "reproducible needs outputs()");
+    bits |= B::info.reproducible ? ASSAY_REPRODUCIBLE : 0;
     return bits;
 }
 
@@ -408,6 +416,7 @@ consteval assay_benchmark define() {
     b.bound = static_cast<std::uint32_t>(B::info.bound);
     b.noise = static_cast<std::uint32_t>(B::info.noise);
     b.items = B::info.items;
+    b.digest = HasOutputs<B> ? &detail::Functions<B>::digest : nullptr;
     return b;
 }
 

@@ -184,12 +184,34 @@ typedef struct assay_services {
 } assay_services;
 
 enum assay_benchmark_flags {
-    ASSAY_REWINDS = 1,     /* run() changes its inputs; rewind() restores them */
-    ASSAY_SINGLE_CALL = 2, /* one call per batch: cold caches, or a whole cycle of work */
-    ASSAY_TEAM = 4,        /* measured by several processes; takes a parameter `ranks` */
-    ASSAY_IS_CEILING = 8,  /* its primary metric is a peak that others are compared with */
-    ASSAY_ALL_DEVICES = 16 /* sees all devices; others see one */
+    ASSAY_REWINDS = 1,      /* run() changes its inputs; rewind() restores them */
+    ASSAY_SINGLE_CALL = 2,  /* one call per batch: cold caches, or a whole cycle of work */
+    ASSAY_TEAM = 4,         /* measured by several processes; takes a parameter `ranks` */
+    ASSAY_IS_CEILING = 8,   /* its primary metric is a peak that others are compared with */
+    ASSAY_ALL_DEVICES = 16, /* sees all devices; others see one */
+    ASSAY_REPRODUCIBLE =
+        32 /* with equal parameters and as many threads, every call gives the same bits, in every
+                               process and on every device of one model; needs digest() */
 };
+
+/* Most blocks that a digest may have. */
+#define ASSAY_MOST_BLOCKS 2048u
+
+/* The whole output of a call as a hash for each of its blocks, which are the same ones on every call; any change of a
+   block changes its hash. The caller provides the room. */
+typedef struct assay_digest {
+    uint32_t struct_size;
+    uint32_t output;        /* out, of the block `wanted`: number of its output, from 0 */
+    uint64_t* hashes;       /* NULL: not wanted */
+    size_t capacity;        /* of hashes: ASSAY_MOST_BLOCKS */
+    size_t count;           /* out: blocks of all outputs */
+    size_t wanted;          /* the block that the rest is about */
+    void* bytes;            /* where to copy it; NULL: not wanted */
+    size_t byte_capacity;   /* too small: nothing is copied */
+    size_t byte_count;      /* out: its size */
+    size_t element_bytes;   /* out: of one of its elements */
+    uint64_t first_element; /* out: index of its first element within its output */
+} assay_digest;
 
 /* The datasheet peak that bounds the primary metric. The program computes the bound from it and from the
    evidence of the case. */
@@ -252,6 +274,8 @@ typedef struct assay_benchmark {
     uint32_t bound;          /* enum assay_bound */
     uint32_t noise;          /* enum assay_noise; 0 in modules from before there was one */
     const char* items; /* what assay_work.items counts, in the plural: "keys"; NULL or "": items */
+    /* Of the output as the last call left it; may be NULL. A call with neither hashes nor bytes wanted tells the sizes. */
+    int32_t (*digest)(const void* state, assay_digest* digest, assay_text* error);
 } assay_benchmark;
 
 /* An environment variable that a library reads when it is loaded and that changes its speed. The

@@ -34,6 +34,11 @@ public:
     void spoil() {
         std::visit([](auto& state) { state.spoil(); }, state_);
     }
+    Outputs outputs() const
+        requires(HasOutputs<States> && ...)
+    {
+        return std::visit([](const auto& state) { return state.outputs(); }, state_);
+    }
     void rewind()
         requires(Rewinds<States> && ...)
     {

@@ -56,6 +56,15 @@ TEST(Module, FieldsBeyondItsSizeAreNotRead) {
     EXPECT_EQ(manifest->launcher, "");
 }
 
+TEST(Module, OneFromBeforeDigestsHasNone) {
+    const auto module = Module::load(odd(13));
+    ASSERT_TRUE(module) << module.error().message;
+    EXPECT_EQ(module->find("odd.one")->digest, nullptr);
+    const auto manifest = describe(*module);
+    ASSERT_TRUE(manifest) << manifest.error().message;
+    EXPECT_FALSE(manifest->benchmarks.at(0).reproducible.value());
+}
+
 TEST(Module, EntriesOfAShorterLayoutAreFoundByTheirSize) {
     const auto module = Module::load(odd(4));
     ASSERT_TRUE(module) << module.error().message;

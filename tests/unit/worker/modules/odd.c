@@ -89,31 +89,31 @@ static assay_benchmark benchmark = {sizeof(assay_benchmark),
 
 static const assay_benchmark* benchmarks[2] = {&benchmark, &benchmark};
 
-static assay_module_v1 module = {sizeof(assay_module_v1), ASSAY_MODULE_ABI, "odd", benchmarks, 1,
-                                 NULL, 0, "", NULL, NULL, NULL};
+static assay_module_v1 module = {
+    sizeof(assay_module_v1), ASSAY_MODULE_ABI, "odd", benchmarks, 1, NULL, 0, "", NULL, NULL, NULL};
 
 ASSAY_EXPORT const assay_module_v1* assay_module(void);
 const assay_module_v1* assay_module(void) {
 #if ODD == 1 /* wrong version */
     module.abi = 2;
-#elif ODD == 2 /* no table */
+#elif ODD == 2  /* no table */
     return NULL;
-#elif ODD == 3 /* a table that ends before its launcher */
+#elif ODD == 3  /* a table that ends before its launcher */
     module.struct_size = offsetof(assay_module_v1, launcher);
     module.launcher = (const char*)1;
-    module.facts = (int32_t(*)(const assay_services*, assay_text*))1;
-#elif ODD == 4 /* parameters of a shorter layout */
+    module.facts = (int32_t (*)(const assay_services*, assay_text*))1;
+#elif ODD == 4  /* parameters of a shorter layout */
     benchmark.parameters = (const assay_parameter*)short_parameters;
     benchmark.parameter_count = 2;
-#elif ODD == 5 /* a function is missing */
+#elif ODD == 5  /* a function is missing */
     benchmark.sample = NULL;
-#elif ODD == 6 /* twice the same */
+#elif ODD == 6  /* twice the same */
     module.benchmark_count = 2;
-#elif ODD == 7 /* a hole in the list */
+#elif ODD == 7  /* a hole in the list */
     benchmarks[0] = NULL;
-#elif ODD == 8 /* a count that cannot be */
+#elif ODD == 8  /* a count that cannot be */
     benchmark.parameter_count = (size_t)-1;
-#elif ODD == 9 /* an entry without a size */
+#elif ODD == 9  /* an entry without a size */
     parameter.struct_size = 0;
 #elif ODD == 10 /* texts are missing */
     benchmark.id = NULL;
@@ -121,6 +121,10 @@ const assay_module_v1* assay_module(void) {
     module.name = NULL;
 #elif ODD == 11 /* an unknown kind */
     parameter.kind = 99;
+#elif ODD == 13 /* of an interface without digests */
+    benchmark.struct_size = offsetof(assay_benchmark, digest);
+    benchmark.flags = ASSAY_REPRODUCIBLE;
+    benchmark.digest = (int32_t (*)(const void*, assay_digest*, assay_text*))1;
 #endif
     (void)short_parameters;
     return &module;

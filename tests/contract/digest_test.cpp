@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Benchmarks with a digest compute the same bits in every call, and those that say so (Info::reproducible) in every
+// process: tried with calls, and with a second process.
+
+#include "loaded.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::contract {
+namespace {
+
+using Hashes = std::vector<std::uint64_t>;
+
+/// One state of a case.
+class State {
+public:
+    State(const assay_benchmark& benchmark, const FakeProgram& program, const Case& values)
+        : benchmark_{benchmark} {
+        if (benchmark.create(program.services(), values.data(), &state_, &text_) != 0)
+            ADD_FAILURE() << error_.data();
+    }
+    State(const State&) = delete;
+    State(State&&) = delete;
+    State& operator=(const State&) = delete;
+    State& operator=(State&&) = delete;
+    ~State() {
+        if (state_ != nullptr) benchmark_.destroy(state_);
+    }
+
+    Hashes computed() {
+        if (state_ == nullptr) return {};
+        if ((benchmark_.flags & ASSAY_REWINDS) != 0)
+            EXPECT_EQ(benchmark_.rewind(state_, &text_), 0) << error_.data();
+        double seconds = 0;
+        EXPECT_EQ(benchmark_.sample(state_, 1, &seconds, &text_), 0) << error_.data();
+        return hashes();
+    }
+    Hashes hashes() {
+        Hashes found(ASSAY_MOST_BLOCKS);
+        assay_digest to{};
+        to.struct_size = sizeof to;
+        to.hashes = found.data();
+        to.capacity = found.size();
+        EXPECT_EQ(benchmark_.digest(state_, &to, &text_), 0) << error_.data();
+        EXPECT_GE(to.count, 1U);
+        found.resize(to.count);
+        return found;
+    }
+    void poison() { EXPECT_EQ(benchmark_.poison(state_, &text_), 0) << error_.data(); }
+
+private:
+    const assay_benchmark& benchmark_;
+    void* state_ = nullptr;
+    std::array<char, 512> error_{};
+    assay_text text_{error_.data(), error_.size()};
+};
+
+/// Few: every kernel, and the sizes of tests.
+std::vector<Case> fitting_of(const assay_benchmark& benchmark, const FakeProgram& program) {
+    std::vector<Case> fitting;
+    std::array<char, 512> why{};
+    assay_text to{why.data(), why.size()};
+    for (const auto& values : small_cases(benchmark))
+        if (variables_of(benchmark, values).empty() &&
+            benchmark.fit(program.services(), values.data(), &to) == 0)
+            fitting.push_back(values);
+    return fewest(fitting);
+}
+
+bool is_tried(const Loaded& loaded) {
+    return loaded.benchmark != nullptr && loaded.benchmark->digest != nullptr &&
+           (loaded.benchmark->flags & ASSAY_TEAM) == 0;
+}
+
+/// What the reproducible ones compute in this process, as texts by name and case.
+std::map<std::string, std::string> reproduced() {
+    std::map<std::string, std::string> all;
+    FakeProgram program;
+    for (const auto& loaded : every_benchmark()) {
+        if (!is_tried(loaded) || (loaded.benchmark->flags & ASSAY_REPRODUCIBLE) == 0) continue;
+        for (const auto& values : fitting_of(*loaded.benchmark, program)) {
+            std::string text;
+            for (const auto hash : State{*loaded.benchmark, program, values}.computed())
+                text += std::to_string(hash) + ',';
+            all[loaded.name + ' ' + describe(*loaded.benchmark, values)] = text;
+        }
+    }
+    return all;
+}
+
+constexpr const char* mark = "REPRODUCED ";
+
+TEST(Digests, EveryCallGivesTheSameBits) {
+    FakeProgram program;
+    std::size_t tried = 0;
+    for (const auto& loaded : every_benchmark()) {
+        if (!is_tried(loaded)) continue;
+        for (const auto& values : fitting_of(*loaded.benchmark, program)) {
+            SCOPED_TRACE(loaded.name + ' ' + describe(*loaded.benchmark, values));
+            State state{*loaded.benchmark, program, values};
+            const auto right = state.computed();
+            for (int i = 0; i < 5; ++i) EXPECT_EQ(state.computed(), right);
+            state.poison();
+            EXPECT_NE(state.hashes(), right) << "the digest leaves out what is computed";
+            EXPECT_EQ(state.computed(), right);
+            if ((loaded.benchmark->flags & ASSAY_REPRODUCIBLE) != 0) {
+                EXPECT_EQ((State{*loaded.benchmark, program, values}.computed()), right);
+            }
+            ++tried;
+        }
+    }
+    EXPECT_GT(tried, 0U);
+}
+
+/// Run in a second process by the next one.
+TEST(Digests, AreSaid) {
+    if (std::getenv("ASSAY_SAY_DIGESTS") == nullptr) GTEST_SKIP() << "for the second process";
+    for (const auto& [name, text] : reproduced())
+        std::printf("%s%s\t%s\n", mark, name.c_str(), text.c_str());
+}
+
+TEST(Digests, AnotherProcessGivesTheSameBits) {
+    const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
+    const auto command = "ASSAY_SAY_DIGESTS=1 '" + self + "' --gtest_filter=Digests.AreSaid";
+    std::FILE* const pipe = ::popen(command.c_str(), "r");
+    ASSERT_NE(pipe, nullptr);
+    std::string output;
+    std::array<char, 4096> piece{};
+    for (std::size_t got = 0; (got = std::fread(piece.data(), 1, piece.size(), pipe)) > 0;)
+        output.append(piece.data(), got);
+    EXPECT_EQ(::pclose(pipe), 0) << output;
+    std::map<std::string, std::string> there;
+    for (std::size_t at = output.find(mark); at != std::string::npos; at = output.find(mark, at)) {
+        at += std::string_view{mark}.size();
+        const auto tab = output.find('\t', at);
+        const auto end = output.find('\n', tab);
+        ASSERT_NE(end, std::string::npos);
+        there[output.substr(at, tab - at)] = output.substr(tab + 1, end - tab - 1);
+    }
+    const auto here = reproduced();
+    EXPECT_FALSE(here.empty());
+    EXPECT_EQ(there, here);
+}
+
+} // namespace
+} // namespace assay::contract
