@@ -6,6 +6,7 @@
 #include "base/version.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/reports.hpp"
+#include "cli/soak_option.hpp"
 #include "plan/interleaving.hpp"
 #include "plan/plan.hpp"
 #include "record/expectations.hpp"
@@ -153,6 +154,7 @@ void add_request(CLI::App& verb, Options& o) {
         ->excludes(replicas)
         ->excludes(together);
     replicas->excludes(interleave);
+    add_soak<CLI::App, CLI::ValidationError>(verb, o.soak_seconds);
 }
 
 // Of --tag and --note: what a heading or a file name can hold, and a run's record shows in one place.
@@ -273,7 +275,7 @@ void add_schedule(CLI::App& verb, Options& o) {
         ->type_name("TIME");
     add_preemption(verb, o.watch_preemption);
     verb.add_flag("--keep-going", o.keep_going,
-                  "Measure all stages of a suite, though the node has failed");
+                  "Measure all stages of a suite, and all of --for, though the node has failed");
     verb.add_option_function<std::string>(
             "--order",
             [&o](const std::string& text) {
@@ -475,7 +477,6 @@ public:
     Parsed parse(const std::vector<std::string>& arguments) {
         auto line = parse_line(app_, arguments, verb_names());
         if (line.verb != nullptr) {
-            // What is started with a path in it would take this one for an option.
             if (options_.out.native().starts_with('-')) options_.out = "." / options_.out;
             return {.options = options_};
         }

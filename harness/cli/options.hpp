@@ -33,6 +33,7 @@ struct Options {
     std::optional<double> budget_seconds;
     std::optional<int> replicas;
     std::vector<harness::HostGroups> groups;
+    std::optional<double> soak_seconds;  ///< of --for
     harness::Job job;                    ///< hosts of teams
     std::vector<std::string> interleave; ///< variants that alternate
     std::optional<int> pairs;

@@ -256,6 +256,7 @@ Result<harness::Interleaving> runs_of(const harness::Catalogue& catalogue, const
                                        .devices = options.devices,
                                        .together = options.together,
                                        .job = options.job,
+                                       .soak_seconds = options.soak_seconds,
                                        .machine = machine::inspect({.core_clock = false})};
     if (!options.load.empty()) return harness::beside(catalogue, request, options.load);
     if (!alone) {

@@ -4,6 +4,8 @@
 
 #include "measure/calibration.hpp"
 #include "measure/checks.hpp"
+#include "measure/comparison.hpp"
+#include "measure/soaking.hpp"
 #include "measure/window.hpp"
 
 #include <cmath>
@@ -37,8 +39,8 @@ public:
     Engine(Subject& subject, const Protocol& protocol, Clock& clock, BatchRunner& runner, Team team,
            const Hooks& hooks, record::Replica begun)
         : protocol_{protocol}, clock_{clock}, hooks_{hooks}, team_{subject, runner, team},
-          pulse_{clock, hooks}, begin_{clock.now()}, kept_{protocol.kept_values},
-          result_{.replica = std::move(begun)} {}
+          comparison_{subject, hooks}, pulse_{clock, hooks}, begin_{clock.now()},
+          kept_{protocol.kept_values}, result_{.replica = std::move(begun)} {}
 
     Measurement measure() {
         if (!check(check_result(team_), ReasonCode::wrong_result)) return std::move(result_);
@@ -51,7 +53,8 @@ public:
             begin_ = clock_.now(); // siblings have their own limits
         }
         if (!warm_up()) return std::move(result_);
-        if (!hooks_.only_load && !fill_window()) return std::move(result_);
+        if (!hooks_.only_load && !(protocol_.soaks ? soak() : fill_window()))
+            return std::move(result_);
         if (!go_on()) return std::move(result_);
         if (!check(check_after(team_, calibration_.calls), ReasonCode::wrong_result))
             return std::move(result_);
@@ -119,6 +122,34 @@ private:
         return true;
     }
 
+    /// Every call by itself, and every result looked at.
+    bool soak() {
+        calibration_.calls = 1;
+        needed_ = 1;
+        Result<void> soaked;
+        {
+            const WindowHooks window{hooks_};
+            soaked = measure::soak(team_, comparison_, protocol_, clock_, hooks_,
+                                   begin_ + (protocol_.limit_seconds / 2), [&](double seconds) {
+                                       ++result_.window_calls;
+                                       kept_.add(seconds);
+                                       tail_.add(seconds);
+                                       pulse_.beat("soaking");
+                                   });
+        }
+        const auto& found = comparison_.found();
+        result_.replica.soak = found;
+        result_.replica.soak->digest = record::digest_of(comparison_.reference());
+        result_.reference = comparison_.reference();
+        if (!soaked) return fail(soaked.error());
+        if (found.wrong == 0) return true;
+        result_.verification->passed = false;
+        result_.verification->detail = describe(found);
+        return end({.status = record::Status::incorrect,
+                    .code = ReasonCode::wrong_result,
+                    .reason = describe(found)});
+    }
+
     /// Load that is not measured, while siblings measure.
     bool go_on() {
         while (hooks_.goes_on && hooks_.goes_on()) {
@@ -165,6 +196,7 @@ private:
     Clock& clock_;
     const Hooks& hooks_;
     TeamSubject team_;
+    Comparison comparison_;
     Pulse pulse_;
     double begin_;
     KeptValues kept_;

@@ -22,6 +22,7 @@ struct Measurement {
     std::optional<record::Verification> verification{};
     std::vector<double> samples{};  ///< seconds per call of every batch, if the protocol keeps them
     std::uint64_t window_calls = 0; ///< made between window_begins and window_ends
+    Digest reference{};             ///< of a soak: what right is
 };
 
 /// On a team every rank calls this with its own subject and gets the same status; the rank where an error

@@ -26,6 +26,9 @@ struct Protocol {
         0.5; ///< upper bound on warming up; it ends earlier when rate and clock are steady
     double load_seconds = 0; ///< of work before the window at least, however steady it is before
     bool keep_samples = false;
+    bool soaks = false; ///< every result is compared; the window lasts budget_seconds, by wall time
+    double step_seconds =
+        0; ///< of a soak: works and idles in turn, so long each; 0: works all the time
 };
 
 template <class Visit>
@@ -41,6 +44,8 @@ void each_field(Visit&& visit, Maybe<Protocol> auto& protocol) {
     visit("kept_values", protocol.kept_values);
     visit("warmup_seconds", protocol.warmup_seconds);
     visit("keep_samples", protocol.keep_samples);
+    visit("soaks", protocol.soaks);
+    visit("step_seconds", protocol.step_seconds);
 }
 
 } // namespace assay::measure

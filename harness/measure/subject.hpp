@@ -6,11 +6,25 @@
 
 #include "base/result.hpp"
 #include "record/model.hpp"
+#include "record/soak_course.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace assay::measure {
+
+/// A piece of what a call computed.
+struct OutputBlock {
+    std::size_t output = 0; ///< number of the array
+    std::uint64_t first_element = 0;
+    std::size_t element_bytes = 1;
+    std::vector<std::byte> bytes{};
+};
+
+using Digest = record::OutputHashes;
 
 /// A prepared case. Every function may fail with an error text; nothing throws.
 class Subject {
@@ -22,6 +36,13 @@ public:
     virtual Result<void> poison() = 0;
     virtual Result<void> spoil() = 0;
     virtual Result<void> rewind() = 0;
+    /// Of the last result. Only with `has_digest`.
+    virtual Result<Digest> digest() { return Digest{}; }
+    virtual Result<OutputBlock> block(std::size_t /*index*/) { return OutputBlock{}; }
+    /// Makes the data anew, as after set-up.
+    virtual Result<void> renew() { return {}; }
+    bool has_digest = false;
+    bool reproducible = false;    ///< equal digests also in other processes and on other devices
     bool rewinds = false;         ///< run() changes its inputs: rewind() precedes every batch
     bool single_call = false;     ///< a batch is one call, however short
     std::uint64_t safe_calls = 0; ///< calls one rewind allows; 0: no limit. Only with `rewinds`
@@ -55,6 +76,9 @@ struct Hooks {
     std::function<void()> ready; ///< checked, about to warm up; returns when siblings are ready too
     std::function<bool()> goes_on; ///< after the window: do siblings still need this one's load?
     bool only_load = false;        ///< load for siblings: there is no window
+    std::function<void(double)> pause; ///< so many seconds, between steps of a soak
+    std::function<std::string()> utc;  ///< when a wrong result was found
+    Digest expected{}; ///< of a soak: what other processes computed; empty: not known
 };
 
 } // namespace assay::measure

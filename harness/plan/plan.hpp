@@ -63,6 +63,8 @@ struct Plan {
     double expected_seconds = 0;
     /// For measuring disturbed replicas again; absent: as long as the plan itself takes. 0: they stay as they are.
     std::optional<double> patience_seconds;
+    /// Measures the cases over and over, so long, and compares every result; absent: no soak.
+    std::optional<double> soak_seconds;
     std::vector<std::string> notes;    ///< what was left out and why, and the effect of the budget
     std::vector<std::string> left_out; ///< the former alone, for the record
 };
@@ -74,9 +76,10 @@ struct PlanRequest {
     std::vector<std::string> exclude{};   ///< what to leave out, by the same patterns
     std::optional<double> budget_seconds; ///< for the whole run
     std::optional<int> replicas;
-    std::vector<std::string> devices{}; ///< "all", indexes, UUIDs, PCI addresses; none: the first
-    std::string together{};             ///< "devices", "cpus:2", ...: for every case; "": alone
-    Job job{};                          ///< the hosts of teams
+    std::vector<std::string> devices{};   ///< "all", indexes, UUIDs, PCI addresses; none: the first
+    std::string together{};               ///< "devices", "cpus:2", ...: for every case; "": alone
+    Job job{};                            ///< the hosts of teams
+    std::optional<double> soak_seconds{}; ///< see Plan; absent: the suite's
     std::optional<machine::Shape> shape{}; ///< absent: that of this machine
     record::Machine machine{}; ///< for the ends of value ranges ("8KiB..beyond_cache") and
                                ///< the devices

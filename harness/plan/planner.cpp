@@ -286,6 +286,19 @@ Result<Asked> read_asked(const Catalogue& catalogue, const std::vector<std::stri
     return Asked{};
 }
 
+/// Other values than those of the same cases alone: every call is timed by itself, beside comparisons. How long it goes
+/// on is not part of the plan's digest: one may continue for longer.
+Result<void> make_soak(Plan& plan) {
+    if (plan.has_stages)
+        return fail("--for: a suite with stages is no soak; name another, or its cases");
+    for (auto& planned : plan.cases) {
+        planned.protocol.soaks = true;
+        planned.together.push_back({"soak", true});
+    }
+    plan.patience_seconds = 0;
+    return {};
+}
+
 } // namespace
 
 Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
@@ -305,8 +318,10 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
         plan.replicas = suite->replicas;
         plan.patience_seconds = suite->patience_seconds;
         plan.has_stages = suite->has_stages;
+        plan.soak_seconds = suite->soak_seconds;
     }
     plan.replicas = request.replicas.value_or(plan.replicas);
+    if (request.soak_seconds) plan.soak_seconds = request.soak_seconds;
     plan.job = request.job;
     plan.left_out = selection->notes;
     plan.notes = std::move(selection->notes);
@@ -318,6 +333,8 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
             plan.notes.push_back(std::move(cost));
     if (auto spread = spread_out(plan.cases, request); !spread)
         return tl::unexpected{spread.error()};
+    if (plan.soak_seconds)
+        if (auto soaks = make_soak(plan); !soaks) return tl::unexpected{soaks.error()};
     finish_plan(plan, request.budget_seconds);
     return plan;
 }
@@ -383,7 +400,7 @@ void finish_plan(Plan& plan, std::optional<double> budget_seconds) {
     }
     expect_spread(plan);
     note_targets(plan);
-    plan.expected_seconds = expected_seconds(plan);
+    plan.expected_seconds = plan.soak_seconds.value_or(expected_seconds(plan));
     if (budget_seconds) plan.patience_seconds = rest_of(*budget_seconds, plan.expected_seconds);
     plan.digest = digest_of(plan);
 }

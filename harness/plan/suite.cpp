@@ -39,7 +39,10 @@ void read_protocol(const json::Object& object, measure::Protocol& protocol) {
     read_positive(object, "budget_seconds", protocol.budget_seconds, day);
     read_positive(object, "limit_seconds", protocol.limit_seconds, day);
     read_positive(object, "warmup_seconds", protocol.warmup_seconds, day);
-    object.only({"target", "min_seconds", "budget_seconds", "limit_seconds", "warmup_seconds"});
+    if (object.has("step_seconds"))
+        read_positive(object, "step_seconds", protocol.step_seconds, day);
+    object.only({"target", "min_seconds", "budget_seconds", "limit_seconds", "warmup_seconds",
+                 "step_seconds"});
     if (protocol.budget_seconds < protocol.min_seconds)
         object.expected("budget_seconds",
                         fmt::format("at least min_seconds, which is {}", protocol.min_seconds));
@@ -179,6 +182,12 @@ Result<Suite> parse_suite(std::string_view text, std::string_view source,
         suite.patience_seconds = patience;
     }
     root.read_if("stages", suite.has_stages);
+    if (root.has("soak_seconds")) {
+        double seconds = 0;
+        read_positive(root, "soak_seconds", seconds, 365 * 86'400.0);
+        suite.soak_seconds = seconds;
+        if (suite.has_stages) root.expected("soak_seconds", "a suite without \"stages\": true");
+    }
     root.each("cases", [&](const json::Object& item) {
         auto& entry = suite.cases.emplace_back();
         entry.protocol = suite.protocol;
@@ -188,7 +197,7 @@ Result<Suite> parse_suite(std::string_view text, std::string_view source,
     });
     if (suite.cases.empty()) root.expected("cases", "at least one case");
     root.only({"schema", "name", "description", "protocol", "replicas", "patience_seconds",
-               "stages", "cases"});
+               "soak_seconds", "stages", "cases"});
     if (auto read = document.result(); !read) return tl::unexpected{read.error()};
     if (auto kept = check_frozen(suite, frozen); !kept) return tl::unexpected{kept.error()};
     return suite;

@@ -49,6 +49,7 @@ struct Suite {
     int replicas = 3;
     std::optional<double> patience_seconds; ///< see Plan
     bool has_stages = false;                ///< see Plan
+    std::optional<double> soak_seconds;     ///< see Plan
     std::vector<SuiteCase> cases;
 };
 

@@ -32,6 +32,7 @@ void each_field(Visit&& visit, Maybe<Measure> auto& m) {
     visit("log", m.log);
     visit("has_siblings", m.has_siblings);
     visit("only_load", m.only_load);
+    visit("expected", m.expected);
 }
 template <class Visit>
 void each_field(Visit&& visit, Maybe<Proceed> auto& m) {
@@ -83,6 +84,7 @@ void each_field(Visit&& visit, Maybe<Result> auto& m) {
     visit("id", m.id);
     visit("result", m.result);
     visit("samples", m.samples);
+    visit("reference", m.reference);
 }
 template <class Visit>
 void each_field(Visit&& visit, Maybe<Facts> auto& m) {

@@ -46,6 +46,7 @@ struct Measure {
     std::string log;                  ///< file for the output of the case
     bool has_siblings = false;        ///< measured at once with cases of other workers: see Reached
     bool only_load = false;           ///< works beside its siblings, and is not measured
+    std::string expected{}; ///< of a soak: the right result, by record::to_text; empty: not known
 };
 
 /// All siblings have reached that point, or are gone.
@@ -128,6 +129,7 @@ struct Result {
     record::Case
         result; ///< with one replica, which the parent removes if it was skipped or interrupted
     std::vector<double> samples; ///< seconds per call of every batch, if the protocol keeps them
+    std::string reference{};     ///< of a soak: what this process computed, as in Measure
     record::Replica& replica() { return result.replicas.front(); }
 };
 

@@ -9,6 +9,7 @@
 #include "json/codec.hpp"
 #include "record/hardware_layout.hpp"
 #include "record/model.hpp"
+#include "record/soak_layout.hpp"
 
 #include <vector>
 
@@ -169,6 +170,7 @@ void each_field(Visit&& visit, Maybe<Replica> auto& replica) {
     visit("tables", replica.tables);
     visit("resident_bytes", replica.resident_bytes);
     visit("telemetry", replica.telemetry);
+    visit("soak", replica.soak);
     visit("values", replica.values);
 }
 
@@ -313,6 +315,7 @@ void each_field(Visit&& visit, Maybe<Run> auto& run) {
     visit("tags", run.tags);
     visit("schedule", run.schedule);
     visit("ended_by", run.ended_by);
+    visit("soak", run.soak);
 }
 
 json::Value encode_value(const NamedList& list);

@@ -67,6 +67,8 @@ constexpr Names<20> disturbance_names{"other",
                                       "driver_silent",
                                       "neighbours",
                                       "clock_low"};
+constexpr Names<3> replay_names{"none", "same_state", "fresh_state"};
+constexpr Names<3> held_names{"calls", "others", "check"};
 constexpr Names<5> link_names{"unknown", "host", "nvlink", "peer", "other"};
 constexpr Names<3> scope_names{"none", "within_process", "between_replicas"};
 constexpr Names<3> ceiling_names{"none", "measured", "datasheet"};
@@ -100,6 +102,14 @@ std::string_view expected_text(StageName /*name*/) { return "the name of a stage
 std::string_view to_string(RunEnd end) { return name_of(run_end_names, end); }
 bool from_text(std::string_view text, RunEnd& out) { return find_value(run_end_names, text, out); }
 std::string_view expected_text(RunEnd /*end*/) { return "why a run ended"; }
+std::string_view to_string(Replay replay) { return name_of(replay_names, replay); }
+bool from_text(std::string_view text, Replay& out) { return find_value(replay_names, text, out); }
+std::string_view expected_text(Replay /*replay*/) { return "none, same_state or fresh_state"; }
+std::string_view to_string(HeldAgainst held) { return name_of(held_names, held); }
+bool from_text(std::string_view text, HeldAgainst& out) {
+    return find_value(held_names, text, out);
+}
+std::string_view expected_text(HeldAgainst /*held*/) { return "calls, others or check"; }
 std::string_view to_string(StageEnd end) { return name_of(stage_end_names, end); }
 bool from_text(std::string_view text, StageEnd& out) {
     return find_value(stage_end_names, text, out);

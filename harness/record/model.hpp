@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "record/hardware.hpp"
+#include "record/soak.hpp"
 #include "record/spread.hpp"
 
 #include <cstdint>
@@ -344,6 +345,7 @@ struct Replica {
     std::vector<Table> tables;
     std::optional<double> resident_bytes; ///< memory of the worker after the window
     Telemetry telemetry;
+    std::optional<SoakVisit> soak; ///< absent in other runs
 };
 
 struct Case {
@@ -481,6 +483,7 @@ struct Run {
     Values tags;     ///< by which runs are grouped and filtered: texts
     std::optional<Schedule> schedule;
     RunEnd ended_by = RunEnd::none;
+    std::optional<Soak> soak; ///< absent in other runs
     Machine machine;
     std::vector<Case> cases;
 };

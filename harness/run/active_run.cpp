@@ -2,13 +2,19 @@
 #include "run/active_run.hpp"
 
 #include "json/json.hpp"
+#include "launch/environment.hpp"
+#include "machine/inventory.hpp"
 #include "process/log.hpp"
+#include "process/program.hpp"
 #include "record/convert.hpp"
 #include "record/journal.hpp"
 #include "record/summary.hpp"
 #include "registry/catalogue.hpp"
 #include "roofline/ceilings.hpp"
 #include "run/together.hpp"
+#include "telemetry/window.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
@@ -24,6 +30,49 @@ namespace {
 constexpr const char* probes_name = "probes.json";
 
 } // namespace
+
+Result<record::Machine> find_machine(const RunOptions& options) {
+    auto machine = machine::inspect(
+        {.hostname = options.record_hostname, .serials = options.serials, .results = options.out});
+    // Without it every benchmark that needs an instruction set would not apply, and nobody would know why.
+    const bool has_flags = machine.architecture == "x86_64" || machine.architecture == "aarch64";
+    if (has_flags && machine.isa.empty())
+        return fail("/proc/cpuinfo cannot be read, or names no instruction set",
+                    Fault::environment);
+    if (!options.provider.empty()) machine.provider = options.provider;
+    if (!options.region.empty()) machine.platform.region = options.region;
+    if (!options.zone.empty()) machine.platform.zone = options.zone;
+    if (!options.instance.empty()) machine.instance = options.instance;
+    return machine;
+}
+
+fs::path worker_program(const RunOptions& options) {
+    if (!options.program.empty()) return fs::absolute(options.program);
+    std::error_code error;
+    return fs::read_symlink("/proc/self/exe", error);
+}
+
+Result<ExecutionContext> enter(const Variant& variant, const RunOptions& options) {
+    if (!variant.image.empty()) {
+        std::error_code error; // on failure, opening the run reports it
+        fs::create_directories(options.out, error);
+    }
+    const auto environment = own_environment();
+    const char* path = find_variable(environment, "PATH");
+    auto context = context_of(variant, options.out, path == nullptr ? "" : path);
+    if (!context) return context;
+    for (const auto& name : options.keep_environment) {
+        const char* value = find_variable(environment, name);
+        if (value == nullptr)
+            return fail(fmt::format("--keep-environment {}: it is not set", name));
+        if (record::find(context->variables, name) == nullptr) // a variant has the last word
+            context->variables.push_back({name, std::string{value}});
+    }
+    if (const auto starts = try_out(*context, worker_program(options), environment); !starts)
+        return fail(fmt::format("variant {}: {}", variant.label, starts.error().message),
+                    starts.error().fault);
+    return context;
+}
 
 void add_facts(record::NamedList& software, record::NamedList facts) {
     constexpr std::size_t most = 10'000; // a record is read again and again
@@ -44,9 +93,11 @@ Result<void> ActiveRun::open(RunFolder folder, bool keep_samples) {
     if (fs::create_directories(folder_->state(), error); !error)
         dispatcher_.keep_state_in(folder_->state());
     for (const auto& planned : plan().cases) cases_.push_back(empty_case(planned));
+    if (plan().soak_seconds) soaking_.emplace(plan(), telemetry::steady_seconds);
     for (auto& step : folder_->steps) {
         dispatcher_.adopt(plan().cases[step.case_index], step.result.settings);
-        record::add_step(cases_[step.case_index], std::move(step.result));
+        if (soaking_) soaking_->resume(step.case_index, step.result);
+        take(step.case_index, std::move(step.result));
     }
     for (auto& c : cases_) record::mark_disturbed(c);
     // Who has the machine alone has no neighbours, and counters show programs beside us.
@@ -82,8 +133,28 @@ void ActiveRun::ask_modules(const std::function<bool()>& stop) {
 
 bool ActiveRun::is_open(std::size_t index, int replica) const {
     return std::ranges::any_of(siblings_of(plan(), index), [&](std::size_t sibling) {
-        return harness::is_open(cases_[sibling], replica);
+        return may_go_on(cases_[sibling], replica);
     });
+}
+
+/// A soak goes on with what was wrong once, if it goes on at all.
+bool ActiveRun::may_go_on(const record::Case& c, int replica) const {
+    if (!soaking_) return harness::is_open(c, replica);
+    return std::ranges::all_of(
+               c.replicas,
+               [](const auto& done) { return record::is_measured(done.status) || done.soak; }) &&
+           (!c.replicas.empty() || c.status == record::Status::interrupted);
+}
+
+/// Of a soak the first visits, and those that ended otherwise than well: it has thousands.
+void ActiveRun::take(std::size_t index, record::Case step) {
+    const bool is_one_of_many =
+        soaking_ && std::ranges::all_of(step.replicas, [&](const record::Replica& replica) {
+            return replica.index >= plan().replicas && record::is_measured(replica.status);
+        });
+    constexpr std::size_t most = 100;
+    if (!step.replicas.empty() && (is_one_of_many || cases_[index].replicas.size() >= most)) return;
+    record::add_step(cases_[index], std::move(step));
 }
 
 bool ActiveRun::is_complete(std::size_t index) const {
@@ -132,7 +203,8 @@ std::vector<message::Result> ActiveRun::measure_beside_probes(const std::vector<
         errands.push_back({.planned = planned,
                            .protocol = planned.protocol,
                            .replica = replica,
-                           .log = folder_->log_of(index, planned)});
+                           .log = folder_->log_of(index, planned),
+                           .expected = soaking_ ? soaking_->expected(index) : std::string{}});
         errands.back().protocol.keep_samples = keep_samples_;
     }
     const auto& benchmark = *errands.front().planned.benchmark;
@@ -163,11 +235,12 @@ Result<bool> ActiveRun::measure(std::size_t index, int replica, const Result<voi
     auto cases = siblings_of(plan(), index);
     // One that ended badly before is not tried again; a replica beyond the plan is one of all.
     if (replica < plan().replicas)
-        std::erase_if(cases, [&](std::size_t sibling) {
-            return !harness::is_open(cases_[sibling], replica);
-        });
+        std::erase_if(cases,
+                      [&](std::size_t sibling) { return !may_go_on(cases_[sibling], replica); });
+    if (soaking_) soaking_->begin();
     auto attempts = attempt(cases, replica, problem);
     if (std::ranges::any_of(attempts, is_interrupted)) return false;
+    if (soaking_) soaking_->take(cases, attempts);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         record_variant(attempts[i]);
         if (auto kept = keep(cases[i], replica, std::move(attempts[i])); !kept)
@@ -183,9 +256,10 @@ Result<void> ActiveRun::keep(std::size_t index, int replica, message::Result att
                 {{"case", index}, {"replica", replica}, {"seconds", attempt.samples}}));
             !written)
             return written;
+    if (soaking_ && replica >= plan().replicas) shorten(attempt);
     if (auto added = folder_->journal.add({.case_index = index, .result = attempt.result}); !added)
         return added;
-    record::add_step(cases_[index], std::move(attempt.result));
+    take(index, std::move(attempt.result));
     record::mark_disturbed(cases_[index]);
     return {};
 }
@@ -207,7 +281,9 @@ const record::Case* ActiveRun::alone(std::size_t index) const {
 record::Case ActiveRun::concluded(std::size_t index) const {
     auto c = cases_[index];
     if (const auto* by_itself = alone(index)) compare_with_alone(c, *by_itself);
-    record::conclude(c, plan().replicas);
+    // A soak that was too short for all of them has as many as there were.
+    const int visits = soaking_ ? std::max(soaking_->next_visit(), 1) : plan().replicas;
+    record::conclude(c, std::min(visits, plan().replicas));
     return c;
 }
 
@@ -229,6 +305,7 @@ Result<record::Run> ActiveRun::finish(record::RunEnd end, std::vector<record::Er
                     .tags = header.tags,
                     .schedule = schedule,
                     .ended_by = end,
+                    .soak = soaking_ ? std::optional{soaking_->record()} : std::nullopt,
                     .machine = machine_,
                     .cases = {}};
     for (std::size_t index = 0; index < cases_.size(); ++index)

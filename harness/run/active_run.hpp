@@ -15,6 +15,7 @@
 #include "run/neighbours.hpp"
 #include "run/redaction.hpp"
 #include "run/run_folder.hpp"
+#include "run/soak.hpp"
 
 #include <functional>
 #include <memory>
@@ -22,6 +23,13 @@
 #include <vector>
 
 namespace assay::harness {
+
+/// As it is, and as the options say.
+Result<record::Machine> find_machine(const RunOptions& options);
+/// The program that workers run.
+std::filesystem::path worker_program(const RunOptions& options);
+/// The execution context of a variant, tested before anything is measured.
+Result<ExecutionContext> enter(const Variant& variant, const RunOptions& options);
 
 /// Those of one module to those of all others: 10,000 at most.
 void add_facts(record::NamedList& software, record::NamedList facts);
@@ -59,6 +67,8 @@ public:
     Result<record::Run> finish(record::RunEnd end, std::vector<record::ErrorCounter> errors,
                                record::Schedule schedule);
 
+    /// Of a plan that soaks; null in others.
+    const Soaking* soaking() const { return soaking_ ? &*soaking_ : nullptr; }
     const Plan& plan() const { return run_.plan; }
     const Variant& variant() const { return run_.variant; }
     const RunFolder& folder() const { return *folder_; }
@@ -71,6 +81,8 @@ private:
                                                        int replica);
     const record::Case* alone(std::size_t index) const;
     void record_variant(message::Result& attempt) const;
+    bool may_go_on(const record::Case& c, int replica) const;
+    void take(std::size_t index, record::Case step);
     Result<void> keep(std::size_t index, int replica, message::Result attempt);
     Catalogue used_modules() const;
 
@@ -83,7 +95,8 @@ private:
     /// The sidecar of --raw: {"case": index in the plan, "replica": from 0, "seconds": [...]}, of every batch.
     /// If a resumed run measured a replica twice, the last line counts.
     std::optional<LineFile> samples_;
-    std::vector<record::Case> cases_;  ///< measured so far, in the plan's order
+    std::vector<record::Case> cases_; ///< measured so far, in the plan's order
+    std::optional<Soaking> soaking_;
     std::optional<MemoryProbe> probe_; ///< where neighbours may use the memory
     std::optional<double> best_probe_;
     std::vector<double> probes_; ///< of this run

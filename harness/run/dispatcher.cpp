@@ -275,7 +275,7 @@ void Dispatcher::find_sessions(std::vector<Attempt>& attempts) {
 }
 
 message::Measure Dispatcher::request_for(const Attempt& attempt, bool has_siblings) {
-    const auto& [planned, protocol, replica, log] = attempt.errand;
+    const auto& [planned, protocol, replica, log, expected] = attempt.errand;
     return {.id = ++last_id_,
             .module = context_.inside(planned.module->library),
             .build = planned.module->build_id,
@@ -287,7 +287,8 @@ message::Measure Dispatcher::request_for(const Attempt& attempt, bool has_siblin
             .devices = watched_together(planned),
             .log = context_.inside(fs::absolute(log)),
             .has_siblings = has_siblings,
-            .only_load = attempt.only_load};
+            .only_load = attempt.only_load,
+            .expected = expected};
 }
 
 void Dispatcher::measure(std::vector<Attempt>& attempts) {
@@ -315,7 +316,7 @@ void Dispatcher::measure(std::vector<Attempt>& attempts) {
 }
 
 void Dispatcher::take(Attempt& attempt, message::Result answer) {
-    const auto& [planned, protocol, replica, log] = attempt.errand;
+    const auto& [planned, protocol, replica, log, expected] = attempt.errand;
     const auto& session = *attempt.session;
     shorten_log(log);
     build_ = session.build();
@@ -330,6 +331,7 @@ void Dispatcher::take(Attempt& attempt, message::Result answer) {
     auto& result = attempt.result.result;
     record::add_step(result, std::move(answer.result));
     attempt.result.samples = std::move(answer.samples);
+    attempt.result.reference = std::move(answer.reference);
     // After a device fault nothing works in that process.
     if (planned.benchmark->place != "host" && !result.replicas.empty() &&
         result.replicas.front().status == Status::failed)

@@ -68,6 +68,7 @@ bool fits(const record::JournalStep& step, const Plan& plan) {
 }
 
 bool is_final(const record::Case& step) {
+    if (!step.replicas.empty() && step.replicas.front().soak) return true; // its time was spent
     if (step.replicas.empty()) return record::is_finished(step.status);
     return std::ranges::all_of(
         step.replicas, [](const auto& replica) { return record::is_finished(replica.status); });
@@ -85,6 +86,15 @@ std::vector<record::Case> cases_of(const Plan& plan,
 
 /// `patient`: cases that stayed disturbed are measured again.
 bool is_unfinished(const Plan& plan, const std::vector<record::JournalStep>& steps, bool patient) {
+    if (plan.soak_seconds) {
+        double seconds = 0;
+        for (const auto& step : steps)
+            for (const auto& replica : step.result.replicas)
+                if (replica.soak)
+                    seconds =
+                        std::max(seconds, replica.soak->begun_seconds + replica.soak->seconds);
+        return seconds < *plan.soak_seconds;
+    }
     return std::ranges::any_of(cases_of(plan, steps), [&](const auto& c) {
         for (int replica = 0; replica < plan.replicas; ++replica)
             if (is_open(c, replica)) return true;

@@ -39,56 +39,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<record::Machine> find_machine(const RunOptions& options) {
-    auto machine = machine::inspect(
-        {.hostname = options.record_hostname, .serials = options.serials, .results = options.out});
-    // Without it every benchmark that needs an instruction set would not apply, and nobody would know why.
-    const bool has_flags = machine.architecture == "x86_64" || machine.architecture == "aarch64";
-    if (has_flags && machine.isa.empty())
-        return fail("/proc/cpuinfo cannot be read, or names no instruction set",
-                    Fault::environment);
-    if (!options.provider.empty()) machine.provider = options.provider;
-    if (!options.region.empty()) machine.platform.region = options.region;
-    if (!options.zone.empty()) machine.platform.zone = options.zone;
-    if (!options.instance.empty()) machine.instance = options.instance;
-    return machine;
-}
-
-fs::path worker_program(const RunOptions& options) {
-    if (!options.program.empty()) return fs::absolute(options.program);
-    std::error_code error;
-    return fs::read_symlink("/proc/self/exe", error);
-}
-
 /// Of all runs, one after the other.
 std::vector<double> steps_of(const std::vector<PlannedRun>& runs) {
     std::vector<double> seconds;
     for (const auto& run : runs)
         std::ranges::move(expected_steps(run.plan), std::back_inserter(seconds));
     return seconds;
-}
-
-/// The execution context of a variant, tested before anything is measured.
-Result<ExecutionContext> enter(const Variant& variant, const RunOptions& options) {
-    if (!variant.image.empty()) {
-        std::error_code error; // on failure, opening the run reports it
-        fs::create_directories(options.out, error);
-    }
-    const auto environment = own_environment();
-    const char* path = find_variable(environment, "PATH");
-    auto context = context_of(variant, options.out, path == nullptr ? "" : path);
-    if (!context) return context;
-    for (const auto& name : options.keep_environment) {
-        const char* value = find_variable(environment, name);
-        if (value == nullptr)
-            return fail(fmt::format("--keep-environment {}: it is not set", name));
-        if (record::find(context->variables, name) == nullptr) // a variant has the last word
-            context->variables.push_back({name, std::string{value}});
-    }
-    if (const auto starts = try_out(*context, worker_program(options), environment); !starts)
-        return fail(fmt::format("variant {}: {}", variant.label, starts.error().message),
-                    starts.error().fault);
-    return context;
 }
 
 class Runner {
@@ -111,6 +67,7 @@ private:
     Result<void> open();
     Result<void> open_runs(const record::Machine& machine);
     void drop_half_pairs();
+    Result<void> soak();
     Result<void> measure_stages();
     Result<void> measure_rounds(const Rounds& rounds);
     record::StageEnd end_of_stage(const Rounds& rounds) const;
@@ -169,8 +126,8 @@ Result<std::vector<Outcome>> Runner::run() {
     if (auto opened = open(); !opened) return tl::unexpected{opened.error()};
     for (auto& active : runs_) active.ask_modules([this] { return signals_.caught() != 0; });
     wait_before_start();
-    auto measured = measure_stages();
-    if (measured && !stopped_) measured = measure_again();
+    auto measured = wanted_.front().plan.soak_seconds ? soak() : measure_stages();
+    if (measured && !stopped_ && !wanted_.front().plan.soak_seconds) measured = measure_again();
     for (auto& active : runs_) active.dismiss();
     governors_.reset();
     if (!measured) return tl::unexpected{measured.error()};
@@ -278,6 +235,41 @@ void Runner::wait_before_start() {
         observer_.note(fmt::format("other programs used this machine for all of the {:.0f} s that "
                                    "--wait-for-quiet allowed; it starts nevertheless",
                                    options_.quiet_seconds));
+}
+
+/// Round after round over the cases, each visit a process of its own, until the time is over.
+Result<void> Runner::soak() {
+    auto& active = runs_.front();
+    const auto& plan = active.plan();
+    const auto& soaking = *active.soaking();
+    schedule_.seed = active.folder().header.seed;
+    if (!options_.expected.empty() || options_.limit_seconds)
+        schedule_.gates = record::Gates{.expected = options_.expected,
+                                        .time_limit_seconds = options_.limit_seconds,
+                                        .stages = {}};
+    bool any = true;
+    for (replica_ = soaking.next_visit(); any; ++replica_) {
+        active.dismiss();
+        any = false;
+        for (const auto index : order_of(plan, schedule_.seed, replica_)) {
+            out_of_time_ |= signals_.caught() == SIGALRM;
+            if (signals_.caught() != 0 || soaking.is_over()) return {};
+            if (!active.is_open(index, replica_)) continue;
+            if (!fits(index)) {
+                out_of_time_ = true;
+                continue;
+            }
+            present_ = index;
+            any = true;
+            if (replica_ >= plan.replicas) forecast_.again(index);
+            if (auto done = measure_one(active); !done) return done;
+            if (!soaking.is_wrong() || options_.keep_going) continue;
+            stopped_ = record::RunEnd::wrong_result;
+            observer_.note("the soak ends here: a result was wrong (--keep-going goes on)");
+            return {};
+        }
+    }
+    return {};
 }
 
 Result<void> Runner::measure_stages() {
@@ -455,10 +447,13 @@ Result<void> Runner::measure_one(ActiveRun& active) {
 
 void Runner::tell(const std::string& phase) {
     if (!phase.empty()) phase_ = phase;
+    auto estimate = forecast_.now();
+    if (const auto* soaking = runs_.empty() ? nullptr : runs_[turn_].soaking())
+        estimate.remaining_seconds = std::max(soaking->left(), 0.0);
     observer_.progress({.case_index = present_,
                         .replica = replica_ + 1,
                         .variant = wanted_[turn_].variant.label,
-                        .estimate = forecast_.now(),
+                        .estimate = estimate,
                         .phase = phase_});
 }
 

@@ -11,6 +11,7 @@
 #include "record/model.hpp"
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace assay::harness {
@@ -21,6 +22,7 @@ struct Errand {
     measure::Protocol protocol;
     int replica = 0; ///< counts from 0
     std::filesystem::path log;
+    std::string expected{}; ///< see message::Measure
 };
 
 /// Of all of them; each has a log of its own.

@@ -4,6 +4,7 @@
 #include "base/file.hpp"
 #include "machine/inventory.hpp"
 #include "record/format.hpp"
+#include "record/soak_course.hpp"
 #include "telemetry/window.hpp"
 #include "worker/build_id.hpp"
 #include "worker/transport.hpp"
@@ -15,6 +16,7 @@
 #include <chrono>
 #include <cmath>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -230,6 +232,11 @@ measure::Hooks CaseWorker::hooks(const message::Measure& request, telemetry::Win
     hooks.phase = [this, id = request.id](const char* phase) {
         reports_.phase({.id = id, .phase = phase});
     };
+    hooks.pause = [](double seconds) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    };
+    hooks.utc = utc_now;
+    hooks.expected = record::hashes_from(request.expected);
     if (request.has_siblings) meet_siblings(request, hooks);
     return hooks;
 }
@@ -343,6 +350,7 @@ void CaseWorker::run_engine(const message::Measure& request, LoadedCase& subject
     result.replica() = std::move(measured.replica);
     result.result.verification = std::move(measured.verification);
     result.samples = std::move(measured.samples);
+    result.reference = record::to_text(measured.reference);
     watch_growth(seen.resident_before, seen.resident_after, result);
     // At 22 bytes each, half a million are 11 MB, which fits a message.
     constexpr std::size_t most_samples = 500'000;

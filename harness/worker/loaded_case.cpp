@@ -89,6 +89,8 @@ LoadedCase::LoadedCase(const assay_benchmark& benchmark, const assay_services& s
     rewinds = (benchmark.flags & ASSAY_REWINDS) != 0;
     single_call = (benchmark.flags & ASSAY_SINGLE_CALL) != 0;
     safe_calls = benchmark.safe_calls;
+    has_digest = benchmark.digest != nullptr;
+    reproducible = has_digest && (benchmark.flags & ASSAY_REPRODUCIBLE) != 0;
 }
 
 LoadedCase::~LoadedCase() {
@@ -184,6 +186,46 @@ Result<void> LoadedCase::spoil() {
 
 Result<void> LoadedCase::rewind() {
     return rewinds ? call("rewind", benchmark_.rewind, state_) : Result<void>{};
+}
+
+Result<measure::Digest> LoadedCase::digest() {
+    measure::Digest digest(ASSAY_MOST_BLOCKS);
+    assay_digest to{};
+    to.struct_size = sizeof to;
+    to.hashes = digest.data();
+    to.capacity = digest.size();
+    if (auto done = call("digest", benchmark_.digest, state_, &to); !done)
+        return tl::unexpected{done.error()};
+    if (to.count == 0 || to.count > digest.size())
+        return fail(fmt::format("{}: its digest has {} blocks, expected 1 to {}", benchmark_.id,
+                                to.count, digest.size()),
+                    Fault::benchmark);
+    digest.resize(to.count);
+    return digest;
+}
+
+Result<measure::OutputBlock> LoadedCase::block(std::size_t index) {
+    measure::OutputBlock block;
+    assay_digest to{};
+    to.struct_size = sizeof to;
+    to.wanted = index;
+    if (auto done = call("digest", benchmark_.digest, state_, &to); !done)
+        return tl::unexpected{done.error()};
+    block.bytes.resize(to.byte_count);
+    to.bytes = block.bytes.data();
+    to.byte_capacity = block.bytes.size();
+    if (auto done = call("digest", benchmark_.digest, state_, &to); !done)
+        return tl::unexpected{done.error()};
+    block.output = to.output;
+    block.first_element = to.first_element;
+    block.element_bytes = to.element_bytes;
+    return block;
+}
+
+Result<void> LoadedCase::renew() {
+    enter("setting up", true);
+    benchmark_.destroy(std::exchange(state_, nullptr));
+    return create();
 }
 
 } // namespace assay::harness

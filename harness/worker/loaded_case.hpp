@@ -49,6 +49,9 @@ public:
     Result<void> poison() override;
     Result<void> spoil() override;
     Result<void> rewind() override;
+    Result<measure::Digest> digest() override;
+    Result<measure::OutputBlock> block(std::size_t index) override;
+    Result<void> renew() override;
 
 private:
     const assay_benchmark& benchmark_;

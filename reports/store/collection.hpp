@@ -98,6 +98,7 @@ struct RunInfo {
     std::uint32_t machine = 0; ///< index into Collection::machines
     std::optional<record::Pairing> pairing;
     std::optional<record::Gates> gates;
+    std::optional<record::Soak> soak;
 };
 
 /// Why, for programs; what nobody tells apart is `other`.

@@ -52,6 +52,9 @@ record::Case plain_case(record::Case c) {
     run = plain(std::move(run));
     return std::move(run.cases.front());
 }
+std::optional<record::Soak> plain_soak(std::optional<record::Soak> soak) {
+    return plain(record::Run{.soak = std::move(soak)}).soak;
+}
 std::optional<record::Gates> plain_gates(const record::Schedule& schedule) {
     return plain(record::Run{.schedule = schedule}).schedule->gates;
 }
@@ -260,7 +263,8 @@ private:
              .core_clock_hz = figure(digest.core_clock_hz),
              .machine = machines_(entry.batch, pools.machines, digest.machine),
              .pairing = std::move(digest.run.pairing),
-             .gates = digest.run.schedule ? plain_gates(*digest.run.schedule) : std::nullopt});
+             .gates = digest.run.schedule ? plain_gates(*digest.run.schedule) : std::nullopt,
+             .soak = plain_soak(std::move(digest.run.soak))});
         for (auto& c : digest.cases) {
             const auto series = series_(entry.batch, pools.series, c.series);
             const auto settings = settings_(entry.batch, pools.settings, c.settings);

@@ -36,6 +36,10 @@ template <>
 inline constexpr auto last_of<record::StageEnd> = record::StageEnd::not_begun;
 template <>
 inline constexpr auto last_of<record::RunEnd> = record::RunEnd::wrong_result;
+template <>
+inline constexpr auto last_of<record::Replay> = record::Replay::fresh_state;
+template <>
+inline constexpr auto last_of<record::HeldAgainst> = record::HeldAgainst::check;
 
 class Packer {
 public:

@@ -48,8 +48,37 @@ public:
                 .campaign = text(),
                 .note = text(),
                 .tags = values(),
+                .soak = maybe([&] { return soak(); }),
                 .machine = machine(),
                 .cases = several([&] { return one_case(); })};
+    }
+
+    record::Corruption corruption() {
+        return {.of = text(),
+                .at = text(),
+                .visit = small(),
+                .call = engine_(),
+                .held_against = static_cast<record::HeldAgainst>(engine_() % 3),
+                .right_again = static_cast<record::Replay>(engine_() % 3),
+                .output = maybe([&] { return std::int64_t{small()}; }),
+                .element = maybe([&] { return std::int64_t{small()}; }),
+                .bits = text(),
+                .detail = text()};
+    }
+    record::Soak soak() {
+        return {.asked_seconds = real(),
+                .seconds = real(),
+                .phases = several([&] {
+                    return record::SoakPhase{.of = text(),
+                                             .calls = engine_(),
+                                             .points = several([&] {
+                                                 return record::SoakPoint{
+                                                     .begun_seconds = real(),
+                                                     .seconds = maybe([&] { return real(); })};
+                                             })};
+                }),
+                .wrong = engine_(),
+                .corruptions = several([&] { return corruption(); })};
     }
 
     record::Case one_case() {

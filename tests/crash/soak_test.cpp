@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Wrong results in a soak are found and located, in real processes; and what was found outlives an interruption.
+
+#include "base/file.hpp"
+#include "process/process.hpp"
+#include "record/journal.hpp"
+#include "record/reader.hpp"
+#include "trouble_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace assay;
+using assay::trouble_test::Folder;
+using assay::trouble_test::load_trouble;
+using assay::trouble_test::Silent;
+using record::HeldAgainst;
+using record::Replay;
+using testing::HasSubstr;
+
+class SoakTest : public testing::Test {
+protected:
+    /// `what` of two parts of the machine at the same time, or of one case.
+    harness::Plan plan(const std::string& what, std::int64_t every, double seconds,
+                       std::size_t parts = 1) {
+        const auto& benchmark = *std::ranges::find(trouble_.manifest->benchmarks, "trouble.soaker",
+                                                   &harness::Benchmark::id);
+        harness::Plan plan{.suite = "soak", .protocol = trouble_test::fast_protocol()};
+        plan.soak_seconds = seconds;
+        plan.digest = what;
+        const auto shares = machine::even_shares(machine::read_shape(), parts);
+        for (std::size_t i = 0; i < parts; ++i) {
+            harness::PlannedCase planned{
+                .module = trouble_.manifest.get(),
+                .benchmark = &benchmark,
+                .parameters = {{"what", what}, {"every", every}, {"threads", std::int64_t{1}}},
+                .protocol = plan.protocol};
+            planned.protocol.soaks = true;
+            planned.protocol.budget_seconds = 0.3;
+            if (parts > 1) {
+                planned.with_previous = i > 0;
+                planned.together = {{"together", std::string{"cpus:2"}},
+                                    {"part", i == 0 ? std::string{"1/2"} : std::string{"2/2"}}};
+                planned.share = shares[i % shares.size()];
+            }
+            planned.together.push_back({"soak", true});
+            plan.cases.push_back(std::move(planned));
+        }
+        return plan;
+    }
+    const record::Run& run(const harness::Plan& plan, bool keep_going = false,
+                           bool resume = false) {
+        auto outcome = trouble_test::run(plan,
+                                         {.out = folder_.path(),
+                                          .resume = resume,
+                                          .keep_going = keep_going,
+                                          .program = TROUBLE_PROGRAM},
+                                         observer_);
+        EXPECT_TRUE(outcome) << outcome.error().message;
+        run_ = record::read_run(outcome->file).value();
+        return run_;
+    }
+
+    Folder folder_;
+    trouble_test::Trouble trouble_ = load_trouble(TROUBLE_MODULE);
+    Silent observer_;
+    record::Run run_;
+};
+
+TEST_F(SoakTest, GoesOnForItsTimeAndComparesEveryCall) {
+    const auto& run = this->run(plan("none", 1, 2));
+    ASSERT_TRUE(run.soak);
+    EXPECT_EQ(run.ended_by, record::RunEnd::completed);
+    EXPECT_GE(run.soak->seconds, 2);
+    EXPECT_EQ(run.soak->wrong, 0U);
+    const auto& phase = run.soak->phases.at(0);
+    EXPECT_GE(phase.visits, 2);
+    EXPECT_GT(phase.calls, 1000U);
+    EXPECT_EQ(phase.compared, phase.calls);
+    EXPECT_EQ(phase.digest.size(), 16U);
+    EXPECT_EQ(static_cast<std::int64_t>(phase.points.size()), phase.visits);
+    EXPECT_EQ(phase.of, record::identity(run.cases.at(0)));
+    EXPECT_THAT(phase.of, HasSubstr("soak=true"));
+    EXPECT_TRUE(record::is_measured(run.cases.at(0).status)) << run.cases.at(0).reason;
+}
+
+TEST_F(SoakTest, OneBitInOneOfTenThousandCallsIsFoundAndLocated) {
+    const auto& run = this->run(plan("flips", 10'000, 60));
+    ASSERT_TRUE(run.soak);
+    EXPECT_EQ(run.ended_by, record::RunEnd::wrong_result);
+    EXPECT_LT(run.soak->seconds, 60);
+    EXPECT_THAT(observer_.said, HasSubstr("--keep-going"));
+    ASSERT_EQ(run.soak->corruptions.size(), run.soak->wrong);
+    const auto& found = run.soak->corruptions.at(0);
+    EXPECT_EQ(found.of, record::identity(run.cases.at(0)));
+    EXPECT_EQ(found.held_against, HeldAgainst::calls);
+    EXPECT_EQ(found.right_again, Replay::same_state);
+    EXPECT_EQ(found.output, 1);
+    EXPECT_EQ(found.element, 12345);
+    EXPECT_EQ(found.wrong_elements, 1);
+    EXPECT_EQ(found.wrong_bits, 1);
+    EXPECT_EQ(found.wrong_blocks, 1);
+    EXPECT_EQ(found.bits, "0000000000020000");
+    EXPECT_GT(found.call, 9'000U);
+    EXPECT_EQ(run.cases.at(0).status, record::Status::incorrect);
+    EXPECT_THAT(run.cases.at(0).reason, HasSubstr("element 12345 of output 1"));
+    EXPECT_TRUE(run.cases.at(0).metrics.empty());
+}
+
+TEST_F(SoakTest, DamageThatStaysInMemoryIsToldFromAPassingFault) {
+    const auto& run = this->run(plan("sticks", 2'000, 60));
+    const auto& found = run.soak->corruptions.at(0);
+    EXPECT_EQ(found.right_again, Replay::fresh_state);
+    EXPECT_EQ(found.element, 777);
+}
+
+TEST_F(SoakTest, APartThatComputesOtherBitsIsNamed) {
+    const auto file = (folder_.path() / "first").string();
+    ::setenv("TROUBLE_FIRST", file.c_str(), 1);
+    const auto& run = this->run(plan("differs", 1, 60, 2));
+    ::unsetenv("TROUBLE_FIRST");
+    ASSERT_EQ(run.soak->corruptions.size(), 1U);
+    const auto& found = run.soak->corruptions.front();
+    EXPECT_EQ(found.held_against, HeldAgainst::others);
+    EXPECT_EQ(found.wrong_blocks, 1);
+    EXPECT_EQ(found.block, 2) << "the first array has one block, and an element is in the second";
+    EXPECT_THAT(found.of, HasSubstr("part="));
+}
+
+TEST_F(SoakTest, KeepGoingFindsWhatComesLater) {
+    const auto& run = this->run(plan("flips", 3'000, 3), true);
+    EXPECT_EQ(run.ended_by, record::RunEnd::completed);
+    EXPECT_GE(run.soak->phases.at(0).visits, 2);
+    EXPECT_GT(run.soak->wrong, 1U);
+    EXPECT_EQ(run.cases.at(0).status, record::Status::incorrect);
+}
+
+TEST_F(SoakTest, WhatWasFoundOutlivesTheRunAndIsContinued) {
+    const auto first = this->run(plan("flips", 3'000, 1), true);
+    const auto folder = observer_.folder;
+    ASSERT_GT(first.soak->wrong, 0U);
+    fs::remove(folder / "run.json"); // as if it had been killed at its end
+    const auto& run = this->run(plan("flips", 3'000, first.soak->seconds + 1), true, true);
+    EXPECT_TRUE(observer_.resumed);
+    EXPECT_EQ(observer_.folder, folder);
+    EXPECT_GE(run.soak->seconds, first.soak->seconds + 1);
+    EXPECT_GT(run.soak->phases.at(0).visits, first.soak->phases.at(0).visits);
+    EXPECT_GE(run.soak->wrong, first.soak->wrong);
+    EXPECT_EQ(run.soak->corruptions.front(), first.soak->corruptions.front());
+    EXPECT_EQ(run.soak->phases.at(0).digest, first.soak->phases.at(0).digest);
+    // A soak that is over is not continued; a shorter one neither.
+    this->run(plan("flips", 3'000, 1), true, true);
+    EXPECT_FALSE(observer_.resumed);
+}
+
+TEST_F(SoakTest, AnInterruptedSoakKeepsWhatItFound) {
+    class Stopping : public Silent {
+    public:
+        void progress(const harness::Progress& progress) override {
+            Silent::progress(progress);
+            if (progress.replica >= 3) ::raise(SIGTERM); // two visits are over
+        }
+    } observer;
+    auto outcome = trouble_test::run(plan("none", 1, 600),
+                                     {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->run.ended_by, record::RunEnd::signal);
+    ASSERT_TRUE(outcome->run.soak);
+    EXPECT_EQ(outcome->run.soak->phases.at(0).visits, 2);
+}
+
+} // namespace
