@@ -37,6 +37,8 @@ enum class Cause : std::uint8_t {
     above_limit,
     slower_than_siblings,
     wrong_result,
+    corrupted,
+    slowed_down,
     part_missing,
     link_narrow,
     link_slow,
@@ -45,6 +47,7 @@ enum class Cause : std::uint8_t {
     overheated,
     // the node: WARN
     near_limit,
+    slowing_down,
     memory_corrected,
     packets_resent,
     port_slow,
@@ -78,6 +81,8 @@ enum class Cause : std::uint8_t {
     unsettled,
     unstable,
     disturbed,
+    soak_short,
+    not_compared,
     neighbours,
     // nothing can be said: ERROR
     case_failed,

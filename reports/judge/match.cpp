@@ -120,8 +120,8 @@ std::string places_of(const Limit& limit) {
 
 bool is_for(const Limit& limit, const Series& series) {
     if (!limit.metric.empty() && limit.metric != series.metric) return false;
-    // A limit of a case alone says nothing of a part of the host, or of eight devices at once.
-    for (const char* name : {"together", "part"})
+    // A limit of a case alone says nothing of a part of the host, of eight devices at once, or of a soak.
+    for (const char* name : {"together", "part", "soak"})
         if (record::find(series.parameters, name) != nullptr && !limit.cases.contains(name))
             return false;
     return std::ranges::all_of(limit.cases, [&](const auto& entry) {

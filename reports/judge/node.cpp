@@ -5,6 +5,7 @@
 #include "base/utc.hpp"
 #include "judge/bound.hpp"
 #include "judge/match.hpp"
+#include "judge/soak.hpp"
 #include "record/expectations.hpp"
 #include "record/same_machine.hpp"
 
@@ -51,6 +52,7 @@ struct NodeJudge::Context {
     std::vector<Item> items;
     std::vector<bool> has_limit; ///< for each item
     bool any_limit = false;
+    bool any_soak = false;
 
     /// A check that waits for the others of the node, by its index.
     struct Test {
@@ -93,10 +95,13 @@ void NodeJudge::operator()(Node& node, const std::vector<std::size_t>& first) co
     Context context{.node = node, .machine = collection_.machines[node.machine]};
     context.items = items_of(collection_, first, groups_, node.runs);
     context.has_limit.resize(context.items.size());
+    context.any_soak = std::ranges::any_of(
+        node.runs, [&](std::uint32_t run) { return collection_.runs[run].soak.has_value(); });
     check_parts(context);
     check_ports(context);
     check_limits(context);
     check_cases(context);
+    check_soaks(context);
     check_telemetry(context);
     decide(context);
     waive(context);
@@ -195,7 +200,7 @@ void NodeJudge::check_limits(Context& context) const {
         if (of_machine_[i][context.node.machine]) check_limit(context, i);
     if (context.items.empty())
         context.add(Cause::nothing_measured, "cases");
-    else if (!context.any_limit)
+    else if (!context.any_limit && !context.any_soak)
         context.add(Cause::no_limits, "limits");
 }
 
@@ -406,6 +411,13 @@ void NodeJudge::check_cases(Context& context) const {
             context.find(cause, "case:" + collection_.series[item.series].benchmark).series =
                 item.series;
     }
+}
+
+void NodeJudge::check_soaks(Context& context) const {
+    for (const auto run : context.node.runs)
+        if (const auto& soak = collection_.runs[run].soak)
+            for (const auto& found : findings_of(*soak))
+                context.add(found.cause, found.id).detail = found.detail;
 }
 
 void NodeJudge::check_telemetry(Context& context) const {

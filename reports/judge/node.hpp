@@ -40,6 +40,7 @@ private:
     void check_devices(Context& context, std::uint32_t limit) const;
     void check_telemetry(Context& context) const;
     void check_cases(Context& context) const;
+    void check_soaks(Context& context) const;
     void tell_apart(std::span<Check> checks) const;
     void decide(Context& context) const;
     void waive(Context& context) const;

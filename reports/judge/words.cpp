@@ -44,7 +44,8 @@ Cause real_cause(const Check& check) {
 /// Is it a finding that is called by its cause? Others are called by what they look at.
 bool is_called_by_cause(const Check& check) {
     const std::string_view id = check.id;
-    return !check.limit && !id.starts_with("expect:") && !id.starts_with("case:");
+    return !check.limit && !id.starts_with("expect:") && !id.starts_with("case:") &&
+           !id.starts_with("soak:");
 }
 
 const Series* series_of(const Judgement& judgement, const Check& check) {
@@ -121,7 +122,8 @@ Tone tone_of(Outcome outcome) {
 Stage stage_of(const Check& check) {
     const std::string_view id = check.id;
     const auto cause = real_cause(check);
-    if (cause == Cause::wrong_result || id.starts_with("case:")) return Stage::correctness;
+    if (cause == Cause::wrong_result || id.starts_with("case:") || id == "soak:results")
+        return Stage::correctness;
     if (id.starts_with("expect:") || meaning_of(cause).blame == Blame::user) return Stage::setup;
     const bool watched = id.starts_with("telemetry:") || id.starts_with("counter:");
     return watched ? Stage::telemetry : Stage::speed;

@@ -160,6 +160,7 @@ Document make_document(const Report& report) {
              .blocks = {Facts{.facts = report.tiles, .look = Facts::Look::tiles}},
              .heading = false});
     if (!report.findings.empty()) document.sections.push_back(findings_of(report));
+    if (report.soak) document.sections.push_back(*report.soak);
     std::ranges::move(scorecard(report), std::back_inserter(document.sections));
     if (!report.rooflines.empty()) document.sections.push_back(roofline_of(report));
     if (!report.missing.empty() || !report.left_out.empty())

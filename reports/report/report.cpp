@@ -13,6 +13,7 @@
 #include "report/facts.hpp"
 #include "report/findings.hpp"
 #include "report/roofline.hpp"
+#include "report/soak.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
 
@@ -345,6 +346,7 @@ Report make_report(const Run& original, const ReportOptions& options) {
                   .software = software_facts(run.machine),
                   .errors = error_facts(run),
                   .cause = busy_in_words(record::busy_of(run))};
+    report.soak = soak_section(run);
     report.rooflines = make_rooflines(run);
     settle_ceilings(run);
     translate(run);

@@ -175,7 +175,8 @@ struct Report {
     std::vector<Missing> missing;
     std::vector<std::string> left_out; ///< what the plan does not contain, in sentences
     std::vector<CheckGroup> checks;
-    std::vector<std::string> caps; ///< what was left out because the run is large
+    std::optional<document::Section> soak; ///< nothing in other runs
+    std::vector<std::string> caps;         ///< what was left out because the run is large
 };
 
 } // namespace assay::report
