@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/file.hpp"
+#include "base/quantity.hpp"
 #include "plan/groups.hpp"
 
 #include <cstddef>
@@ -78,6 +79,24 @@ void add_sweep(App& verb, std::optional<int>& nodes, std::optional<double>& pric
     verb.add_option("--price", price, "Price of a node and hour, in any currency")
         ->type_name("PRICE")
         ->check(is_price);
+}
+
+// --- hours of load
+
+template <class App, class Problem>
+void add_soak(App& verb, std::optional<double>& seconds) {
+    auto* option = verb.template add_option_function<std::string>(
+        "--for",
+        [&seconds](const std::string& text) {
+            const auto given = parse_duration(text);
+            if (!given) throw Problem("--for", given.error().message);
+            seconds = *given;
+        },
+        "Soak: measure the cases over and over for this time, compare every result, and watch "
+        "speed and temperature: 20m, 24h");
+    option->type_name("TIME");
+    for (const char* other : {"--budget", "--replicas", "--interleave", "--while"})
+        option->excludes(verb.get_option(other));
 }
 
 } // namespace assay::cli

@@ -6,7 +6,6 @@
 #include "base/version.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/reports.hpp"
-#include "cli/soak_option.hpp"
 #include "plan/interleaving.hpp"
 #include "plan/plan.hpp"
 #include "record/expectations.hpp"
