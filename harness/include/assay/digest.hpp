@@ -127,11 +127,18 @@ private:
     std::size_t count_ = 0;
 };
 
+/// A thread is worth waking for a megabyte: some 50 us.
+inline int threads_for(std::size_t blocks) {
+    constexpr std::size_t worth = 16;
+    return static_cast<int>(
+        std::clamp<std::size_t>(blocks / worth, 1, static_cast<std::size_t>(team_threads())));
+}
+
 inline void digest(const Outputs& outputs, assay_digest& to) {
     const Blocks blocks{outputs};
     to.count = blocks.count();
     if (to.hashes != nullptr && to.capacity >= to.count)
-        on_each_slice(team_threads(), to.count, 1, [&](Slice slice) {
+        on_each_slice(threads_for(to.count), to.count, 1, [&](Slice slice) {
             for (std::size_t i = slice.first; i < slice.last; ++i) {
                 const Block block = blocks.at(i);
                 to.hashes[i] = hash_of(block.data, block.bytes);

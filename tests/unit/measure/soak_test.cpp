@@ -124,10 +124,12 @@ TEST(Soak, ComparesEveryCallForAsLongAsAsked) {
     EXPECT_EQ(soak.result.reference.size(), 2U);
 }
 
-TEST(Soak, AFlippedBitIsLocated) {
+TEST(Soak, OneBitInOneOfTenThousandCallsIsLocated) {
     Soak soak;
+    soak.protocol.budget_seconds = 101; // of calls that take 10 ms each
+    soak.protocol.limit_seconds = 1000;
     soak.subject.harm = [](Computing& at) {
-        if (at.calls == 500) at.flip(11, 40);
+        if (at.calls == 10'000) at.flip(11, 40);
     };
     const auto found = soak.run();
     EXPECT_EQ(soak.result.replica.status, Status::incorrect);
