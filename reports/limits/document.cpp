@@ -8,6 +8,8 @@
 #include "record/format.hpp"
 #include "report/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
