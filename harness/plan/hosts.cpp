@@ -72,7 +72,7 @@ Result<std::optional<Bracket>> bracket_of(std::string_view text) {
     return Bracket{begin, end + 1};
 }
 
-std::optional<int> number_of(std::string_view text) {
+std::optional<int> plain_number(std::string_view text) {
     int value = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
@@ -85,8 +85,8 @@ Result<void> add_range(std::string_view range, std::vector<std::string>& numbers
     const auto dash = range.find('-');
     const auto first = range.substr(0, dash);
     const auto last = dash == range.npos ? first : range.substr(dash + 1);
-    const auto low = number_of(first);
-    const auto high = number_of(last);
+    const auto low = plain_number(first);
+    const auto high = plain_number(last);
     if (!low || !high || *high < *low)
         return fail(fmt::format("{}: a range of hosts should be two rising numbers, as in "
                                 "node[01-40], or a list, as in node[1-3,7]",
