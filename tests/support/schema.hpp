@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "base/version.hpp"
+#include "base/file.hpp"
 #include "json/json.hpp"
 
 #include <string>
