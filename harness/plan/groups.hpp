@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which hosts share a switch, a rail, a rack: --groups and --group. Recorded with the cases of teams, so that reports can
-// say which of these is slow.
+// say which of these is slow. And what it costs to find out.
 
 #pragma once
 
 #include "base/result.hpp"
 #include "plan/hosts.hpp"
+#include "plan/plan.hpp"
 
 #include <string>
 #include <string_view>
@@ -34,5 +35,9 @@ Result<std::vector<Host>> in_groups(std::vector<Host> hosts, const std::vector<H
 std::string words_of_kind(const std::vector<std::vector<Group>>& groups, const std::string& kind);
 /// The kinds that any of them has, in alphabetical order.
 std::vector<std::string> kinds_of(const std::vector<std::vector<Group>>& groups);
+
+/// What collective.fabric costs on so many hosts, and how much of them it covers: said before a thousand nodes wait for
+/// it. Empty for every other benchmark, and without several hosts.
+std::string fabric_cost(const PlannedCase& planned, const Job& job);
 
 } // namespace assay::harness

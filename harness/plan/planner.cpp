@@ -6,7 +6,7 @@
 #include "base/version.hpp"
 #include "json/json.hpp"
 #include "json/words.hpp"
-#include "plan/fabric_cost.hpp"
+#include "plan/groups.hpp"
 #include "plan/selection.hpp"
 #include "plan/suite.hpp"
 #include "plan/together.hpp"

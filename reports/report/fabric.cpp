@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "report/fabric.hpp"
+#include "language/texts/fabric.hpp"
 
 #include "base/text.hpp"
 #include "language/language.hpp"
-#include "language/texts/fabric.hpp"
 #include "language/texts/finding.hpp"
 #include "language/texts/pair.hpp"
 #include "language/texts/words.hpp"

@@ -9,7 +9,6 @@
 #include "record/format.hpp"
 #include "record/summary.hpp"
 #include "report/curves.hpp"
-#include "report/fabric.hpp"
 #include "report/pairs.hpp"
 #include "report/roofline.hpp"
 #include "report/text.hpp"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/fabric_cost.hpp"
 #include "plan/groups.hpp"
 
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 //
 // What is said of a fabric: names of people's hosts and switches, how sure, and what was not measured.
 
-#include "report/fabric.hpp"
+#include "report/pairs.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
