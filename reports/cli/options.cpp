@@ -5,6 +5,7 @@
 #include "base/version.hpp"
 #include "catalog_options.hpp"
 #include "evidence_options.hpp"
+#include "fleet_options.hpp"
 #include "language/language.hpp"
 #include "offer_options.hpp"
 #include "usage/command_line.hpp"
@@ -231,34 +232,6 @@ void add_check(CLI::App& verb, Options& o) {
     add_outputs(verb, o);
     verb.add_option("--csv", o.csv, "Write a row for each check; - is stdout")->type_name("FILE");
 }
-void add_fleet(CLI::App& verb, Options& o) {
-    auto& f = o.fleet;
-    verb.add_option("inputs", o.inputs,
-                    "Folders that nodes wrote to (every run below), result files, globs")
-        ->type_name("PATH")
-        ->required();
-    verb.add_option("--expect", f.expect,
-                    "The nodes that there are: a file with a name or node[01-40] in each line, or "
-                    "these themselves")
-        ->type_name("FILE|NODES");
-    verb.add_option("--since", o.since,
-                    "The sweep: runs from this day on; a week before the newest otherwise. What "
-                    "was before is last time")
-        ->type_name("YYYY-MM-DD");
-    verb.add_option("--by", f.how.by,
-                    "What makes nodes of one type: instance (or the processor where there is "
-                    "none), cpu, tag.KEY")
-        ->type_name("KEY")
-        ->capture_default_str();
-    verb.add_option("--filter", f.how.filter, "Only these: KEY=A|B, KEY!=A; several: all")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
-    verb.add_option("--fail-on", o.fail_on, "End with 1 where a node is slow or wrong")
-        ->type_name("slow");
-    add_outputs(verb, o);
-    verb.add_option("--csv", o.csv, "Write a row for each node and benchmark; - is stdout")
-        ->type_name("FILE");
-}
 template <auto add>
 void add_with_outputs(CLI::App& verb, Options& o) {
     add(verb, o);
@@ -350,7 +323,7 @@ constexpr std::array<VerbDefinition, 16> verbs{{
      "Which nodes answered, which are slow, what is wrong with their results?",
      "assay-report fleet results --expect nodes.txt --html fleet.html\n"
      "  assay-report fleet results --expect 'node[01-40]' --since 2026-11-20 --fail-on slow",
-     &add_fleet},
+     &add_with_outputs<&add_fleet<CLI::App>>},
     {"limits", &limits,
      "What must a good node reach: limits checked, shown, or derived from a fleet",
      "assay-report limits lint mine.json\n"
