@@ -168,7 +168,7 @@ TEST(Rooms, HaveAnOrder) {
 }
 
 TEST(Rooms, AreHeldInOnesHead) {
-    constexpr std::size_t most = 26; // sources
+    constexpr std::size_t most = 30; // sources; about 25, more where they are short
     for (const auto* const top : {"harness", "reports"})
         for (const auto& entry : fs::directory_iterator{root / top}) {
             if (!entry.is_directory()) continue;
