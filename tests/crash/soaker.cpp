@@ -5,7 +5,7 @@
 #include <assay/define.hpp>
 
 #include <fcntl.h>
-#include <unistd.h>
+#include <sys/file.h>
 
 #include <bit>
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class Fault : std::uint8_t {
     none,
     flips,   // one bit of one element, in one of `every` calls
     sticks,  // a bit of an input, from call `every` on
-    differs, // in every process but the first that makes the file TROUBLE_FIRST
+    differs, // in a process while another one holds the file TROUBLE_FIRST
 };
 
 class Soaker {
@@ -52,9 +52,9 @@ public:
         for (std::size_t i = 0; i < count; ++i) inputs_[i] = static_cast<double>(i);
         const char* file = std::getenv("TROUBLE_FIRST"); // NOLINT(concurrency-mt-unsafe)
         if (what_ != Fault::differs || file == nullptr) return;
-        const int first = ::open(file, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-        is_other_ = first < 0;
-        if (first >= 0) ::close(first);
+        // Held until the process ends: of two at the same time one has it.
+        const int held = ::open(file, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+        is_other_ = ::flock(held, LOCK_EX | LOCK_NB) != 0;
     }
     void run() noexcept {
         ++calls_;
