@@ -67,7 +67,7 @@ private:
 /// The same series on a device.
 inline report::Series on_device(report::Series series, int index,
                                 const std::string& library = "cuda") {
-    series.place = "cuda:" + std::to_string(index);
+    series.place = record::words_of({.kind = "cuda", .index = index});
     series.library = library;
     return series;
 }

@@ -92,7 +92,7 @@ TEST(Expectations, VersionsWordsAndNetworks) {
                 HasSubstr("gpu_power=500"));
     machine.devices.back().clock_max_hz = 1.2e9;
     EXPECT_THAT(check_expectations(machine, {"gpu_clock>=1980M"}).error().message,
-                HasSubstr("1.2 GHz"));
+                HasSubstr("1.20 GHz"));
     machine.devices.back().ecc = false;
     EXPECT_THAT(check_expectations(machine, {"ecc=on"}).error().message, HasSubstr("off, on"));
 }
