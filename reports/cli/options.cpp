@@ -5,7 +5,6 @@
 #include "base/version.hpp"
 #include "catalog_options.hpp"
 #include "evidence_options.hpp"
-#include "fleet_options.hpp"
 #include "language/language.hpp"
 #include "offer_options.hpp"
 #include "usage/command_line.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What assay-report says of nodes, from outside: verdicts, fleets, differences.
+// What assay-report says of nodes, from outside: verdicts, differences.
 
 #include "json/json.hpp"
 #include "program.hpp"
@@ -44,43 +44,6 @@ TEST_F(ProgramTest, ChecksNodesAndEndsWithTheirVerdict) {
     EXPECT_EQ(call("check results --limits limits.json --exit-style icinga").code, 2);
     EXPECT_EQ(call("check results --limits limits.json --csv limits.json").code, 2);
     EXPECT_EQ(call("check results --limits limits.json --junit results/one/run.json").code, 2);
-}
-
-TEST_F(ProgramTest, FleetSaysWhoIsMissingAndEndsWithThree) {
-    const auto put = [&](int node, double slower) {
-        auto run = test::sample_run();
-        run.id = "run-" + std::to_string(node);
-        run.machine.id = "m-" + std::to_string(node);
-        run.tags.push_back({"node", "n" + std::to_string(node)});
-        for (auto& c : run.cases)
-            for (auto& metric : c.metrics)
-                if (metric.value) *metric.value *= slower;
-        fs::create_directories(folder_ / "fleet" / run.id);
-        ASSERT_TRUE(record::write_run(folder_ / "fleet" / run.id / "run.json", run).has_value());
-    };
-    for (int node = 1; node <= 6; ++node) put(node, 1 + 0.001 * node);
-    std::ofstream{folder_ / "nodes.txt"} << "n[1-6]  # rack 1\nn9\n";
-    const auto open =
-        call("fleet fleet --expect nodes.txt --html fleet.html --csv fleet.csv --md -");
-    EXPECT_EQ(open.code, 3) << open.output;
-    EXPECT_THAT(open.output,
-                AllOf(HasSubstr("6 of 7 nodes answered; n9 did not"), HasSubstr("did not answer")));
-    EXPECT_THAT(content(folder_ / "fleet.csv"), HasSubstr("n9,missing"));
-    EXPECT_THAT(content(folder_ / "fleet.html"), HasSubstr("n9"));
-    EXPECT_THAT(call("fleet fleet --expect 'n[1-6]' --json").output, HasSubstr("assay.fleet/1"));
-    EXPECT_THAT(call("fleet fleet --expect nodes.txt --lang zh").output, HasSubstr("n9 未上报"));
-    // A sweep that has only begun.
-    fs::create_directories(folder_ / "begun/n1");
-    std::ofstream{folder_ / "begun/n1/journal.ndjson"} << "";
-    const auto begun = call("fleet begun --expect n1");
-    EXPECT_EQ(begun.code, 3) << begun.output;
-    EXPECT_THAT(begun.output, HasSubstr("n1"));
-    // What cannot be meant.
-    for (const auto* wrong :
-         {"fleet", "fleet absent", "fleet fleet --expect absent/nodes.txt",
-          "fleet fleet --expect 'n[3-1]'", "fleet fleet --since soon", "fleet fleet --by library",
-          "fleet fleet --fail-on worse", "fleet fleet --csv nodes.txt --expect nodes.txt"})
-        EXPECT_EQ(call(wrong).code, 2) << wrong;
 }
 
 TEST_F(ProgramTest, DiffOfTwoNodes) {
