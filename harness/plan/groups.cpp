@@ -166,9 +166,9 @@ std::string words_of_kind(const std::vector<std::vector<Group>>& groups, const s
 }
 
 std::string fabric_cost(const PlannedCase& planned, const Job& job) {
-    if (planned.benchmark->id != "collective.fabric" || job.hosts.size() < 2) return {};
+    if (job.hosts.size() < 2) return {};
     const auto ranks = ranks_of(planned, job);
-    const auto* random = record::find(planned.parameters, "random");
+    const auto* random = record::find(planned.parameters, "random"); // rounds of random partners
     const auto* number = random == nullptr ? nullptr : std::get_if<std::int64_t>(random);
     if (ranks < 2 || number == nullptr) return {};
     const auto all = ranks - 1 + ranks % 2;
