@@ -113,8 +113,12 @@ std::string plan_as_table(const harness::Plan& plan, bool all) {
     if (all || !is_long) add(cases_as_table(plan));
     if (all) add(not_here_as_table(plan, terminal));
     add(families_as_table(plan, terminal));
-    out += fmt::format("{}: {} cases x {} replicas, about {} (min:s)\n", plan.suite,
-                       plan.cases.size(), plan.replicas, clock_text(plan.expected_seconds));
+    if (plan.soak_seconds)
+        out += fmt::format("{}: {} cases over and over for {} (h:min:s), every result compared\n",
+                           plan.suite, plan.cases.size(), clock_text(*plan.soak_seconds));
+    else
+        out += fmt::format("{}: {} cases x {} replicas, about {} (min:s)\n", plan.suite,
+                           plan.cases.size(), plan.replicas, clock_text(plan.expected_seconds));
     const auto& p = plan.protocol;
     out += fmt::format(
         "Each is measured for {:g} to {:g} s, until its 95% interval is within ±{:g}%.\n",

@@ -399,7 +399,7 @@ void finish_plan(Plan& plan, std::optional<double> budget_seconds) {
         limit_hangs(plan, *budget_seconds);
     }
     expect_spread(plan);
-    note_targets(plan);
+    if (!plan.soak_seconds) note_targets(plan);
     plan.expected_seconds = plan.soak_seconds.value_or(expected_seconds(plan));
     if (budget_seconds) plan.patience_seconds = rest_of(*budget_seconds, plan.expected_seconds);
     plan.digest = digest_of(plan);
