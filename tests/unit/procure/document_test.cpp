@@ -85,7 +85,7 @@ TEST(ProcurementDocument, PromisesThatNoRunCanFindAreNotKept) {
     ASSERT_EQ(found.promises.size(), 4U);
     for (const auto& promise : found.promises) EXPECT_FALSE(promise.kept()) << promise.code;
     EXPECT_EQ(found.promises[3].promised, 0.9);
-    EXPECT_THAT(markdown(found), HasSubstr("| availability | 99.95% |  | not measured |"));
+    EXPECT_THAT(markdown(found), HasSubstr("| availability | 99.95% | not measured |"));
 }
 
 TEST(ProcurementDocument, ProgramsGetWhatTheSchemaSays) {
