@@ -73,9 +73,8 @@ public:
         if (ranks > most_ranks) return Fit::no("takes ", most_ranks, " ranks at most: set ranks");
         const std::int64_t blocks =
             params.random + distance_rounds(static_cast<int>(ranks)) + most_blocks_alone;
-        if (auto fit = fit_ranks(params.ranks, (blocks + 1) * params.bytes, machine); !fit)
-            return fit;
-        return fit_transport(params.transport, machine);
+        if (auto fit = fit_transport(params.transport, machine); !fit) return fit;
+        return fit_ranks(params.ranks, (blocks + 1) * params.bytes, machine);
     }
 
     Fabric(const Params& params, Context& context)

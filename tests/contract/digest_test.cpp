@@ -132,7 +132,8 @@ TEST(Digests, AreSaid) {
 
 TEST(Digests, AnotherProcessGivesTheSameBits) {
     const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
-    const auto command = "ASSAY_SAY_DIGESTS=1 '" + self + "' --gtest_filter=Digests.AreSaid";
+    const auto command = "env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX ASSAY_SAY_DIGESTS=1 '" +
+                         self + "' --gtest_filter=Digests.AreSaid";
     std::FILE* const pipe = ::popen(command.c_str(), "r");
     ASSERT_NE(pipe, nullptr);
     std::string output;
@@ -150,7 +151,11 @@ TEST(Digests, AnotherProcessGivesTheSameBits) {
     }
     const auto here = reproduced();
     EXPECT_FALSE(here.empty());
-    EXPECT_EQ(there, here);
+    for (const auto& [name, text] : here) {
+        const auto other = there.find(name);
+        EXPECT_TRUE(other != there.end() && other->second == text) << name;
+    }
+    EXPECT_EQ(there.size(), here.size());
 }
 
 } // namespace
