@@ -18,6 +18,7 @@ public:
         fill_uniform<T>(in_.view(), heat_data::in_seed, heat_data::low<T>, heat_data::high<T>,
                         threads);
         choose_sweep(context);
+        poison(); // also what lies between rows, which no sweep writes: the same bits each time
         context.setting("threads", threads);
         context.setting("columns", extent_.columns);
         context.setting("rows", extent_.rows);
