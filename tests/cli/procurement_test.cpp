@@ -33,8 +33,8 @@ protected:
         recorded["machine"]["instance"] = instance;
         recorded["machine"]["id"] = "m-" + instance;
         recorded["run"]["id"] = "run-" + instance;
-        std::filesystem::create_directories(folder_.path() / "runs");
-        folder_.write("runs/" + instance + ".json", json::to_text(recorded));
+        std::filesystem::create_directories(folder_.path() / "runs" / instance);
+        folder_.write("runs/" + instance + "/run.json", json::to_text(recorded));
     }
     std::string file(const std::string& name, const std::string& text) const {
         return folder_.write(name, text).string();
@@ -83,7 +83,8 @@ TEST_F(Purchase, PricesThatNothingCanBeCountedWithAreMarked) {
                              "lab,d,on_demand,1,USD,,,,,\n");
     const auto costs = run({"cost", path, "--json"});
     EXPECT_EQ(costs.code, 3);
-    for (const auto& cost : parsed(costs)["costs"])
+    const auto document = parsed(costs);
+    for (const auto& cost : document["costs"])
         for (const auto& line : cost["lines"])
             if (line["key"] == "month") EXPECT_TRUE(line["value"].is_null()) << cost["offer"];
     EXPECT_EQ(run({"offers", "lint", path}).code, 1) << "a day that is yet to come is a slip";
