@@ -86,7 +86,9 @@ TEST_F(Purchase, PricesThatNothingCanBeCountedWithAreMarked) {
     const auto document = parsed(costs);
     for (const auto& cost : document["costs"])
         for (const auto& line : cost["lines"])
-            if (line["key"] == "month") EXPECT_TRUE(line["value"].is_null()) << cost["offer"];
+            if (line["key"] == "month") {
+                EXPECT_TRUE(line["value"].is_null()) << cost["offer"];
+            }
     EXPECT_EQ(run({"offers", "lint", path}).code, 1) << "a day that is yet to come is a slip";
     const auto json = parsed(run({"offers", "show", path, "--json"}));
     const std::vector<std::string> states{"missing", "future", "stale", "undated"};

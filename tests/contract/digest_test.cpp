@@ -40,8 +40,9 @@ public:
 
     Hashes computed() {
         if (state_ == nullptr) return {};
-        if ((benchmark_.flags & ASSAY_REWINDS) != 0)
+        if ((benchmark_.flags & ASSAY_REWINDS) != 0) {
             EXPECT_EQ(benchmark_.rewind(state_, &text_), 0) << error_.data();
+        }
         double seconds = 0;
         EXPECT_EQ(benchmark_.sample(state_, 1, &seconds, &text_), 0) << error_.data();
         return hashes();
