@@ -99,6 +99,10 @@ TEST(Suites, AreListedWithWhatCanRunHere) {
     std::vector<std::string> names;
     for (const auto& item : document["suites"]) {
         names.push_back(item["name"]);
+        if (item["cases"] == 0) { // fabric, which needs hosts
+            expect_refusal(run({"plan", item["name"].get<std::string>()}), 2, {});
+            continue;
+        }
         const auto plan = parsed(run({"plan", item["name"].get<std::string>(), "--json"}));
         EXPECT_EQ(item["cases"], plan["cases"].size());
         EXPECT_EQ(item["not_here"], plan["not_here"].size());

@@ -94,7 +94,8 @@ Outcome run(const std::vector<std::string>& arguments, const Options& options) {
 void expect_refusal(const Outcome& outcome, int code, const std::vector<std::string>& parts) {
     EXPECT_EQ(outcome.code, code) << outcome.error;
     EXPECT_THAT(outcome.output, ::testing::IsEmpty());
-    EXPECT_THAT(outcome.error, ::testing::StartsWith("assay: "));
+    EXPECT_THAT(outcome.error, ::testing::AnyOf(::testing::StartsWith("assay: "),
+                                                ::testing::StartsWith("assay-report: ")));
     EXPECT_LT(outcome.error.size(), 1000U) << "a message, not a dump";
     for (const auto& part : parts) EXPECT_THAT(outcome.error, ::testing::HasSubstr(part));
 }
