@@ -162,7 +162,7 @@ set(assay_test_environment "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/test
 
 # assay_test(<name> SOURCES ... LINK ... [LABELS ...] [SERIAL]) is one GoogleTest program, run in four parts that
 # take every fourth test each: a process for each test would take longer to start than most tests run. SERIAL
-# ones are run whole and have the machine to themselves. scripts/test counts the tests themselves.
+# ones have the machine to themselves. scripts/test counts the tests themselves.
 function(assay_test name)
     cmake_parse_arguments(TEST "SERIAL" "" "SOURCES;LINK;LABELS" ${ARGN})
     add_executable(${name} ${TEST_SOURCES})
@@ -175,15 +175,10 @@ function(assay_test name)
     endif()
     assay_compile_together(${name} 8)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-    if(TEST_SERIAL)
-        add_test(NAME ${name} COMMAND ${name})
-        set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${TEST_LABELS}" RUN_SERIAL ON
-            ENVIRONMENT "${assay_test_environment}")
-        return()
-    endif()
     foreach(part RANGE 3)
         add_test(NAME ${name}.${part} COMMAND ${name})
-        set_tests_properties(${name}.${part} PROPERTIES TIMEOUT 300 LABELS "${TEST_LABELS}"
+        set_tests_properties(${name}.${part} PROPERTIES TIMEOUT 600 LABELS "${TEST_LABELS}"
+            RUN_SERIAL ${TEST_SERIAL}
             ENVIRONMENT "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=${part};${assay_test_environment}")
     endforeach()
 endfunction()
