@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <system_error>
@@ -125,6 +126,16 @@ void flush_folder(const std::filesystem::path& folder) {
     const Descriptor fd{
         ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     if (fd) ::fsync(fd.get());
+}
+
+TemporaryFolder::TemporaryFolder() {
+    std::error_code failed;
+    auto name = (std::filesystem::temp_directory_path(failed) / "assay-XXXXXX").string();
+    if (!failed && ::mkdtemp(name.data()) != nullptr) path_ = name;
+}
+TemporaryFolder::~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
 std::string random_token(std::size_t bytes) {

@@ -66,6 +66,20 @@ private:
     std::uint64_t bytes_ = 0;
 };
 
+/// A folder of our own among the temporary ones, gone with all in it when this goes.
+class TemporaryFolder {
+public:
+    TemporaryFolder();
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    /// Empty where none could be made.
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
 /// `bytes` random bytes from the kernel in hexadecimal.
 std::string random_token(std::size_t bytes = 16);
 

@@ -6,6 +6,7 @@
 #include "language/language.hpp"
 #include "write/html.hpp"
 #include "write/markdown.hpp"
+#include "write/pdf.hpp"
 #include "write/terminal.hpp"
 #include "write/workbook.hpp"
 
@@ -41,14 +42,16 @@ Result<void> deliver(const Options& options, const Outputs& outputs,
         return *made;
     };
     using Render = std::function<Result<std::string>()>;
+    const auto page = [&] {
+        return write::to_html(
+            documents(),
+            {.page = options.static_page ? std::nullopt : write::find_page(layout().share),
+             .created = utc_now()});
+    };
     const std::pair<const std::filesystem::path&, Render> files[] = {
-        {options.html,
-         [&] {
-             return write::to_html(
-                 documents(),
-                 {.page = options.static_page ? std::nullopt : write::find_page(layout().share),
-                  .created = utc_now()});
-         }},
+        {options.html, page},
+        {options.pdf,
+         [&] { return page().and_then([](const auto& html) { return write::to_pdf(html); }); }},
         {options.markdown, [&] { return write::to_markdown(documents()); }},
         {options.workbook, [&] { return write::to_workbook(documents()); }},
         {options.csv, [&] { return outputs.csv(); }}};

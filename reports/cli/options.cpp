@@ -39,6 +39,8 @@ void add_inputs(CLI::App& verb, Options& o) {
 void add_page(CLI::App& verb, Options& o) {
     verb.add_option("--html", o.html, "Write one self-contained page; - is stdout")
         ->type_name("FILE");
+    verb.add_option("--pdf", o.pdf, "Write the page as a PDF on A4; needs Chromium; - is stdout")
+        ->type_name("FILE");
     verb.add_flag("--static", o.static_page, "A page without its script: no charts, no filters");
 }
 /// Of every verb that takes many runs.

@@ -112,6 +112,7 @@ struct Options {
     bool all_rows = false;      ///< of long tables, on a terminal too
     std::filesystem::path markdown;
     std::filesystem::path out;
+    std::filesystem::path pdf;
     std::filesystem::path workbook; ///< of report, compare, history, predict and check
     std::filesystem::path csv;      ///< of compare, history, predict and check
     std::string format;             ///< of export: "gbench", "csv", "ndjson", "openmetrics"

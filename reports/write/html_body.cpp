@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <string_view>
 #include <variant>
 
@@ -149,20 +150,14 @@ public:
     }
     void operator()(const Table& table) {
         if (table.rows.empty() || table.only_workbook) return;
-        if (!table.folded.empty())
-            out_ += fmt::format("<details><summary>{}</summary>\n", escape_html(table.folded));
-        out_ += fmt::format("<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">"
-                            "<table>\n<caption>{}</caption>\n<thead><tr>",
-                            escape_html(name_of(table)), escape_html(table.caption));
-        const auto shown = shown_columns(table);
-        for (const auto i : shown)
-            out_ += fmt::format("<th scope=\"col\"{}>{}</th>",
-                                i == 0 ? "" : classes_of(table.columns[i]),
-                                escape_html(table.columns[i].title));
-        out_ += "</tr></thead>\n<tbody>\n";
-        for (const auto& row : table.rows) add(table, shown, row);
-        out_ += "</tbody></table></div>\n";
-        if (!table.folded.empty()) out_ += "</details>\n";
+        // A browser lays out every row before it paints the first. Rows that are filtered or sorted stay together.
+        const bool long_one = table.rows.size() > most_rows + most_rows / 2 &&
+                              table.folded.empty() && table.rows.front().tags.outcomes.empty();
+        const auto first = long_one ? most_rows : table.rows.size();
+        add(table, {table.rows.data(), first}, table.folded);
+        if (long_one)
+            add(table, {table.rows.data() + first, table.rows.size() - first},
+                report::say_count<report::text::words::rows_behind>(table.rows.size() - first));
     }
     void operator()(const Chart& chart) {
         if (!scripted_ && chart.lines.empty() && chart.notes.empty()) return;
@@ -188,6 +183,24 @@ public:
     void begin(const Section& section) { section_ = section.title; }
 
 private:
+    static constexpr std::size_t most_rows = 100; ///< of a table that are not behind a line
+
+    void add(const Table& table, std::span<const Row> rows, const std::string& folded) {
+        if (!folded.empty())
+            out_ += fmt::format("<details><summary>{}</summary>\n", escape_html(folded));
+        out_ += fmt::format("<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">"
+                            "<table>\n<caption>{}</caption>\n<thead><tr>",
+                            escape_html(name_of(table)), escape_html(table.caption));
+        const auto shown = shown_columns(table);
+        for (const auto i : shown)
+            out_ += fmt::format("<th scope=\"col\"{}>{}</th>",
+                                i == 0 ? "" : classes_of(table.columns[i]),
+                                escape_html(table.columns[i].title));
+        out_ += "</tr></thead>\n<tbody>\n";
+        for (const auto& row : rows) add(table, shown, row);
+        out_ += "</tbody></table></div>\n";
+        if (!folded.empty()) out_ += "</details>\n";
+    }
     /// For people who listen: no two tables of a page have one name.
     std::string name_of(const Table& table) {
         auto name = table.caption.empty()

@@ -113,6 +113,7 @@ h2,h3,caption,.question{break-after:avoid}
 details:not([open])>*:not(summary){display:none}
 tbody tr:first-child{break-before:avoid}
 tr,figure,.findings li,.summary,.tiles div{break-inside:avoid}
+h1{font-size:15pt}
 h2{margin-top:20pt}
 .wide{overflow:visible}
 table{font-size:9pt}

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -20,7 +19,6 @@
 namespace assay::write {
 namespace {
 
-namespace fs = std::filesystem;
 
 constexpr std::size_t widest = 60;        // characters; longer texts run on behind the next cell
 constexpr std::size_t widest_frozen = 36; // so that the others have room beside them
@@ -194,15 +192,11 @@ void Sheet::finish() {
 WorkbookFile::WorkbookFile(const std::string& title, std::optional<double> created) {
     // The library writes to files only; it is read back whole, so that writing it where it belongs is one
     // step like that of every output.
-    std::error_code failed;
-    folder_ = (fs::temp_directory_path(failed) / "assay-workbook-XXXXXX").string();
-    if (failed || mkdtemp(folder_.data()) == nullptr) {
-        folder_.clear();
-        return;
-    }
-    path_ = folder_ + "/book.xlsx";
+    if (folder_.path().empty()) return;
+    path_ = (folder_.path() / "book.xlsx").string();
     lxw_workbook_options options{};
-    options.tmpdir = folder_.data();
+    std::string temporary = folder_.path();
+    options.tmpdir = temporary.data();
     workbook_ = workbook_new_opt(path_.c_str(), &options);
     if (workbook_ == nullptr) return;
     std::string shown = plain(title);
@@ -214,8 +208,6 @@ WorkbookFile::WorkbookFile(const std::string& title, std::optional<double> creat
 
 WorkbookFile::~WorkbookFile() {
     if (workbook_ != nullptr) lxw_workbook_free(workbook_);
-    std::error_code ignored;
-    if (!folder_.empty()) fs::remove_all(folder_, ignored);
 }
 
 Sheet& WorkbookFile::sheet(const std::string& name, const std::vector<std::string>& titles,

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "base/file.hpp"
 #include "base/result.hpp"
 #include "document/document.hpp"
 
@@ -83,7 +84,7 @@ private:
     /// A fill for cells that hold a verdict.
     lxw_format* fill(std::uint32_t background, std::uint32_t letters);
 
-    std::string folder_;
+    TemporaryFolder folder_;
     std::string path_;
     lxw_workbook* workbook_ = nullptr;
     std::map<std::string, lxw_format*> formats_;

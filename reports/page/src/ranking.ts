@@ -96,19 +96,21 @@ export function place(data: RankingChart): Place[] {
 
 const chance = (share: number): string => (share > 0.9995 ? "> 99.9%" : share < 0.0005 ? "< 0.1%" : percent(share));
 const mostBars = 20;
+const mostPrices = 40; // of the best offers can be changed: nobody types a thousand
 
 export function ranking(given: RankingChart, changed: () => void): Spec {
   const data = structuredClone(given);
-  let places = place(data);
+  let known: Place[] | null = null; // when somebody looks: it takes a tenth of a second
+  const places = (): Place[] => (known ??= place(data));
   const says = h("p", { class: "leader", "aria-live": "polite" });
   const shows = (one: Place): string => `${ratio(one.value)}, ${chance(one.best)}`;
   const tell = (): void => {
-    const leader = places[0];
+    const leader = places()[0];
     says.textContent = leader ? t("leads", leader.choice.label, chance(leader.best)) : "";
   };
   const again = (): void => {
     const start = performance.now();
-    places = place(data);
+    known = null;
     tell();
     changed();
     performance.measure("assay:ranked", { start });
@@ -143,18 +145,19 @@ export function ranking(given: RankingChart, changed: () => void): Spec {
     "details", { class: "try", open: true },
     h("summary", {}, t("change")),
     h("div", { class: "inputs" },
-      group(t("prices", data.currency), ...data.choices.map((one) => input(one.label, one.price, "", { least: 1e-9, most }, (value) => (one.price = value)))),
+      group(data.choices.length > mostPrices ? t("best_prices", data.currency, mostPrices) : t("prices", data.currency),
+        ...data.choices.slice(0, mostPrices).map((one) => input(one.label, one.price, "", { least: 1e-9, most }, (value) => (one.price = value)))),
       group(t("weights"), ...data.measures.map((one) => input(one.label, one.weight * 100, "%", { least: 0, most: 100 }, (value) => (one.weight = value / 100)))),
       group(t("terms"),
         input(t("term"), data.term, t("months"), { least: 1, most: 1200 }, (value) => (data.term = value)),
         input(t("utilisation"), data.utilisation * 100, "%", { least: 0.01, most: 100 }, (value) => (data.utilisation = value / 100)))),
     back,
   );
-  tell();
   return {
     legend: h("div", {}, controls, says),
     draw: (colours) => {
-      const shown = places.slice(0, mostBars);
+      const shown = places().slice(0, mostBars);
+      tell();
       const bars = shown.map((one, row) => ({ row, lane: 0, value: one.value, low: null, high: null, colour: (row === 0 ? colours.good : colours.soft) as string, faded: row > 0 }));
       const height = shown.length * rowHeight(1);
       return {
@@ -173,7 +176,7 @@ export function ranking(given: RankingChart, changed: () => void): Spec {
     },
     figures: () => ({
       head: [t("offer"), t("cost_hour", data.currency), t("ratio"), t("best_with")],
-      rows: places.map((one) => [one.choice.label, one.hour.toPrecision(4), ratio(one.value), chance(one.best)]),
+      rows: places().map((one) => [one.choice.label, one.hour.toPrecision(4), ratio(one.value), chance(one.best)]),
     }),
   };
 }

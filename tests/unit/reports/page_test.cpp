@@ -6,6 +6,7 @@
 #include "sample.hpp"
 #include "write/html.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -102,6 +103,24 @@ TEST_F(Pages, HoldTheirDataAndNeverMoreThanTheirOwnMarkup) {
     ASSERT_TRUE(data) << data.error().message;
     EXPECT_EQ((*data)["charts"][0]["kind"], "curves");
     EXPECT_EQ((*data)["charts"][0]["curves"][0]["label"], hostile);
+}
+
+TEST_F(Pages, RowsOfALongTableAreAllThereMostOfThemBehindALine) {
+    document::Table table{.columns = {{.title = "t"}}};
+    for (int i = 0; i < 1000; ++i)
+        table.rows.push_back({.cells = {{.text = fmt::format("row {}.", i)}}});
+    const auto page_of = [&] {
+        const Document document{.title = "x", .sections = {{.title = "y", .blocks = {table}}}};
+        return write::to_html({&document, 1}, {.page = std::string{skeleton}, .created = ""}).value();
+    };
+    const auto page = page_of();
+    const auto line = page.find("<details><summary>900 more rows</summary>");
+    ASSERT_NE(line, std::string::npos);
+    EXPECT_LT(page.find("row 99."), line);
+    EXPECT_GT(page.find("row 100."), line);
+    EXPECT_NE(page.find("row 999."), std::string::npos);
+    table.rows.front().tags.outcomes = {"ok"};
+    EXPECT_THAT(page_of(), Not(HasSubstr("<details>"))) << "rows that are filtered stay together";
 }
 
 TEST_F(Pages, WhatIsPutInIsNeverTakenForAPlace) {
