@@ -51,6 +51,8 @@ inline constexpr std::array cost_parts{"part_gpu",           "part_storage",  "p
 
 Result<Cost> cost_of(const Offer& offer, const std::vector<ExchangeRate>& rates,
                      const CostOptions& options);
+/// Each offer's lines take some 45 kB: a price list of all of a cloud's regions does not fit, a choice does.
+inline constexpr std::size_t most_offers = 20'000;
 Result<std::vector<Cost>> costs_of(const Offers& offers, const CostOptions& options);
 
 /// After how many months buying has cost no more than renting: where both are offered in one currency, with as many

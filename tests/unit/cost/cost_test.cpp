@@ -112,6 +112,14 @@ TEST(Cost, OfACommitmentIsPaidToItsEnd) {
     EXPECT_DOUBLE_EQ(at(cost, "term"), 8030 * 24.0); // two years
 }
 
+TEST(Cost, IsNotCountedOfAWholePriceList) {
+    Offers offers;
+    offers.offers.resize(most_offers + 1);
+    const auto costs = costs_of(offers, {});
+    ASSERT_FALSE(costs);
+    EXPECT_THAT(costs.error().message, HasSubstr("20001 offers"));
+}
+
 TEST(Cost, IsUnavailableWithItsPrice) {
     auto offer = made(Tariff::on_demand, "10");
     offer.date = "2026-01-01";
