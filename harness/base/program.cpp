@@ -37,9 +37,8 @@ Result<Said> run_and_read(std::vector<std::string> arguments, const std::filesys
     ::posix_spawn_file_actions_destroy(&actions);
     into.close();
     if (fault != 0)
-        return fail(
-            fmt::format("cannot start {}: {}", arguments.front(), std::strerror(fault)),
-            Fault::environment);
+        return fail(fmt::format("cannot start {}: {}", arguments.front(), std::strerror(fault)),
+                    Fault::environment);
     Said said;
     constexpr std::size_t most = 65536;
     std::array<char, 4096> block{};

@@ -87,10 +87,11 @@ private:
     std::string sub() const {
         const auto measured = static_cast<std::size_t>(std::ranges::count_if(
             ranking.scores.types, [](const auto& type) { return type.ranked; }));
-        return say<text::procure::sub>(say_count<text::procure::offer_count>(found.offers.offers.size()),
-                                       say_count<text::procure::type_count>(measured),
-                                       say_count<text::procure::machine_count>(found.machines),
-                                       ranking.currency.empty() ? "-" : ranking.currency);
+        return say<text::procure::sub>(
+            say_count<text::procure::offer_count>(found.offers.offers.size()),
+            say_count<text::procure::type_count>(measured),
+            say_count<text::procure::machine_count>(found.machines),
+            ranking.currency.empty() ? "-" : ranking.currency);
     }
 
     void decide(Document& document) const {

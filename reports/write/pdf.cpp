@@ -25,9 +25,14 @@ Result<std::string> to_pdf(std::string_view html) {
     const auto printed = (folder.path() / "page.pdf").string();
     if (auto done = write_atomically(page, html); !done) return tl::unexpected{done.error()};
     for (const char* browser : {"chromium", "chromium-browser", "google-chrome"}) {
-        std::vector<std::string> command{"timeout",       "-k",           "5",
-                                         "120",           browser,        "--headless",
-                                         "--disable-gpu", "--no-pdf-header-footer"};
+        std::vector<std::string> command{"timeout",
+                                         "-k",
+                                         "5",
+                                         "120",
+                                         browser,
+                                         "--headless",
+                                         "--disable-gpu",
+                                         "--no-pdf-header-footer"};
         command.push_back(fmt::format("--user-data-dir={}/profile", folder.path().string()));
         // Its sandbox refuses root. The page is ours, and refers to nothing outside itself.
         if (::geteuid() == 0) command.emplace_back("--no-sandbox");

@@ -19,7 +19,6 @@
 namespace assay::write {
 namespace {
 
-
 constexpr std::size_t widest = 60;        // characters; longer texts run on behind the next cell
 constexpr std::size_t widest_frozen = 36; // so that the others have room beside them
 constexpr std::size_t narrowest = 9;      // of a number with its unit

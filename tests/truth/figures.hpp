@@ -21,9 +21,7 @@ struct Figure {
 
     /// What chance does in so many tests is no broken promise: two standard errors at the limit.
     bool met() const {
-        const auto room = [this](double limit) {
-            return 2 * std::sqrt(limit * (1 - limit) / of);
-        };
+        const auto room = [this](double limit) { return 2 * std::sqrt(limit * (1 - limit) / of); };
         return of > 0 && (!at_most || value <= *at_most + room(*at_most)) &&
                (!at_least || value >= *at_least - room(*at_least));
     }

@@ -80,7 +80,9 @@ TEST(Bound, SiblingsAreTheMedianOfTheOthers) {
     for (const auto& check : all.nodes.at(0).checks) {
         const bool is_slow = *check.value < 30e9;
         EXPECT_EQ(check.cause, is_slow ? Cause::slower_than_siblings : Cause::none);
-        if (is_slow) EXPECT_NEAR(*check.bound, 26e9, 1e8);
+        if (is_slow) {
+            EXPECT_NEAR(*check.bound, 26e9, 1e8);
+        }
     }
 }
 

@@ -297,6 +297,48 @@ TEST(Node, CasesWithoutALimitThatEndedBadly) {
     EXPECT_THAT(causes_of(once), testing::ElementsAre(Cause::case_crashed));
 }
 
+TEST(Node, ChecksThatDecidedNothingDidNotRun) {
+    const auto counted = [](MeasuredNode node, bool optional = false) {
+        auto products = of_products();
+        products.optional = optional;
+        const auto all = node.judged(Limits{.limits = {of_memory(), products}});
+        const auto& one = all.nodes.at(0);
+        return std::vector{one.ran, one.required};
+    };
+    EXPECT_THAT(counted(good()), testing::ElementsAre(1, 2)) << "not measured";
+    EXPECT_THAT(counted(good(), true), testing::ElementsAre(1, 1)) << "optional";
+    auto crashed = good();
+    crashed.fail(test::on_device(test::gemm("cuda", 1024), 0), Status::crashed);
+    EXPECT_THAT(counted(std::move(crashed)), testing::ElementsAre(1, 2));
+    auto slow = good();
+    slow.add(test::on_device(test::gemm("cuda", 1024), 0), 0.5e12);
+    EXPECT_THAT(counted(std::move(slow)), testing::ElementsAre(2, 2)) << "a FAIL did run";
+    MeasuredNode between;
+    between.add(test::triad(), 100e9);
+    const auto open = between.judged(of_memory());
+    EXPECT_EQ(open.outcome, Outcome::inconclusive);
+    EXPECT_EQ(open.nodes[0].ran, 1U) << "it ran, and did not settle";
+}
+
+TEST(Node, TheFirstCaseCountsAsTheOthersDo) {
+    MeasuredNode node;
+    node.add(test::latency(4096), 1e-7); // has no limit
+    node.add(test::triad(), 110e9);
+    EXPECT_EQ(node.judged(of_memory()).nodes[0].not_judged, 1U);
+    MeasuredNode wrong;
+    wrong.fail(test::latency(4096), Status::incorrect);
+    wrong.add(test::triad(), 110e9);
+    EXPECT_EQ(worst(wrong.judged(of_memory())), Cause::wrong_result);
+    MeasuredNode two;
+    two.add(test::latency(4096), 1e-7);
+    two.add(test::latency(8192), 1e-7);
+    const auto named = two.judged(Limit{
+        .id = "latency", .cases = {{"benchmark", "memory.latency"}}, .unit = "s", .at_most = 1e-6});
+    for (const auto& check : named.nodes.at(0).checks) {
+        EXPECT_EQ(check.which.size(), 1U) << "which of the two it is";
+    }
+}
+
 TEST(Node, EachCodeOfTelemetryOnce) {
     auto node = good();
     node.add(test::latency(4096), 1e-7).events = event_bit(DisturbanceCode::link_narrow) |
@@ -409,6 +451,17 @@ TEST(Node, WaiversOfCausesAndThoseThatAreOver) {
     EXPECT_EQ(judged(waiver).nodes[0].checks[0].waiver, 0U);
     waiver.cause = "ecc_off";
     EXPECT_THAT(causes_of(judged(waiver)), testing::ElementsAre(Cause::channels_empty));
+}
+
+TEST(Node, AWaiverOfOneLimitWaivesNoOther) {
+    MeasuredNode slow;
+    slow.add(test::triad(), 80e9);
+    const Waiver other{.limit = "gemm", .owner = "ops", .reason = "known", .expires = "2026-12-31"};
+    const auto all = slow.judged(Limits{.limits = {of_memory()}, .waivers = {other}});
+    EXPECT_EQ(all.outcome, Outcome::fail);
+    EXPECT_FALSE(all.nodes[0].checks[0].waiver);
+    EXPECT_FALSE(all.nodes[0].checks[0].beside.of_fleet) << "the limit is of no fleet";
+    EXPECT_FALSE(all.nodes[0].checks[0].beside.of_datasheet);
 }
 
 TEST(Node, TheFirstWaiverOfACheckCounts) {

@@ -111,7 +111,8 @@ TEST_F(Pages, RowsOfALongTableAreAllThereMostOfThemBehindALine) {
         table.rows.push_back({.cells = {{.text = fmt::format("row {}.", i)}}});
     const auto page_of = [&] {
         const Document document{.title = "x", .sections = {{.title = "y", .blocks = {table}}}};
-        return write::to_html({&document, 1}, {.page = std::string{skeleton}, .created = ""}).value();
+        return write::to_html({&document, 1}, {.page = std::string{skeleton}, .created = ""})
+            .value();
     };
     const auto page = page_of();
     const auto line = page.find("<details><summary>900 more rows</summary>");
