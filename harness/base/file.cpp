@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <system_error>
@@ -130,8 +129,8 @@ void flush_folder(const std::filesystem::path& folder) {
 
 TemporaryFolder::TemporaryFolder() {
     std::error_code failed;
-    auto name = (std::filesystem::temp_directory_path(failed) / "assay-XXXXXX").string();
-    if (!failed && ::mkdtemp(name.data()) != nullptr) path_ = name;
+    const auto folder = std::filesystem::temp_directory_path(failed) / ("assay-" + random_token());
+    if (!failed && ::mkdir(folder.c_str(), 0700) == 0) path_ = folder;
 }
 TemporaryFolder::~TemporaryFolder() {
     std::error_code ignored;

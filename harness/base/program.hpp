@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that others maintain: run to its end, and what it said.
+// Another program, run to its end, and its output.
 
 #pragma once
 

@@ -58,8 +58,9 @@ std::vector<double> probabilities_best(std::span<const TypeScore> types,
                                        const PooledSpread& spread, std::size_t draws = 10'000,
                                        std::uint64_t seed = 1);
 
-/// "Sure": at this probability equal offers are called in at most 5 of 100 cases, for 2 to 10 machines a type.
-inline constexpr double sure_probability = 0.975;
+/// "Sure": at 97.5% equal offers are called in 5 of 100 cases. Two standard errors of 10,000 draws above it, so that
+/// the draws do not make it more.
+inline constexpr double sure_probability = 0.978;
 inline constexpr std::size_t sure_machines = 3; ///< of each type that is held against the other
 
 } // namespace assay::stats

@@ -334,8 +334,8 @@ Result<Cost> cost_of(const Offer& offer, const std::vector<ExchangeRate>& rates,
 
 Result<std::vector<Cost>> costs_of(const Offers& offers, const CostOptions& options) {
     if (offers.offers.size() > most_offers)
-        return fail(fmt::format("{} offers, of which costs can be counted of {} at once: keep the "
-                                "providers, regions and tariffs that are a choice",
+        return fail(fmt::format("{} offers are too many: at most {} are priced at once; keep the "
+                                "providers, regions and tariffs to choose from",
                                 offers.offers.size(), most_offers));
     std::vector<Cost> costs;
     for (const auto& offer : offers.offers) {

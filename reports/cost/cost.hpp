@@ -51,7 +51,7 @@ inline constexpr std::array cost_parts{"part_gpu",           "part_storage",  "p
 
 Result<Cost> cost_of(const Offer& offer, const std::vector<ExchangeRate>& rates,
                      const CostOptions& options);
-/// Each offer's lines take some 45 kB: a price list of all of a cloud's regions does not fit, a choice does.
+/// The cost lines of an offer take about 45 kB: those of a cloud's whole price list would not fit into memory.
 inline constexpr std::size_t most_offers = 20'000;
 Result<std::vector<Cost>> costs_of(const Offers& offers, const CostOptions& options);
 

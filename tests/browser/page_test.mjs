@@ -417,6 +417,16 @@ const tests = {
     }
   },
 
+  async "paper: --pdf prints the page, on A4 and with its charts"() {
+    const file = at("printed.pdf");
+    execFileSync(ASSAY_REPORT, ["report", ...market, "--pdf", file]);
+    const pdf = readFileSync(file, "latin1");
+    expect(pdf.startsWith("%PDF-"), "a PDF");
+    expect(/\/MediaBox \[0 0 59\d(\.\d+)? 84[12](\.\d+)?\]/.test(pdf), "of A4");
+    const pages = (pdf.match(/\/Type\s*\/Page\b(?!s)/g) ?? []).length;
+    expect(pages >= 2 && pages < 40, `${pages} pages`);
+  },
+
   async "paper: broad tables lie on their side, broader ones are in slices, and every page has the title"(browser) {
     const sizes = async (page) => [...new Set([...(await page.pdf({ format: "A4" })).toString("latin1").matchAll(/\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/g)].map(([, width, height]) => (Number(width) > Number(height) ? "broad" : "upright")))];
     equal(await sizes(await open(browser, files.history)), ["upright"], "of a history");

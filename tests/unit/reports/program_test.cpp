@@ -380,6 +380,35 @@ TEST_F(ProgramTest, ImportsWhatItUnderstandsAndRefusesTheRestInOneMessage) {
     EXPECT_THAT(report.output, HasSubstr("18.4 GB/s")); // 1.75 * 2^20 B / 100 us
 }
 
+TEST_F(ProgramTest, PrintsAPdfWhereThereIsABrowser) {
+    const auto with = [&](const std::string& name, const std::string& script) {
+        fs::remove_all(folder_ / "bin");
+        fs::create_directory(folder_ / "bin");
+        const auto file = folder_ / "bin" / name;
+        std::ofstream{file} << "#!/bin/sh\n" << script << '\n';
+        fs::permissions(file, fs::perms::owner_all);
+        fs::create_symlink("/usr/bin/timeout", folder_ / "bin/timeout");
+        return call("report results --pdf out.pdf", "PATH='" + (folder_ / "bin").string() + "'");
+    };
+    // What it was asked to print, and where to.
+    const std::string prints = R"(for one; do page=${one#file://}
+case $one in --print-to-pdf=*) out=${one#*=};; esac; done
+read -r first <"$page"; echo "%PDF-1.7 $first" >"$out")";
+    for (const char* browser : {"chromium", "chromium-browser", "google-chrome"}) {
+        const auto printed = with(browser, prints);
+        EXPECT_EQ(printed.code, 0) << printed.output;
+        EXPECT_THAT(content(folder_ / "out.pdf"), HasSubstr("%PDF-1.7 <!DOCTYPE html>"));
+        fs::remove(folder_ / "out.pdf");
+    }
+    const auto none = with("firefox", prints);
+    EXPECT_EQ(none.code, 4);
+    EXPECT_THAT(none.output, HasSubstr("there is none"));
+    const auto broken = with("chromium", "echo no sandbox >&2; exit 1");
+    EXPECT_EQ(broken.code, 4);
+    EXPECT_THAT(broken.output, HasSubstr("chromium printed no PDF (no sandbox)"));
+    EXPECT_FALSE(fs::exists(folder_ / "out.pdf"));
+}
+
 TEST_F(ProgramTest, HelpHasAnExampleForEveryVerb) {
     for (const char* verb : {"report", "verify", "export", "predict", "check", "fleet"}) {
         const auto ended = call(std::string{verb} + " --help");
