@@ -53,7 +53,7 @@ export function equal(actual, expected, what) {
 export async function drawAll(page) {
   await page.addStyleTag({ content: ".part{content-visibility:visible!important}" });
   for (const chart of await page.locator(".chart:visible").all()) {
-    await chart.scrollIntoViewIfNeeded();
+    await chart.evaluate((one) => one.scrollIntoView({ block: "center" })); // no wait for frames that stand still: a busy machine has few
     await chart.locator("svg").first().waitFor();
   }
 }
