@@ -2,8 +2,7 @@
 
 #include "population/acceptance.hpp"
 
-#include <boost/math/distributions/normal.hpp>
-#include <boost/math/distributions/students_t.hpp>
+#include "stats/student.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,18 +12,11 @@
 namespace assay::stats {
 namespace {
 
-constexpr double half_of_95 = 0.975;
-
-/// The lower tail of Student's t.
+/// The probability of a statistic this low or lower.
 double tail(double t, double degrees) {
     if (std::isnan(t)) return 1;
     if (std::isinf(t)) return t < 0 ? 0 : 1;
-    if (!std::isfinite(degrees)) return cdf(boost::math::normal{}, t);
-    return cdf(boost::math::students_t{degrees}, t);
-}
-double quantile_of(double p, double degrees) {
-    if (!std::isfinite(degrees)) return quantile(boost::math::normal{}, p);
-    return quantile(boost::math::students_t{degrees}, p);
+    return student_below(t, degrees);
 }
 
 struct Mean {
@@ -84,31 +76,33 @@ double statistic(const Mean& mean) {
 Acceptance acceptance(std::span<const Margin> margins, const AcceptanceNoise& noise) {
     Acceptance result;
     if (margins.empty()) return result;
-    const auto look = [&](std::size_t count) {
-        const auto mean = mean_of(margins.first(count), noise);
-        result.count = count;
-        result.mean = mean.value;
-        result.standard_error = mean.standard_error;
-        result.degrees = mean.degrees;
-        const double half = mean.degrees > 0 && std::isfinite(mean.standard_error)
-                                ? quantile_of(half_of_95, mean.degrees) * mean.standard_error
-                                : unknown;
-        result.low = mean.value - half;
-        result.high = mean.value + half;
-        return mean;
+    const auto is_known = [](const Mean& mean) {
+        return mean.degrees > 0 && std::isfinite(mean.standard_error);
     };
+    Mean mean{};
     for (const auto count : acceptance_looks) {
         if (count > margins.size()) break;
-        const auto mean = look(count);
+        mean = mean_of(margins.first(count), noise);
         ++result.looks;
-        if (!(mean.degrees > 0) || !std::isfinite(mean.standard_error)) continue;
+        result.count = count;
+        if (!is_known(mean)) continue;
         const auto shared = [](double p) {
             return std::min(1.0, p * static_cast<double>(acceptance_looks.size()));
         };
         result.p_pass = std::min(result.p_pass, shared(tail(-statistic(mean), mean.degrees)));
         result.p_fail = std::min(result.p_fail, shared(tail(statistic(mean), mean.degrees)));
     }
-    if (result.looks == 0) look(margins.size());
+    if (result.looks == 0) {
+        mean = mean_of(margins, noise);
+        result.count = margins.size();
+    }
+    const double half =
+        is_known(mean) ? student_factor(mean.degrees, 0.95) * mean.standard_error : unknown;
+    result.mean = mean.value;
+    result.low = mean.value - half;
+    result.high = mean.value + half;
+    result.standard_error = mean.standard_error;
+    result.degrees = mean.degrees;
     return result;
 }
 
@@ -141,7 +135,8 @@ std::optional<std::size_t> replicas_to_decide(const Acceptance& found, double le
     constexpr double power_90 = 1.2816;
     const double of_one = found.standard_error * std::sqrt(static_cast<double>(found.count));
     const double needed =
-        (quantile_of(1 - (level / static_cast<double>(acceptance_looks.size())), found.degrees) +
+        (student_quantile(1 - (level / static_cast<double>(acceptance_looks.size())),
+                          found.degrees) +
          power_90) *
         of_one / std::abs(found.mean);
     const double replicas = std::ceil(needed * needed);
@@ -158,7 +153,8 @@ double decided_distance(const AcceptanceNoise& noise, std::size_t replicas, doub
     const double degrees = noise.replica.degrees + count - 1;
     const double error = std::sqrt((noise.replica.variance / count) + noise.run.variance);
     const double each = level / static_cast<double>(acceptance_looks.size());
-    return -std::expm1(-(quantile_of(1 - each, degrees) + quantile_of(power, degrees)) * error);
+    return -std::expm1(-(student_quantile(1 - each, degrees) + student_quantile(power, degrees)) *
+                       error);
 }
 
 } // namespace assay::stats

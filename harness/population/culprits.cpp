@@ -2,9 +2,8 @@
 #include "population/culprits.hpp"
 
 #include "stats/difference.hpp"
+#include "stats/student.hpp"
 #include "stats/summary.hpp"
-
-#include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -261,8 +260,7 @@ private:
 
 double p_of_excess(double errors, double degrees) {
     if (std::isnan(errors)) return unknown;
-    return boost::math::cdf(
-        boost::math::complement(boost::math::students_t{worth * degrees}, std::min(errors, 1e6)));
+    return student_above(std::min(errors, 1e6), worth * degrees);
 }
 
 Culprits find_culprits(const PairMatrix& matrix, const CulpritRule& rule) {

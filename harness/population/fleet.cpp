@@ -2,10 +2,11 @@
 
 #include "population/fleet.hpp"
 
+#include "stats/student.hpp"
+
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
-#include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -27,11 +28,6 @@ constexpr double left_by_cut = 0.973;
 constexpr double of_median = std::numbers::pi / 2;
 
 double normal_quantile(double p) { return quantile(boost::math::normal{}, p); }
-/// The upper quantile of Student's t.
-double student(double level, double degrees) {
-    if (!std::isfinite(degrees)) return normal_quantile(1 - level);
-    return quantile(boost::math::students_t{degrees}, 1 - level);
-}
 double normal_tail(double z) { return cdf(boost::math::normal{}, z); }
 
 } // namespace
@@ -68,7 +64,8 @@ DeviationInterval deviation_interval(const VarianceEstimate& variance, double co
 }
 
 double fleet_factor(double level, double degrees, std::size_t nodes) {
-    return student(level, degrees) * std::sqrt(1 + (of_median / static_cast<double>(nodes)));
+    return -student_quantile(level, degrees) *
+           std::sqrt(1 + (of_median / static_cast<double>(nodes)));
 }
 
 FleetBounds fleet_bounds(const VarianceEstimate& variance, double noise, std::size_t nodes,
@@ -83,8 +80,9 @@ FleetBounds fleet_bounds(const VarianceEstimate& variance, double noise, std::si
     bounds.screen = fleet_factor(rule.screen, variance.degrees, nodes) * bounds.sd_of_value;
     // Retests do not make the fleet's median any surer.
     const double of_center = of_median * variance.variance / static_cast<double>(nodes);
-    bounds.accuse = student(rule.accuse / static_cast<double>(metrics), variance.degrees) *
-                    std::sqrt((bounds.sd_of_median * bounds.sd_of_median) + of_center);
+    bounds.accuse =
+        -student_quantile(rule.accuse / static_cast<double>(metrics), variance.degrees) *
+        std::sqrt((bounds.sd_of_median * bounds.sd_of_median) + of_center);
     return bounds;
 }
 

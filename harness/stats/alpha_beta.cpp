@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/alpha_beta.hpp"
 
-#include <boost/math/distributions/students_t.hpp>
+#include "stats/student.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -197,10 +197,8 @@ CostSegment segment_from(std::span<const CostPoint> points, std::size_t models) 
     return segment;
 }
 
-double student_factor(double degrees) {
-    constexpr double confidence = 0.95;
-    if (!(degrees >= 1)) return unknown;
-    return boost::math::quantile(boost::math::students_t{degrees}, 0.5 + confidence / 2);
+double factor_of_95(double degrees) {
+    return degrees >= 1 ? student_factor(degrees, 0.95) : unknown;
 }
 
 } // namespace
@@ -239,7 +237,7 @@ const CostSegment& segment_of(const CostFit& fit, double size) {
 Estimate parameter_of(const CostFit& fit, const CostModel& model, std::size_t term) {
     const double value = model.value[term];
     const double own = fit.spread * std::sqrt(std::max(0.0, model.covariance[term][term]));
-    const double half = student_factor(fit.degrees) * std::hypot(own, fit.shared * value);
+    const double half = factor_of_95(fit.degrees) * std::hypot(own, fit.shared * value);
     return {.value = value, .low = std::max(0.0, value - half), .high = value + half};
 }
 
@@ -259,7 +257,7 @@ Estimate predict(const CostFit& fit, const CostModel& model, const Terms& terms)
     // An error common to a run counts twice: for the measured run and for the predicted one.
     const double shared = std::numbers::sqrt2 * fit.shared;
     const double error = std::hypot(fit.spread * std::sqrt(own) / seconds, fit.spread, shared);
-    const double factor = std::exp(student_factor(fit.degrees) * error);
+    const double factor = std::exp(factor_of_95(fit.degrees) * error);
     return {.value = seconds, .low = seconds / factor, .high = seconds * factor};
 }
 

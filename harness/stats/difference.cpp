@@ -2,7 +2,7 @@
 
 #include "stats/difference.hpp"
 
-#include <boost/math/distributions/students_t.hpp>
+#include "stats/student.hpp"
 
 #include <cmath>
 
@@ -32,10 +32,9 @@ Difference tested(double log_ratio, double standard_error, double degrees, doubl
         result.low = result.high = log_ratio;
         return result;
     }
-    const boost::math::students_t distribution{degrees};
     const double t = std::abs(log_ratio) / standard_error;
-    result.p = std::isfinite(t) ? 2 * cdf(complement(distribution, t)) : 0;
-    const double half = quantile(distribution, 0.5 + (confidence / 2)) * standard_error;
+    result.p = std::isfinite(t) ? 2 * student_above(t, degrees) : 0;
+    const double half = student_factor(degrees, confidence) * standard_error;
     result.low = log_ratio - half;
     result.high = log_ratio + half;
     return result;

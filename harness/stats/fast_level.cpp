@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/fast_level.hpp"
 
-#include <boost/math/distributions/normal.hpp>
-#include <boost/math/distributions/students_t.hpp>
+#include "stats/student.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace assay::stats {
@@ -20,13 +20,7 @@ double cost(double value, bool higher_is_better) {
 }
 
 double normal_factor(double confidence) {
-    return boost::math::quantile(boost::math::normal_distribution<double>{},
-                                 0.5 + (confidence / 2));
-}
-
-double student_factor(double degrees, double confidence) {
-    return boost::math::quantile(boost::math::students_t_distribution<double>{degrees},
-                                 0.5 + (confidence / 2));
+    return student_factor(std::numeric_limits<double>::infinity(), confidence);
 }
 
 /// Variance of a replica's own mean, pooled over those with an interval; 0 if none has one.

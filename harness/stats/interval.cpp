@@ -2,7 +2,7 @@
 
 #include "stats/interval.hpp"
 
-#include <boost/math/distributions/students_t.hpp>
+#include "stats/student.hpp"
 
 #include <cmath>
 #include <vector>
@@ -18,15 +18,9 @@ constexpr std::size_t fewest_groups = 10;
 // groups is known to +-0.3 only; 25 of them show that the series is long compared with its correlation.
 constexpr std::size_t fewest_proving_groups = 25;
 
-/// Factor of the two-sided interval about a mean of `count` values.
-double student_factor(std::size_t count, double confidence) {
-    const boost::math::students_t distribution{static_cast<double>(count) - 1};
-    return boost::math::quantile(distribution, 0.5 + (confidence / 2));
-}
-
 double student_half_width(Values values, double confidence) {
     const double error = std::sqrt(variance(values) / static_cast<double>(values.size()));
-    return student_factor(values.size(), confidence) * error;
+    return student_factor(static_cast<double>(values.size()) - 1, confidence) * error;
 }
 
 /// Means of neighbouring pairs; an odd last value is left out.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/noise.hpp"
 
-#include <boost/math/distributions/students_t.hpp>
+#include "stats/student.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,12 +13,6 @@ namespace assay::stats {
 namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
-
-double student(std::size_t degrees) {
-    constexpr double upper = 0.975; // two-sided 95%
-    return boost::math::quantile(
-        boost::math::students_t_distribution<double>{static_cast<double>(degrees)}, upper);
-}
 
 /// Means of the quanta that begin in each window; windows that are not full are left out.
 std::vector<double> window_means(std::span<const Quantum> quanta, double window_seconds,
@@ -94,7 +88,8 @@ Expectation expectation_of(std::span<const double> levels, std::size_t replicas)
         return {.usual = nothing, .one_in_ten = nothing, .difference = nothing};
     constexpr int draws = 4000; // their percentiles are precise to a few percent
     std::mt19937_64 random{20260131};
-    const double factor = student(replicas - 1) / std::sqrt(static_cast<double>(replicas));
+    const double factor = student_factor(static_cast<double>(replicas) - 1, 0.95) /
+                          std::sqrt(static_cast<double>(replicas));
     std::vector<double> drawn{levels.begin(), levels.end()};
     std::vector<double> widths;
     std::vector<double> differences;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stats/ranking.hpp"
 
+#include "stats/student.hpp"
 #include "stats/summary.hpp"
 
-#include <boost/math/distributions/students_t.hpp>
 #include <boost/random/chi_squared_distribution.hpp>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
@@ -50,18 +50,16 @@ TypeScore type_score(std::span<const double> logs) { return {mean(logs), logs.si
 
 double probability_above(const TypeScore& a, const TypeScore& b, double handicap,
                          const PooledSpread& spread) {
-    return boost::math::cdf(boost::math::students_t{spread.degrees},
-                            (a.mean - b.mean - handicap) / error_of(a, b, spread));
+    return student_below((a.mean - b.mean - handicap) / error_of(a, b, spread), spread.degrees);
 }
 
 double half_width(const TypeScore& a, const TypeScore& b, const PooledSpread& spread,
                   double confidence) {
-    return boost::math::quantile(boost::math::students_t{spread.degrees}, (1 + confidence) / 2) *
-           error_of(a, b, spread);
+    return student_factor(spread.degrees, confidence) * error_of(a, b, spread);
 }
 
 double percentile_of_next(const TypeScore& type, const PooledSpread& spread, double share) {
-    const double t = boost::math::quantile(boost::math::students_t{spread.degrees}, share);
+    const double t = student_quantile(share, spread.degrees);
     return type.mean + t * spread.deviation * std::sqrt(1 + variance_of_mean(type));
 }
 
@@ -90,10 +88,9 @@ std::vector<double> probabilities_best(std::span<const TypeScore> types,
     // What has no chance against the leader costs draws and changes nothing that anybody sees.
     constexpr double no_chance = 1e-8;
     const auto leader = *std::ranges::max_element(each, {}, &Drawn::middle);
-    const boost::math::students_t distribution{spread.degrees};
     std::erase_if(each, [&](const Drawn& one) {
         const double gap = (leader.middle - one.middle) / std::hypot(leader.error, one.error);
-        return boost::math::cdf(distribution, -gap) < no_chance;
+        return student_above(gap, spread.degrees) < no_chance;
     });
     for (std::size_t i = 0; i < draws; ++i) {
         const double scale = std::sqrt(spread.degrees / chi(random));

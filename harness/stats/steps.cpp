@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "stats/history.hpp"
-
-#include <boost/math/distributions/students_t.hpp>
+#include "stats/student.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -216,8 +215,7 @@ private:
         const double t = std::sqrt(explained / noise / inflation(split));
         // The normal distribution's tail is shorter, and a hundred times as fast to compute.
         if (places * std::erfc(t / std::numbers::sqrt2) > alpha_) return 1;
-        const boost::math::students_t distribution{degrees};
-        return std::min(1.0, places * 2 * cdf(complement(distribution, t)));
+        return std::min(1.0, places * 2 * student_above(t, degrees));
     }
 
     /// Does half the change remain without the most influential value, on either side?

@@ -2,7 +2,7 @@
 
 #include "stats/verdict.hpp"
 
-#include <boost/math/distributions/students_t.hpp>
+#include "stats/student.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -83,11 +83,11 @@ double detectable_change(const Difference& difference, double level, double mini
     const bool is_level = level > 0 && level < 1 && power > 0 && power < 1;
     if (!is_level || !std::isfinite(difference.standard_error) || !(difference.degrees > 0))
         return unknown;
-    const boost::math::students_t distribution{difference.degrees};
-    const double least = quantile(complement(distribution, level / 2)) * difference.standard_error;
+    const double degrees = difference.degrees;
+    const double least = -student_quantile(level / 2, degrees) * difference.standard_error;
     const double called = std::max(least, std::log1p(minimum_effect));
     const double change =
-        std::expm1(called + quantile(distribution, power) * difference.standard_error);
+        std::expm1(called + student_quantile(power, degrees) * difference.standard_error);
     return std::isfinite(change) ? change : unknown;
 }
 

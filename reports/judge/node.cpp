@@ -37,6 +37,18 @@ bool is_beyond(double value, const std::optional<double>& warn, bool at_least) {
     return warn && (at_least ? value < *warn : value > *warn);
 }
 
+/// Mean logarithm of value over limit in the newest run.
+double of_newest_run(std::span<const stats::Margin> margins) {
+    double sum = 0;
+    double count = 0;
+    for (const auto& margin : margins) {
+        if (margin.run != margins.back().run) continue;
+        sum += margin.log_ratio;
+        ++count;
+    }
+    return sum / count;
+}
+
 bool is_serial_of(const record::Machine& machine, const std::string& text) {
     return record::is_id_of(machine, text) ||
            std::ranges::any_of(machine.identity.serials, [&](const record::Serial& serial) {
@@ -59,8 +71,9 @@ struct NodeJudge::Context {
         std::size_t check;
         stats::Acceptance pass;
         stats::Acceptance fail;
-        double fail_anyway; ///< its p_fail, were there no neighbours
-        bool is_stable;     ///< some of its observations are ok
+        double fail_anyway;   ///< its p_fail, were there no neighbours
+        bool is_stable;       ///< some of its observations are ok
+        bool newest_is_below; ///< by the mean of the newest run
     };
     std::vector<Test> tests;
 
@@ -327,11 +340,14 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
                       static_cast<double>(held.margins.size() * static_cast<std::size_t>(others));
     }
     const auto passing = held_against(item, Trust::ok, at_least, bound_of);
+    const auto fail = stats::acceptance(held.margins, noise);
+    const bool all_are_ok = passing.margins.size() == held.margins.size();
     Context::Test test{.check = index,
-                       .pass = stats::acceptance(passing.margins, noise),
-                       .fail = stats::acceptance(held.margins, noise),
+                       .pass = all_are_ok ? fail : stats::acceptance(passing.margins, noise),
+                       .fail = fail,
                        .fail_anyway = 1,
-                       .is_stable = !passing.margins.empty()};
+                       .is_stable = !passing.margins.empty(),
+                       .newest_is_below = of_newest_run(held.margins) < 0};
     test.fail_anyway = test.fail.p_fail;
     if (feels_neighbours(context.machine, series)) {
         std::vector<double> started;
@@ -377,8 +393,9 @@ void NodeJudge::decide(Context& context) const {
                 : check.at_least             ? Cause::below_limit
                                              : Cause::above_limit);
         else if (test.pass.p_pass <= levels_.pass)
-            say(is_beyond(*check.value, warn_bound, check.at_least) ? Cause::near_limit
-                                                                    : Cause::none);
+            say(test.newest_is_below                                  ? Cause::below_since
+                : is_beyond(*check.value, warn_bound, check.at_least) ? Cause::near_limit
+                                                                      : Cause::none);
         else if (test.fail.looks == 0) {
             say(Cause::too_few_replicas);
             check.repeats = stats::acceptance_looks.front();

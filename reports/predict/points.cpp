@@ -6,9 +6,9 @@
 #include "language/texts/predict.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
+#include "stats/student.hpp"
 #include "store/alike.hpp"
 
-#include <boost/math/distributions/students_t.hpp>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -39,8 +39,7 @@ double log_error_of(const Observation& observation) {
     constexpr double normal = 1.96;
     if (observation.scope != record::IntervalScope::between_replicas || replicas < 2)
         return half / normal;
-    const boost::math::students_t distribution{static_cast<double>(replicas) - 1};
-    return half / boost::math::quantile(distribution, 0.975);
+    return half / stats::student_factor(static_cast<double>(replicas) - 1, 0.95);
 }
 
 class Sorting {

@@ -156,6 +156,11 @@ TEST(Judge, RetestsAddUp) {
     const auto all = Campaign{}.run(90e9).run(110e9).run(110e9).judged(limits());
     EXPECT_EQ(all.outcome, Outcome::fail);
     EXPECT_EQ(only(all).runs, 3U);
+    // What an earlier run reached, and the newest did not, passes with a warning; at the limit there is none.
+    const auto since = Campaign{}.run(110e9).run(110e9).run(99e9).judged(limits());
+    EXPECT_EQ(only(since).cause, Cause::below_since);
+    EXPECT_EQ(since.outcome, Outcome::warn);
+    EXPECT_EQ(Campaign{}.run(110e9).run(99e9).run(110e9).judged(limits()).outcome, Outcome::pass);
     // Only a recorded repair begins anew.
     const auto repaired =
         Campaign{}.run(90e9).run(110e9, 0.002, "DIMM B2 replaced").run(110e9).judged(limits());

@@ -4,9 +4,11 @@
 
 #include "population/acceptance.hpp"
 
+#include <boost/math/distributions/students_t.hpp>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -144,6 +146,137 @@ TEST(Acceptance, NeighboursAreWaitedFor) {
     EXPECT_GT(acceptance_on_shared_host(margins, apart, noise).p_fail, 0.5);
 }
 
+// Against the formulas of the header, with numbers of a table of Student's t where there is one.
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+double below(double t, double degrees) { return cdf(boost::math::students_t{degrees}, t); }
+/// Five replicas of each run, `mean` and `step` apart: a variance of 2.5 step^2 with four degrees.
+std::vector<Margin> five_of_each(std::initializer_list<double> means, double step = 0.01) {
+    std::vector<Margin> margins;
+    std::size_t run = 0;
+    for (const double mean : means) {
+        for (int i = -2; i <= 2; ++i)
+            margins.push_back({.log_ratio = mean + (step * i), .run = run});
+        ++run;
+    }
+    return margins;
+}
+
+TEST(Acceptance, IsStudentsTestOfOneRun) {
+    const auto found = acceptance(five_of_each({0.02}), {});
+    const double error = std::sqrt(2.5e-4 / 5);
+    EXPECT_EQ(found.looks, 1U);
+    EXPECT_EQ(found.count, 5U);
+    EXPECT_NEAR(found.mean, 0.02, 1e-12);
+    EXPECT_NEAR(found.standard_error, error, 1e-12);
+    EXPECT_EQ(found.degrees, 4);
+    EXPECT_NEAR(found.low, 0.02 - (2.776445 * error), 1e-8);
+    EXPECT_NEAR(found.high, 0.02 + (2.776445 * error), 1e-8);
+    EXPECT_NEAR(found.p_pass, 0.0948413, 1e-6); // four looks, t of 2.83
+    EXPECT_EQ(found.p_fail, 1);
+    const auto slow = acceptance(five_of_each({-0.02}), {});
+    EXPECT_NEAR(slow.p_fail, found.p_pass, 1e-12);
+    EXPECT_EQ(slow.p_pass, 1);
+}
+
+TEST(Acceptance, WeighsWhatIsKnownOfTheNoise) {
+    const auto margins = five_of_each({0.02});
+    const auto some = acceptance(margins, {.replica = {.variance = 1e-4, .degrees = 6}});
+    EXPECT_EQ(some.degrees, 10);
+    EXPECT_NEAR(some.standard_error, std::sqrt((4 * 2.5e-4 + 6e-4) / 10 / 5), 1e-12);
+    EXPECT_NEAR(some.high, some.mean + (2.228139 * some.standard_error), 1e-8);
+    EXPECT_NEAR(some.p_pass, 4 * below(-some.mean / some.standard_error, 10), 1e-12);
+    // Known for certain: the normal distribution.
+    const auto all = acceptance(margins, {.replica = {.variance = 5e-4, .degrees = infinite}});
+    EXPECT_NEAR(all.standard_error, 0.01, 1e-12);
+    EXPECT_NEAR(all.high, 0.02 + 0.0195996, 1e-6);
+    EXPECT_NEAR(all.p_pass, 4 * 0.0227501, 1e-6);
+    // That of the limit comes on top.
+    const auto limit =
+        acceptance(margins, {.replica = {.variance = 5e-4, .degrees = infinite}, .limit = 3e-4});
+    EXPECT_NEAR(limit.standard_error, 0.02, 1e-12);
+}
+
+TEST(Acceptance, AddsTheErrorOfItsRuns) {
+    AcceptanceNoise noise{.run = {.variance = 1e-3, .degrees = 6}};
+    const auto margins = five_of_each({0.01, 0.03});
+    const double of_replicas = 2.5e-4 / 10;
+    const auto two = acceptance(margins, noise);
+    EXPECT_EQ(two.looks, 2U);
+    EXPECT_NEAR(two.mean, 0.02, 1e-12);
+    EXPECT_NEAR(two.standard_error, std::sqrt(of_replicas + 5e-4), 1e-12);
+    EXPECT_NEAR(two.degrees,
+                std::pow(of_replicas + 5e-4, 2) / (of_replicas * of_replicas / 8 + 5e-4 * 5e-4 / 6),
+                1e-9);
+    // Four of one run and one of another: (16 + 1) / 25 of the variance.
+    auto uneven = five_of_each({0.02});
+    uneven.back().run = 1;
+    const auto found = acceptance(uneven, noise);
+    EXPECT_NEAR(found.standard_error, std::sqrt((5e-4 / 3 / 5) + (1e-3 * 17 / 25)), 1e-12);
+    // Degrees of the runs that are unknown or without end leave those of the replicas.
+    noise.run.degrees = 0;
+    EXPECT_EQ(acceptance(margins, noise).degrees, 8);
+    noise.run.degrees = infinite;
+    EXPECT_EQ(acceptance(margins, noise).degrees, 8);
+    // Runs that do not differ by themselves: all replicas are held against one mean.
+    EXPECT_EQ(acceptance(margins, {}).degrees, 9);
+}
+
+TEST(Acceptance, TakesTheClearestLook) {
+    const AcceptanceNoise noise{.replica = {.variance = 1e-4, .degrees = 6}};
+    const auto good = acceptance(five_of_each({0.05}), noise);
+    const auto then_bad = acceptance(five_of_each({0.05, -0.05}), noise);
+    EXPECT_EQ(then_bad.p_pass, good.p_pass);
+    EXPECT_NEAR(then_bad.mean, 0, 1e-12); // of all
+    const auto bad = acceptance(five_of_each({-0.05}), noise);
+    EXPECT_EQ(acceptance(five_of_each({-0.05, 0.05}), noise).p_fail, bad.p_fail);
+    EXPECT_LT(acceptance(five_of_each({0.02, 0.02}), noise).p_pass,
+              acceptance(five_of_each({0.02}), noise).p_pass / 2);
+    std::vector<Margin> many(45, {.log_ratio = 0.1, .run = 0});
+    EXPECT_EQ(acceptance(many, noise).looks, 4U);
+    EXPECT_EQ(acceptance(many, noise).count, 40U);
+}
+
+TEST(Acceptance, WithoutAnErrorNothingIsDecided) {
+    // Each replica of a run of its own, and nothing known.
+    std::vector<Margin> single;
+    for (std::size_t run = 0; run < 5; ++run) single.push_back({.log_ratio = 1, .run = run});
+    const auto unknown = acceptance(single, {.run = {.variance = 1e-4, .degrees = 6}});
+    EXPECT_EQ(unknown.looks, 1U);
+    EXPECT_EQ(unknown.p_pass, 1);
+    EXPECT_EQ(unknown.p_fail, 1);
+    EXPECT_TRUE(std::isnan(unknown.low) && std::isnan(unknown.high));
+    // A value that is no number.
+    single.back().log_ratio = std::numeric_limits<double>::quiet_NaN();
+    const auto broken = acceptance(single, {.replica = {.variance = 1e-4, .degrees = 6},
+                                            .run = {.variance = 1e-4, .degrees = 6}});
+    EXPECT_EQ(broken.p_pass, 1);
+    EXPECT_EQ(broken.p_fail, 1);
+    // No noise at all: certain, and at the limit itself as likely one as the other.
+    const auto exact = acceptance(std::vector<Margin>(5, {.log_ratio = -1, .run = 0}), {});
+    EXPECT_EQ(exact.p_fail, 0);
+    EXPECT_EQ(exact.p_pass, 1);
+    const auto at_limit = acceptance(std::vector<Margin>(5, {.log_ratio = 0, .run = 0}), {});
+    EXPECT_EQ(at_limit.p_pass, 1);
+    EXPECT_EQ(at_limit.p_fail, 1);
+}
+
+TEST(Acceptance, OnASharedHostEachRunFails) {
+    const AcceptanceNoise noise{.replica = {.variance = 1e-4, .degrees = 6}};
+    const auto margins = five_of_each({-0.02, -0.01, -0.03});
+    const std::vector<double> hourly{100, 3700, 7300};
+    const double worst = acceptance(five_of_each({-0.01}), noise).p_fail;
+    EXPECT_NEAR(acceptance_on_shared_host(margins, hourly, noise).p_fail, worst * worst * worst,
+                1e-12);
+    // The second is too soon after the first, and then there are two.
+    EXPECT_EQ(
+        acceptance_on_shared_host(margins, std::vector<double>{100, 3699, 7300}, noise).p_fail, 1);
+    // What PASS needs stays that of all of them.
+    EXPECT_EQ(acceptance_on_shared_host(margins, hourly, noise).p_pass,
+              acceptance(margins, noise).p_pass);
+}
+
 TEST(Acceptance, SaysWhatWouldDecide) {
     std::vector<Margin> margins;
     for (int i = -2; i <= 2; ++i) margins.push_back({.log_ratio = 0.02 + (0.01 * i), .run = 0});
@@ -153,6 +286,23 @@ TEST(Acceptance, SaysWhatWouldDecide) {
     EXPECT_EQ(replicas_to_decide(found, levels.pass), 40U);
     for (auto& margin : margins) margin.log_ratio -= 0.0199;
     EXPECT_FALSE(replicas_to_decide(acceptance(margins, noise), levels.pass));
+    // The next look that suffices, never one that was.
+    const Acceptance clear{.count = 10, .mean = -0.1, .standard_error = 0.01, .degrees = 9};
+    EXPECT_EQ(replicas_to_decide(clear, levels.pass), 20U);
+    auto known = clear;
+    known.count = 4;
+    EXPECT_EQ(replicas_to_decide(known, levels.pass), 5U);
+    known.count = 40;
+    EXPECT_FALSE(replicas_to_decide(known, levels.pass));
+    // From what is not known nothing follows.
+    for (const auto break_it :
+         {+[](Acceptance& found) { found.count = 0; },
+          +[](Acceptance& found) { found.degrees = 0; }, +[](Acceptance& found) { found.mean = 0; },
+          +[](Acceptance& found) { found.standard_error = unknown; }}) {
+        auto broken = clear;
+        break_it(broken);
+        EXPECT_FALSE(replicas_to_decide(broken, levels.pass));
+    }
 }
 
 } // namespace
