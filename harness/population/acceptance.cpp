@@ -12,7 +12,7 @@
 namespace assay::stats {
 namespace {
 
-/// The probability of a statistic this low or lower.
+/// The probability of a statistic this low or lower; 1 where there is none.
 double tail(double t, double degrees) {
     if (std::isnan(t)) return 1;
     if (std::isinf(t)) return t < 0 ? 0 : 1;
@@ -65,27 +65,21 @@ Mean mean_of(std::span<const Margin> margins, const AcceptanceNoise& noise) {
             .degrees = degrees};
 }
 
-/// Of no noise at all (values that agree to the last digit): certain.
-double statistic(const Mean& mean) {
-    if (mean.standard_error == 0 && mean.value == 0) return 0;
-    return mean.value / mean.standard_error;
-}
+/// Of no noise at all (values that agree to the last digit) infinite: certain; at the limit itself NaN.
+double statistic(const Mean& mean) { return mean.value / mean.standard_error; }
 
 } // namespace
 
 Acceptance acceptance(std::span<const Margin> margins, const AcceptanceNoise& noise) {
     Acceptance result;
     if (margins.empty()) return result;
-    const auto is_known = [](const Mean& mean) {
-        return mean.degrees > 0 && std::isfinite(mean.standard_error);
-    };
     Mean mean{};
     for (const auto count : acceptance_looks) {
         if (count > margins.size()) break;
         mean = mean_of(margins.first(count), noise);
         ++result.looks;
         result.count = count;
-        if (!is_known(mean)) continue;
+        if (!(mean.degrees > 0)) continue;
         const auto shared = [](double p) {
             return std::min(1.0, p * static_cast<double>(acceptance_looks.size()));
         };
@@ -97,7 +91,7 @@ Acceptance acceptance(std::span<const Margin> margins, const AcceptanceNoise& no
         result.count = margins.size();
     }
     const double half =
-        is_known(mean) ? student_factor(mean.degrees, 0.95) * mean.standard_error : unknown;
+        mean.degrees > 0 ? student_factor(mean.degrees, 0.95) * mean.standard_error : unknown;
     result.mean = mean.value;
     result.low = mean.value - half;
     result.high = mean.value + half;

@@ -54,7 +54,7 @@ std::optional<double> bound_of_limit(const BoundBasis& basis, const Limit& limit
         whole = median_of_siblings(basis, item);
     } else if (const auto benchmark = sheet_of(limit); !benchmark.empty()) {
         whole = sheet_at(basis, benchmark, item);
-        if (whole && limit.per_unit) *whole *= *limit.per_unit;
+        if (whole) *whole *= limit.per_unit.value_or(1);
     } else if (const auto base = std::ranges::find(basis.limits.limits, base_of(limit), &Limit::id);
                base != basis.limits.limits.end()) {
         whole = bound_of_limit(basis, *base, item, at_least, seen);

@@ -160,7 +160,7 @@ Cause why_nothing(const Item& item) {
         if (seen->status == record::Status::disturbed) cause = cause_of_disturbance(*seen);
         if (weight(cause) > weight(worst)) worst = cause;
     }
-    return worst == Cause::none ? Cause::no_value : worst;
+    return worst;
 }
 
 } // namespace assay::report

@@ -68,7 +68,7 @@ stats::AcceptanceNoise noise_of(const Limit& limit, const Item& item);
 /// May neighbours on the same host slow a run as a whole, unseen by any counter? Not the work of a device.
 bool feels_neighbours(const record::Machine& machine, const Series& series);
 
-/// Why an item without a value has none: the worst that its observations say.
+/// Why an item without a value has none: the worst that its observations say (it has one at least).
 Cause why_nothing(const Item& item);
 
 } // namespace assay::report

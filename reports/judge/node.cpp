@@ -157,7 +157,7 @@ void NodeJudge::check_parts(Context& context) const {
     }
     for (const auto& device : context.machine.pci) {
         const auto below = [](const std::optional<int>& found, const std::optional<int>& most) {
-            return found && most && *found > 0 && *found < *most;
+            return found.value_or(0) > 0 && *found < most.value_or(0);
         };
         const auto& link = device.link;
         const bool narrow = below(link.width, link.width_max);

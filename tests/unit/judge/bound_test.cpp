@@ -42,6 +42,9 @@ TEST(Bound, MayBeAShareOfAnotherBenchmarksDataSheet) {
     EXPECT_EQ(node.judged(of_arithmetic(0.4)).outcome, Outcome::fail);
     // Three units of work for each of the other's.
     EXPECT_DOUBLE_EQ(*test::check_of(node.judged(of_arithmetic(0.1, 3)), "fft").bound, 30e9);
+    auto of_one = of_arithmetic(0.2);
+    of_one.per_unit.reset();
+    EXPECT_DOUBLE_EQ(*test::check_of(node.judged(of_one), "fft").bound, 20e9);
 }
 
 TEST(Bound, OfSeveralInstructionSetsTheFastestCounts) {

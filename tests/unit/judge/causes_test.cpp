@@ -43,6 +43,7 @@ TEST(Causes, AskForWhatFitsTheirBlame) {
         }
         if (blame == Blame::node) {
             EXPECT_EQ(outcome == Outcome::fail, action > Action::retest) << name;
+            EXPECT_EQ(action == Action::retest, cause == Cause::below_since) << name;
         }
         if (blame == Blame::none) {
             EXPECT_EQ(action, Action::none) << name;
@@ -55,8 +56,8 @@ TEST(Causes, AskForWhatFitsTheirBlame) {
     for (const auto cause : {Cause::no_limits, Cause::no_datasheet, Cause::unsettled,
                              Cause::limit_expired, Cause::executed_on_cpu})
         EXPECT_EQ(meaning_of(cause).action, Action::none) << to_string(cause);
-    for (const auto cause : {Cause::not_measured, Cause::undecided, Cause::disturbed,
-                             Cause::below_since})
+    for (const auto cause :
+         {Cause::not_measured, Cause::undecided, Cause::disturbed, Cause::below_since})
         EXPECT_EQ(meaning_of(cause).action, Action::retest) << to_string(cause);
 }
 

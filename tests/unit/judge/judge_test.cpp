@@ -181,6 +181,26 @@ TEST(Judge, NeighboursFailNobodyInOneRun) {
     EXPECT_EQ(Campaign("m-1", "kvm").run(110e9).judged(limits()).outcome, Outcome::pass);
 }
 
+TEST(Judge, NeighboursExcuseWhatWouldHaveFailed) {
+    // 2% below the limit: enough to fail an only check, but not one of forty.
+    const auto slow = Campaign("m-1", "kvm").run(98e9);
+    auto one = limits();
+    EXPECT_EQ(only(slow.judged(one)).cause, Cause::neighbours);
+    for (int i = 0; i < 39; ++i) {
+        one.limits.push_back(one.limits.front());
+        one.limits.back().id += std::to_string(i);
+    }
+    EXPECT_NE(only(slow.judged(one)).cause, Cause::neighbours);
+}
+
+TEST(Judge, ReadsWhatTheLimitsAskFor) {
+    auto of_mean = limits();
+    of_mean.limits[0].metric = "time";
+    const auto options = collecting_for(of_mean, {});
+    EXPECT_THAT(options.metrics, testing::ElementsAre("primary", "time"));
+    EXPECT_TRUE(options.metrics_may_be_missing); // by runs of other suites
+}
+
 TEST(Judge, WaiversAreSaidAndExpire) {
     const Waiver waiver{.limit = "triad",
                         .machine = "m-1",
@@ -276,6 +296,21 @@ TEST(Judge, SlowerNodesAreCountedInBothDirections) {
         const auto& id = all->collection.machines[node.machine].id;
         EXPECT_EQ(beside.nodes, 4U);
         EXPECT_EQ(beside.slower, static_cast<std::size_t>('3' - id.back())) << id;
+    }
+    // A node without a value is no part of the fleet.
+    Campaign{"m-ok"}.run(110e9).into(maker);
+    Campaign{"m-too"}.run(110e9).into(maker);
+    maker.fail(maker.run({.machine = "m-none"}), test::triad(), record::Status::failed, "made up");
+    const auto with_none = judge(maker.collection(), limits(), {.now = 1.77e9});
+    ASSERT_TRUE(with_none);
+    for (const auto& node : with_none->nodes) {
+        const auto& id = with_none->collection.machines[node.machine].id;
+        if (id == "m-ok") {
+            EXPECT_EQ(node.checks.at(0).beside.nodes, 2U);
+        }
+        if (id == "m-none") {
+            EXPECT_FALSE(node.checks.at(0).beside.nodes);
+        }
     }
     // Alone a node has no fleet.
     EXPECT_FALSE(only(Campaign{}.run(110e9).judged(limits())).beside.nodes);

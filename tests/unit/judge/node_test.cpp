@@ -423,6 +423,11 @@ TEST(Node, IntervalsAndReferencesOfBothDirections) {
     check = node.judged(limit).nodes[0].checks[0];
     EXPECT_NEAR(*check.beside.of_fleet, 1.25, 0.01);
     EXPECT_FALSE(check.beside.of_contract);
+    limit.kind = LimitKind::spec; // the centre is of another fleet
+    EXPECT_FALSE(node.judged(limit).nodes[0].checks[0].beside.of_fleet);
+    limit.kind = LimitKind::fleet;
+    limit.center.reset();
+    EXPECT_FALSE(node.judged(limit).nodes[0].checks[0].beside.of_fleet);
     auto of_rate = of_memory();
     of_rate.kind = LimitKind::contract;
     check = good().judged(of_rate).nodes[0].checks[0];
