@@ -41,6 +41,8 @@ enum class Cause : std::uint8_t {
     slowed_down,
     part_missing,
     link_narrow,
+    links_missing,
+    module_missing,
     link_slow,
     memory_uncorrected,
     row_broken,
@@ -62,6 +64,7 @@ enum class Cause : std::uint8_t {
     driver_silent,
     quota,
     ecc_off,
+    clock_held,
     setup_differs,
     other_load,
     // not decided: INCONCLUSIVE

@@ -2,7 +2,6 @@
 
 #include "judge/document.hpp"
 
-#include "judge/origins.hpp"
 #include "judge/words.hpp"
 #include "language/language.hpp"
 #include "language/texts/judge.hpp"

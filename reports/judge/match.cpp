@@ -2,7 +2,7 @@
 
 #include "judge/match.hpp"
 
-#include "datasheet/hardware.hpp"
+#include "judge/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -44,8 +44,9 @@ std::string pci_of(const record::Machine& machine, const record::Device& device)
 
 /// By the data sheet of its name; no driver reports it.
 std::string form_factor_of(const record::Machine& /*machine*/, const record::Device& device) {
-    static const auto hardware = datasheet::read_hardware();
-    const auto* const entry = hardware ? datasheet::find_hardware(*hardware, device) : nullptr;
+    const auto* const hardware = installed_hardware();
+    const auto* const entry =
+        hardware == nullptr ? nullptr : datasheet::find_hardware(*hardware, device);
     return entry == nullptr ? std::string{} : entry->form_factor;
 }
 

@@ -5,6 +5,7 @@
 #include "base/utc.hpp"
 #include "judge/bound.hpp"
 #include "judge/match.hpp"
+#include "judge/parts.hpp"
 #include "judge/soak.hpp"
 #include "record/expectations.hpp"
 #include "record/same_machine.hpp"
@@ -111,7 +112,6 @@ void NodeJudge::operator()(Node& node, const std::vector<std::size_t>& first) co
     context.any_soak = std::ranges::any_of(
         node.runs, [&](std::uint32_t run) { return collection_.runs[run].soak.has_value(); });
     check_parts(context);
-    check_ports(context);
     check_limits(context);
     check_cases(context);
     check_soaks(context);
@@ -146,6 +146,9 @@ void NodeJudge::check_parts(Context& context) const {
     for (const auto run : context.node.runs)
         if (const auto& gates = collection_.runs[run].gates)
             expected.insert(gates->expected.begin(), gates->expected.end());
+    if (const int count = devices_of_type(context.machine, installed_hardware());
+        count > 0 && !context.machine.devices.empty())
+        expected.insert(fmt::format("gpu={}", count));
     for (const auto& text : expected) {
         const auto found = record::unmet(context.machine, text);
         // judge() has refused unknown ones of limits; those of a run may be of a later version.
@@ -155,23 +158,10 @@ void NodeJudge::check_parts(Context& context) const {
                                                     : Cause::part_missing;
         context.add(cause, "expect:" + text).detail = found ? found->value_or("") : "";
     }
-    for (const auto& device : context.machine.pci) {
-        const auto below = [](const std::optional<int>& found, const std::optional<int>& most) {
-            return found.value_or(0) > 0 && *found < most.value_or(0);
-        };
-        const auto& link = device.link;
-        const bool narrow = below(link.width, link.width_max);
-        if (narrow || below(link.generation, link.generation_max))
-            context.find(Cause::slot_narrow, "telemetry:slot_narrow").detail =
-                narrow ? fmt::format("{}: x{}, x{}", device.address, *link.width, *link.width_max)
-                       : fmt::format("{}: {}.0, {}.0", device.address, *link.generation,
-                                     *link.generation_max);
-    }
-    const auto& platform = context.machine.platform;
-    if (platform.memory_channels && platform.memory_channels_most &&
-        *platform.memory_channels < *platform.memory_channels_most)
-        context.find(Cause::channels_empty, "telemetry:channels_empty").detail =
-            fmt::format("{} / {}", *platform.memory_channels, *platform.memory_channels_most);
+    for (const auto run : std::span{context.node.runs}.last(1))
+        for (auto& found : findings_of_parts(context.machine, collection_.runs[run].core_clock_hz,
+                                             installed_hardware()))
+            context.find(found.cause, std::move(found.id)).detail = std::move(found.detail);
     bool names_mode = false;
     for (std::size_t i = 0; i < limits_.limits.size(); ++i)
         names_mode |=
@@ -182,29 +172,6 @@ void NodeJudge::check_parts(Context& context) const {
             context.find(Cause::device_divided, "setup:mode").detail =
                 fmt::format("{} {}", name, device.mode);
         if (device.ecc && !*device.ecc) context.find(Cause::ecc_off, "setup:ecc").detail = name;
-    }
-}
-
-/// Cards with one chip may have ports of several rates, so a port is held against the others of the node.
-void NodeJudge::check_ports(Context& context) {
-    const auto& machine = context.machine;
-    const auto chip_of = [&](const record::NetworkCard& card) {
-        const auto found =
-            std::ranges::find(machine.pci, card.address, &record::PciDevice::address);
-        return found == machine.pci.end() ? std::string{} : found->vendor_id + found->device_id;
-    };
-    for (const auto& card : machine.platform.network) {
-        const auto chip = chip_of(card);
-        if (chip.empty() || !card.bytes_per_second) continue;
-        double fastest = 0;
-        for (const auto& other : machine.platform.network)
-            if (chip_of(other) == chip)
-                fastest = std::max(fastest, other.bytes_per_second.value_or(0));
-        if (*card.bytes_per_second >= fastest) continue;
-        constexpr double bits_of_gigabyte = 8e-9;
-        context.find(Cause::port_slow, "telemetry:port_slow").detail =
-            fmt::format("{}: {:g} / {:g} Gb/s", card.name,
-                        *card.bytes_per_second * bits_of_gigabyte, fastest * bits_of_gigabyte);
     }
 }
 

@@ -33,7 +33,6 @@ public:
 
 private:
     void check_parts(Context& context) const;
-    static void check_ports(Context& context);
     void check_limits(Context& context) const;
     void check_limit(Context& context, std::uint32_t limit) const;
     void check_item(Context& context, std::uint32_t limit, const Item& item, bool at_least) const;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "judge/origins.hpp"
-
+#include "judge/document.hpp"
 #include "judge/words.hpp"
 #include "language/language.hpp"
 #include "language/texts/judge.hpp"

@@ -103,10 +103,10 @@ TEST(Node, MemoryChannelsAndDevicesAsTheyAreSetUp) {
     machine.platform.memory_channels = 12;
     machine.platform.memory_channels_most = 12;
     EXPECT_EQ(node.judged(of_memory()).outcome, Outcome::pass);
-    machine.platform.memory_channels = 11;
+    machine.platform.memory_channels = 10;
     auto all = node.judged(of_memory());
     EXPECT_THAT(causes_of(all), testing::ElementsAre(Cause::channels_empty));
-    EXPECT_EQ(all.nodes[0].checks[0].detail, "11 / 12");
+    EXPECT_EQ(all.nodes[0].checks[0].detail, "10 / 12");
     machine.platform.memory_channels.reset();
     EXPECT_EQ(node.judged(of_memory()).outcome, Outcome::pass);
     machine.platform.memory_channels = 11;
@@ -442,7 +442,7 @@ TEST(Node, IntervalsAndReferencesOfBothDirections) {
 TEST(Node, WaiversOfCausesAndThoseThatAreOver) {
     const auto judged = [](const Waiver& waiver) {
         auto node = good();
-        node.machine().platform.memory_channels = 11;
+        node.machine().platform.memory_channels = 10;
         node.machine().platform.memory_channels_most = 12;
         return node.judged(Limits{.limits = {of_memory()}, .waivers = {waiver}});
     };

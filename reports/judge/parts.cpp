@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "judge/parts.hpp"
+
+#include "datasheet/catalog.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+namespace assay::report {
+namespace {
+
+bool is_below(const std::optional<int>& found, const std::optional<int>& most) {
+    return found.value_or(0) > 0 && *found < most.value_or(0);
+}
+
+class Parts {
+public:
+    Parts(const record::Machine& machine, const datasheet::Hardware* hardware)
+        : machine_{machine}, hardware_{hardware} {}
+
+    std::vector<PartFinding> findings(std::optional<double> clock_hz) {
+        for (const auto& device : machine_.pci) look_at_slot(device);
+        for (const auto& device : machine_.devices) look_at_links(device);
+        for (const auto& card : machine_.platform.network) look_at_port(card);
+        look_at_memory();
+        if (const int count = devices_of_type(machine_, hardware_);
+            count > 0 && machine_.devices.empty())
+            add(Cause::driver_silent, "setup:devices", fmt::format("0 / {}", count));
+        look_at_clock(clock_hz);
+        return std::move(found_);
+    }
+
+private:
+    void add(Cause cause, const char* id, std::string detail) {
+        found_.push_back({.cause = cause, .id = id, .detail = std::move(detail)});
+    }
+
+    bool is_bare_metal() const { return machine_.virtualization == "none"; }
+
+    /// A card may be meant for a narrow slot; a device that is measured is not.
+    void look_at_slot(const record::PciDevice& device) {
+        const auto& link = device.link;
+        const bool is_measured = std::ranges::any_of(machine_.devices, [&](const auto& measured) {
+            return measured.pci_address == device.address;
+        });
+        if (is_below(link.width, link.width_max))
+            add(is_measured ? Cause::link_narrow : Cause::slot_narrow, "telemetry:slot_narrow",
+                fmt::format("{}: x{}, x{}", device.address, *link.width, *link.width_max));
+        else if (is_below(link.generation, link.generation_max))
+            add(Cause::slot_narrow, "telemetry:slot_narrow",
+                fmt::format("{}: {}.0, {}.0", device.address, *link.generation,
+                            *link.generation_max));
+    }
+
+    /// A guest may have been given a device without its links, but not with some of them.
+    void look_at_links(const record::Device& device) {
+        if (hardware_ == nullptr || !device.nvlinks || !device.mode.empty()) return;
+        const auto* const entry = datasheet::find_hardware(*hardware_, device);
+        if (entry == nullptr || entry->nvlink_bridge || !entry->nvlink_bandwidth ||
+            !entry->nvlink_rate)
+            return;
+        const auto links = std::lround(*entry->nvlink_bandwidth / *entry->nvlink_rate);
+        if (*device.nvlinks >= links || (*device.nvlinks == 0 && !is_bare_metal())) return;
+        add(Cause::links_missing, "telemetry:links_missing",
+            fmt::format("{}:{}: {} / {}", device.kind, device.index, *device.nvlinks, links));
+    }
+
+    std::string chip_of(const record::NetworkCard& card) const {
+        const auto found =
+            std::ranges::find(machine_.pci, card.address, &record::PciDevice::address);
+        return found == machine_.pci.end() ? std::string{} : found->vendor_id + found->device_id;
+    }
+
+    /// Cards with one chip may have ports of several rates, so a port is held against the others of the node.
+    void look_at_port(const record::NetworkCard& card) {
+        const auto chip = chip_of(card);
+        if (chip.empty() || !card.bytes_per_second) return;
+        double fastest = 0;
+        for (const auto& other : machine_.platform.network)
+            if (chip_of(other) == chip)
+                fastest = std::max(fastest, other.bytes_per_second.value_or(0));
+        if (*card.bytes_per_second >= fastest) return;
+        constexpr double bits_of_gigabyte = 8e-9;
+        add(Cause::port_slow, "telemetry:port_slow",
+            fmt::format("{}: {:g} / {:g} Gb/s", card.name,
+                        *card.bytes_per_second * bits_of_gigabyte, fastest * bits_of_gigabyte));
+    }
+
+    /// Nobody sells an odd number of several channels: one module is broken, loose or not found.
+    void look_at_memory() {
+        const auto& platform = machine_.platform;
+        if (!is_below(platform.memory_channels, platform.memory_channels_most)) return;
+        const int channels = *platform.memory_channels;
+        const bool is_odd = channels > 1 && channels % 2 == 1 && is_bare_metal();
+        add(is_odd ? Cause::module_missing : Cause::channels_empty, "telemetry:channels_empty",
+            fmt::format("{} / {}", channels, *platform.memory_channels_most));
+    }
+
+    void look_at_clock(std::optional<double> clock_hz) {
+        if (hardware_ == nullptr || !clock_hz || !is_bare_metal()) return;
+        const auto* const entry = datasheet::find_processor(hardware_->processors, machine_);
+        constexpr double least = 0.6; // of the highest clock: base clocks are above it
+        if (entry == nullptr || *clock_hz >= least * entry->boost_clock_hz.value_or(0)) return;
+        add(Cause::clock_held, "setup:clock",
+            fmt::format("{:.2f} / {:.2f} GHz", *clock_hz * 1e-9, *entry->boost_clock_hz * 1e-9));
+    }
+
+    const record::Machine& machine_;
+    const datasheet::Hardware* hardware_;
+    std::vector<PartFinding> found_;
+};
+
+} // namespace
+
+std::vector<PartFinding> findings_of_parts(const record::Machine& machine,
+                                           std::optional<double> clock_hz,
+                                           const datasheet::Hardware* hardware) {
+    return Parts{machine, hardware}.findings(clock_hz);
+}
+
+int devices_of_type(const record::Machine& machine, const datasheet::Hardware* hardware) {
+    if (hardware == nullptr || !machine.container.empty()) return 0;
+    const auto* const type =
+        datasheet::find_instance(*hardware, machine.provider, machine.instance);
+    if (type == nullptr) return 0;
+    const auto* const device = datasheet::find_accelerator(*hardware, type->gpu);
+    const bool is_known = device != nullptr && !device->names.empty();
+    return is_known ? static_cast<int>(type->gpus.value_or(0)) : 0; // half a device counts as none
+}
+
+const datasheet::Hardware* installed_hardware() {
+    static const auto hardware = datasheet::read_hardware();
+    return hardware ? &*hardware : nullptr;
+}
+
+} // namespace assay::report

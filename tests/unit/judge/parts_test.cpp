@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parts that are missing, held against data sheets: they must not lower the bar unseen.
+
+#include "judge/parts.hpp"
+#include "measured_node.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::report {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+datasheet::Hardware sheets() {
+    datasheet::Hardware all;
+    all.entries.resize(2);
+    auto& board = all.entries[0];
+    board.id = "made-sxm";
+    board.names = {"Made SXM"};
+    board.nvlink_bandwidth = 450e9;
+    board.nvlink_rate = 25e9;
+    auto& bridged = all.entries[1];
+    bridged = board;
+    bridged.id = "made-nvl";
+    bridged.names = {"Made NVL"};
+    bridged.nvlink_bridge = true;
+    all.processors.resize(1);
+    all.processors[0].id = "made-cpu";
+    all.processors[0].names = {"Made CPU*"};
+    all.processors[0].boost_clock_hz = 4e9;
+    all.providers = {{.id = "cloud", .name = "Cloud"}};
+    all.instances = {{.provider = "cloud", .type = "big", .gpu = "made-sxm", .gpus = 8},
+                     {.provider = "cloud", .type = "slice", .gpu = "made-sxm", .gpus = 0.5},
+                     {.provider = "cloud", .type = "plain"}};
+    return all;
+}
+record::Machine bare(int devices = 1, const std::string& name = "Made SXM") {
+    record::Machine machine{.virtualization = "none"};
+    for (int i = 0; i < devices; ++i)
+        machine.devices.push_back({.kind = "cuda", .index = i, .name = name, .nvlinks = 18});
+    return machine;
+}
+std::vector<std::string> found(const record::Machine& machine,
+                               std::optional<double> clock_hz = {}) {
+    const auto hardware = sheets();
+    std::vector<std::string> texts;
+    for (const auto& one : findings_of_parts(machine, clock_hz, &hardware))
+        texts.push_back(std::string{to_string(one.cause)} + " " + one.detail);
+    return texts;
+}
+
+TEST(Parts, LinksBetweenDevicesThatAreDown) {
+    auto machine = bare(2);
+    EXPECT_THAT(found(machine), IsEmpty());
+    machine.devices[1].nvlinks = 17;
+    EXPECT_THAT(found(machine), ElementsAre("links_missing cuda:1: 17 / 18"));
+    machine.devices[1].nvlinks = 0;
+    EXPECT_THAT(found(machine), ElementsAre("links_missing cuda:1: 0 / 18"));
+    machine.virtualization = "kvm"; // may have been given a device alone, but no broken one
+    EXPECT_THAT(found(machine), IsEmpty());
+    machine.devices[1].nvlinks = 9;
+    EXPECT_THAT(found(machine), ElementsAre("links_missing cuda:1: 9 / 18"));
+    machine.devices[1].mode = "mig 1g.10gb";
+    EXPECT_THAT(found(machine), IsEmpty());
+    machine.devices[1].mode = "";
+    machine.devices[1].nvlinks.reset(); // not reported
+    EXPECT_THAT(found(machine), IsEmpty());
+    machine.devices[1].nvlinks = 9;
+    machine.devices[1].name = "Made NVL"; // as many as its bridge
+    EXPECT_THAT(found(machine), IsEmpty());
+    machine.devices[1].name = "Unknown";
+    EXPECT_THAT(found(machine), IsEmpty());
+    machine.devices[1].name = "Made SXM";
+    EXPECT_THAT(findings_of_parts(machine, {}, nullptr), IsEmpty()); // no data sheets
+}
+
+TEST(Parts, ADeviceThatIsMeasuredNeedsItsLanes) {
+    auto machine = bare();
+    machine.devices[0].pci_address = "0000:41:00.0";
+    machine.pci = {{.address = "0000:41:00.0", .link = {.width = 8, .width_max = 16}}};
+    EXPECT_THAT(found(machine), ElementsAre("link_narrow 0000:41:00.0: x8, x16"));
+    machine.pci[0].address = "0000:42:00.0";
+    EXPECT_THAT(found(machine), ElementsAre("slot_narrow 0000:42:00.0: x8, x16"));
+}
+
+TEST(Parts, AnOddNumberOfModulesIsAFault) {
+    auto machine = bare(0);
+    auto& platform = machine.platform;
+    platform.memory_channels_most = 12;
+    for (const auto& [channels, text] :
+         {std::pair{12, ""}, std::pair{11, "module_missing 11 / 12"},
+          std::pair{10, "channels_empty 10 / 12"}, std::pair{1, "channels_empty 1 / 12"}}) {
+        platform.memory_channels = channels;
+        EXPECT_EQ(found(machine), std::string{text}.empty() ? std::vector<std::string>{}
+                                                            : std::vector<std::string>{text});
+    }
+    platform.memory_channels = 11;
+    machine.virtualization = "kvm"; // its tables are made up
+    EXPECT_THAT(found(machine), ElementsAre("channels_empty 11 / 12"));
+}
+
+TEST(Parts, ACoreThatIsHeldBack) {
+    auto machine = bare(0);
+    machine.cpu_model = "Made CPU 1";
+    EXPECT_THAT(found(machine, 2.4e9), IsEmpty());
+    EXPECT_THAT(found(machine, 2.39e9), ElementsAre("clock_held 2.39 / 4.00 GHz"));
+    EXPECT_THAT(found(machine), IsEmpty());
+    machine.virtualization = "kvm"; // its clock is that of its host
+    EXPECT_THAT(found(machine, 2e9), IsEmpty());
+    machine.virtualization = "none";
+    machine.cpu_model = "Unknown";
+    EXPECT_THAT(found(machine, 2e9), IsEmpty());
+}
+
+TEST(Parts, DevicesOfTheTypeThatIsRented) {
+    const auto hardware = sheets();
+    auto machine = bare(7);
+    machine.provider = "cloud";
+    const auto count = [&](const char* type) {
+        machine.instance = type;
+        return devices_of_type(machine, &hardware);
+    };
+    EXPECT_EQ(count("big"), 8);
+    EXPECT_EQ(count("slice"), 0);
+    EXPECT_EQ(count("plain"), 0);
+    EXPECT_EQ(count("unknown"), 0);
+    machine.container = "docker"; // may have been given some of them
+    EXPECT_EQ(count("big"), 0);
+    machine.container.clear();
+    EXPECT_EQ(devices_of_type(machine, nullptr), 0);
+    // Without a driver there are none to count.
+    machine.devices.clear();
+    EXPECT_EQ(count("big"), 8);
+    EXPECT_THAT(found(machine), ElementsAre("driver_silent 0 / 8"));
+    auto silent = sheets();
+    silent.entries[0].names.clear(); // no driver of ours reports it
+    EXPECT_EQ(devices_of_type(machine, &silent), 0);
+}
+
+TEST(Parts, TheJudgeAsksForTheDevicesOfTheType) {
+    test::MeasuredNode node;
+    node.add(test::triad(), 110e9);
+    auto& machine = node.machine();
+    machine.provider = "aws";
+    machine.instance = "p5.48xlarge";
+    const auto plug_in = [&](int i) {
+        node.machine().devices.push_back(
+            {.kind = "cuda", .index = i, .pci_address = fmt::format("0000:{}1:00.0", i)});
+    };
+    for (int i = 0; i < 7; ++i) plug_in(i);
+    const Limit limit{
+        .id = "triad", .cases = {{"benchmark", "memory.stream"}}, .unit = "B/s", .at_least = 100e9};
+    const auto seven = node.judged(limit);
+    EXPECT_EQ(seven.outcome, Outcome::fail);
+    EXPECT_EQ(test::check_of(seven, "expect:gpu=8").cause, Cause::part_missing);
+    plug_in(7);
+    EXPECT_EQ(node.judged(limit).outcome, Outcome::pass);
+    node.machine().devices.clear();
+    const auto silent = node.judged(limit);
+    EXPECT_EQ(silent.outcome, Outcome::inconclusive);
+    EXPECT_EQ(test::check_of(silent, "setup:devices").cause, Cause::driver_silent);
+}
+
+} // namespace
+} // namespace assay::report
