@@ -100,6 +100,8 @@ constexpr bool in_order() {
 static_assert(in_order());
 
 constexpr std::array outcomes{"PASS", "SKIP", "WARN", "INCONCLUSIVE", "ERROR", "FAIL"};
+constexpr std::array actions{"none",   "retest", "fix_setup", "reset",
+                             "reboot", "reseat", "isolate",   "return_it"};
 constexpr std::array severities{"none", "low", "medium", "high", "critical"};
 constexpr std::array blames{"none", "node_problem", "user_problem", "measurement"};
 
@@ -111,6 +113,16 @@ std::string_view to_string(Outcome outcome) {
 std::string_view expected_text(Outcome /*outcome*/) {
     return "PASS, SKIP, WARN, INCONCLUSIVE, ERROR or FAIL";
 }
+std::string_view to_string(Action action) { return actions.at(static_cast<std::size_t>(action)); }
+bool from_text(std::string_view text, Action& out) {
+    const auto* const found = std::ranges::find(actions, text);
+    if (found != actions.end()) out = static_cast<Action>(found - actions.begin());
+    return found != actions.end();
+}
+std::string_view expected_text(Action /*action*/) {
+    return "none, retest, fix_setup, reset, reboot, reseat, isolate or return_it";
+}
+
 std::string_view to_string(Blame blame) { return blames.at(static_cast<std::size_t>(blame)); }
 
 std::string_view to_string(CheckSeverity severity) {

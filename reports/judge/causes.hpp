@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include "judge/limits.hpp"
 #include "record/model.hpp"
 
 #include <cstdint>
@@ -18,6 +17,21 @@ namespace assay::report {
 enum class Outcome : std::uint8_t { pass, skip, warn, inconclusive, error, fail };
 std::string_view to_string(Outcome outcome); ///< "PASS"
 std::string_view expected_text(Outcome outcome);
+
+/// What an operator does about a failed check, the mildest first.
+enum class Action : std::uint8_t {
+    none,
+    retest,
+    fix_setup, // driver, governor, other users
+    reset,     // the device
+    reboot,
+    reseat,
+    isolate, // take out of service until it is known
+    return_it
+};
+std::string_view to_string(Action action);
+bool from_text(std::string_view text, Action& out);
+std::string_view expected_text(Action action);
 
 /// Whose fault it is: of the hardware ("node_problem"), of how the machine was set up or used ("user_problem"), or of
 /// the measurement, which says nothing about the node.

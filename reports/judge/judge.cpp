@@ -67,28 +67,44 @@ std::vector<std::size_t> firsts_of(const Collection& collection) {
     return first;
 }
 
-/// Who else measured it, and where each node stands among them. Only of series that two nodes have.
+/// Machines of one type make a fleet.
+std::string type_of(const record::Machine& machine) {
+    std::string type = machine.provider + '\n' + machine.instance + '\n' + machine.cpu_model;
+    for (const auto& device : machine.devices) type += '\n' + device.name;
+    return type;
+}
+
+/// Who else of its type measured it, and where each node stands among them. Only of series that two nodes have.
 void add_references(const Collection& collection, std::vector<Node>& nodes) {
     struct Fleet {
         std::vector<double> values; ///< of each node one
         double median = 0;
         const Node* last = nullptr; ///< that it has a value of
     };
-    std::vector<Fleet> fleets(collection.series.size());
-    for (const auto& node : nodes)
+    std::map<std::string, std::vector<Fleet>> fleets; // by type, then by series
+    const auto fleets_of = [&](const Node& node) -> std::vector<Fleet>& {
+        auto& own = fleets[type_of(collection.machines[node.machine])];
+        own.resize(collection.series.size());
+        return own;
+    };
+    for (const auto& node : nodes) {
+        auto& own = fleets_of(node);
         for (const auto& check : node.checks) {
             if (!check.series || !check.value) continue;
-            auto& fleet = fleets[*check.series];
+            auto& fleet = own[*check.series];
             if (std::exchange(fleet.last, &node) != &node) fleet.values.push_back(*check.value);
         }
-    for (auto& fleet : fleets) {
-        std::ranges::sort(fleet.values);
-        if (fleet.values.size() > 1) fleet.median = stats::median(fleet.values);
     }
-    for (auto& node : nodes)
+    for (auto& [type, own] : fleets)
+        for (auto& fleet : own) {
+            std::ranges::sort(fleet.values);
+            if (fleet.values.size() > 1) fleet.median = stats::median(fleet.values);
+        }
+    for (auto& node : nodes) {
+        const auto& own = fleets_of(node);
         for (auto& check : node.checks) {
             if (!check.series || !check.value) continue;
-            const auto& [values, median, last] = fleets[*check.series];
+            const auto& [values, median, last] = own[*check.series];
             if (values.size() < 2) continue;
             const bool higher = collection.series[*check.series].higher_is_better;
             const auto below = std::ranges::lower_bound(values, *check.value) - values.begin();
@@ -97,6 +113,7 @@ void add_references(const Collection& collection, std::vector<Node>& nodes) {
             check.beside.nodes = values.size();
             check.beside.slower = static_cast<std::size_t>(higher ? below : above);
         }
+    }
 }
 
 /// A file that could not be read may be of a node that nobody judged.

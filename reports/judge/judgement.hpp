@@ -20,7 +20,7 @@ namespace assay::report {
 /// A value beside the three references: shares of 1.
 struct References {
     std::optional<double> of_datasheet;
-    std::optional<double> of_fleet;    ///< of the median of all nodes that measured it
+    std::optional<double> of_fleet;    ///< of the median of all nodes of its type that measured it
     std::optional<std::size_t> slower; ///< nodes of these that are slower
     std::optional<std::size_t> nodes;
     std::optional<double> of_contract; ///< of the contract's bound; above 1 is better

@@ -13,6 +13,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -21,18 +22,8 @@ namespace assay::report {
 namespace {
 
 constexpr std::array kinds{"spec", "fleet", "contract"};
-constexpr std::array actions{"none",   "retest", "fix_setup", "reset",
-                             "reboot", "reseat", "isolate",   "return_it"};
 constexpr std::string_view of_limit = "limit:";
 constexpr std::string_view of_sheet = "datasheet:";
-
-template <class Enum, std::size_t n>
-bool find_name(const std::array<const char*, n>& names, std::string_view text, Enum& out) {
-    const auto found = std::ranges::find(names, text);
-    if (found == names.end()) return false;
-    out = static_cast<Enum>(found - names.begin());
-    return true;
-}
 
 std::string_view after(std::string_view start, std::string_view share) {
     return share.starts_with(start) ? share.substr(start.size()) : std::string_view{};
@@ -70,6 +61,37 @@ std::pair<std::string_view, std::string> fault_of(const Limit& limit) {
     return {};
 }
 
+/// What an expectation is about: "gpu" of "gpu=8".
+std::string subject_of(const std::string& text) {
+    return text.substr(0, text.find_first_of("=<>"));
+}
+
+/// An amount that must be two at once; empty where there is none.
+std::string expected_twice(const LimitsFile& file) {
+    std::map<Selector, std::map<std::string, std::string>> exact; // by machine and name
+    for (const auto& [machine, texts] : file.expect)
+        for (const auto& text : texts) {
+            if (text.find('=') != subject_of(text).size()) continue;
+            const auto [known, is_new] = exact[machine].try_emplace(subject_of(text), text);
+            if (known->second != text) return fmt::format("{} and {}", known->second, text);
+        }
+    return {};
+}
+
+/// Can no value hold both bounds?
+bool contradicts(const Limit& lower, const Limit& upper) {
+    return contradicts(lower.at_least, upper.at_most) && lower.share_of.empty() &&
+           upper.share_of.empty() && lower.cases == upper.cases && lower.machine == upper.machine &&
+           lower.metric == upper.metric && lower.unit == upper.unit;
+}
+
+std::vector<std::string> all_causes() {
+    std::vector<std::string> names;
+    for (int i = 0; i <= static_cast<int>(last_cause); ++i)
+        names.emplace_back(to_string(static_cast<Cause>(i)));
+    return names;
+}
+
 bool is_day(const std::string& text) { return text.empty() || seconds_of(text).has_value(); }
 
 } // namespace
@@ -78,14 +100,12 @@ std::string_view sheet_of(const Limit& limit) { return after(of_sheet, limit.sha
 std::string_view base_of(const Limit& limit) { return after(of_limit, limit.share_of); }
 
 std::string_view to_string(LimitKind kind) { return kinds.at(static_cast<std::size_t>(kind)); }
-bool from_text(std::string_view text, LimitKind& out) { return find_name(kinds, text, out); }
-std::string_view expected_text(LimitKind /*kind*/) { return "spec, fleet or contract"; }
-
-std::string_view to_string(Action action) { return actions.at(static_cast<std::size_t>(action)); }
-bool from_text(std::string_view text, Action& out) { return find_name(actions, text, out); }
-std::string_view expected_text(Action /*action*/) {
-    return "none, retest, fix_setup, reset, reboot, reseat, isolate or return_it";
+bool from_text(std::string_view text, LimitKind& out) {
+    const auto* const found = std::ranges::find(kinds, text);
+    if (found != kinds.end()) out = static_cast<LimitKind>(found - kinds.begin());
+    return found != kinds.end();
 }
+std::string_view expected_text(LimitKind /*kind*/) { return "spec, fleet or contract"; }
 
 json::Value encode_value(const Selector& selector) {
     json::Value object = json::Value::object();
@@ -147,11 +167,16 @@ Result<LimitsFile> parse_limits(std::string_view text, const std::string& source
                     item.problem(day == &limit.date ? "date" : "expires", "is no date");
         });
     if (root.has("waivers"))
-        root.each("waivers", [&](const json::Object& item) {
-            std::string day;
-            item.read("expires", day);
-            if (!is_day(day)) item.problem("expires", "is no date");
+        root.each("waivers", [&, waiver = file.waivers.begin()](const json::Object& item) mutable {
+            Cause cause{};
+            if (!is_day(waiver->expires)) item.problem("expires", "is no date");
+            if (!waiver->cause.empty() && !from_text(waiver->cause, cause))
+                item.problem("cause",
+                             fmt::format("is none{}", suggestion(waiver->cause, all_causes())));
+            ++waiver;
         });
+    if (const auto twice = expected_twice(file); !twice.empty())
+        return fail(fmt::format("{}: expect: {}", source, twice));
     if (auto read = document.result(); !read) return tl::unexpected{std::move(read).error()};
     return file;
 }
@@ -164,10 +189,19 @@ Result<LimitsFile> read_limits(const std::filesystem::path& path) {
 
 Result<Limits> layered(std::vector<LimitsFile> files) {
     Limits all;
+    const auto expect = [&](Expectation&& on_top) {
+        for (auto& below : all.expect)
+            if (below.machine == on_top.machine)
+                std::erase_if(below.expect, [&](const std::string& text) {
+                    return std::ranges::find(on_top.expect, subject_of(text), &subject_of) !=
+                           on_top.expect.end();
+                });
+        all.expect.push_back(std::move(on_top));
+    };
     std::map<std::string, std::size_t, std::less<>> known;
     for (auto& file : files) {
         all.names.push_back(file.name);
-        std::ranges::move(file.expect, std::back_inserter(all.expect));
+        for (auto& expectation : file.expect) expect(std::move(expectation));
         std::ranges::move(file.waivers, std::back_inserter(all.waivers));
         for (auto& limit : file.limits) {
             const auto [entry, is_new] = known.try_emplace(limit.id, all.limits.size());
@@ -193,6 +227,13 @@ Result<Limits> layered(std::vector<LimitsFile> files) {
             at = &all.limits[base->second];
         }
     }
+    for (const auto& a : all.limits)
+        for (const auto& b : all.limits)
+            if (contradicts(a, b))
+                return fail(
+                    fmt::format("{}: limit {}: at_least {:g} is above at_most {:g} of limit {} "
+                                "in {}, which is for the same cases and machines",
+                                a.file, plain(a.id), *a.at_least, *b.at_most, plain(b.id), b.file));
     for (const auto& waiver : all.waivers)
         if (!waiver.limit.empty() && !known.contains(waiver.limit)) {
             std::vector<std::string> ids;

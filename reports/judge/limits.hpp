@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "json/codec.hpp"
+#include "judge/causes.hpp"
 
 #include <array>
 #include <cstdint>
@@ -24,21 +25,6 @@ enum class LimitKind : std::uint8_t { spec, fleet, contract };
 std::string_view to_string(LimitKind kind);
 bool from_text(std::string_view text, LimitKind& out);
 std::string_view expected_text(LimitKind kind);
-
-/// What an operator does about a failed check, the mildest first.
-enum class Action : std::uint8_t {
-    none,
-    retest,
-    fix_setup, // driver, governor, other users
-    reset,     // the device
-    reboot,
-    reseat,
-    isolate, // take out of service until it is known
-    return_it
-};
-std::string_view to_string(Action action);
-bool from_text(std::string_view text, Action& out);
-std::string_view expected_text(Action action);
 
 /// Patterns by key; a pattern is alternatives with * and ?: "NVIDIA H200*|NVIDIA H100*". Empty admits everything.
 struct Selector : std::map<std::string, std::string, std::less<>> {
@@ -155,7 +141,8 @@ struct Limits {
 /// or may be (it may be in another layer).
 Result<LimitsFile> parse_limits(std::string_view text, const std::string& source);
 Result<LimitsFile> read_limits(const std::filesystem::path& path);
-/// Fails where a `limit:ID` is of no layer or goes round in a circle.
+/// Expectations about the same thing of the same machines are replaced as limits are. Fails where a `limit:ID` is of no
+/// layer or goes round in a circle, and where two limits of the same cases contradict each other.
 Result<Limits> layered(std::vector<LimitsFile> files);
 /// The file for a name on the command line: a path, or the name of an installed one ("spec").
 Result<std::filesystem::path> find_limits(const std::string& name);

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <set>
 #include <span>
@@ -48,6 +49,21 @@ double of_newest_run(std::span<const stats::Margin> margins) {
         ++count;
     }
     return sum / count;
+}
+
+/// A case stands beside the strictest contract for it, whichever limit a check of it is of.
+void hold_against_contract(std::vector<Check>& checks) {
+    std::map<std::uint32_t, double> contracts;
+    for (const auto& check : checks)
+        if (check.series && check.beside.of_contract) {
+            const auto [at, is_new] =
+                contracts.try_emplace(*check.series, *check.beside.of_contract);
+            at->second = std::min(at->second, *check.beside.of_contract);
+        }
+    for (auto& check : checks)
+        if (check.series && !check.beside.of_contract)
+            if (const auto found = contracts.find(*check.series); found != contracts.end())
+                check.beside.of_contract = found->second;
 }
 
 bool is_serial_of(const record::Machine& machine, const std::string& text) {
@@ -117,23 +133,25 @@ void NodeJudge::operator()(Node& node, const std::vector<std::size_t>& first) co
     check_soaks(context);
     check_telemetry(context);
     decide(context);
+    hold_against_contract(node.checks);
+    // Before waivers: what is accepted although nobody measured it did not run.
+    for (const auto& check : node.checks) {
+        if (!check.required) continue;
+        ++node.required;
+        const bool is_decided =
+            check.outcome != Outcome::inconclusive && check.outcome != Outcome::error;
+        if (is_decided || (check.p_pass && check.cause != Cause::too_few_replicas)) ++node.ran;
+    }
     waive(context);
     for (std::size_t i = 0; i < context.items.size(); ++i)
         if (!context.has_limit[i] && value_of(context.items[i])) ++node.not_judged;
     // What is optional and was not measured says nothing; only such checks are no PASS.
     const bool any = std::ranges::any_of(
         node.checks, [](const Check& check) { return check.outcome != Outcome::skip; });
-    node.outcome = any ? Outcome::pass : Outcome::inconclusive;
-    for (const auto& check : node.checks) {
+    const bool none_ran = node.required > 0 && node.ran == 0; // whatever is waived
+    node.outcome = any && !none_ran ? Outcome::pass : Outcome::inconclusive;
+    for (const auto& check : node.checks)
         if (check.outcome != Outcome::skip) node.outcome = std::max(node.outcome, check.outcome);
-        if (!check.required) continue;
-        ++node.required;
-        if (check.outcome != Outcome::inconclusive && check.outcome != Outcome::error &&
-            check.outcome != Outcome::skip)
-            ++node.ran;
-        else if (check.p_pass)
-            ++node.ran;
-    }
     std::ranges::stable_sort(node.checks, [](const Check& a, const Check& b) {
         return std::tuple{b.outcome, a.cause} < std::tuple{a.outcome, b.cause};
     });

@@ -312,6 +312,21 @@ TEST(Judge, SlowerNodesAreCountedInBothDirections) {
             EXPECT_FALSE(node.checks.at(0).beside.nodes);
         }
     }
+    // Another type of machine is another fleet.
+    Campaign{"m-other"}.run(300e9).into(maker);
+    auto& other = maker.collection().machines.back();
+    other.cpu_model = "Another CPU";
+    const auto apart = judge(maker.collection(), limits(), {.now = 1.77e9});
+    ASSERT_TRUE(apart);
+    for (const auto& node : apart->nodes) {
+        const auto& id = apart->collection.machines[node.machine].id;
+        if (id == "m-ok") {
+            EXPECT_EQ(node.checks.at(0).beside.nodes, 2U);
+        }
+        if (id == "m-other") {
+            EXPECT_FALSE(node.checks.at(0).beside.nodes);
+        }
+    }
     // Alone a node has no fleet.
     EXPECT_FALSE(only(Campaign{}.run(110e9).judged(limits())).beside.nodes);
 }

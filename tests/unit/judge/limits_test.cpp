@@ -97,6 +97,66 @@ TEST(Limits, AreLayered) {
     EXPECT_FALSE(layered({with({{.id = "gemm"}}, {{.limit = "gem"}})}));
 }
 
+TEST(Limits, OfTheSameCasesDoNotContradictEachOther) {
+    const Selector cases{{"benchmark", "memory.stream"}};
+    const Limit least{.id = "a", .cases = cases, .unit = "B/s", .at_least = 1e8, .file = "below"};
+    Limit most{.id = "b", .cases = cases, .unit = "B/s", .at_most = 1e7, .file = "above"};
+    const auto refused = layered({with({least}), with({most})});
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message,
+                AllOf(HasSubstr("below"), HasSubstr("above"), HasSubstr("1e+08")));
+    most.at_most = 1e8;
+    EXPECT_TRUE(layered({with({least}), with({most})}));
+    most.at_most = 1e7;
+    for (const auto change : {+[](Limit& limit) { limit.cases["threads"] = "one"; },
+                              +[](Limit& limit) { limit.machine["cores"] = "8"; },
+                              +[](Limit& limit) { limit.metric = "item_rate"; },
+                              +[](Limit& limit) { limit.unit = "1/s"; },
+                              +[](Limit& limit) { limit.share_of = "datasheet"; }}) {
+        auto other = most;
+        change(other);
+        EXPECT_TRUE(layered({with({least}), with({other})}));
+    }
+}
+
+TEST(Limits, ExpectationsAreLayeredToo) {
+    const auto expecting = [](std::vector<std::string> texts, Selector machine = {}) {
+        return LimitsFile{.expect = {{.machine = std::move(machine), .expect = std::move(texts)}}};
+    };
+    const auto all = layered({expecting({"gpu=8", "driver>=580"}), expecting({"gpu=4"}),
+                              expecting({"gpu=1"}, {{"instance", "small"}})});
+    ASSERT_TRUE(all);
+    std::vector<std::string> texts;
+    for (const auto& one : all->expect)
+        texts.insert(texts.end(), one.expect.begin(), one.expect.end());
+    EXPECT_THAT(texts, testing::ElementsAre("driver>=580", "gpu=4", "gpu=1"));
+    const auto file = [](const char* texts) {
+        return parse_limits(file_of(R"("at_least": 1, "unit": "FLOP/s")",
+                                    fmt::format(R"(, "expect": [{{"expect": [{}]}}])", texts)),
+                            "f.json");
+    };
+    EXPECT_TRUE(file(R"("gpu=8", "memory>=1TiB")"));
+    EXPECT_TRUE(file(R"("memory>=1TiB", "memory>=2TiB")"));
+    const auto refused = file(R"("gpu=8", "gpu=0")");
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, AllOf(HasSubstr("f.json"), HasSubstr("gpu=8 and gpu=0")));
+}
+
+TEST(Limits, AWaiverNamesAKnownCause) {
+    const auto file = [](const char* cause) {
+        return parse_limits(
+            file_of(R"("at_least": 1, "unit": "FLOP/s")",
+                    fmt::format(R"(, "waivers": [{{"cause": "{}", "owner": "o", "reason": "r",
+                        "expires": "2027-01-01"}}])",
+                                cause)),
+            "f.json");
+    };
+    EXPECT_TRUE(file("below_limit"));
+    const auto refused = file("belov_limit");
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, AllOf(HasSubstr("cause"), HasSubstr("below_limit")));
+}
+
 TEST(Limits, HaveTitlesInBothLanguages) {
     Limit limit{.id = "x", .title = "Memory", .title_zh = "内存"};
     EXPECT_EQ(title_of(limit), "Memory");

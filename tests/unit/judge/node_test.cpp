@@ -318,6 +318,19 @@ TEST(Node, ChecksThatDecidedNothingDidNotRun) {
     const auto open = between.judged(of_memory());
     EXPECT_EQ(open.outcome, Outcome::inconclusive);
     EXPECT_EQ(open.nodes[0].ran, 1U) << "it ran, and did not settle";
+    MeasuredNode few;
+    few.add(test::triad(), 110e9).replicas.resize(3);
+    EXPECT_EQ(few.judged(of_memory()).nodes[0].ran, 0U) << "three replicas decide nothing";
+    // What is accepted although nobody measured it did not run; without any check that did, there is no verdict.
+    const Waiver absent{.cause = "not_measured", .owner = "o", .reason = "r"};
+    auto node = good();
+    const auto waived =
+        node.judged(Limits{.limits = {of_memory(), of_products()}, .waivers = {absent}});
+    EXPECT_EQ(waived.outcome, Outcome::warn);
+    EXPECT_EQ(waived.nodes[0].ran, 1U);
+    EXPECT_EQ(waived.nodes[0].required, 2U);
+    const auto none = node.judged(Limits{.limits = {of_products()}, .waivers = {absent}});
+    EXPECT_EQ(none.outcome, Outcome::inconclusive);
 }
 
 TEST(Node, TheFirstCaseCountsAsTheOthersDo) {
@@ -434,6 +447,17 @@ TEST(Node, IntervalsAndReferencesOfBothDirections) {
     EXPECT_NEAR(*check.beside.of_contract, 1.1, 0.01);
     EXPECT_LT(*check.low, 110e9);
     EXPECT_GT(*check.high, 110e9);
+    // The contract stands beside other limits of the case too: the strictest.
+    auto own = of_memory();
+    own.id = "own";
+    own.kind = LimitKind::spec;
+    auto stricter = of_rate;
+    stricter.id = "stricter";
+    stricter.at_least = 105e9;
+    const auto beside = good().judged(Limits{.limits = {own, of_rate, stricter, of_products()}});
+    EXPECT_NEAR(*test::check_of(beside, "own").beside.of_contract, 110.0 / 105, 0.01);
+    EXPECT_NEAR(*test::check_of(beside, of_rate.id).beside.of_contract, 1.1, 0.01);
+    EXPECT_FALSE(test::check_of(beside, "gemm").beside.of_contract); // another case
     // Both bounds are checks of their own.
     limit.at_least = 0.5e-7;
     EXPECT_EQ(node.judged(limit).nodes[0].checks.size(), 2U);
