@@ -18,6 +18,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -186,6 +187,12 @@ private:
 
     /// True where it has said that the bound is far off.
     bool against_peaks(const Limit& limit) {
+        if (limit.share_of == "siblings" &&
+            (limit.at_least.value_or(0) > above || limit.at_most.value_or(1) < 1 / above)) {
+            add(LintCode::above_peak, say<text::limits::above_siblings>(bound_in_words(limit)),
+                say<text::limits::at_most_all>());
+            return true;
+        }
         const bool of_sheet = limit.share_of == "datasheet" || !sheet_of(limit).empty();
         if (of_sheet && limit.at_least.value_or(0) > above) {
             add(LintCode::above_peak, say<text::limits::above_datasheet>(bound_in_words(limit)),
@@ -196,6 +203,7 @@ private:
         const double bound = *limit.at_least;
         for (const auto& peak : peaks_of(limit, *options_.hardware)) {
             const double share = bound / peak.most;
+            if (share > above && share <= peak.newer) continue;
             const auto most = record::human(peak.most, limit.unit);
             for (const double factor : {thousand, 1 / thousand})
                 if (share * factor >= likely_share && share * factor <= above) {
@@ -232,7 +240,20 @@ private:
         return false;
     }
 
+    /// Latencies that only a broken measurement exceeds, in seconds.
+    static double most_latency(const std::string& benchmark) {
+        if (matches("memory.latency|latency.core_to_core", benchmark)) return 5e-6;
+        if (matches("latency.*|transfer.latency", benchmark)) return 1e-3;
+        return matches("network.*", benchmark) ? 1e-2 : std::numeric_limits<double>::infinity();
+    }
+
     bool reached_by_all(const Limit& limit) {
+        if (limit.unit == "s" && limit.at_most &&
+            *limit.at_most > most_latency(pattern_of(limit.cases, "benchmark"))) {
+            add(LintCode::reached_by_all, say<text::limits::reached_by_all>(bound_in_words(limit)),
+                say<text::limits::from_fleet>());
+            return true;
+        }
         const auto bound = limit.at_least;
         if (!bound) return false;
         double least = 1; // items a second
@@ -398,6 +419,22 @@ private:
             Severity::caution);
     }
 
+    /// A type of instance that the catalogue has not, but one nearly the same. Others may be new, or a site's own.
+    bool misspelt_type(const Limit& limit) {
+        if (options_.hardware == nullptr) return false;
+        std::vector<std::string> types;
+        for (const auto& entry : options_.hardware->instances) types.push_back(entry.type);
+        for (const auto& type : alternatives(pattern_of(limit.machine, "instance"))) {
+            if (std::ranges::any_of(types,
+                                    [&](const auto& known) { return matches(type, known); }) ||
+                nearest(type, types).empty())
+                continue;
+            nothing(say<text::limits::no_type>(plain(type)), type, types);
+            return true;
+        }
+        return false;
+    }
+
     void matches_nothing(const Limit& limit) {
         const auto benchmark = pattern_of(limit.cases, "benchmark");
         static const auto known = known_benchmarks();
@@ -418,6 +455,7 @@ private:
         if (const std::string sheet{sheet_of(limit)};
             !sheet.empty() && std::ranges::find(known, sheet) == known.end())
             return nothing(say<text::limits::no_benchmark>(plain(sheet)), sheet, known);
+        if (!machine && misspelt_type(limit)) return;
         const auto device = pattern_of(limit.machine, "device");
         const bool chip =
             options_.hardware != nullptr && !chips_of(limit, *options_.hardware).empty();

@@ -34,9 +34,9 @@ std::optional<double> least_of(const std::string& pattern) {
 }
 
 std::optional<Peak> arithmetic(const Limit& limit, const HardwareEntry& chip) {
-    const auto pattern = pattern_of(limit.cases, "precision");
+    const auto given = pattern_of(limit.cases, "precision");
+    const auto pattern = given.empty() ? std::string{"*"} : given;
     const auto& benchmark = limit.cases.find("benchmark")->second;
-    if (pattern.empty()) return {};
     const bool products = matches("gemm.square|gemm.shapes|peak.tensor", benchmark);
     const bool vectors = benchmark == "peak.fma";
     Peak peak{.of = chip.name};
@@ -54,8 +54,18 @@ std::optional<Peak> arithmetic(const Limit& limit, const HardwareEntry& chip) {
         if (vectors) usual = std::min(usual, rate(Engine::vector));
     }
     if (!(peak.most > 0)) return {};
-    if (std::isfinite(usual) && usual > 0) peak.usual = usual;
+    if (!given.empty() && std::isfinite(usual) && usual > 0) peak.usual = usual;
     return peak;
+}
+
+bool may_be_both_ways(const Limit& limit) {
+    const auto direction = pattern_of(limit.cases, "direction");
+    return direction.empty() || direction.find_first_of("*?[") != std::string::npos ||
+           direction.find("both") != std::string::npos;
+}
+bool is_beyond_caches(const Limit& limit) {
+    const auto footprint = pattern_of(limit.cases, "footprint");
+    return footprint.empty() || footprint == "beyond_cache";
 }
 
 std::optional<Peak> host_link(const Limit& limit, const HardwareEntry& chip) {
@@ -64,10 +74,7 @@ std::optional<Peak> host_link(const Limit& limit, const HardwareEntry& chip) {
     const auto pcie = lane && chip.pcie_lanes ? std::optional{*lane * *chip.pcie_lanes} : lane;
     const auto one_way = chip.host_link_bandwidth ? chip.host_link_bandwidth : pcie;
     if (!one_way) return {};
-    const auto direction = pattern_of(limit.cases, "direction");
-    const bool both = direction.empty() || direction.find("both") != std::string::npos ||
-                      direction.find('*') != std::string::npos;
-    Peak peak{.of = chip.name, .most = (both ? 2 : 1) * *one_way};
+    Peak peak{.of = chip.name, .most = (may_be_both_ways(limit) ? 2 : 1) * *one_way};
     // Pageable memory and small copies are bounded by the host.
     if (pattern_of(limit.cases, "memory") != "pageable") peak.usual = *one_way;
     return peak;
@@ -81,6 +88,36 @@ std::optional<Peak> links(const HardwareEntry& chip, const std::string& benchmar
     Peak peak{.of = chip.name, .most = (reduces ? 2 : 1) * *chip.nvlink_bandwidth};
     if (!chip.nvlink_bridge) peak.usual = *chip.nvlink_bandwidth;
     return peak;
+}
+
+std::optional<Peak> between_devices(const Limit& limit, const HardwareEntry& chip) {
+    auto peak = chip.nvlink_bandwidth ? links(chip, "transfer.peer") : host_link(limit, chip);
+    if (!peak) return {};
+    if (chip.nvlink_bandwidth && may_be_both_ways(limit)) peak->most *= 2;
+    if (!chip.nvlink_bandwidth) peak->usual.reset();
+    return peak;
+}
+
+/// All cores at their highest clock, all memory channels; of as many sockets as the limit may be for.
+std::optional<Peak> processor(const Limit& limit, const datasheet::ProcessorEntry& entry) {
+    const auto sockets = least_of(pattern_of(limit.machine, "sockets")).value_or(2);
+    if (limit.unit == "B/s") {
+        constexpr double bytes = 8; // of one transfer
+        if (limit.cases.find("benchmark")->second != "memory.stream" || !is_beyond_caches(limit) ||
+            !entry.memory_channels || !entry.memory_transfer_rate)
+            return {};
+        return Peak{.of = entry.name,
+                    .most = sockets * *entry.memory_channels * *entry.memory_transfer_rate * bytes};
+    }
+    const auto given = pattern_of(limit.cases, "precision");
+    double each = 0; // clock of a core
+    for (const auto& name : datasheet::precision_names)
+        if (given.empty() || matches(given, std::string{name.parameter}))
+            for (const auto& [isa, rates] : entry.core.rates)
+                if (const auto rate = rates.find(name.hardware); rate != rates.end())
+                    each = std::max(each, rate->second);
+    if (!(each > 0) || !entry.cores || !entry.boost_clock_hz) return {};
+    return Peak{.of = entry.name, .most = sockets * *entry.cores * *entry.boost_clock_hz * each};
 }
 
 /// Of all its network cards together in one direction, those of RDMA where it has such.
@@ -115,15 +152,35 @@ std::optional<Peak> peak_of(const Limit& limit, const HardwareEntry& chip) {
     const auto& benchmark = limit.cases.find("benchmark")->second;
     if (limit.unit == "FLOP/s" || limit.unit == "OP/s") return arithmetic(limit, chip);
     if (limit.unit != "B/s") return {};
-    if (benchmark == "memory.stream" && chip.memory_bandwidth) {
-        const auto footprint = pattern_of(limit.cases, "footprint");
-        if (!footprint.empty() && footprint != "beyond_cache") return {};
+    if (benchmark == "memory.stream" && chip.memory_bandwidth && is_beyond_caches(limit))
         return Peak{
             .of = chip.name, .most = *chip.memory_bandwidth, .usual = chip.memory_bandwidth};
-    }
     if (benchmark == "transfer.host") return host_link(limit, chip);
+    if (benchmark == "transfer.peer") return between_devices(limit, chip);
     if (benchmark.starts_with("collective.")) return links(chip, benchmark);
     return {};
+}
+
+/// Of everything that the data sheets have and that the limit's place may be.
+std::optional<Peak> fastest(const Limit& limit, const datasheet::Hardware& hardware) {
+    const auto place = pattern_of(limit.cases, "place");
+    std::optional<Peak> best;
+    const auto take = [&](std::optional<Peak> peak) {
+        if (peak && (!best || peak->most > best->most)) best = std::move(peak);
+    };
+    if (place != "host")
+        for (const auto& chip : hardware.entries) take(peak_of(limit, chip));
+    if (place.empty() || place == "host")
+        for (const auto& entry : hardware.processors) take(processor(limit, entry));
+    if (limit.unit == "B/s" && limit.cases.find("benchmark")->second.starts_with("network."))
+        for (const auto& card : hardware.network_cards)
+            if (card.port_bandwidth)
+                take(Peak{.of = card.name, .most = 2 * *card.port_bandwidth}); // both ways
+    if (!best) return {};
+    best->usual.reset();
+    constexpr double next_generations = 4;
+    best->newer = next_generations;
+    return best;
 }
 
 } // namespace
@@ -155,6 +212,15 @@ std::vector<Peak> peaks_of(const Limit& limit, const datasheet::Hardware& hardwa
     if (!pattern_of(limit.machine, "mode").empty()) return peaks; // a part of a device
     for (const auto* chip : chips_of(limit, hardware))
         if (auto peak = peak_of(limit, *chip)) peaks.push_back(std::move(*peak));
+    if (const auto cpu = pattern_of(limit.machine, "cpu"); !cpu.empty())
+        for (const auto& entry : hardware.processors)
+            if (std::ranges::any_of(entry.names, [&](const auto& name) {
+                    return matches(cpu, name) || matches(name, cpu);
+                }))
+                if (auto peak = processor(limit, entry)) peaks.push_back(std::move(*peak));
+    const bool names_chip = limit.machine.contains("device") || limit.machine.contains("cpu");
+    if (peaks.empty() && !names_chip)
+        if (auto peak = fastest(limit, hardware)) peaks.push_back(std::move(*peak));
     return peaks;
 }
 

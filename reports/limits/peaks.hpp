@@ -19,13 +19,16 @@ struct Peak {
     double most = 0; ///< no value lies above
     std::optional<double>
         usual; ///< a good device reaches half of it; absent where another resource decides
+    double newer =
+        1; ///< where the limit names no chip, one that no data sheet has may be faster by this factor
 };
 
 /// Chips that the limit's machines have; empty where it does not name devices.
 std::vector<const datasheet::HardwareEntry*> chips_of(const Limit& limit,
                                                       const datasheet::Hardware& hardware);
 
-/// One for each chip of it that the data sheets have; empty where none bounds the metric. In the unit of the limit.
+/// One for each chip of it that the data sheets have; of a limit that names none the fastest. Empty where none bounds the
+/// metric. In the unit of the limit.
 std::vector<Peak> peaks_of(const Limit& limit, const datasheet::Hardware& hardware);
 
 /// The bus bandwidth of an all-reduce over k nodes and n ranks that B bytes a second of each node's network allow: what

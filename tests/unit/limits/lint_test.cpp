@@ -127,6 +127,71 @@ std::string file_with(const std::string& limit, const std::string& more = "") {
            limit + "}]" + more + "}";
 }
 
+/// The codes of one limit with this case, machine and bound, as a text without the limit's id.
+std::string found_in(const std::string& benchmark, const std::string& bound,
+                     const std::string& unit, const std::string& machine = "{}",
+                     const std::string& more = "") {
+    std::string text;
+    for (const auto& one : lint_text(file_with(fmt::format(
+             R"("case": {{"benchmark": "{}"{}}}, "machine": {}, {}, {})", benchmark, more, machine,
+             bound,
+             unit.starts_with('"') ? "\"share_of\": " + unit : "\"unit\": \"" + unit + '"'))))
+        text += std::string{text.empty() ? "" : " "} + std::string{to_string(one.code)};
+    return text;
+}
+
+TEST(Lint, KnowsPeaksOfHostsLinksAndNetworks) {
+    const std::string host = R"(, "place": "host")";
+    const std::string epyc = R"({"cpu": "AMD EPYC 9R14*"})";
+    EXPECT_EQ(found_in("memory.stream", R"("at_least": 6.5e8)", "B/s", epyc, host), "unit_slip");
+    EXPECT_EQ(found_in("memory.stream", R"("at_least": 2e12)", "B/s", epyc, host), "above_peak");
+    EXPECT_EQ(found_in("memory.stream", R"("at_least": 3e11)", "B/s", epyc, host), "");
+    EXPECT_EQ(found_in("memory.stream", R"("at_least": 2e12)", "B/s", epyc,
+                       host + R"(, "footprint": 1048576)"),
+              ""); // in the caches
+    EXPECT_EQ(found_in("peak.fma", R"("at_least": 9e18)", "FLOP/s", epyc, host), "above_peak");
+    EXPECT_EQ(found_in("peak.fma", R"("at_least": 3e12)", "FLOP/s", epyc, host), "");
+    const std::string board = R"({"device": "NVIDIA H200"})";
+    EXPECT_EQ(found_in("transfer.peer", R"("at_least": 4e8)", "B/s", board), "unit_slip");
+    EXPECT_EQ(found_in("transfer.peer", R"("at_least": 4e11)", "B/s", board), "");
+    EXPECT_EQ(found_in("network.put", R"("at_least": 5e16)", "B/s"), "above_peak");
+    EXPECT_EQ(found_in("network.put", R"("at_least": 4.5e10)", "B/s"), "");
+    // Without a chip or a precision whatever is faster than all that are known, by generations.
+    EXPECT_EQ(found_in("gemm.square", R"("at_least": 7e17)", "FLOP/s"), "above_peak");
+    EXPECT_EQ(found_in("gemm.square", R"("at_least": 7e17)", "FLOP/s", R"({"pci": "10de:2335"})"),
+              "above_peak");
+    EXPECT_EQ(found_in("gemm.square", R"("at_least": 2e16)", "FLOP/s"), "");
+    EXPECT_EQ(found_in("gemm.square", R"("at_least": 1e17)", "FLOP/s", board), "above_peak");
+    // A chip that no data sheet has may do anything.
+    EXPECT_EQ(found_in("memory.stream", R"("at_least": 1e15)", "B/s", R"({"cpu": "New CPU"})"), "");
+}
+
+TEST(Lint, KnowsWhatEveryLatencyIsBelow) {
+    EXPECT_EQ(found_in("memory.latency", R"("at_most": 1.3e-3)", "s"), "reached_by_all");
+    EXPECT_EQ(found_in("memory.latency", R"("at_most": 1.3e-6)", "s"), "");
+    EXPECT_EQ(found_in("latency.kernel", R"("at_most": 2e-3)", "s"), "reached_by_all");
+    EXPECT_EQ(found_in("latency.kernel", R"("at_most": 2e-5)", "s"), "");
+    EXPECT_EQ(found_in("network.ping_pong", R"("at_most": 1.0)", "s"), "reached_by_all");
+}
+
+TEST(Lint, NotAllSiblingsCanBeAboveTheirMedian) {
+    EXPECT_EQ(found_in("gemm.square", R"("at_least": 1.5)", R"("siblings")"), "above_peak");
+    EXPECT_EQ(found_in("gemm.square", R"("at_least": 0.95)", R"("siblings")"), "");
+    EXPECT_EQ(found_in("latency.kernel", R"("at_most": 0.9)", R"("siblings")"), "above_peak");
+    EXPECT_EQ(found_in("latency.kernel", R"("at_most": 1.1)", R"("siblings")"), "");
+}
+
+TEST(Lint, NamesTheNearestTypeOfInstance) {
+    const auto misspelt = lint_text(file_with(
+        R"("case": {"benchmark": "gemm.square"}, "machine": {"instance": "p5.48xlarg"}, "unit": "FLOP/s", "at_least": 1e12)"));
+    ASSERT_EQ(misspelt.size(), 1U);
+    EXPECT_EQ(misspelt[0].code, LintCode::matches_nothing);
+    EXPECT_THAT(misspelt[0].instead, HasSubstr("p5.48xlarge"));
+    EXPECT_EQ(found_in("gemm.square", R"("at_least": 1e12)", "FLOP/s",
+                       R"({"instance": "p5.*|our-own-node"})"),
+              "");
+}
+
 TEST(Lint, NamesTheNearestDeviceAndBenchmark) {
     const auto device = lint_text(file_with(
         R"("machine": {"device": "NVIDA H200"}, "case": {"benchmark": "memory.stream"}, "unit": "B/s", "at_least": 4e12)"));
