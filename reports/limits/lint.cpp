@@ -258,7 +258,7 @@ private:
         if (!bound) return false;
         double least = 1; // items a second
         if (limit.unit == "B/s" || limit.unit == "FLOP/s" || limit.unit == "OP/s") least = thousand;
-        if (!limit.share_of.empty()) least = 0.01;
+        if (!limit.share_of.empty() || limit.unit == "1") least = 0.01;
         if (*bound > least) return false;
         add(LintCode::reached_by_all, say<text::limits::reached_by_all>(bound_in_words(limit)),
             say<text::limits::from_fleet>());

@@ -99,6 +99,12 @@ TEST(Lint, CatchesEverySlipThatWasPublishedAndNothingElse) {
     EXPECT_EQ(files, expected.size());
 }
 
+TEST(Lint, FindsNothingInTheLimitsThatAreShipped) {
+    const auto path = find_limits("spec");
+    ASSERT_TRUE(path) << path.error().message;
+    EXPECT_THAT(codes_of(lint_text(content(*path))), IsEmpty());
+}
+
 TEST(Lint, SaysWhatIsWrongAndWhatWouldBeRightInBothLanguages) {
     const auto text = content(corpus / "azure-gemm.json");
     const auto english = lint_text(text);

@@ -98,7 +98,7 @@ TEST(Disturbed, WithFewerTheLeastDisturbedCountAndTheCaseIsDisturbed) {
 }
 
 TEST(Disturbed, OnlyCausesFromOutside) {
-    for (const auto [code, external] : {std::pair{DisturbanceCode::foreign_cpu, true},
+    for (const auto& [code, external] : {std::pair{DisturbanceCode::foreign_cpu, true},
                                         {DisturbanceCode::steal, true},
                                         {DisturbanceCode::waiting, true},
                                         {DisturbanceCode::too_hot, true},
