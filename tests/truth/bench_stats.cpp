@@ -65,7 +65,8 @@ void print_json(const std::vector<Figure>& figures) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Are the verdicts of `assay compare` and the probabilities of purchases true?"};
+    CLI::App app{"Are the verdicts of `assay compare` and `assay check` and the probabilities of "
+                 "purchases true?"};
     assay::truth::Simulation simulation;
     assay::truth::Measurement measurement;
     std::filesystem::path root;
@@ -75,6 +76,7 @@ int main(int argc, char** argv) {
     bool does_record = false;
     bool does_busy = false;
     bool does_purchase = false;
+    bool does_accept = false;
     assay::truth::Purchases purchases;
     bool as_json = false;
     app.add_option("--build", measurement.build, "Build folder")
@@ -86,6 +88,11 @@ int main(int argc, char** argv) {
     app.add_flag("--measure", does_measure, "On this machine, for up to half an hour");
     app.add_flag("--busy", does_busy,
                  "On this machine under planted loads, some 20 minutes, nothing else running");
+    app.add_flag("--acceptance", does_accept,
+                 "Acceptance runs on this machine, healthy and slowed; some ten minutes, nothing "
+                 "else running");
+    app.add_option("--acceptances", measurement.acceptances, "Of each kind, of --acceptance")
+        ->capture_default_str();
     app.add_flag("--purchases", does_purchase,
                  "Rankings of made-up offers: are probabilities and \"sure\" true?");
     app.add_option("--rankings", purchases.rankings, "Of --purchases, for each row")
@@ -115,6 +122,9 @@ int main(int argc, char** argv) {
             measurement.out = std::filesystem::temp_directory_path() /
                               fmt::format("assay-bench-stats-{}", ::getpid());
         if (does_busy) figures = assay::truth::measure_busy(measurement);
+        if (does_accept)
+            std::ranges::move(assay::truth::measure_acceptance(measurement),
+                              std::back_inserter(figures));
         if (does_measure) {
             auto measured = assay::truth::measure(measurement);
             std::ranges::move(measured.figures, std::back_inserter(figures));
@@ -124,7 +134,7 @@ int main(int argc, char** argv) {
             purchases.seed = simulation.seed;
             std::ranges::move(assay::truth::purchases(purchases), std::back_inserter(figures));
         }
-        if (does_simulate || !(does_measure || does_busy || does_purchase)) {
+        if (does_simulate || !(does_measure || does_busy || does_accept || does_purchase)) {
             const auto recorded = assay::truth::read_recording(recording);
             std::ranges::copy(assay::truth::simulate(recorded, simulation),
                               std::back_inserter(figures));

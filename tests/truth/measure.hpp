@@ -22,6 +22,7 @@ struct Measurement {
     std::size_t pairs = 5;        ///< of each of these
     double seconds = 1200;        ///< none begins that would not end in time
     std::size_t planted = 3;      ///< comparisons with 3% planted in all series, of ten pairs each
+    std::size_t acceptances = 10; ///< healthy and slowed ones of each case
 };
 
 /// What a program prints as JSON; its exit code is 0 or 1.
@@ -52,5 +53,8 @@ Measured measure(const Measurement& measurement);
 /// Runs quick on the quiet machine and under planted loads, compares all runs with each other, and finds a planted
 /// slowdown under load: some 20 minutes, nothing else running.
 std::vector<Figure> measure_busy(const Measurement& measurement);
+
+/// Acceptance runs of single cases, healthy and slowed, each judged by itself: some ten minutes, nothing else running.
+std::vector<Figure> measure_acceptance(const Measurement& measurement);
 
 } // namespace assay::truth

@@ -99,15 +99,15 @@ TEST(Disturbed, WithFewerTheLeastDisturbedCountAndTheCaseIsDisturbed) {
 
 TEST(Disturbed, OnlyCausesFromOutside) {
     for (const auto& [code, external] : {std::pair{DisturbanceCode::foreign_cpu, true},
-                                        {DisturbanceCode::steal, true},
-                                        {DisturbanceCode::waiting, true},
-                                        {DisturbanceCode::too_hot, true},
-                                        {DisturbanceCode::device_shared, true},
-                                        {DisturbanceCode::neighbours, true},
-                                        {DisturbanceCode::quota, false},
-                                        {DisturbanceCode::clock_rose, false},
-                                        {DisturbanceCode::device_capped, false},
-                                        {DisturbanceCode::link_narrow, false}}) {
+                                         {DisturbanceCode::steal, true},
+                                         {DisturbanceCode::waiting, true},
+                                         {DisturbanceCode::too_hot, true},
+                                         {DisturbanceCode::device_shared, true},
+                                         {DisturbanceCode::neighbours, true},
+                                         {DisturbanceCode::quota, false},
+                                         {DisturbanceCode::clock_rose, false},
+                                         {DisturbanceCode::device_capped, false},
+                                         {DisturbanceCode::link_narrow, false}}) {
         Case c = measured({1.0});
         disturb(c.replicas[0].telemetry, code, {{"share", 0.5}}, "a cause");
         mark_disturbed(c);
