@@ -49,6 +49,11 @@ Value limit_of(const Limit& limit) {
             {"source", plain(limit.source)},
             {"file", plain(limit.file)},
             {"share_of", text(limit.share_of)},
+            {"samples", limit.samples ? Value(*limit.samples) : Value(nullptr)},
+            {"false_reject", number(limit.errors ? limit.errors->false_reject : std::nullopt)},
+            {"false_accept", number(limit.errors ? limit.errors->false_accept : std::nullopt)},
+            {"date", text(limit.date)},
+            {"author", text(limit.author)},
             {"expires", text(limit.expires)}};
 }
 
@@ -154,21 +159,17 @@ std::string to_json(const Judgement& judgement, int exit_code) {
 }
 
 std::string to_csv(const Judgement& judgement) {
-    static constexpr std::array columns{"node",         "machine",
-                                        "campaign",     "node_verdict",
-                                        "check",        "verdict",
-                                        "cause",        "blame",
-                                        "action",       "required",
-                                        "benchmark",    "place",
-                                        "library",      "parameters",
-                                        "metric",       "unit",
-                                        "value",        "low",
-                                        "high",         "bound",
-                                        "direction",    "replicas",
-                                        "runs",         "p_pass",
-                                        "p_fail",       "replicas_to_decide",
-                                        "of_datasheet", "of_fleet",
-                                        "of_contract",  "detail"};
+    static constexpr std::array columns{"node",         "machine",  "campaign",
+                                        "node_verdict", "check",    "verdict",
+                                        "cause",        "blame",    "severity",
+                                        "action",       "required", "benchmark",
+                                        "place",        "library",  "parameters",
+                                        "metric",       "unit",     "value",
+                                        "low",          "high",     "bound",
+                                        "direction",    "replicas", "runs",
+                                        "p_pass",       "p_fail",   "replicas_to_decide",
+                                        "of_datasheet", "of_fleet", "of_contract",
+                                        "detail"};
     std::string out;
     CsvLine head{out};
     for (const auto* name : columns) head.raw(name);
@@ -190,6 +191,7 @@ std::string to_csv(const Judgement& judgement) {
             line.raw(to_string(node.outcome)).text(plain(check.id)).raw(to_string(check.outcome));
             line.raw(code_of(to_string(check.cause)));
             line.raw(code_of(to_string(meaning_of(check.cause).blame)));
+            line.raw(code_of(to_string(severity_of(check.outcome, check.action))));
             line.raw(code_of(to_string(check.action))).raw(check.required ? "1" : "0");
             line.text(plain(series.benchmark)).text(plain(series.place));
             line.text(plain(series.library)).text(plain(joined(series.parameters)));

@@ -145,9 +145,11 @@ std::string to_openmetrics(const Judgement& judgement) {
             }
             const auto what = fmt::format("{},{}", who, Gauges::labels(labels));
             if (!known.insert(what).second) continue;
-            const auto cause = check.cause == Cause::none
-                                   ? what
-                                   : fmt::format("{},cause=\"{}\"", what, to_string(check.cause));
+            const auto cause =
+                check.cause == Cause::none
+                    ? what
+                    : fmt::format("{},cause=\"{}\",severity=\"{}\"", what, to_string(check.cause),
+                                  to_string(severity_of(check.outcome, check.action)));
             gauges.add("check_status", "", statuses, cause, number_of(check.outcome));
             const auto unit = openmetrics_unit(check.unit);
             if (check.value)

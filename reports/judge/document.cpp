@@ -270,6 +270,7 @@ private:
         table.columns.push_back({.title = say<text::judge::limit>(), .data = true});
         table.columns.push_back({.title = say<text::judge::cause>(), .data = true});
         table.columns.push_back({.title = say<text::judge::blame>(), .data = true});
+        table.columns.push_back({.title = say<text::judge::severity>(), .data = true});
         table.columns.push_back({.title = say<text::judge::action>(), .data = true});
         table.sheet = values ? say<text::judge::speed>() : say<text::judge::setup>();
         for (const auto* check : checks) table.rows.push_back(row_of(*check, values));
@@ -309,8 +310,10 @@ private:
         } else {
             cells.push_back({.text = plain(check.detail, 300)});
         }
-        for (const auto text : {std::string_view{check.id}, to_string(check.cause),
-                                to_string(meaning_of(check.cause).blame), to_string(check.action)})
+        for (const auto text :
+             {std::string_view{check.id}, to_string(check.cause),
+              to_string(meaning_of(check.cause).blame),
+              to_string(severity_of(check.outcome, check.action)), to_string(check.action)})
             cells.push_back({.text = text == "none" ? "" : plain(text, 200)});
         if (check.cause != Cause::none) cells.front().notes = notes_of(check, values);
         return row;

@@ -147,7 +147,8 @@ stats::AcceptanceNoise noise_of(const Limit& limit, const Item& item) {
 }
 
 bool feels_neighbours(const record::Machine& machine, const Series& series) {
-    return machine.virtualization != "none" && series.place == "host";
+    const bool crosses_network = record::number(series.conditions, "machines").value_or(1) > 1;
+    return machine.virtualization != "none" && (series.place == "host" || crosses_network);
 }
 
 Cause why_nothing(const Item& item) {

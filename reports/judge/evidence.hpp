@@ -65,7 +65,8 @@ std::optional<double> value_of(const Item& item, Trust trust = Trust::unstable_t
 /// By the limit's recorded components, or without them by what the runs themselves say.
 stats::AcceptanceNoise noise_of(const Limit& limit, const Item& item);
 
-/// May neighbours on the same host slow a run as a whole, unseen by any counter? Not the work of a device.
+/// May neighbours on the same host or its network slow a run as a whole, unseen by any counter? Not the work of devices of
+/// one machine.
 bool feels_neighbours(const record::Machine& machine, const Series& series);
 
 /// Why an item without a value has none: the worst that its observations say (it has one at least).

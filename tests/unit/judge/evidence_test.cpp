@@ -24,6 +24,21 @@ TEST(Evidence, ATeamIsNotOfOneDevice) {
     EXPECT_FALSE(is_of_one_device(series));
 }
 
+TEST(Evidence, NeighboursAreOnTheHostAndItsNetwork) {
+    const record::Machine guest{.virtualization = "kvm"};
+    const record::Machine metal{.virtualization = "none"};
+    auto series = test::triad();
+    EXPECT_TRUE(feels_neighbours(guest, series));
+    EXPECT_FALSE(feels_neighbours(metal, series));
+    series = test::on_device(test::gemm("cublaslt", 8192), 0);
+    EXPECT_FALSE(feels_neighbours(guest, series));
+    series.conditions = {{"machines", std::int64_t{1}}, {"ranks", std::int64_t{8}}};
+    EXPECT_FALSE(feels_neighbours(guest, series));
+    series.conditions = {{"machines", std::int64_t{2}}, {"ranks", std::int64_t{16}}};
+    EXPECT_TRUE(feels_neighbours(guest, series));
+    EXPECT_FALSE(feels_neighbours(metal, series));
+}
+
 TEST(Evidence, NoiseIsThatOfTheLimit) {
     const Observation seen{.between_replicas = 0.03, .degrees = 5};
     const Item item{.seen = {{.observation = &seen}}};
