@@ -71,6 +71,12 @@ TEST(Acceptance, KeepsItsLevels) {
         EXPECT_LE(healthy.fail, 0.001) << kind.name;
         // Seen once with 40 checks on a node: each may be undecided in one of 1,300.
         EXPECT_GE(healthy.pass, 0.9992) << kind.name;
+        // With half of the bar 20 replicas settle most checks, and 40 all but one in 200.
+        const auto half = -std::log1p(-kind.bar / 2);
+        const auto near = simulate(kind.deviation, half, 20, 5);
+        EXPECT_GE(near.pass, 0.965) << kind.name;
+        EXPECT_LE(near.fail, 0.001) << kind.name;
+        EXPECT_GE(simulate(kind.deviation, half, 40, 6).pass, 0.995) << kind.name;
     }
 }
 
