@@ -340,7 +340,7 @@ private:
                         .ratio = value,
                         .outcome = std::string{to_string(check->outcome)},
                         .text = join({outcome_in_words(check->outcome),
-                                      quantity(*check->value, check->unit), bar_in_words(*check)})};
+                                      quantity(*check->value, check->unit)})}; // the bar is a mark
             ratio.mark = value / *of_bar;
             if (check->low && check->high && *check->low > 0 && *check->high > 0) {
                 ratio.low = value * (check->at_least ? *check->low / *check->value

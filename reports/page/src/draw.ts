@@ -102,12 +102,12 @@ export function barSeries(colours: Theme, rows: BarRow[], bars: Bar[], lanes: nu
     const y = api.coord([from, params.dataIndex * height])[1];
     const { x, width } = params.coordSys;
     const text = { fontSize: 13, fontFamily: colours.font, fill: colours.ink, stroke: colours.paper, lineWidth: 3 };
-    const room = Math.max(80, width - 12 - row.value.length * 7.4);
+    const room = Math.max(80, width - 12 - row.value.length * 8);
     return {
       type: "group", silent: true,
       children: [
         { type: "text", style: { ...text, text: row.name, x, y: y + 3, width: room, overflow: "truncate" } },
-        { type: "text", style: { ...text, text: row.value, x: x + width, y: y + 3, align: "right", fontWeight: 600 } },
+        { type: "text", style: { ...text, text: row.value, x: x + width, y: y + 3, align: "right", fontWeight: 600, backgroundColor: colours.paper } },
       ],
     };
   };
