@@ -30,6 +30,12 @@ const nine = Array.from({ length: 9 }, (_, index) => `side-number-${index + 1}=$
 const market = writeMarket(sample, at("market"));
 const fleet = writeFleet(sample, at("fleet"), 120);
 const sides = (names) => names.map((name) => `${name}=${runs[name]}`);
+const contract = at("contract.json");
+writeFileSync(contract, JSON.stringify({
+  schema: "assay.limits/1", name: hostile, date: "2026-01-02",
+  limits: ["gemm.square", "memory.stream"].map((benchmark, index) => ({ id: benchmark, title: `${benchmark} ${hostile}`, kind: "contract", source: hostile, case: { benchmark, place: "host" }, unit: index ? "B/s" : "FLOP/s", at_least: 2e10 })),
+}));
+const verdict = ["check", sample, "--limits", "spec", "--limits", contract, "--advisory"];
 const chinese = ["--lang", "zh"];
 const files = {
   report: written("report.html", "report", sample),
@@ -44,6 +50,8 @@ const files = {
   procurement: written("procurement.html", "report", ...market),
   procurementZh: written("procurement-zh.html", "report", ...market, ...chinese),
   fleet: written("fleet.html", "fleet", ...fleet),
+  acceptance: written("acceptance.html", ...verdict),
+  acceptanceZh: written("acceptance-zh.html", ...verdict, ...chinese),
   fleetZh: written("fleet-zh.html", "fleet", ...fleet, ...chinese),
   historyZh: written("history-zh.html", "history", runs.history, ...chinese),
 };
@@ -53,7 +61,7 @@ const fine = (page) => equal(page.faults, [], "what went wrong");
 
 const tests = {
   async "each page opens without an error or a request, draws its charts, and answers in its title"(browser) {
-    for (const name of ["report", "comparison", "three", "history", "prediction", "procurement", "fleet"]) {
+    for (const name of ["report", "comparison", "three", "history", "prediction", "procurement", "fleet", "acceptance"]) {
       const page = await open(browser, files[name]);
       await drawAll(page);
       expect((await page.locator(".chart svg").count()) >= 1, `${name} has charts`);
@@ -363,7 +371,7 @@ const tests = {
   },
 
   async "labels that would be markup stay text, also in a tooltip"(browser) {
-    for (const name of ["three", "history", "prediction", "procurement"]) {
+    for (const name of ["three", "history", "prediction", "procurement", "acceptance"]) {
       const page = await open(browser, files[name]);
       await drawAll(page);
       equal(await page.evaluate(() => [window.pwned ?? null, document.images.length, document.scripts.length]), [null, 0, 2], name); // data and script
@@ -382,7 +390,7 @@ const tests = {
   async "Chinese has no English of the catalogue left"(browser) {
     const texts = path.join(ASSAY_SOURCE, "reports/language/texts");
     const english = (file) => Object.values(JSON.parse(readFileSync(path.join(texts, file), "utf8"))).filter(({ en, zh }) => en !== zh && /[a-z]{3}/i.test(en)).map(({ en }) => en);
-    for (const name of ["reportZh", "comparisonZh", "historyZh", "predictionZh", "procurementZh", "fleetZh"]) {
+    for (const name of ["reportZh", "comparisonZh", "historyZh", "predictionZh", "procurementZh", "fleetZh", "acceptanceZh"]) {
       const page = await open(browser, files[name]);
       await drawAll(page);
       await page.locator("details").evaluateAll((all) => all.forEach((one) => (one.open = true)));
@@ -395,7 +403,7 @@ const tests = {
           for (const name of ["aria-label", "title", "placeholder", "data-l"]) found.push(element.getAttribute(name) ?? "");
         return [...new Set(found)];
       });
-      expect(said.length > (name === "predictionZh" ? 30 : 100), `texts were found: ${said.length}`);
+      expect(said.length > (["predictionZh", "acceptanceZh"].includes(name) ? 30 : 100), `texts were found: ${said.length}`);
       const absent = new Set(readdirSync(texts).flatMap(english));
       equal(said.filter((text) => absent.has(text)), [], name);
       fine(page);
@@ -403,7 +411,7 @@ const tests = {
   },
 
   async "paper: several pages, charts drawn, nothing to click"(browser) {
-    for (const name of ["report", "comparison", "history", "procurement"]) {
+    for (const name of ["report", "comparison", "history", "procurement", "acceptance"]) {
       const page = await open(browser, files[name], { scheme: "dark" });
       const pdf = (await page.pdf({ format: "A4" })).toString("latin1");
       const pages = (pdf.match(/\/Type\s*\/Page\b(?!s)/g) ?? []).length;
@@ -445,7 +453,7 @@ const tests = {
   },
 
   async "a narrow screen has nothing to scroll sideways"(browser) {
-    for (const name of ["report", "comparison", "three", "history", "prediction", "procurement"]) {
+    for (const name of ["report", "comparison", "three", "history", "prediction", "procurement", "acceptance"]) {
       const page = await open(browser, files[name], { width: 390 });
       await drawAll(page);
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
@@ -455,7 +463,7 @@ const tests = {
   },
 
   async "readers who listen or need contrast: axe finds nothing"(browser) {
-    for (const [name, scheme] of [["report", "dark"], ["three", "light"], ["three", "dark"], ["history", "light"], ["prediction", "light"]]) {
+    for (const [name, scheme] of [["report", "dark"], ["three", "light"], ["three", "dark"], ["history", "light"], ["prediction", "light"], ["acceptance", "dark"]]) {
       const page = await open(browser, files[name], { scheme });
       await drawAll(page);
       if (name !== "prediction") await page.locator(".more > summary").click();
