@@ -86,6 +86,41 @@ Table found_of(const Derivation& derivation) {
     return table;
 }
 
+/// The repeats that a bar needs: the items that are easiest and hardest to judge, and the middle one.
+Chart repeats_of(const Derivation& derivation) {
+    std::vector<const DerivedLimit*> items;
+    for (const auto& derived : derivation.limits)
+        if (std::isfinite(derived.by_replicas.back())) items.push_back(&derived);
+    std::ranges::sort(items, {}, [](const auto* one) { return one->by_replicas.back(); });
+    CurveChart data{.unit = "%",
+                    .y_title = say<text::limits::slowdown_found>(),
+                    .x_title = say<text::limits::replicas>(),
+                    .higher_is_better = false};
+    const std::set<std::size_t> shown{0, items.size() / 2, items.size() - 1};
+    for (const auto which : items.empty() ? std::set<std::size_t>{} : shown) {
+        Curve curve{.label = items[which]->what};
+        for (std::size_t i = 0; i < stats::acceptance_looks.size(); ++i) {
+            const double slowdown = items[which]->by_replicas.at(i);
+            if (!std::isfinite(slowdown)) continue;
+            const auto replicas = stats::acceptance_looks.at(i);
+            curve.points.push_back({.x = static_cast<double>(replicas),
+                                    .x_text = std::to_string(replicas),
+                                    .y = 100 * slowdown,
+                                    .y_text = human_percent(slowdown)});
+        }
+        data.curves.push_back(std::move(curve));
+    }
+    return {.title = say<text::limits::repeats_title>(), .data = std::move(data)};
+}
+
+/// The probability that a node which is 5% slower in every item passes, if items were independent.
+double passes_when_all_slow(const Derivation& derivation) {
+    double passes = 1;
+    for (const auto& derived : derivation.limits)
+        passes *= stats::fleet_false_accept(derived.bounds, slowdown_asked);
+    return passes;
+}
+
 /// The smallest share of bad nodes with which more than `allowed` of so many fail in 95%.
 double refused_from(std::size_t allowed, std::size_t nodes) {
     double low = 0;
@@ -199,19 +234,20 @@ Document make_document(const Derivation& derivation) {
         .kicker = say<text::limits::kicker>(),
         .title =
             say<text::limits::derive_title>(say_count<text::limits::of_nodes>(derivation.nodes)),
-        .verdict =
-            sentences({say<text::limits::derive_verdict>(
-                           say_count<text::limits::limits_of>(derivation.limits.size()),
-                           human_percent(derivation.rule.accuse), derivation.items),
-                       say<text::limits::derive_found>(found.items, derivation.limits.size(),
-                                                       human_percent(found.worst), found.where)})};
+        .verdict = sentences(
+            {say<text::limits::derive_verdict>(
+                 say_count<text::limits::limits_of>(derivation.limits.size()),
+                 human_percent(derivation.rule.accuse), derivation.items),
+             say<text::limits::derive_found>(found.items, derivation.limits.size(),
+                                             human_percent(found.worst), found.where),
+             say<text::limits::derive_all_slow>(human_percent(passes_when_all_slow(derivation)))})};
     Section bounds{.title = say<text::limits::kicker>(), .blocks = {bounds_of(derivation)}};
     for (const auto& line : remarks_of(derivation))
         bounds.blocks.emplace_back(Paragraph{.text = line, .tone = Tone::quiet});
     document.sections.push_back(std::move(bounds));
     document.sections.push_back({.title = say<text::limits::found_title>(),
                                  .question = say<text::limits::found_question>(),
-                                 .blocks = {found_of(derivation)}});
+                                 .blocks = {found_of(derivation), repeats_of(derivation)}});
     document.sections.push_back({.title = say<text::limits::plan_title>(),
                                  .question = say<text::limits::plan_question>(),
                                  .blocks = {plan_of(derivation)}});
@@ -248,16 +284,18 @@ std::string to_json(const Derivation& derivation) {
         if (const auto plan = stats::reliability_plan(ratio, soak_risk, soak_risk))
             soaks.push_back(
                 {{"ratio", ratio}, {"allowed", plan->allowed}, {"length", plan->length}});
-    return json::to_text({{"nodes", derivation.nodes},
-                          {"runs", derivation.runs},
-                          {"items", derivation.items},
-                          {"false_reject", derivation.rule.accuse},
-                          {"power", derivation.rule.power},
-                          {"limits", items},
-                          {"deliveries", deliveries},
-                          {"soaks", soaks},
-                          {"too_few", derivation.too_few},
-                          {"problems", derivation.problems.size()}});
+    return json::to_text(
+        {{"nodes", derivation.nodes},
+         {"runs", derivation.runs},
+         {"items", derivation.items},
+         {"false_reject", derivation.rule.accuse},
+         {"power", derivation.rule.power},
+         {"false_accept_at_5_percent_in_all", json::encode(passes_when_all_slow(derivation))},
+         {"limits", items},
+         {"deliveries", deliveries},
+         {"soaks", soaks},
+         {"too_few", derivation.too_few},
+         {"problems", derivation.problems.size()}});
 }
 
 } // namespace assay::report
