@@ -164,9 +164,6 @@ void NodeJudge::check_parts(Context& context) const {
     for (const auto run : context.node.runs)
         if (const auto& gates = collection_.runs[run].gates)
             expected.insert(gates->expected.begin(), gates->expected.end());
-    if (const int count = devices_of_type(context.machine, installed_hardware());
-        count > 0 && !context.machine.devices.empty())
-        expected.insert(fmt::format("gpu={}", count));
     for (const auto& text : expected) {
         const auto found = record::unmet(context.machine, text);
         // judge() has refused unknown ones of limits; those of a run may be of a later version.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -28,9 +29,7 @@ public:
         for (const auto& device : machine_.devices) look_at_links(device);
         for (const auto& card : machine_.platform.network) look_at_port(card);
         look_at_memory();
-        if (const int count = devices_of_type(machine_, hardware_);
-            count > 0 && machine_.devices.empty())
-            add(Cause::driver_silent, "setup:devices", fmt::format("0 / {}", count));
+        look_for_devices();
         look_at_clock(clock_hz);
         return std::move(found_);
     }
@@ -99,6 +98,20 @@ private:
         const bool is_odd = channels > 1 && channels % 2 == 1 && is_bare_metal();
         add(is_odd ? Cause::module_missing : Cause::channels_empty, "telemetry:channels_empty",
             fmt::format("{} / {}", channels, *platform.memory_channels_most));
+    }
+
+    /// A batch system may have given some of them: what is on the bus is not missing.
+    void look_for_devices() {
+        const int count = devices_of_type(machine_, hardware_);
+        std::set<std::string_view> seen;
+        for (const auto& device : machine_.devices) seen.insert(device.pci_address);
+        if (std::ssize(seen) >= count) return;
+        const auto on_bus =
+            std::ranges::count(machine_.pci, "accelerator", &record::PciDevice::kind);
+        const auto cause = seen.empty()      ? Cause::driver_silent
+                           : on_bus >= count ? Cause::setup_differs
+                                             : Cause::part_missing;
+        add(cause, "setup:devices", fmt::format("{} / {}", seen.size(), count));
     }
 
     void look_at_clock(std::optional<double> clock_hz) {

@@ -145,6 +145,8 @@ TEST(Parts, DevicesOfTheTypeThatIsRented) {
     EXPECT_EQ(devices_of_type(machine, &silent), 0);
 }
 
+Cause worst_of(const Judgement& all) { return all.nodes.at(0).checks.at(0).cause; }
+
 TEST(Parts, TheJudgeAsksForTheDevicesOfTheType) {
     test::MeasuredNode node;
     node.add(test::triad(), 110e9);
@@ -160,7 +162,14 @@ TEST(Parts, TheJudgeAsksForTheDevicesOfTheType) {
         .id = "triad", .cases = {{"benchmark", "memory.stream"}}, .unit = "B/s", .at_least = 100e9};
     const auto seven = node.judged(limit);
     EXPECT_EQ(seven.outcome, Outcome::fail);
-    EXPECT_EQ(test::check_of(seven, "expect:gpu=8").cause, Cause::part_missing);
+    EXPECT_EQ(test::check_of(seven, "setup:devices").cause, Cause::part_missing);
+    EXPECT_EQ(test::check_of(seven, "setup:devices").detail, "7 / 8");
+    // All are on the bus: a batch system gave seven of them.
+    for (int i = 0; i < 8; ++i) node.machine().pci.push_back({.kind = "accelerator"});
+    EXPECT_EQ(node.judged(limit).outcome, Outcome::inconclusive);
+    EXPECT_EQ(worst_of(node.judged(limit)), Cause::setup_differs);
+    node.machine().pci.pop_back();
+    EXPECT_EQ(node.judged(limit).outcome, Outcome::fail);
     plug_in(7);
     EXPECT_EQ(node.judged(limit).outcome, Outcome::pass);
     node.machine().devices.clear();
