@@ -56,7 +56,7 @@ private:
                             *link.generation_max));
     }
 
-    /// A guest may have been given a device without its links, but not with some of them.
+    /// None may be meant: on a guest that was given a device alone, on a board with one device. Some of them never is.
     void look_at_links(const record::Device& device) {
         if (hardware_ == nullptr || !device.nvlinks || !device.mode.empty()) return;
         const auto* const entry = datasheet::find_hardware(*hardware_, device);
@@ -64,7 +64,8 @@ private:
             !entry->nvlink_rate)
             return;
         const auto links = std::lround(*entry->nvlink_bandwidth / *entry->nvlink_rate);
-        if (*device.nvlinks >= links || (*device.nvlinks == 0 && !is_bare_metal())) return;
+        const bool has_others = is_bare_metal() && machine_.devices.size() > 1;
+        if (*device.nvlinks >= links || (*device.nvlinks == 0 && !has_others)) return;
         add(Cause::links_missing, "telemetry:links_missing",
             fmt::format("{}:{}: {} / {}", device.kind, device.index, *device.nvlinks, links));
     }

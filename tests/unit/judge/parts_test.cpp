@@ -64,6 +64,9 @@ TEST(Parts, LinksBetweenDevicesThatAreDown) {
     EXPECT_THAT(found(machine), ElementsAre("links_missing cuda:1: 17 / 18"));
     machine.devices[1].nvlinks = 0;
     EXPECT_THAT(found(machine), ElementsAre("links_missing cuda:1: 0 / 18"));
+    auto one = bare(1);
+    one.devices[0].nvlinks = 0; // nothing to be linked to
+    EXPECT_THAT(found(one), IsEmpty());
     machine.virtualization = "kvm"; // may have been given a device alone, but no broken one
     EXPECT_THAT(found(machine), IsEmpty());
     machine.devices[1].nvlinks = 9;
