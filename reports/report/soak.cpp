@@ -33,7 +33,8 @@ constexpr std::size_t most_charts = 8;
 constexpr std::size_t most_lines = 20;
 
 std::string count_in_words(std::uint64_t count) {
-    return record::human(static_cast<double>(count), "");
+    constexpr std::uint64_t kilo = 1000;
+    return count < kilo ? std::to_string(count) : record::human(static_cast<double>(count), "");
 }
 
 /// As people call the case; its identity where the file has no such case.

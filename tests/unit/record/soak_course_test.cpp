@@ -3,7 +3,7 @@
 // How a case went over the hours of a soak: slow stretches and drift are found, noise is not.
 
 #include "record/soak_course.hpp"
-#include "support/noise.hpp"
+#include "support/made_soak.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,15 +13,9 @@ namespace {
 
 using namespace assay;
 
-/// A visit a minute; `factor` of the time of a call by the number of the visit.
 record::SoakPhase phase_of(int visits, double noise, const std::function<double(int)>& factor,
                            std::uint64_t seed = 1) {
-    test::Noise random{seed};
-    record::SoakPhase phase{.of = "some.case"};
-    for (int i = 0; i < visits; ++i)
-        phase.points.push_back(
-            {.begun_seconds = 60.0 * i, .seconds = random.about(0.02 * factor(i), noise)});
-    return phase;
+    return test::made_phase("some.case", visits, noise, factor, seed);
 }
 
 TEST(SoakCourse, NoiseAloneIsNoFinding) {

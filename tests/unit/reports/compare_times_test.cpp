@@ -78,7 +78,9 @@ double called(Fleet fleet) {
         const auto whole = comparison.overall[1].outcome;
         means += whole == ContrastOutcome::better || whole == ContrastOutcome::worse ? 1 : 0;
     }
-    if (fleet.known) EXPECT_LE(means, promised * comparisons) << "of the overall ratio";
+    if (fleet.known) {
+        EXPECT_LE(means, promised * comparisons) << "of the overall ratio";
+    }
     return static_cast<double>(count) / (static_cast<double>(sizes) * comparisons);
 }
 

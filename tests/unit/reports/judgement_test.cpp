@@ -111,10 +111,11 @@ TEST_F(Verdicts, WhatIsNotKnownIsEmpty) {
     const auto document = make_document(judgement);
     for (const auto& section : document.sections)
         for (const auto& block : section.blocks)
-            if (const auto* table = std::get_if<document::Table>(&block))
+            if (const auto* table = std::get_if<document::Table>(&block)) {
                 for (const auto& row : table->rows)
                     for (const auto& cell : row.cells)
                         EXPECT_EQ(cell.text.find("nan"), std::string::npos);
+            }
     const auto json = parsed(judgement);
     for (const auto& check : json["nodes"][0]["checks"])
         if (check["cause"] == "not_measured") {
