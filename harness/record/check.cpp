@@ -16,6 +16,7 @@
 #include <cmath>
 #include <iterator>
 #include <set>
+#include <utility>
 
 namespace assay::record {
 namespace {
@@ -52,6 +53,8 @@ public:
                 add("", fmt::format("{} occurs twice", identity(c)));
             one_case(c);
         }
+        path_ = "soak";
+        if (run.soak) soak(*run.soak, run.cases);
         return std::move(findings_);
     }
 
@@ -239,6 +242,57 @@ private:
             for (std::size_t i = 0; i < found.values.size(); ++i)
                 compare(key + "." + json::join("values", i), found.values[i],
                         again.tables[t].values[i]);
+        }
+    }
+
+    /// `whole`: all that it counts is in the file; otherwise a part of it.
+    template <class Count>
+    void count(const std::string& key, Count found, Count counted, bool whole) {
+        if (whole ? found != counted : found < counted)
+            add(key, fmt::format("got {}, the stored values give {}{}", found,
+                                 whole ? "" : "at least ", counted));
+    }
+
+    /// Of thousands of visits the file has the first, and those that went wrong.
+    void soak(const Soak& soak, const std::vector<Case>& cases) {
+        std::uint64_t wrong = 0;
+        for (std::size_t i = 0; i < soak.phases.size(); ++i) {
+            const auto& phase = soak.phases[i];
+            wrong += phase.wrong;
+            phase_of_soak(json::join("phases", i), phase, cases);
+        }
+        count("wrong", soak.wrong, wrong, true);
+        count("corruptions", soak.wrong, std::uint64_t{soak.corruptions.size()}, false);
+    }
+
+    void phase_of_soak(const std::string& key, const SoakPhase& phase,
+                       const std::vector<Case>& cases) {
+        std::int64_t visits = 0;
+        for (const auto& point : phase.points) visits += point.visits;
+        count(key + ".visits", phase.visits, visits, true);
+        const auto of = std::ranges::find(cases, phase.of, identity);
+        if (of == cases.end()) return; // its name is hidden
+        std::vector<const Replica*> kept;
+        SoakVisit sum;
+        for (const auto& replica : of->replicas) {
+            if (!replica.soak) continue;
+            kept.push_back(&replica);
+            sum.calls += replica.soak->calls;
+            sum.compared += replica.soak->compared;
+            sum.checked += replica.soak->checked;
+            sum.wrong += replica.soak->wrong;
+        }
+        const bool whole = std::cmp_equal(kept.size(), phase.visits);
+        count(key + ".calls", phase.calls, sum.calls, whole);
+        count(key + ".compared", phase.compared, sum.compared, whole);
+        count(key + ".checked", phase.checked, sum.checked, whole);
+        count(key + ".wrong", phase.wrong, sum.wrong, whole);
+        if (!whole || kept.size() != phase.points.size()) return; // neighbours are merged
+        for (std::size_t i = 0; i < kept.size(); ++i) {
+            const auto point = key + "." + json::join("points", i);
+            compare(point + ".begun_seconds", phase.points[i].begun_seconds,
+                    kept[i]->soak->begun_seconds);
+            compare(point + ".seconds", phase.points[i].seconds, kept[i]->seconds);
         }
     }
 
