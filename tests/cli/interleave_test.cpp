@@ -18,6 +18,7 @@ namespace {
 using namespace assay;
 using cli_test::Folder;
 using cli_test::run;
+using cli_test::steps_in;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
@@ -40,20 +41,6 @@ json::Value parsed(const std::string& text) {
 json::Value read(const std::filesystem::path& path) {
     std::ifstream file{path};
     return parsed({std::istreambuf_iterator<char>{file}, {}});
-}
-
-/// Lines of all journals below, without their headers.
-std::size_t steps_in(const std::filesystem::path& folder) {
-    std::size_t steps = 0;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator{folder, error}) {
-        if (entry.path().filename() != "journal.ndjson") continue;
-        std::ifstream file{entry.path()};
-        std::size_t lines = 0;
-        for (std::string line; std::getline(file, line);) ++lines;
-        steps += lines > 0 ? lines - 1 : 0;
-    }
-    return steps;
 }
 
 TEST(Interleave, ThePlanShowsOrderAndTime) {

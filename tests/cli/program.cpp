@@ -11,7 +11,6 @@
 
 #include <array>
 #include <chrono>
-#include <csignal>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -83,7 +82,7 @@ Outcome run(const std::vector<std::string>& arguments, const Options& options) {
     if (options.interrupt_when) {
         while (is_running(child) && !options.interrupt_when())
             std::this_thread::sleep_for(std::chrono::milliseconds{10});
-        ::kill(child, SIGINT); // nothing, where it has ended
+        ::kill(child, options.signal); // nothing, where it has ended
     }
     if (::waitpid(child, &status, 0) != child) throw std::runtime_error{"waitpid"};
     return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
@@ -104,6 +103,19 @@ json::Value parsed(const Outcome& outcome) {
     const auto value = json::parse(outcome.output, "stdout");
     EXPECT_TRUE(value) << outcome.output;
     return value ? *value : json::Value::object();
+}
+
+std::size_t steps_in(const std::filesystem::path& folder) {
+    std::size_t steps = 0;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator{folder, error}) {
+        if (entry.path().filename() != "journal.ndjson") continue;
+        std::ifstream file{entry.path()};
+        std::size_t lines = 0;
+        for (std::string line; std::getline(file, line);) ++lines;
+        steps += lines > 0 ? lines - 1 : 0;
+    }
+    return steps;
 }
 
 Folder::Folder() {

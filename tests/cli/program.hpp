@@ -6,6 +6,8 @@
 
 #include "json/json.hpp"
 
+#include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -28,7 +30,8 @@ struct Options {
     std::vector<std::string> through;     ///< a command that starts it: "/usr/bin/prlimit", ...
     bool closed = false;                  ///< descriptors 0 to 2 are closed
     bool no_reader = false;               ///< stdout and stderr are a pipe that nobody reads
-    std::function<bool()> interrupt_when; ///< asked every 10 ms: is it time for SIGINT?
+    std::function<bool()> interrupt_when; ///< asked every 10 ms: is it time for the signal?
+    int signal = SIGINT;
 };
 
 /// `assay` of this build, with these arguments.
@@ -38,6 +41,9 @@ Outcome run(const std::vector<std::string>& arguments, const Options& options = 
 void expect_refusal(const Outcome& outcome, int code, const std::vector<std::string>& parts);
 /// stdout, which must be JSON.
 json::Value parsed(const Outcome& outcome);
+
+/// Lines of all journals below, without their headers.
+std::size_t steps_in(const std::filesystem::path& folder);
 
 /// A folder for one test, gone afterwards.
 class Folder {

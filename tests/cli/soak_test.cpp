@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `assay run --for` and `assay plan soak` from outside.
+#include "program.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace assay;
+using cli_test::expect_refusal;
+using cli_test::Folder;
+using cli_test::parsed;
+using cli_test::run;
+using cli_test::steps_in;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// A case that is compared bit by bit and one that is checked, a tenth of a second each.
+class ASoak : public testing::Test {
+protected:
+    std::vector<std::string> words(const std::string& time, bool resume = false) const {
+        std::vector<std::string> all{"run",     suite_,   "--for", time,
+                                     "--quiet", "--json", "--out", results().string()};
+        if (resume) all.emplace_back("--resume");
+        return all;
+    }
+    std::filesystem::path results() const { return folder_.path() / "results"; }
+    /// What the result says of it.
+    static json::Value record_of(const cli_test::Outcome& outcome) {
+        const auto file = json::read_file(parsed(outcome)["file"].get<std::string>());
+        EXPECT_TRUE(file) << file.error().message;
+        return file ? (*file)["run"] : json::Value::object();
+    }
+
+private:
+    Folder folder_;
+    std::string suite_ = folder_.write("tiny.json", R"({"schema": "assay.suite/1", "name": "tiny",
+        "description": "d", "replicas": 1, "protocol": {"target": 0.5, "min_seconds": 0.05,
+        "budget_seconds": 0.1, "limit_seconds": 60, "warmup_seconds": 0.01}, "cases": [
+            {"benchmark": "stencil.heat3d", "library": "host", "parameters": {"stencil": "7_point",
+             "precision": "fp64", "footprint": "1MiB", "threads": "one"}},
+            {"benchmark": "latency.timer"}]})");
+};
+
+TEST_F(ASoak, GoesOnForItsTimeAndTellsWhatItSaw) {
+    const auto outcome = run(words("1.5s"));
+    ASSERT_EQ(outcome.code, 0) << outcome.error;
+    const auto soak = record_of(outcome)["soak"];
+    EXPECT_EQ(soak["asked_seconds"], 1.5);
+    EXPECT_GE(soak["seconds"].get<double>(), 1.5);
+    EXPECT_EQ(soak["wrong"], 0);
+    ASSERT_EQ(soak["phases"].size(), 2U);
+    const auto& compared = soak["phases"][0]; // in the order of the plan
+    EXPECT_THAT(compared["of"].get<std::string>(), HasSubstr("stencil.heat3d"));
+    EXPECT_GT(compared["calls"], 0);
+    EXPECT_EQ(compared["compared"], compared["calls"]);
+    EXPECT_EQ(compared["digest"].get<std::string>().size(), 16U);
+    EXPECT_GT(soak["phases"][1]["checked"], 0) << "latency.timer has no outputs";
+
+    const auto file = parsed(outcome)["file"].get<std::string>();
+    EXPECT_EQ(run({"verify", file}).code, 0);
+    EXPECT_THAT(run({"report", file}).output, HasSubstr("Nothing was wrong in 0:00:0"));
+    EXPECT_THAT(run({"report", file, "--lang", "zh"}).output, HasSubstr("未发现错误"));
+    EXPECT_THAT(run({"check", file}).output, HasSubstr("INCONCLUSIVE")) << "a few visits";
+}
+
+TEST_F(ASoak, IsStoppedKilledAndContinued) {
+    const auto after = [&](std::size_t steps, int signal) {
+        return cli_test::Options{
+            .interrupt_when = [this, steps] { return steps_in(results()) >= steps; },
+            .signal = signal};
+    };
+    const auto stopped = run(words("1h"), after(3, SIGTERM));
+    ASSERT_EQ(stopped.code, 5) << stopped.error;
+    const auto first = record_of(stopped);
+    EXPECT_EQ(first["ended_by"], "signal");
+    EXPECT_EQ(first["soak"]["asked_seconds"], 3600);
+    const auto seconds = first["soak"]["seconds"].get<double>();
+    EXPECT_GT(seconds, 0);
+    const auto visits = steps_in(results());
+
+    EXPECT_EQ(run(words("1h", true), after(visits + 2, SIGKILL)).code, -1);
+    EXPECT_GE(steps_in(results()), visits + 2) << "what was finished is kept";
+
+    // For how long is not part of the plan.
+    const auto again = run(words(std::to_string(seconds + 2) + "s", true));
+    ASSERT_EQ(again.code, 0) << again.error;
+    EXPECT_EQ(parsed(again)["file"], parsed(stopped)["file"]);
+    const auto soak = record_of(again)["soak"];
+    EXPECT_GE(soak["seconds"].get<double>(), seconds + 2);
+    EXPECT_GE(soak["phases"][0]["visits"].get<std::size_t>() +
+                  soak["phases"][1]["visits"].get<std::size_t>(),
+              visits + 2);
+    EXPECT_EQ(soak["phases"][0]["digest"], first["soak"]["phases"][0]["digest"]);
+}
+
+TEST(SoakPlans, SayForHowLongAndAtWhichCost) {
+    const std::vector<std::string> words{"plan",    "soak", "--for",   "24h",
+                                         "--nodes", "1000", "--price", "24"};
+    EXPECT_THAT(run(words).output,
+                AllOf(HasSubstr("over and over for 24:00:00"), HasSubstr("every result compared"),
+                      HasSubstr("1000 nodes")));
+    auto as_json = words;
+    as_json.emplace_back("--json");
+    const auto plan = parsed(run(as_json));
+    EXPECT_EQ(plan["expected_seconds"], 86'400);
+    EXPECT_EQ(plan["sweep"]["node_hours"][0], 24'000);
+    EXPECT_EQ(plan["sweep"]["cost"][0], 576'000);
+    EXPECT_GE(plan["cases"].size(), 5U);
+    for (const auto& one : plan["cases"]) EXPECT_EQ(one["parameters"]["soak"], true) << one;
+    EXPECT_EQ(parsed(run({"plan", "soak", "--json"}))["expected_seconds"], 3600)
+        << "the suite's own time";
+    expect_refusal(run({"plan", "soak", "--for", "soon"}), 2, {"--for", "soon"});
+    expect_refusal(run({"plan", "soak", "--for", "1h", "--replicas", "3"}), 2, {"--replicas"});
+    expect_refusal(run({"plan", "acceptance", "--for", "1h"}), 2, {"--for", "stages"});
+}
+
+} // namespace
