@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A benchmark for tests whose results are wrong now and then, by less than its check sees.
+// A benchmark for tests whose results are wrong now and then, by less than its check sees, or that is slow for a while.
 
 #include <assay/define.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cstdint>
@@ -21,6 +22,7 @@ enum class Fault : std::uint8_t {
     flips,   // one bit of one element, in one of `every` calls
     sticks,  // a bit of an input, from call `every` on
     differs, // in a process while another one holds the file TROUBLE_FIRST
+    slows,   // in a process that finds the file TROUBLE_SLOW
 };
 
 class Soaker {
@@ -39,7 +41,8 @@ public:
     static constexpr std::tuple axes{
         choice("what", "the fault", &Params::what,
                {Name{"none", Fault::none}, Name{"flips", Fault::flips},
-                Name{"sticks", Fault::sticks}, Name{"differs", Fault::differs}},
+                Name{"sticks", Fault::sticks}, Name{"differs", Fault::differs},
+                Name{"slows", Fault::slows}},
                {Fault::none}),
         integer("every", "calls", "", &Params::every, {10'000}, {1, 1'000'000}),
         symbolic("threads", "threads", "", &Params::threads, {1}, {1, 4096},
@@ -50,6 +53,8 @@ public:
         : what_{p.what}, every_{static_cast<std::uint64_t>(p.every)}, inputs_(count),
           squares_(count) {
         for (std::size_t i = 0; i < count; ++i) inputs_[i] = static_cast<double>(i);
+        const char* slow = std::getenv("TROUBLE_SLOW"); // NOLINT(concurrency-mt-unsafe)
+        if (what_ == Fault::slows && slow != nullptr && ::access(slow, F_OK) == 0) passes_ = 16;
         const char* file = std::getenv("TROUBLE_FIRST"); // NOLINT(concurrency-mt-unsafe)
         if (what_ != Fault::differs || file == nullptr) return;
         // Held until the process ends: of two at the same time one has it.
@@ -59,7 +64,8 @@ public:
     void run() noexcept {
         ++calls_;
         if (what_ == Fault::sticks && calls_ == every_) flip(inputs_[777]);
-        for (std::size_t i = 0; i < count; ++i) squares_[i] = inputs_[i] * inputs_[i];
+        for (int pass = 0; pass < passes_; ++pass)
+            for (std::size_t i = 0; i < count; ++i) squares_[i] = inputs_[i] * inputs_[i];
         last_ = static_cast<float>(squares_.back());
         if (is_other_ || (what_ == Fault::flips && calls_ % every_ == 0)) flip(squares_[12345]);
     }
@@ -87,6 +93,7 @@ private:
     std::uint64_t every_;
     std::uint64_t calls_ = 0;
     bool is_other_ = false;
+    int passes_ = 1;
     float last_ = 0;
     std::vector<double> inputs_;
     std::vector<double> squares_;

@@ -25,8 +25,10 @@ int parent(const std::vector<std::string>& arguments) {
     const auto plan =
         trouble.plan({arguments.begin() + 4, arguments.end()}, std::stoi(arguments.at(2)));
     assay::trouble_test::Silent observer;
-    const auto outcome = assay::trouble_test::run(
-        plan, {.out = arguments.at(1), .resume = arguments.at(3) == "resume"}, observer);
+    assay::harness::RunOptions options;
+    options.out = arguments.at(1);
+    options.resume = arguments.at(3) == "resume";
+    const auto outcome = assay::trouble_test::run(plan, options, observer);
     if (!outcome) {
         std::fprintf(stderr, "%s\n", outcome.error().message.c_str());
         return static_cast<int>(assay::ExitCode::environment);
