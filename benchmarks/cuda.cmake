@@ -2,7 +2,7 @@
 # and nothing else.
 
 # What every device module uses, compiled once.
-add_library(assay_device OBJECT device/block.cu device/clock.cpp device/flush.cu device/properties.cpp)
+add_library(assay_device OBJECT device/block.cu device/clock.cpp device/flush.cu device/output.cu device/properties.cpp)
 target_link_libraries(assay_device PUBLIC assay_counter PRIVATE assay_warnings)
 target_compile_options(assay_device PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O3>)
 set_target_properties(assay_device PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)

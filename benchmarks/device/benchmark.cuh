@@ -5,6 +5,7 @@
 #pragma once
 
 #include "device/instructions.cuh"
+#include "device/output.hpp"
 #include "device/place.hpp"
 #include "device/trial.hpp"
 #include "device/worst.cuh"

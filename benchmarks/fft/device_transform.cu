@@ -154,6 +154,7 @@ public:
         backward_->queue(returned_.data(), returned_.data(), CUFFT_INVERSE);
         return check_transforms(shape_, points_, bins_, returned_, place_.stream);
     }
+    Outputs outputs() const { return {device::output(bins_, place_.stream)}; }
     void poison() {
         device::set_bytes(bins_, 0xff, place_.stream); // NaN
     }

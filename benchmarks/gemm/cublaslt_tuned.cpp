@@ -2,6 +2,7 @@
 
 #include "gemm/cublaslt_tuned.hpp"
 
+#include "device/output.hpp"
 #include "gemm/product_shapes.hpp"
 
 #include <assay/define.hpp>
@@ -150,6 +151,12 @@ Check TunedProduct::verify() const {
 void TunedProduct::forget_mantissa_bits() const {
     device::check(cudaMemsetAsync(mantissa_bits_.data(), unwritten_byte, mantissa_bits_.bytes(),
                                   stream_.get()));
+}
+
+Outputs TunedProduct::outputs() const {
+    const Operand& c = matrices_.operands().c;
+    const auto element = static_cast<std::size_t>(bits_of(c.storage)) / 8;
+    return {device::output(c.data, c.inner * c.rows * element, element, stream_)};
 }
 
 void TunedProduct::poison() const {

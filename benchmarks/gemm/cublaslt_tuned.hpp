@@ -46,6 +46,7 @@ public:
     void run() const { product_->queue(algorithm_, stream_); }
     Work work() const { return product_work(conditions_.precision, shape_); }
     Check verify() const;
+    Outputs outputs() const;
     void poison() const;
     void spoil();
 

@@ -216,6 +216,12 @@ public:
     std::size_t operations() const { return graph_->operations(); }
     const CellBox<T>& box() const { return box_; }
 
+    /// Position, velocity and force of the atoms as they are sorted, and their numbers.
+    Outputs outputs() const {
+        return {device::output(vectors_.data(), 3 * atoms_ * sizeof(Four<T>), sizeof(T), stream_),
+                device::output(by_atom_.data(), atoms_ * sizeof(std::uint32_t),
+                               sizeof(std::uint32_t), stream_)};
+    }
     /// Not a number, everywhere in the state.
     void poison() {
         device::check(
@@ -312,6 +318,7 @@ public:
         return check_run(start_, totals_, simulation_.state(), simulation_.reference(),
                          unit_roundoff<T>, is_mutual, 1);
     }
+    Outputs outputs() const { return simulation_.outputs(); }
     void poison() { simulation_.poison(); }
     /// In turns, a component of one force and one of one velocity: by a little more than twice its
     /// bound, so that the true value may be anywhere within it.

@@ -269,6 +269,9 @@ public:
         is_initial_ = false;
     }
 
+    Outputs outputs() const {
+        return {is_sum(kernel_) ? device::output(sum_, stream_) : device::output(out_, stream_)};
+    }
     /// One bit of one element; of a sum, twice the bound.
     void spoil() {
         double* at = is_sum(kernel_) ? sum_.data() : out_.data() + spoils_.next() % count_;

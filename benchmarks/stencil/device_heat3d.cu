@@ -62,6 +62,7 @@ public:
             DeviationOfCell<T>{deviation, extent_.columns, extent_.rows, first}, bound(),
             heat_data::method);
     }
+    Outputs outputs() const { return {device::output(out_, place_.stream)}; }
     void poison() { device::set_bytes(out_, 0xff, place_.stream); }
     /// One cell, by twice the bound.
     void spoil() {
@@ -134,6 +135,7 @@ public:
         .place = "cuda",
         .trial_bytes = 512_KiB,
         .noise = Noise::memory,
+        .reproducible = true,
     };
     static constexpr auto axes = heat_data::axes<Params>;
 

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "assay/host_device.hpp"
 #include "assay/module.h"
 #include "assay/parallel.hpp"
 
@@ -20,12 +21,26 @@
 
 namespace assay {
 
-/// Consecutive elements in memory of the host.
+/// How to look at memory that the host does not read by itself.
+struct OutputReader {
+    /// A hash for each `block` bytes, as detail::hash_of() gives it. Null: the host reads it.
+    void (*hash)(const OutputReader& by, const std::byte* data, std::size_t bytes,
+                 std::size_t block, std::uint64_t* hashes) = nullptr;
+    void (*copy)(const OutputReader& by, const std::byte* data, std::size_t bytes,
+                 void* to) = nullptr;
+    const void* from = nullptr; ///< theirs
+};
+
+/// Consecutive elements in memory.
 struct Output {
     const std::byte* data;
     std::size_t bytes;
     std::size_t element_bytes;
+    OutputReader reader{};
 
+    Output(const void* first, std::size_t size, std::size_t element, const OutputReader& by)
+        : data{static_cast<const std::byte*>(first)}, bytes{size}, element_bytes{element},
+          reader{by} {}
     /// A vector, buffer, span or array.
     template <class Range>
         requires requires(const Range& range) {
@@ -53,36 +68,42 @@ namespace detail {
 /// 8 bytes a cycle on one core, which is about its share of the memory bandwidth. A step is a bijection of the lane for
 /// a given word and of the word for a given lane: a change of one word always changes the hash. The shift carries high
 /// bits down, which multiplication does not, so that flips of the same high bit in two words do not cancel.
+inline constexpr std::uint64_t hash_factor =
+    0x9E37'79B9'7F4A'7C15; // 2^64 over the golden ratio, odd
+inline constexpr std::size_t hash_lanes = 8;
+ASSAY_HOST_DEVICE constexpr std::uint64_t hash_step(std::uint64_t lane, std::uint64_t value) {
+    lane = (lane ^ value) * hash_factor;
+    return lane ^ (lane >> 32U);
+}
+/// Of a block, from its lanes; word number i belongs to lane i % hash_lanes, which begins at hash_factor * (lane + 1).
+inline std::uint64_t hash_of_lanes(const std::uint64_t* lanes, std::size_t bytes) {
+    std::uint64_t hash = bytes;
+    for (std::size_t i = 0; i < hash_lanes; ++i) hash = hash_step(hash, lanes[i]);
+    return hash;
+}
 inline std::uint64_t hash_of(const std::byte* data, std::size_t bytes) {
-    constexpr std::uint64_t factor = 0x9E37'79B9'7F4A'7C15; // 2^64 over the golden ratio, odd
-    constexpr std::size_t lane_count = 8;
     constexpr std::size_t word = sizeof(std::uint64_t);
-    const auto step = [](std::uint64_t lane, std::uint64_t value) {
-        lane = (lane ^ value) * factor;
-        return lane ^ (lane >> 32U);
-    };
-    std::array<std::uint64_t, lane_count> lanes{};
-    for (std::size_t i = 0; i < lane_count; ++i) lanes[i] = factor * (i + 1);
+    std::array<std::uint64_t, hash_lanes> lanes{};
+    for (std::size_t i = 0; i < hash_lanes; ++i) lanes[i] = hash_factor * (i + 1);
     std::size_t at = 0;
     for (; at + sizeof lanes <= bytes; at += sizeof lanes)
-        for (std::size_t i = 0; i < lane_count; ++i) {
+        for (std::size_t i = 0; i < hash_lanes; ++i) {
             std::uint64_t value = 0;
             std::memcpy(&value, data + at + (i * word), word);
-            lanes[i] = step(lanes[i], value);
+            lanes[i] = hash_step(lanes[i], value);
         }
     for (std::size_t i = 0; at < bytes; ++i, at += word) {
         std::uint64_t value = 0;
         std::memcpy(&value, data + at, std::min(word, bytes - at));
-        lanes[i] = step(lanes[i], value);
+        lanes[i] = hash_step(lanes[i], value);
     }
-    std::uint64_t hash = bytes;
-    for (const std::uint64_t lane : lanes) hash = step(hash, lane);
-    return hash;
+    return hash_of_lanes(lanes.data(), bytes);
 }
 
 /// Where block number `wanted` of all outputs is.
 struct Block {
     const std::byte* data = nullptr;
+    OutputReader reader;
     std::size_t bytes = 0;
     std::size_t output = 0;
     std::size_t element_bytes = 0;
@@ -100,6 +121,10 @@ public:
             throw std::logic_error{"a benchmark has more than a thousand outputs"};
     }
     std::size_t count() const { return count_; }
+    std::size_t bytes() const { return bytes_; } ///< of each but the last of an output
+    std::size_t blocks_of(const Output& output) const {
+        return (output.bytes + bytes_ - 1) / bytes_;
+    }
     Block at(std::size_t wanted) const {
         std::size_t number = 0;
         for (const Output& output : outputs_) {
@@ -107,6 +132,7 @@ public:
             if (wanted < here) {
                 const std::size_t from = wanted * bytes_;
                 return {.data = output.data + from,
+                        .reader = output.reader,
                         .bytes = std::min(bytes_, output.bytes - from),
                         .output = number,
                         .element_bytes = output.element_bytes,
@@ -119,9 +145,6 @@ public:
     }
 
 private:
-    std::size_t blocks_of(const Output& output) const {
-        return (output.bytes + bytes_ - 1) / bytes_;
-    }
     const Outputs& outputs_;
     std::size_t bytes_ = 64UL * 1024; // of a block; small enough for the second cache
     std::size_t count_ = 0;
@@ -134,22 +157,37 @@ inline int threads_for(std::size_t blocks) {
         std::clamp<std::size_t>(blocks / worth, 1, static_cast<std::size_t>(team_threads())));
 }
 
+inline void hash_blocks(const Output& output, const Blocks& blocks, std::uint64_t* hashes) {
+    const std::size_t count = blocks.blocks_of(output);
+    if (output.reader.hash != nullptr)
+        return output.reader.hash(output.reader, output.data, output.bytes, blocks.bytes(), hashes);
+    on_each_slice(threads_for(count), count, 1, [&](Slice slice) {
+        for (std::size_t i = slice.first; i < slice.last; ++i) {
+            const std::size_t from = i * blocks.bytes();
+            hashes[i] = hash_of(output.data + from, std::min(blocks.bytes(), output.bytes - from));
+        }
+    });
+}
+
 inline void digest(const Outputs& outputs, assay_digest& to) {
     const Blocks blocks{outputs};
     to.count = blocks.count();
-    if (to.hashes != nullptr && to.capacity >= to.count)
-        on_each_slice(threads_for(to.count), to.count, 1, [&](Slice slice) {
-            for (std::size_t i = slice.first; i < slice.last; ++i) {
-                const Block block = blocks.at(i);
-                to.hashes[i] = hash_of(block.data, block.bytes);
-            }
-        });
+    if (to.hashes != nullptr && to.capacity >= to.count) {
+        std::uint64_t* hashes = to.hashes;
+        for (const Output& output : outputs) {
+            hash_blocks(output, blocks, hashes);
+            hashes += blocks.blocks_of(output);
+        }
+    }
     const Block block = blocks.at(to.wanted);
     to.output = static_cast<std::uint32_t>(block.output);
     to.byte_count = block.bytes;
     to.element_bytes = block.element_bytes;
     to.first_element = block.first_element;
-    if (to.bytes != nullptr && to.byte_capacity >= block.bytes && block.data != nullptr)
+    if (to.bytes == nullptr || to.byte_capacity < block.bytes || block.data == nullptr) return;
+    if (block.reader.copy != nullptr)
+        block.reader.copy(block.reader, block.data, block.bytes, to.bytes);
+    else
         std::memcpy(to.bytes, block.data, block.bytes);
 }
 

@@ -2,6 +2,7 @@
 //
 // What the kernels of memory.* on devices compute, walked through on the host: every index is visited as
 // often as it is counted.
+#include "device/hash_lane.hpp"
 #include "memory/device_chain.hpp"
 #include "memory/device_stream_shapes.hpp"
 #include "memory/device_sweep_shapes.hpp"
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +18,26 @@ namespace assay::memory {
 namespace {
 
 constexpr std::int64_t kibibyte = 1024;
+
+TEST(DeviceDigest, is_the_hash_of_a_host) {
+    constexpr std::size_t block = 256;
+    constexpr std::size_t lanes = assay::detail::hash_lanes;
+    for (std::size_t bytes = 1; bytes < 3 * block; ++bytes) {
+        std::vector<std::uint64_t> words(3 * block / 8);
+        for (std::size_t i = 0; i < words.size(); ++i) words[i] = random_bits(7, i);
+        const auto* const data = reinterpret_cast<const std::byte*>(words.data());
+        const std::size_t blocks = (bytes + block - 1) / block;
+        std::vector<std::uint64_t> found(blocks * lanes);
+        for (std::size_t i = 0; i < found.size(); ++i)
+            device::HashLane{words.data(), bytes, block, found.data()}(i);
+        for (std::size_t i = 0; i < blocks; ++i) {
+            const std::size_t here = std::min(block, bytes - i * block);
+            EXPECT_EQ(assay::detail::hash_of_lanes(&found[i * lanes], here),
+                      assay::detail::hash_of(data + i * block, here))
+                << bytes << " bytes, block " << i;
+        }
+    }
+}
 
 TEST(DeviceStream, loops_visit_every_vector_once_in_every_shape) {
     const std::uint64_t count = 3 * stream_tile;
