@@ -27,6 +27,7 @@ target_include_directories(assay_module_host PRIVATE "${CMAKE_CURRENT_SOURCE_DIR
 assay_benchmark(host memory::stream memory/stream.cpp memory/stream_kernels.cpp)
 assay_benchmark(host memory::hierarchy memory/hierarchy.cpp memory/sweep_kernels.cpp
     memory/pages.cpp)
+assay_benchmark(host memory::gather memory/gather.cpp)
 assay_benchmark(host memory::latency memory/latency.cpp)
 assay_benchmark(host memory::loaded_latency memory/loaded_latency.cpp)
 assay_benchmark(host latency::core_to_core latency/core_to_core.cpp)

@@ -28,6 +28,8 @@ const std::map<std::string, std::string> declared{
     {"gemm.shapes cuda", "matrix_units"},
     {"gemm.square", "matrix_units"},
     {"gemm.square cuda", "matrix_units"},
+    {"memory.gather", "memory"},
+    {"memory.gather cuda", "memory"},
     {"memory.hierarchy", "memory"},
     {"memory.hierarchy cuda", "memory"},
     {"memory.matrix cuda", "memory"},
