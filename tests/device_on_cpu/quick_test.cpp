@@ -121,6 +121,32 @@ TEST_F(TwoOnCpu, AreMeasuredTogetherAndHeldAgainstEachAlone) {
     EXPECT_EQ(together, 2U);
 }
 
+TEST_F(TwoOnCpu, ComputeTheSameBitsInASoak) {
+    const auto suite = folder_.write("suite.json", R"({
+      "schema": "assay.suite/1", "name": "two", "description": "for a test", "replicas": 1,
+      "protocol": { "min_seconds": 0.02, "budget_seconds": 0.05, "warmup_seconds": 0.01 },
+      "cases": [ { "benchmark": "stencil.heat3d", "together": "devices",
+                   "parameters": { "footprint": 524288, "precision": "fp64", "stencil": "7_point" } },
+                 { "benchmark": "memory.gather", "together": "devices",
+                   "parameters": { "footprint": 65536, "direction": "scatter" } } ] })");
+    const auto out = folder_.path() / "out";
+    const auto ran =
+        assay({"run", suite.string(), "--device=all", "--for=1s", "--out=" + out.string()});
+    ASSERT_EQ(ran.code, 0) << ran.output << ran.error;
+    const auto soak = read(result_in(out))["run"]["soak"];
+    ASSERT_EQ(soak["phases"].size(), 4U) << "of each device";
+    EXPECT_EQ(soak["wrong"], 0);
+    for (std::size_t i = 0; i < 4; ++i) {
+        const auto& phase = soak["phases"][i];
+        SCOPED_TRACE(phase.dump().substr(0, 300));
+        EXPECT_GT(phase["compared"], 0);
+        EXPECT_EQ(phase["compared"], phase["calls"]);
+        EXPECT_EQ(phase["digest"].get<std::string>().size(), 16U);
+        EXPECT_EQ(phase["digest"], soak["phases"][i / 2 * 2]["digest"]);
+    }
+    EXPECT_NE(soak["phases"][0]["digest"], soak["phases"][2]["digest"]);
+}
+
 TEST(OnCpuAlone, IsOfferedToNobodyWhoDoesNotNameIt) {
     const std::filesystem::path modules{ASSAY_MODULES};
     EXPECT_FALSE(std::filesystem::exists(modules / "libdevice_on_cpu.so"));
