@@ -331,7 +331,7 @@ Result<Plan> make_plan(const Catalogue& catalogue, const PlanRequest& request) {
     for (const auto& planned : plan.cases)
         if (auto cost = fabric_cost(planned, plan.job); !cost.empty())
             plan.notes.push_back(std::move(cost));
-    if (auto spread = spread_out(plan.cases, request); !spread)
+    if (auto spread = spread_out(plan.cases, request, plan.soak_seconds.has_value()); !spread)
         return tl::unexpected{spread.error()};
     if (plan.soak_seconds)
         if (auto soaks = make_soak(plan); !soaks) return tl::unexpected{soaks.error()};

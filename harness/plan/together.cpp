@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -136,13 +137,16 @@ machine::Shape shape_for(const PlanRequest& request) {
     return shape;
 }
 
-Result<void> spread_out(std::vector<PlannedCase>& cases, const PlanRequest& request) {
+Result<void> spread_out(std::vector<PlannedCase>& cases, const PlanRequest& request, bool soaks) {
     const auto asks = [](const PlannedCase& planned) { return !planned.together.empty(); };
     if (std::ranges::none_of(cases, asks)) return {};
     if (!request.together.empty() && !is_together(request.together))
         return fail(fmt::format("--together {}: expected {}", json::show_text(request.together),
                                 together_words));
     const auto shape = shape_for(request);
+    std::set<std::string> alone;
+    for (const auto& planned : cases)
+        if (soaks && !asks(planned)) alone.insert(record::identity(empty_case(planned)));
     std::vector<PlannedCase> spread;
     std::optional<Error> refusal;
     bool any = false;
@@ -155,6 +159,13 @@ Result<void> spread_out(std::vector<PlannedCase>& cases, const PlanRequest& requ
         if (all) {
             any = true;
             std::ranges::move(*all, std::back_inserter(spread));
+            continue;
+        }
+        if (soaks && planned.devices.size() == 1) {
+            auto only = planned;
+            only.together.clear();
+            if (alone.insert(record::identity(empty_case(only))).second)
+                spread.push_back(std::move(only));
             continue;
         }
         if (!refusal) refusal = all.error();

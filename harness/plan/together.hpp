@@ -21,8 +21,10 @@ bool is_together(std::string_view text);
 machine::Shape shape_for(const PlanRequest& request);
 
 /// In place of each case that asks for it, one for each place, one after the other. A case for which there are not two
-/// places is skipped; that is an error if the request asked for all and none is left.
-Result<void> spread_out(std::vector<PlannedCase>& cases, const PlanRequest& request);
+/// places is skipped; that is an error if the request asked for all and none is left. A soak loads an only device by
+/// itself, where no other case does so.
+Result<void> spread_out(std::vector<PlannedCase>& cases, const PlanRequest& request,
+                        bool soaks = false);
 
 /// CPUs for each of these devices: those near it, shared with those that have the same ones near.
 std::vector<machine::Shape> shares_near(const std::vector<record::Device>& devices,

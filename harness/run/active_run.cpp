@@ -310,6 +310,10 @@ Result<record::Run> ActiveRun::finish(record::RunEnd end, std::vector<record::Er
                     .cases = {}};
     for (std::size_t index = 0; index < cases_.size(); ++index)
         run.cases.push_back(concluded(index));
+    // What does not apply here has no results that anybody could compare.
+    for (std::size_t index = run.soak ? run.cases.size() : 0; index-- > 0;)
+        if (run.cases[index].status == record::Status::skipped)
+            run.soak->phases.erase(run.soak->phases.begin() + static_cast<std::ptrdiff_t>(index));
     for (const auto& note : plan().left_out) run.left_out.push_back({note});
     assign_ceilings(run, used_modules());
     redaction_.apply(run);

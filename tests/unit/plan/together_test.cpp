@@ -145,6 +145,24 @@ TEST(Together, InASuiteACaseThatHasNoPlacesIsSkipped) {
     EXPECT_THAT(plan.cases[0].skip_reason, IsEmpty());
 }
 
+TEST(Together, ASoakLoadsAnOnlyDeviceByItself) {
+    harness::testing::TemporaryFolder folder;
+    const auto path = folder.write("soak.json", R"({
+      "schema": "assay.suite/1", "name": "soak", "description": "for a test", "soak_seconds": 60,
+      "cases": [ { "benchmark": "memory.stream", "together": "devices" } ] })");
+    EXPECT_THAT(names_of(plan_of(request(path.string(), "", 2))), SizeIs(2));
+    const auto plan = plan_of(request(path.string(), "", 1));
+    EXPECT_THAT(names_of(plan), ElementsAre("memory.stream[cuda]@cuda soak=true"));
+    EXPECT_THAT(plan.cases[0].skip_reason, IsEmpty());
+    // Once, where it does so anyway.
+    const auto both = folder.write("both.json", R"({
+      "schema": "assay.suite/1", "name": "soak", "description": "for a test", "soak_seconds": 60,
+      "cases": [ { "benchmark": "memory.stream", "together": "devices" },
+                 { "benchmark": "memory.stream" } ] })");
+    EXPECT_THAT(names_of(plan_of(request(both.string(), "", 1))),
+                ElementsAre("memory.stream[cuda]@cuda soak=true"));
+}
+
 // --- beside a load --------------------------------------------------------------------------------
 
 TEST(Beside, TakesTurnsWithAndWithoutTheLoadOnTheSameCpus) {
