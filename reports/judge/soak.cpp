@@ -38,13 +38,13 @@ SoakFinding speed_of(const record::SoakPhase& phase) {
     SoakFinding speed{.id = "soak:speed", .detail = phase.of};
     const auto course = record::course_of(phase);
     const double slower = record::slowing_of(course);
-    if (course.points < record::fewest_points)
+    if (course.points < record::fewest_points) {
         speed.cause = Cause::too_few_replicas;
-    else if (slower > record::slow_fault)
-        speed.cause = Cause::slowed_down;
-    else if (slower > record::slow_warning)
-        speed.cause = Cause::slowing_down;
-    if (slower > record::slow_warning) speed.detail += fmt::format(", {:+.1f}%", -100 * slower);
+        speed.detail += fmt::format(", {} / {}", course.points, record::fewest_points);
+    } else if (slower > record::slow_warning) {
+        speed.cause = slower > record::slow_fault ? Cause::slowed_down : Cause::slowing_down;
+        speed.detail += fmt::format(", {:+.1f}%", -100 * slower);
+    }
     return speed;
 }
 

@@ -126,7 +126,8 @@ TEST(SoakFindings, OfTooFewVisitsNoSpeedIsSaid) {
     EXPECT_THAT(findings_of(soak),
                 ElementsAre(Field(&SoakFinding::cause, Cause::none),
                             AllOf(Field(&SoakFinding::id, "soak:speed"),
-                                  Field(&SoakFinding::cause, Cause::too_few_replicas))));
+                                  Field(&SoakFinding::cause, Cause::too_few_replicas),
+                                  Field(&SoakFinding::detail, "gemm, 7 / 8"))));
     EXPECT_EQ(judged(soak).outcome, Outcome::inconclusive);
 }
 
