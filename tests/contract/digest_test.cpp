@@ -5,10 +5,13 @@
 
 #include "loaded.hpp"
 
+#include <assay/digest.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -58,6 +61,18 @@ public:
         EXPECT_GE(to.count, 1U);
         found.resize(to.count);
         return found;
+    }
+    /// What the block consists of, as a soak fetches it to say what differs.
+    std::vector<std::byte> bytes_of(std::size_t block) {
+        assay_digest to{};
+        to.struct_size = sizeof to;
+        to.wanted = block;
+        EXPECT_EQ(benchmark_.digest(state_, &to, &text_), 0) << error_.data();
+        std::vector<std::byte> bytes(to.byte_count);
+        to.bytes = bytes.data();
+        to.byte_capacity = bytes.size();
+        EXPECT_EQ(benchmark_.digest(state_, &to, &text_), 0) << error_.data();
+        return bytes;
     }
     void poison() { EXPECT_EQ(benchmark_.poison(state_, &text_), 0) << error_.data(); }
 
@@ -114,6 +129,11 @@ TEST(Digests, EveryCallGivesTheSameBits) {
             State state{*loaded.benchmark, program, values};
             const auto right = state.computed();
             for (int i = 0; i < 5; ++i) EXPECT_EQ(state.computed(), right);
+            // Wherever a result is and whoever hashes it: these are its bytes.
+            for (const std::size_t block : {std::size_t{0}, right.size() - 1}) {
+                const auto bytes = state.bytes_of(block);
+                EXPECT_EQ(assay::detail::hash_of(bytes.data(), bytes.size()), right[block]);
+            }
             state.poison();
             EXPECT_NE(state.hashes(), right) << "the digest leaves out what is computed";
             EXPECT_EQ(state.computed(), right);
