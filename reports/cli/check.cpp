@@ -19,7 +19,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -49,11 +48,7 @@ Result<ExitCode> check_as(const Options& options, ExitStyle style) {
     auto collection = collect(options.inputs, collecting_for(*limits, options.collecting));
     if (!collection) return tl::unexpected{collection.error()};
     for (const auto& run : collection->runs) inputs.push_back({.label = "", .file = run.file});
-    // A soak measures nothing that data sheets promise: where there is no more, it is judged by what it found.
-    if (asked.limits.empty() && !collection->runs.empty() &&
-        std::ranges::all_of(collection->runs,
-                            [](const RunInfo& run) { return run.soak.has_value(); }))
-        *limits = {};
+    if (asked.limits.empty() && are_soaks(*collection)) *limits = {};
     const auto judgement = judge(std::move(*collection), std::move(*limits), asked.judging);
     if (!judgement) return tl::unexpected{judgement.error()};
     if (auto done = write_extras(asked, *judgement, inputs); !done)

@@ -51,6 +51,7 @@ Result<std::vector<LedgerEntry>> entries_in_runs(const Options& options,
     for (const auto& problem : collection->problems)
         print_error(
             fmt::format("assay-report: not added: {}: {}\n", problem.where, problem.reason));
+    if (options.checking.limits.empty() && are_soaks(*collection)) *limits = {};
     const auto judgement = judge(std::move(*collection), std::move(*limits));
     if (!judgement) return tl::unexpected{judgement.error()};
     const auto verdict = json::parse(

@@ -164,6 +164,7 @@ private:
         if (!text) return tl::unexpected{text.error()};
         auto document = parse_result(*text, source.file.string());
         if (!document) return tl::unexpected{document.error()};
+        are_soaks_ = are_soaks_ && (*document)["run"].contains("soak");
         const auto name = source.folder + "/run.json";
         auto salts = new_salts();
         if (!fields_.empty()) {
@@ -207,8 +208,8 @@ private:
     }
 
     Result<void> put_limits(EvidencePredicate& predicate) {
-        const auto names =
-            options_.limits.empty() ? std::vector<std::string>{"spec"} : options_.limits;
+        auto names = options_.limits;
+        if (names.empty() && !are_soaks_) names = {"spec"}; // as are_soaks() of a collection
         for (std::size_t i = 0; i < names.size(); ++i) {
             const auto path = find_limits(names[i]);
             if (!path) return tl::unexpected{path.error()};
@@ -230,6 +231,7 @@ private:
     const Draft& draft_;
     const BundleOptions& options_;
     std::vector<std::string> fields_;
+    bool are_soaks_ = true;
     std::set<std::string> secrets_;
     std::vector<MachineFacts> facts_;
     AllSalts salts_;

@@ -194,6 +194,12 @@ std::string name_of(const Series& series) {
     return record::identity(entry);
 }
 
+bool are_soaks(const Collection& collection) {
+    return !collection.runs.empty() && std::ranges::all_of(collection.runs, [](const RunInfo& run) {
+        return run.soak.has_value();
+    });
+}
+
 double nodes_of(const Observation& seen, const Collection& runs) {
     if (seen.settings < runs.settings.size())
         for (const auto& [name, value] : runs.settings[seen.settings])

@@ -136,6 +136,10 @@ struct Collection {
         unfinished; ///< journals of runs without a result, where CollectOptions asks for them
 };
 
+/// Are there soaks alone? These measure nothing that data sheets promise: they are judged by what they found, and by no
+/// limits but those that somebody names.
+bool are_soaks(const Collection& collection);
+
 /// Nodes that it was measured on: those that the setting of a team names.
 double nodes_of(const Observation& seen, const Collection& runs);
 

@@ -22,6 +22,7 @@ namespace assay::report {
 namespace {
 
 using namespace evidence_test;
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -35,6 +36,18 @@ std::vector<std::string> codes(const Small& small) {
     for (const auto& finding : checked->findings)
         found.push_back(fmt::format("{} {}", to_string(finding.code), finding.file));
     return found;
+}
+
+TEST(EvidenceBundle, OfASoakAloneHasTheLimitsThatWereNamed) {
+    Small small{small_soak()};
+    small.options.limits.clear();
+    ASSERT_TRUE(small.make());
+    EXPECT_THAT(codes(small), IsEmpty());
+    const auto statement = read_statement(small.bundle()).value();
+    EXPECT_THAT(statement.predicate.limits, IsEmpty());
+    const auto verdict = json::read_file(small.bundle() / verdict_file).value();
+    EXPECT_THAT(json::to_text(verdict),
+                AllOf(HasSubstr("soak:results"), Not(HasSubstr("not_measured"))));
 }
 
 TEST(EvidenceBundle, HoldsWhatItWasMadeOf) {

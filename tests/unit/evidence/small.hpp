@@ -41,6 +41,29 @@ inline record::Run small_run(const std::string& id = "20260131T123456Z-4f2a") {
     return run;
 }
 
+/// The small run as a soak whose three visits are in the file.
+inline record::Run small_soak() {
+    auto run = small_run();
+    auto& c = run.cases.front();
+    record::SoakPhase phase{.of = record::identity(c), .digest = "0123456789abcdef"};
+    for (auto& replica : c.replicas) {
+        replica.soak = record::SoakVisit{.begun_seconds = 2.5 * replica.index,
+                                         .seconds = 2.5,
+                                         .calls = 80,
+                                         .compared = 72,
+                                         .checked = 8,
+                                         .digest = phase.digest};
+        phase.visits += 1;
+        phase.calls += 80;
+        phase.compared += 72;
+        phase.checked += 8;
+        phase.points.push_back(
+            {.begun_seconds = replica.soak->begun_seconds, .seconds = replica.seconds});
+    }
+    run.soak = record::Soak{.asked_seconds = 7.5, .seconds = 7.5, .phases = {std::move(phase)}};
+    return run;
+}
+
 inline const char* const small_limits =
     R"({"schema":"assay.limits/1","name":"small","date":"2026-01-01","author":"tests","limits":[)"
     R"({"id":"gemm","title":"GEMM","kind":"contract","case":{"benchmark":"gemm.square"},)"
