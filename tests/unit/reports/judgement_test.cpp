@@ -247,7 +247,7 @@ TEST_F(Verdicts, OpenMetricsHasEachSampleOnce) {
     }
     const auto text = to_openmetrics(made_judgement());
     EXPECT_THAT(text, HasSubstr("# UNIT assay_check_value_bytes_per_second bytes_per_second\n"));
-    EXPECT_THAT(text, HasSubstr("cause=\"below_limit\"} 2\n"));
+    EXPECT_THAT(text, HasSubstr("cause=\"below_limit\",severity=\"critical\"} 2\n"));
     EXPECT_THAT(text, HasSubstr("assay_node_status{node=\"m-7f3a\",machine=\"m-7f3a\"} 2\n"));
 }
 
