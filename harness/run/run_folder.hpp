@@ -50,7 +50,7 @@ struct RunOptions {
     std::optional<std::int64_t> seed;    ///< of the shuffled order; absent: random
     bool keep_samples = false;           ///< --raw: every batch into a sidecar
     bool record_hostname = false;
-    machine::SerialOptions serials{};
+    machine::SerialOptions serials = machine::SerialOptions(); // GCC 12 takes {} for uninitialized
     std::filesystem::path program;    ///< answers `program worker`; empty: this program
     std::filesystem::path root = "/"; ///< of the kernel's files that a variant changes
 };
