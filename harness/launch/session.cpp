@@ -468,8 +468,11 @@ void Session::look_for_the_end(Waiting& waiting) {
         waiting.status = Status::ok;
         return;
     }
-    if (std::ranges::all_of(peers_, [](const Peer& peer) { return peer.rank < 0; }))
-        return end(waiting, early_death(*process_.poll(), by_proxy_));
+    // Where a rank could not be started on a host, the launcher ends the others; its 132 is then no signal.
+    const bool none = std::ranges::all_of(peers_, [](const Peer& peer) { return peer.rank < 0; });
+    const bool far = !placement_.hosts.empty();
+    if (process_.poll() && (none || (far && !missing_ranks().empty())))
+        return end(waiting, early_death(*process_.poll(), by_proxy_ && !far));
     const bool knows_rank = placement_.ranks > 1 && lost_ >= 0;
     end(waiting,
         death(process_.poll(), by_proxy_, waiting.phase, knows_rank ? name_of(lost_) + " " : "",

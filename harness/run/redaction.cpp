@@ -26,7 +26,9 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string token_of(std::string_view kind, std::string_view text, std::size_t digits) {
-    return fmt::format("<{}:{}>", kind, hash_of(text).substr(0, digits));
+    // The last digits: names that differ in their last letter alone, as those of a cluster do, share the first.
+    const auto hash = hash_of(text);
+    return fmt::format("<{}:{}>", kind, hash.substr(hash.size() - digits));
 }
 
 /// Of the system: they say nothing of who or where.

@@ -42,6 +42,9 @@ std::string output_of(const std::string& what) {
     return line;
 }
 
+bool has_values(const record::Case& c) { return is_measured(c.status); }
+double slack(const record::Case& c) { return c.status == record::Status::disturbed ? 0.2 : 0.05; }
+
 double value_of(const record::Case& c, const std::string& metric) {
     for (const auto& m : c.metrics)
         if (m.name == metric) return m.value.value_or(0);
@@ -59,7 +62,11 @@ record::Case Cluster::trouble(const std::string& what, double limit, harness::Ob
     plan.cases[0].protocol.limit_seconds = limit;
     plan.job = {.hosts = {{"h1", 1}, {"h2", 1}}, .launcher = "mpirun", .show_names = true};
     const auto outcome =
-        trouble_test::run(plan, {.out = folder_.path(), .program = TROUBLE_PROGRAM}, observer);
+        trouble_test::run(plan,
+                          {.out = folder_.path(),
+                           .record_hostname = true, // its name is what is asked for
+                           .program = TROUBLE_PROGRAM},
+                          observer);
     EXPECT_TRUE(outcome) << outcome.error().message;
     return outcome ? outcome->run.cases.at(0) : record::Case{};
 }

@@ -30,6 +30,11 @@ std::string on_host(const std::string& host, const std::string& what);
 /// The first line that a command prints here.
 std::string output_of(const std::string& what);
 
+/// Has values, though hosts that share CPUs wait for each other, as does whatever else this machine does.
+bool has_values(const record::Case& c);
+/// How far they may be from the truth, as a part of it: a link that waits for a CPU is not full.
+double slack(const record::Case& c);
+
 /// 0 where the case has no such metric.
 double value_of(const record::Case& c, const std::string& metric);
 

@@ -28,9 +28,9 @@ TEST_F(Cluster, ALimitedLinkIsMeasuredAndItsPathProved) {
     set_switch("rate h2");
     ASSERT_EQ(run.cases.size(), 2U);
     const auto& tcp = run.cases[0];
-    EXPECT_TRUE(record::is_finished(tcp.status)) << tcp.reason;
+    EXPECT_TRUE(has_values(tcp)) << tcp.reason;
     constexpr double limit = 100e6 / 8; // bytes per second
-    EXPECT_NEAR(value_of(tcp, "bus_bandwidth"), limit, 0.05 * limit);
+    EXPECT_NEAR(value_of(tcp, "bus_bandwidth"), limit, slack(tcp) * limit);
     const auto setting = [&](const char* name) {
         const auto* value = record::find(tcp.settings, name);
         return value == nullptr ? "" : record::to_string(*value);
@@ -45,28 +45,35 @@ TEST_F(Cluster, ALimitedLinkIsMeasuredAndItsPathProved) {
     EXPECT_EQ(run.hosts[1].machine.cpu_model, run.machine.cpu_model); // namespaces of this machine
 }
 
+void set_all_rates(int hosts, const std::string& rate) {
+    for (int host = 1; host <= hosts; ++host) set_switch(fmt::format("rate h{} {}", host, rate));
+}
+
 TEST_F(Cluster, ASlowHostShowsInTheMatrix) {
-    set_switch("rate h3 100mbit");
+    // What shares two CPUs is even only where the links are the narrow part.
+    set_all_rates(5, "200mbit");
+    set_switch("rate h3 50mbit");
     const auto run = measure({"collective.pairs", "--hosts", "h1:1,h2:1,h3:1,h4:1,h5:1", "--budget",
                               "5s", "--set", "*.bytes=1MiB"});
-    set_switch("rate h3");
+    set_all_rates(5, "");
     ASSERT_EQ(run.cases.size(), 1U);
     const auto& c = run.cases[0];
-    EXPECT_TRUE(record::is_finished(c.status)) << c.reason;
+    EXPECT_TRUE(has_values(c)) << c.reason;
     ASSERT_FALSE(c.replicas.empty());
     const auto& tables = c.replicas[0].tables;
     const auto matrix = std::ranges::find(tables, "bandwidth", &record::Table::metric);
     ASSERT_NE(matrix, tables.end());
     ASSERT_EQ(matrix->rows,
               (std::vector<std::string>{"node0", "node1", "node2", "node3", "node4"}));
-    constexpr double limit = 100e6 / 8; // bytes per second
+    constexpr double limit = 50e6 / 8; // bytes per second
     for (std::size_t from = 0; from < 5; ++from)
         for (std::size_t to = 0; to < 5; ++to) {
             const auto value = matrix->values[5 * from + to];
             EXPECT_EQ(value.has_value(), from != to);
             if (from == to) continue;
             if (from == 2 || to == 2)
-                EXPECT_NEAR(*value, limit, 0.2 * limit) << "a burst goes through at once";
+                EXPECT_NEAR(*value, limit, (0.15 + slack(c)) * limit)
+                    << "a burst goes through at once";
             else
                 EXPECT_GT(*value, 2 * limit);
         }
@@ -76,10 +83,6 @@ TEST_F(Cluster, ASlowHostShowsInTheMatrix) {
         stats::find_culprits({.nodes = 5, .values = values, .higher_is_better = true});
     ASSERT_FALSE(culprits.nodes.empty());
     EXPECT_EQ(culprits.nodes.front().node, 2U);
-}
-
-void set_all_rates(int hosts, const std::string& rate) {
-    for (int host = 1; host <= hosts; ++host) set_switch(fmt::format("rate h{} {}", host, rate));
 }
 
 /// What a reader is told, without line breaks.
@@ -93,7 +96,6 @@ TEST_F(Cluster, ASlowHostAndASlowLinkAreNamed) {
     const std::vector<std::string> pairs{
         "collective.pairs", "--hosts", "h1:1,h2:1,h3:1,h4:1,h5:1,h6:1", "--budget", "4s", "--set",
         "*.bytes=256KiB"};
-    // What shares two CPUs is even only where the links are the narrow part.
     set_all_rates(6, "200mbit");
     set_switch("rate h3 50mbit");
     measure(pairs);
@@ -125,7 +127,7 @@ TEST_F(Cluster, AFabricNamesItsSlowedLinkAndFailsItsLimit) {
     set_all_rates(6, "");
     ASSERT_EQ(run.cases.size(), 1U);
     const auto& c = run.cases[0];
-    EXPECT_TRUE(record::is_finished(c.status)) << c.reason;
+    EXPECT_TRUE(has_values(c)) << c.reason;
     const auto setting = [&](const char* name) {
         const auto* value = record::find(c.settings, name);
         return value == nullptr ? "" : record::to_string(*value);
@@ -142,7 +144,8 @@ TEST_F(Cluster, AFabricNamesItsSlowedLinkAndFailsItsLimit) {
     const auto verdict = [&](const std::string& results) {
         return cli_test::run({"check", results, "--limits", limits.string()}).code;
     };
-    EXPECT_EQ(verdict(result().string()), 1) << "FAIL";
+    EXPECT_EQ(verdict(result().string()), c.status == Status::disturbed ? 3 : 1)
+        << "FAIL, or INCONCLUSIVE where nothing was measured in quiet";
     measure({"collective.send_receive", "--hosts", "h1:1,h2:1", "--budget", "2s", "--set",
              "*.bytes=8"});
     EXPECT_EQ(verdict(result().string()), 3) << "INCONCLUSIVE: nobody measured the fabric";
@@ -186,7 +189,7 @@ TEST_F(Cluster, APredictionForOneMoreHostIsWhatIsMeasuredThere) {
     ASSERT_EQ(truth.cases.size(), said.size());
     for (std::size_t i = 0; i < said.size(); ++i) {
         const auto& c = truth.cases[i];
-        ASSERT_TRUE(record::is_finished(c.status)) << c.reason;
+        ASSERT_TRUE(has_values(c)) << c.reason;
         const auto bytes = std::get<std::int64_t>(*record::find(c.parameters, "bytes"));
         constexpr double factor = 2.0 * 4 / 5; // bus bandwidth over algorithm bandwidth, 5 ranks
         const double seconds = static_cast<double>(bytes) * factor / value_of(c, "bus_bandwidth");

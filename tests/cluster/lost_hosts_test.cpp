@@ -138,7 +138,7 @@ TEST_F(Cluster, AProgramThatAHostLacksIsSaid) {
     on_host("h2", "mount -t tmpfs tmpfs " + programs);
     const auto c = trouble("fine", 20);
     on_host("h2", "umount " + programs);
-    EXPECT_EQ(c.status, Status::not_started);
+    EXPECT_EQ(c.status, Status::not_started) << c.reason;
     EXPECT_THAT(c.reason, HasSubstr("assay must be installed at the same path on every host"));
 }
 

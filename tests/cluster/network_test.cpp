@@ -51,6 +51,9 @@ double value_of(const record::Case& c, const std::string& metric) {
     return 0;
 }
 
+/// As for the teams of tests/cluster/cluster.hpp.
+double slack(const record::Case& c) { return c.status == record::Status::disturbed ? 0.2 : 0.05; }
+
 std::string setting(const record::Case& c, const char* name) {
     const auto* value = record::find(c.settings, name);
     return value == nullptr ? "" : record::to_string(*value);
@@ -63,10 +66,10 @@ TEST_F(Network, PutsFillALimitedLinkAndNoMore) {
     set_rate("");
     ASSERT_EQ(run.cases.size(), 2U);
     const auto& tcp = run.cases[0];
-    EXPECT_TRUE(record::is_finished(tcp.status)) << tcp.reason;
+    EXPECT_TRUE(is_measured(tcp.status)) << tcp.reason; // whatever else this machine does
     // The link counts whole frames: of 1514 bytes 1448 are data.
     constexpr double limit = 200e6 / 8 * 1448 / 1514; // bytes per second
-    EXPECT_NEAR(value_of(tcp, "bandwidth"), limit, 0.05 * limit);
+    EXPECT_NEAR(value_of(tcp, "bandwidth"), limit, slack(tcp) * limit);
     EXPECT_EQ(setting(tcp, "path"), "tcp");
     EXPECT_EQ(setting(tcp, "transports"), "tcp");
     EXPECT_EQ(setting(tcp, "network_devices"), "eth0");
@@ -81,12 +84,12 @@ TEST_F(Network, ALargeMessageTakesAsLongAsTheLinkNeeds) {
                               "--set", "*.transport=tcp"});
     set_rate("");
     ASSERT_EQ(run.cases.size(), 1U);
-    EXPECT_TRUE(record::is_finished(run.cases[0].status)) << run.cases[0].reason;
+    EXPECT_TRUE(is_measured(run.cases[0].status)) << run.cases[0].reason;
     // A bucket of 128 KiB goes through at once, each way.
     constexpr double whole = 1048576 * 8 / 200e6; // seconds
     const double latency = value_of(run.cases[0], "latency");
     EXPECT_GT(latency, 0.85 * whole);
-    EXPECT_LT(latency, 1.05 * whole);
+    EXPECT_LT(latency, (1 + slack(run.cases[0])) * whole);
 }
 
 TEST_F(Network, NoCommonTransportIsSaid) {

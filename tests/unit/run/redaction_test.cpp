@@ -76,6 +76,8 @@ TEST(Redaction, ReplacesNamesOfHostsAndUsers) {
     EXPECT_EQ(redaction("ssh miriam@gpu-17-ib0"), "ssh <user>@" + host + "-ib0");
     EXPECT_THAT(redaction("gpu-17.example.org"), testing::ContainsRegex("^<host:....>$"));
     EXPECT_NE(redaction("gpu-17.example.org"), host);
+    const Redaction two{{.hosts = {"gpu-17", "gpu-18"}}};
+    EXPECT_NE(two("gpu-17"), two("gpu-18")) << "as unlike as they were";
 }
 
 TEST(Redaction, DoesItOnce) {
