@@ -37,6 +37,30 @@ expect 3 'timed out after 20: 1'
 expect 3 '    h2: '
 ! ssh -F "$ASSAY_SSH" -n h2 "pgrep -f 'sleep [1]000.77'" >/dev/null || fail "it goes on in the background"
 
+# A connection that is cut: the host stops, what it had measured is fetched, and the fleet knows of it; then it goes on there.
+lost() {
+    "$project/scripts/sweep" --hosts h1 --agent "ssh -F $ASSAY_SSH" --scratch "$work" --assay "$assay" --out lost "$suite" --quiet 2>&1
+}
+lost >lost.said &
+journal='assay-sweep-*-h1/results/*/*/*/*/journal.ndjson'
+# shellcheck disable=SC2086
+for _ in $(seq 600); do [ "$(cat $journal 2>/dev/null | wc -l)" -gt 1 ] && break || sleep 0.05; done
+pkill -f "^ssh -F $ASSAY_SSH h1 exec bash.* measure "
+wait $!
+code=$? said=$(cat lost.said)
+expect 3 'began and was lost: 1'
+! ssh -F "$ASSAY_SSH" -n h1 "pgrep -f '[r]un $suite'" || fail "it goes on though nobody waits"
+cp "$(find lost/h1 -name journal.ndjson)" begun
+[ "$(wc -l <begun)" -gt 1 ] || fail "what was measured is lost: $(find lost)"
+said=$("$assay" fleet lost --expect lost/sweep/nodes.txt --json)
+grep -q '"state": "\(running\|partial\)"' <<<"$said" || fail "the fleet does not know: $said"
+said=$(lost)
+code=$?
+expect 0 'answered: 1 of 1'
+cmp -n "$(wc -c <begun)" begun "$(find lost/h1 -name journal.ndjson)" || fail "it began anew"
+[ "$(find lost/h1 -name run.json | wc -l)" = 1 ] || fail "$(find lost/h1)"
+! compgen -G 'assay-sweep-*' || fail "what was fetched is still there"
+
 # The recipes of scripts/README.md: a folder that all hosts see.
 if command -v clush >/dev/null; then
     said=$(clush -o "-F $ASSAY_SSH" -w 'h[1-4]' -f 64 -u 60 "timeout 50 $assay run $suite --out $work/clush/\$(hostname) --tag node=\$(hostname) --quiet" 2>&1)

@@ -11,6 +11,17 @@ case $1 in
 silent*) echo "ssh: connect to host $1 port 22: No route to host" >&2 && exit 255 ;;
 deaf*) exec -a "deaf-$WORK" sleep 100 ;;
 lost*) echo 'sweep: started' >&2 && echo 'Connection closed by remote host' >&2 && exit 255 ;;
+gone*) # once: the network ends while it measures, or in the archive; gone3 does not notice
+    if mkdir "$WORK/$1.was" 2>/dev/null; then
+        case $1 in
+        gone2) HOST=$1 bash -c "$2" | head -c 1000 && exit 255 ;;
+        gone3) HOST=$1 bash -c "$2" </dev/null >/dev/null & ;;
+        *) HOST=$1 bash -c "$2" < <(echo && until [ -e "$WORK/$1.measures" ]; do sleep 0.02; done) >/dev/null & ;;
+        esac
+        until [ -e "$WORK/$1.measures" ]; do sleep 0.02; done
+        exit 255
+    fi
+    ;;
 esac
 HOST=$1 exec bash -c "$2"
 END
@@ -18,8 +29,18 @@ END
 cat >bin/assay <<'END'
 #!/bin/bash
 for word in "$@"; do [ "$last" != --out ] || out=$word; last=$word; done
-mkdir "$out/run.$$" && printf '%s|' "$@" >"$out/run.$$/run.json"
+run=$(compgen -G "$out/run.*") || { run=$out/run.$$ && mkdir "$run"; }
+echo case >>"$run/journal.ndjson"
 echo "measuring on $HOST" >&2
+case $HOST in
+gone2) echo >>"$WORK/gone2.measures" ;;
+gone*)
+    trap 'kill $!; exit 5' TERM
+    echo >"$WORK/$HOST.measures"
+    [ "$(wc -l <"$run/journal.ndjson")" -gt 1 ] || { sleep 100.7 & wait; }
+    ;;
+esac
+printf '%s|' "$@" >"$run/run.json"
 case $HOST in
 slow*) [ -e "$WORK/fast" ] || exec sleep 100 ;;
 bad*) exit 1 ;;
@@ -29,8 +50,9 @@ esac
 END
 chmod +x bin/*
 export WORK=$work
+mkdir there
 sweep() { # options...: what it says in `said`, its exit code in `code`
-    said=$("$project/scripts/sweep" --agent "$work/bin/agent" "$@" 2>&1)
+    said=$("$project/scripts/sweep" --agent "$work/bin/agent" --scratch "$work/there" "$@" 2>&1)
     code=$?
 }
 
@@ -58,7 +80,7 @@ sweep --hosts 'good[2-3]' --hostfile hostfile --out good quick --check --note "i
 expect 1 'answered: 4 of 4'
 expect 1 '0 \(done; .*\): 3$'
 expect 1 '1 \(failed\): 1  bad1$'
-grep -qF "|run|quick|--check|--note|it's one word|--tag|node=good2|--out|" <(sed 's/^/|/' good/good2/run.*/run.json) || fail "the command: $(cat good/good2/run.*/run.json)"
+grep -qF "|run|quick|--check|--note|it's one word|--resume|--tag|node=good2|--out|" <(sed 's/^/|/' good/good2/run.*/run.json) || fail "the command: $(cat good/good2/run.*/run.json)"
 sweep --hosts 'good1,slow1,silent1,lost1,off1,open1' --limit 1 --out mixed quick
 expect 5 'answered: 3 of 6'
 expect 5 '5 \(interrupted\): 1  off1'
@@ -76,14 +98,34 @@ before=$(echo mixed/good1/run.*)
 sweep --hosts 'good1,slow1,silent1,lost1,off1,open1' --limit 20 --out mixed quick
 expect 3 'answered: 4 of 6'
 [ "$before" = "$(echo mixed/good1/run.*)" ] || fail "good1 was measured again"
-[ "$(find mixed/slow1 -name run.json | wc -l)" = 2 ] || fail "of slow1 there should be two runs: $(ls mixed/slow1)"
+[ "$(cat mixed/slow1/run.*/journal.ndjson | wc -l)" = 2 ] || fail "slow1 should go on with its run: $(head mixed/slow1/*/*)"
 sweep --hosts good1 --out mixed standard
 expect 2 'another command'
 
+# A connection that is lost costs what was being measured and no more: the rest is fetched as far as it went, the host stops,
+# and the next time it goes on there. gone2 has measured, and is asked
+# for its archive alone; gone3 does not notice, and is stopped by the next connection.
+sweep --hosts 'gone[1-3]' --out gone quick
+expect 3 'began and was lost: 2'
+expect 3 'answered: 1 of 3'
+for host in gone1 gone3; do
+    [ "$(cat gone/$host/run.*/journal.ndjson)" = case ] || fail "$host: what was measured is lost: $(find gone there)"
+    [ ! -e gone/$host/exit-code ] || fail "$host answered"
+done
+! compgen -G 'gone/gone1/run.*/run.json' || fail "half a run has a result"
+! pgrep -f "sleep 100[.]7" >/dev/null || fail "what nobody waits for goes on"
+sweep --hosts 'gone[1-3]' --out gone quick
+expect 0 'answered: 3 of 3'
+[ "$(cat gone/gone1/run.*/journal.ndjson | wc -l)" = 2 ] || fail "gone1 begins anew"
+[ "$(wc -l <gone2.measures)" = 1 ] || fail "gone2 measures twice"
+! compgen -G "there/*gone*" || fail "what was fetched stays there"
+sweep --hosts good1 --out gone --scratch /none quick
+expect 3 'good1: sweep: cannot use /none/assay-sweep'
+
 # A host that accepts and says nothing is given up a minute after its limit: not waited for here. An interruption reaches it.
-"$project/scripts/sweep" --agent "$work/bin/agent" --hosts deaf1,good1 --out cut quick >cut.said 2>&1 &
+"$project/scripts/sweep" --agent "$work/bin/agent" --scratch "$work/there" --hosts deaf1,good1 --out cut quick >cut.said 2>&1 &
 pid=$!
-until [ -e cut/good1/exit-code ] && pgrep -f "^deaf-$work" >/dev/null; do sleep 0.05; done
+until [ -e cut/sweep/good1.state ] && pgrep -f "^deaf-$work" >/dev/null; do sleep 0.05; done
 kill -TERM $pid
 wait $pid
 code=$? said=$(cat cut.said)
