@@ -304,6 +304,7 @@ void each_field(Visit&& visit, Maybe<Run> auto& run) {
     visit("ended", run.ended);
     visit("status", run.status);
     visit("version", run.version);
+    visit("build", run.build);
     visit("digest", run.digest);
     visit("pairing", run.pairing);
     visit("imported", run.imported);

@@ -472,6 +472,7 @@ struct Run {
     std::string ended;
     std::string status;  ///< "done", "interrupted"
     std::string version; ///< of assay
+    Remark build;        ///< of the program that its workers ran; empty where none started
     std::string digest;  ///< of plan and modules: runs with equal digests measure the same things
     std::optional<Pairing> pairing;   ///< absent unless the run was interleaved with others
     std::optional<Imported> imported; ///< absent in our own runs

@@ -257,8 +257,8 @@ private:
     template <json::Record T>
     bool skips(std::string_view key) const {
         if constexpr (std::same_as<T, Replica>) {
-            constexpr std::array kept{"index",  "status", "seconds", "p99",      "extra",
-                                      "tables", "calls",  "batches", "telemetry"};
+            constexpr std::array kept{"index", "started", "status", "seconds", "p99",
+                                      "extra", "tables",  "calls",  "batches", "telemetry"};
             if (key == "values") return !options_.values;
             return !options_.details && std::ranges::find(kept, key) == kept.end();
         } else if constexpr (std::same_as<T, Metric>) {

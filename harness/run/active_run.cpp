@@ -296,6 +296,7 @@ Result<record::Run> ActiveRun::finish(record::RunEnd end, std::vector<record::Er
                     .ended = utc_now(),
                     .status = end == record::RunEnd::completed ? "done" : "interrupted",
                     .version = header.version,
+                    .build = dispatcher_.build(),
                     .digest = header.digest,
                     .pairing = header.pairing,
                     .error_counters = std::move(errors),

@@ -46,6 +46,8 @@ public:
     void spread_over(const Job& job) { job_ = job; }
     /// The hosts that teams of this run were spread over, as they described themselves.
     const std::vector<record::TeamHost>& hosts() const { return hosts_; }
+    /// Of the program that workers ran; "" where none has begun.
+    const std::string& build() const { return build_; }
     /// Ends the current workers.
     void dismiss();
 

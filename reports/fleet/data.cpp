@@ -148,8 +148,10 @@ std::string to_json(const Fleet& fleet, int exit_code) {
                                       {"nodes", fault.nodes},
                                       {"evidence", list_of_texts(fault.evidence)}});
     for (const auto& pairs : fleet.pairs)
-        document["pairs"].push_back(
-            {{"what", pairs.what}, {"nodes", list_of_texts(pairs.nodes)}, {"text", pairs.says}});
+        document["pairs"].push_back({{"what", pairs.what},
+                                     {"nodes", list_of_texts(pairs.nodes)},
+                                     {"groups", list_of_texts(pairs.groups)},
+                                     {"text", pairs.says}});
     for (const auto& drift : fleet.drifts) {
         auto entry = case_of(fleet, drift.item);
         entry["nodes"] = drift.nodes;

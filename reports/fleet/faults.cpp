@@ -2,13 +2,16 @@
 
 #include "fleet/faults.hpp"
 
+#include "base/text.hpp"
 #include "base/utc.hpp"
 #include "judge/node.hpp"
+#include "language/language.hpp"
 #include "record/same_machine.hpp"
 #include "report/text.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -48,6 +51,29 @@ bool is_cut_off(const std::filesystem::path& path) {
     return last == end.npos || end[last] != '}';
 }
 
+/// What is updated on one node and forgotten on another: a name of the texts `fact`, or of software, and its value.
+std::map<std::string, std::string> software_of(const record::Machine& machine) {
+    std::map<std::string, std::set<std::string>> all;
+    const auto add = [&](const char* fact, const std::string& value) {
+        if (!value.empty()) all[fact].insert(value);
+    };
+    add("kernel", machine.kernel);
+    add("microcode", machine.platform.microcode);
+    add("bios_version", machine.platform.bios_version);
+    add("nvidia.driver", record::text(machine.software, "nvidia.driver"));
+    for (const auto& device : machine.devices) {
+        add("devices_firmware_vbios", device.firmware.vbios);
+        add("devices_firmware_inforom", device.firmware.inforom);
+    }
+    for (const auto& card : machine.platform.network)
+        if (!card.firmware.empty()) add("network_firmware", card.driver + " " + card.firmware);
+    for (const auto& disk : machine.platform.storage)
+        if (!disk.firmware.empty()) add("storage_firmware", disk.model + " " + disk.firmware);
+    std::map<std::string, std::string> texts;
+    for (const auto& [fact, values] : all) texts[fact] = fmt::format("{}", fmt::join(values, ", "));
+    return texts;
+}
+
 class Finder {
 public:
     Finder(Fleet& fleet, const NodeNames& names, const std::vector<std::uint32_t>& node_of_run,
@@ -63,7 +89,9 @@ public:
         find_identities();
         find_overlaps();
         find_versions();
+        find_software();
         find_clocks();
+        find_late_clocks();
         find_files();
         std::ranges::stable_sort(fleet_.faults, [](const FleetFault& a, const FleetFault& b) {
             return std::tuple{!is_serious(a.code), a.code} <
@@ -156,6 +184,10 @@ private:
     /// Who is not as most are. Of each suite and type, because plans follow the hardware.
     void find_versions() {
         std::map<std::string, std::set<std::string>> versions; // node by version
+        // Programs of two kinds of machines are two builds.
+        std::map<std::pair<std::uint32_t, std::string>,
+                 std::map<std::string, std::set<std::string>>>
+            builds;
         std::map<std::tuple<std::uint32_t, std::string, std::string>,
                  std::map<std::string, std::set<std::string>>>
             plans;
@@ -163,21 +195,42 @@ private:
             if (!is_of_sweep(i)) continue;
             const auto& run = all_.runs[i];
             versions[run.version].insert(name_of_run(i));
+            // Variants may have been measured by another program.
+            if (!run.build.empty() && !run.pairing)
+                builds[{fleet_.nodes[node_of_run_[i]].type, run.version}]
+                      [fmt::format("{} {}", run.version, run.build.substr(0, 8))]
+                          .insert(name_of_run(i));
             // A run of some cases only is a retest.
             const auto& node = fleet_.nodes[node_of_run_[i]];
             if (!node.runs.empty() && node.runs.front() == i)
                 plans[{node.type, run.suite, run.version}][run.digest].insert(name_of_run(i));
         }
         add_unlike(FaultCode::mixed_versions, versions);
+        for (const auto& [of, nodes] : builds) add_unlike(FaultCode::mixed_versions, nodes);
         for (const auto& [of, digests] : plans) add_unlike(FaultCode::mixed_plans, digests);
     }
-    void add_unlike(FaultCode code, const std::map<std::string, std::set<std::string>>& nodes) {
+    /// By the newest run of each node: an update is none.
+    void find_software() {
+        std::map<std::pair<std::uint32_t, std::string>,
+                 std::map<std::string, std::set<std::string>>>
+            values; // by type and fact
+        for (const auto& node : fleet_.nodes)
+            if (node.answered())
+                for (const auto& [fact, value] :
+                     software_of(all_.machines[all_.runs[node.runs.back()].machine]))
+                    values[{node.type, fact}][value].insert(node.name);
+        for (const auto& [of, nodes] : values)
+            add_unlike(FaultCode::mixed_software, nodes,
+                       std::string{find_text("fact", of.second).value_or(of.second)} + ": ");
+    }
+    void add_unlike(FaultCode code, const std::map<std::string, std::set<std::string>>& nodes,
+                    const std::string& of = "") {
         if (nodes.size() < 2) return;
         const auto most =
             std::ranges::max_element(nodes, {}, [](const auto& one) { return one.second.size(); });
         std::set<std::string> others;
         std::vector<std::string> evidence{
-            fmt::format("{} ({})", plain(most->first, 60), most->second.size())};
+            fmt::format("{}{} ({})", of, plain(most->first, 60), most->second.size())};
         for (const auto& [value, of] : nodes) {
             if (&value == &most->first) continue;
             others.insert(of.begin(), of.end());
@@ -190,6 +243,9 @@ private:
         for (std::uint32_t i = 0; i < all_.runs.size(); ++i) {
             if (!is_of_sweep(i)) continue;
             const auto& run = all_.runs[i];
+            if (run.strayed_seconds > clock_leeway)
+                add(FaultCode::clock_went_back, {name_of_run(i)},
+                    {plain(run.file.string()), fmt::format("{:.0f} s", run.strayed_seconds)});
             const auto ended = seconds_of(run.ended).value_or(run.started_seconds);
             const bool future = run.started_seconds > now_ + clock_leeway;
             // A copy is younger than its original; a file that is older than what it holds was written by a fast clock.
@@ -199,6 +255,33 @@ private:
             add(FaultCode::clock_ahead, {name_of_run(i)},
                 {plain(run.file.string()), run.started,
                  time_in_words(future ? now_ : run.written_seconds)});
+        }
+    }
+
+    /// An old result and one of a clock that is behind look alike: only who asked the node while it measured knows,
+    /// and scripts/sweep writes it down. Columns of its list: host, state, exit code, seconds, seconds ahead.
+    void find_late_clocks() {
+        for (const auto& run : fleet_.unfinished)
+            if (run.went_back > clock_leeway)
+                add(FaultCode::clock_went_back, {run.node},
+                    {plain(run.journal.string()), fmt::format("{:.0f} s", run.went_back)});
+        std::set<std::filesystem::path> folders;
+        for (std::uint32_t i = 0; i < all_.runs.size(); ++i)
+            if (is_of_sweep(i))
+                for (auto folder = all_.runs[i].file.parent_path();
+                     folder.has_relative_path() && folders.insert(folder).second;
+                     folder = folder.parent_path())
+                    read_list_of_sweep(folder / "sweep" / "list.tsv");
+    }
+    void read_list_of_sweep(const std::filesystem::path& path) {
+        std::ifstream file{path};
+        for (std::string line; file && std::getline(file, line);) {
+            const auto fields = split(line, '\t');
+            constexpr std::size_t columns = 5;
+            const auto ahead = fields.size() == columns ? to_number(fields[4]) : std::nullopt;
+            if (ahead && static_cast<double>(*ahead) < -clock_leeway)
+                add(FaultCode::clock_behind, {names_.of_host(fields[0])},
+                    {plain(path.string()), fmt::format("{} s", *ahead)});
         }
     }
 

@@ -54,8 +54,8 @@ public:
         judge_values(fleet_, values);
         find_missing(values);
         find_wrong();
-        find_faults(fleet_, names_, node_of_run_, now_);
         find_unfinished(fleet_, names_, now_);
+        find_faults(fleet_, names_, node_of_run_, now_);
         find_links(fleet_, node_of_run_);
         add_drifts(fleet_, values, runs_before(fleet_, node_of_run_, node_of_earlier_));
         add_silent();

@@ -48,8 +48,12 @@ std::string_view to_string(FaultCode code) {
         return "mixed_versions";
     case FaultCode::mixed_plans:
         return "mixed_plans";
+    case FaultCode::mixed_software:
+        return "mixed_software";
     case FaultCode::clock_ahead:
         return "clock_ahead";
+    case FaultCode::clock_behind:
+        return "clock_behind";
     case FaultCode::clock_not_set:
         return "clock_not_set";
     case FaultCode::clock_went_back:
@@ -64,7 +68,8 @@ std::string_view to_string(FaultCode code) {
 
 bool is_serious(FaultCode code) {
     return code != FaultCode::reported_twice && code != FaultCode::mixed_versions &&
-           code != FaultCode::mixed_plans && code != FaultCode::one_machine_two_names;
+           code != FaultCode::mixed_plans && code != FaultCode::mixed_software &&
+           code != FaultCode::one_machine_two_names;
 }
 
 std::size_t count_of(const Fleet& fleet, NodeState state) {

@@ -107,7 +107,9 @@ enum class FaultCode : std::uint8_t {
     reported_twice,
     mixed_versions,
     mixed_plans,
+    mixed_software, // kernel, drivers, firmware
     clock_ahead,
+    clock_behind, // as a sweep saw it
     clock_not_set,
     clock_went_back,
     half_copied,
@@ -144,14 +146,16 @@ struct Unfinished {
     std::optional<double> left;       ///< seconds
     double silent = 0;                ///< seconds since its last line
     bool stalled = false;             ///< longer than a case takes
+    double went_back = 0;             ///< seconds from a line to an earlier one after it
     std::size_t damaged = 0;          ///< lines
 };
 
-/// Pairs of nodes that slow each other, in a run that measured all of them.
+/// Who slows others, in a run that measured pairs of nodes: by the names of this fleet where it knows their machines.
 struct SlowPairs {
     std::string what;
-    std::vector<std::string> nodes; ///< called: the worst first
-    std::vector<std::string> says;  ///< in sentences
+    std::vector<std::string> nodes;  ///< called: the worst first
+    std::vector<std::string> groups; ///< "switch leaf1"
+    std::vector<std::string> says;   ///< in sentences
 };
 
 struct FleetType {

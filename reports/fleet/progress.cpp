@@ -63,6 +63,14 @@ Unfinished progress_of(const record::JournalContent& journal, std::optional<std:
     found.suite = plain(header.suite, 60);
     found.cases = header.cases ? std::optional{static_cast<std::size_t>(*header.cases)} : cases;
     const auto replicas = static_cast<std::size_t>(std::max(1, header.replicas.value_or(1)));
+    // Lines are written in the order of what they tell.
+    double latest = 0;
+    for (const auto& step : journal.steps)
+        for (const auto& replica : step.result.replicas) {
+            const double started = seconds_of(replica.started).value_or(latest);
+            found.went_back = std::max(found.went_back, latest - started);
+            latest = std::max(latest, started);
+        }
     std::map<std::uint64_t, record::Case> seen;
     for (const auto& step : journal.steps) record::add_step(seen[step.case_index], step.result);
     std::size_t needed = 0; // replicas of the cases that have begun

@@ -291,7 +291,7 @@ std::vector<Matrix> heat_maps(const Case& c) {
         map.row_title = table.row_title;
         map.column_title = table.column_title;
         map.merged = (longest + most_lines - 1) / most_lines;
-        map.slow = is_list ? slow_in_fabric(c, measured) : slow_pairs(c, table);
+        map.slow = is_list ? slow_in_fabric(c, measured).says : slow_pairs(c, table);
         map.rows = thinned(table.rows, map.merged);
         map.columns = thinned(table.columns, map.merged);
         map.values = merged_values(table, map.merged);

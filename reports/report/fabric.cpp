@@ -272,9 +272,21 @@ bool is_list_of_pairs(const record::Table& table) {
            table.values.size() == table.rows.size() * table.columns.size();
 }
 
-std::vector<std::string> slow_in_fabric(const record::Case& c, const record::Table& table) {
+SlowInFabric slow_in_fabric(const record::Case& c, const record::Table& table) {
     const auto list = read_list(c, table);
-    return sentences_of(list, findings_of(c, table, list));
+    const auto found = findings_of(c, table, list);
+    SlowInFabric slow{.says = sentences_of(list, found), .nodes = {}, .groups = {}};
+    for (const auto& node : found.nodes) slow.nodes.push_back(list.nodes[node.node]);
+    const auto add = [&](std::size_t kind, std::size_t group) {
+        auto name = list.kind_names[kind].name + " " + list.kind_names[kind].groups[group];
+        if (std::ranges::find(slow.groups, name) == slow.groups.end())
+            slow.groups.push_back(std::move(name));
+    };
+    for (const auto& one : found.groups) add(one.kind, one.group);
+    for (const auto& one : found.trunks)
+        for (const auto end : {one.from, one.to}) add(one.kind, end);
+    for (const auto& one : found.shared) add(one.kind, one.group);
+    return slow;
 }
 
 record::Table map_of_pairs(const record::Case& c, const record::Table& table, std::size_t& merged) {

@@ -32,8 +32,14 @@ std::string slower_by(double slowdown);
 /// Its rows are pairs, "node1 to node2", its columns how they played.
 bool is_list_of_pairs(const record::Table& table);
 
-/// Who is slow, in sentences; none where nothing is.
-std::vector<std::string> slow_in_fabric(const record::Case& c, const record::Table& table);
+/// Who is slow; nothing where nothing is.
+struct SlowInFabric {
+    std::vector<std::string> says;  ///< in sentences
+    std::vector<std::string> nodes; ///< that slow all their pairs, the worst first
+    std::vector<std::string>
+        groups; ///< "switch leaf1", of groups as a whole and of what joins them
+};
+SlowInFabric slow_in_fabric(const record::Case& c, const record::Table& table);
 
 /// From node to node, for a map: each cell the median of `merged` x `merged` nodes, played at once.
 record::Table map_of_pairs(const record::Case& c, const record::Table& table, std::size_t& merged);

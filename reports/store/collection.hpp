@@ -90,6 +90,7 @@ struct RunInfo {
         0; ///< since 1970: when the file was last changed, by the clock of the file system
     std::string status;
     std::string version; ///< of assay
+    std::string build;   ///< of the program that measured; empty where it is not known
     std::string digest;
     std::string campaign;
     record::NamedList tags;
@@ -99,6 +100,8 @@ struct RunInfo {
     std::optional<record::Pairing> pairing;
     std::optional<record::Gates> gates;
     std::optional<record::Soak> soak;
+    /// Seconds by which a replica began before the run or after its end: a clock was set meanwhile.
+    double strayed_seconds = 0;
 };
 
 /// Why, for programs; what nobody tells apart is `other`.

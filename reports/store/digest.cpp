@@ -2,12 +2,15 @@
 
 #include "store/digest.hpp"
 
+#include "base/utc.hpp"
 #include "record/conditions.hpp"
 #include "record/metrics.hpp"
 #include "record/summary.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace assay::report {
@@ -142,6 +145,26 @@ CaseDigest digest_of(record::Case& c, const record::Machine& machine, Series& se
     return digest;
 }
 
+/// Times of one form: the first and the last as texts.
+double strayed_seconds(const record::Run& run) {
+    std::string_view first = run.started;
+    std::string_view last = run.ended;
+    if (first.empty() || last.empty()) return 0;
+    for (const auto& c : run.cases)
+        for (const auto& replica : c.replicas) {
+            if (replica.started.empty()) continue;
+            first = std::min<std::string_view>(first, replica.started);
+            last = std::max<std::string_view>(last, replica.started);
+        }
+    const auto between = [](std::string_view from, std::string_view to) {
+        if (from == to) return 0.0;
+        const auto begin = seconds_of(from);
+        const auto end = seconds_of(to);
+        return begin && end ? *end - *begin : 0.0;
+    };
+    return std::max(between(first, run.started), between(run.ended, last));
+}
+
 } // namespace
 
 std::uint32_t Pool::add(std::string_view bytes) {
@@ -156,6 +179,7 @@ Digester::Digester(record::Run run) {
     digest_.core_clock_hz = std::exchange(run.machine.core_clock_hz, std::nullopt);
     run.machine.platform.swap_used_bytes.reset();
     run.machine.platform.results_free_bytes.reset();
+    digest_.strayed_seconds = strayed_seconds(run);
     machine_ = packed(run.machine);
     Series series;
     std::vector<MetricKind> others;

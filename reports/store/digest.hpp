@@ -78,6 +78,7 @@ struct CaseDigest {
 struct RunDigest {
     record::Run run; ///< without machine and cases
     std::optional<double> core_clock_hz;
+    double strayed_seconds = 0;
     std::uint32_t machine = 0;
     std::vector<CaseDigest> cases;
 };
@@ -145,6 +146,7 @@ template <class Visit>
 void each_field(Visit&& visit, Maybe<RunDigest> auto& digest) {
     visit("run", digest.run);
     visit("core_clock_hz", digest.core_clock_hz);
+    visit("strayed_seconds", digest.strayed_seconds);
     visit("machine", digest.machine);
     visit("cases", digest.cases);
 }

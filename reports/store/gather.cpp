@@ -256,6 +256,7 @@ private:
              .written_seconds = candidate.written,
              .status = std::move(digest.run.status),
              .version = std::move(digest.run.version),
+             .build = plain(digest.run.build, 64),
              .digest = std::move(digest.run.digest),
              .campaign = std::move(digest.run.campaign),
              .tags = plain_list(std::move(digest.run.tags)),
@@ -264,7 +265,8 @@ private:
              .machine = machines_(entry.batch, pools.machines, digest.machine),
              .pairing = std::move(digest.run.pairing),
              .gates = digest.run.schedule ? plain_gates(*digest.run.schedule) : std::nullopt,
-             .soak = plain_soak(std::move(digest.run.soak))});
+             .soak = plain_soak(std::move(digest.run.soak)),
+             .strayed_seconds = digest.strayed_seconds});
         for (auto& c : digest.cases) {
             const auto series = series_(entry.batch, pools.series, c.series);
             const auto settings = settings_(entry.batch, pools.settings, c.settings);

@@ -101,6 +101,34 @@ TEST(FleetFaults, OtherVersionsAndPlansThanMost) {
     EXPECT_THAT(faults_of(maker), ElementsAre("mixed_versions: n01", "mixed_plans: n04"));
 }
 
+TEST(FleetFaults, OtherBuildsThanMostOfTheirType) {
+    SweepMaker maker;
+    maker.sweep(6);
+    for (std::uint32_t i = 0; i < 6; ++i) maker.info(i).build = i == 2 ? "bbbb" : "aaaa";
+    maker.info(5).build.clear(); // an older file
+    machine_of(maker, 4).instance = "another.type";
+    maker.info(4).build = "cccc";
+    EXPECT_THAT(faults_of(maker), ElementsAre("mixed_versions: n02"));
+}
+
+TEST(FleetFaults, OtherKernelsDriversAndFirmwareThanMost) {
+    SweepMaker maker;
+    maker.sweep(6);
+    for (std::uint32_t i = 0; i < 6; ++i) {
+        auto& machine = machine_of(maker, i);
+        machine.kernel = i == 1 ? "6.8" : "6.1";
+        machine.software = {{"nvidia.driver", std::string{i == 3 ? "570.1" : "580.1"}}};
+        machine.platform.network = {{.name = "eth0", .driver = "mlx5_core", .firmware = "28.39"},
+                                    {.name = "eth1", .driver = "mlx5_core", .firmware = "28.39"}};
+    }
+    machine_of(maker, 4).platform.network[1].firmware = "28.36";
+    const auto fleet = make_fleet(std::move(maker.collection()), fleet_options());
+    EXPECT_THAT(faults_of(*fleet),
+                ElementsAre("mixed_software: n01", "mixed_software: n04", "mixed_software: n03"));
+    EXPECT_THAT(fleet->faults[0].evidence, ElementsAre("kernel: 6.1 (5)", "6.8 (1)"));
+    EXPECT_FALSE(is_serious(fleet->faults[0].code));
+}
+
 TEST(FleetFaults, AClockThatIsAhead) {
     SweepMaker maker;
     maker.sweep(6);
@@ -119,6 +147,8 @@ TEST(FleetFaults, FilesThatAreHalfCopiedDoubledOrOfTheFuture) {
         run.machine.id = "m-" + node;
         run.started = "2024-11-20T12:00:00Z";
         run.ended = "2024-11-20T12:10:00Z";
+        for (auto& c : run.cases)
+            for (auto& replica : c.replicas) replica.started = run.started;
         change(run);
         const auto path = folder.path() / node / id / "run.json";
         fs::create_directories(path.parent_path());
@@ -136,14 +166,21 @@ TEST(FleetFaults, FilesThatAreHalfCopiedDoubledOrOfTheFuture) {
     put("n5", "five", [](record::Run& run) { run.ended = "2024-11-20T11:00:00Z"; });
     std::ofstream{put("n6", "six", as_it_is)} << "{\"schema\": \"another\"}";
     put("n7", "two", as_it_is); // the id of another machine's run
+    put("n8", "eight", [](record::Run& run) {
+        run.cases[0].replicas[0].started = "2024-11-20T11:00:00Z"; // before the run
+    });
+    put("n9", "nine", as_it_is);
+    fs::create_directories(folder.path() / "sweep"); // as scripts/sweep writes it
+    std::ofstream{folder.path() / "sweep/list.tsv"}
+        << "n2\tanswered\t0\t60\t2\nn9\tanswered\t0\t60\t-3600\nn5\tsilent\t-\t9\t-\n";
     auto runs = collect({folder.path().string()}, collecting_for_fleet({.index = false}));
     ASSERT_TRUE(runs);
-    const auto fleet = make_fleet(std::move(*runs), fleet_options(expand_nodes("n[1-7]").value()));
+    const auto fleet = make_fleet(std::move(*runs), fleet_options(expand_nodes("n[1-9]").value()));
     ASSERT_TRUE(fleet);
     const auto found = faults_of(*fleet);
-    for (const auto* fault :
-         {"half_copied: n1", "reported_twice: n2", "clock_ahead: n3", "clock_not_set: n4",
-          "clock_went_back: n5", "unreadable: n6", "same_run_elsewhere: n7"})
+    for (const auto* fault : {"half_copied: n1", "reported_twice: n2", "clock_ahead: n3",
+                              "clock_not_set: n4", "clock_went_back: n5", "unreadable: n6",
+                              "same_run_elsewhere: n7", "clock_went_back: n8", "clock_behind: n9"})
         EXPECT_THAT(found, Contains(fault));
     EXPECT_EQ(test::node_of(*fleet, "n1").state, NodeState::unreadable);
     EXPECT_TRUE(test::node_of(*fleet, "n2").answered());

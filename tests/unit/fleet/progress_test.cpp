@@ -52,6 +52,13 @@ TEST(FleetProgress, ACaseThatFailedIsDone) {
     EXPECT_EQ(found.measured, 4U);
 }
 
+TEST(FleetProgress, AClockThatWasSetBackShowsInTheOrderOfTheLines) {
+    auto back = journal(18, 10, 2);
+    EXPECT_EQ(progress_of(back, {}, 0, 0).went_back, 0);
+    std::swap(back.steps[7].result.replicas, back.steps[16].result.replicas);
+    EXPECT_EQ(progress_of(back, {}, 0, 0).went_back, 90);
+}
+
 TEST(FleetProgress, LongSilenceIsNoRun) {
     EXPECT_TRUE(progress_of(journal(5, 10, 1), {}, 1000, 0).stalled);
     EXPECT_TRUE(progress_of({}, {}, 1000, 0).stalled) << "nothing was ever written";

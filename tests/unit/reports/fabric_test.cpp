@@ -54,7 +54,7 @@ struct Fabric {
                 for (int way = 0; way < ways; ++way)
                     *table().values[row * 4 + static_cast<std::size_t>(way)] /= factor;
     }
-    std::vector<std::string> said() { return slow_in_fabric(run.cases[0], table()); }
+    std::vector<std::string> said() { return slow_in_fabric(run.cases[0], table()).says; }
 };
 
 TEST(Fabrics, OfWhichNothingIsSlowSayNothing) {
@@ -79,6 +79,9 @@ TEST(Fabrics, ASwitchThatBlocksIsNamedInsteadOfItsNodes) {
     for (int node = 4; node < 8; ++node) fabric.slow(node, 1.5, 2); // at once alone
     EXPECT_THAT(fabric.said(), ElementsAre(AllOf(HasSubstr("switch leaf1 slows"),
                                                  HasSubstr("something shared blocks"))));
+    const auto slow = slow_in_fabric(fabric.run.cases[0], fabric.table());
+    EXPECT_THAT(slow.groups, ElementsAre("switch leaf1"));
+    EXPECT_THAT(slow.nodes, IsEmpty());
 }
 
 TEST(Fabrics, WhoWasNotMeasuredIsNamed) {
