@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <system_error>
 #include <tuple>
@@ -77,6 +76,10 @@ std::vector<LedgerCause> causes_of(const json::Value& node) {
 bool same_occasion(const LedgerEntry& a, const LedgerEntry& b) {
     return std::tie(a.machine, a.campaign, a.runs, a.verdict) ==
            std::tie(b.machine, b.campaign, b.runs, b.verdict);
+}
+
+bool holds(const LedgerEntry& entry, std::string_view id) {
+    return std::ranges::find(entry.parts, id, &LedgerPart::id) != entry.parts.end();
 }
 
 bool share_a_part(const LedgerEntry& a, const LedgerEntry& b) {
@@ -153,6 +156,7 @@ Result<std::vector<LedgerEntry>> entries_of(const json::Value& verdict,
         LedgerEntry entry{.schema = ledger_schema,
                           .machine = member_text(node, "machine"),
                           .campaign = member_text(node, "campaign"),
+                          .repair = member_text(node, "repair"),
                           .verdict = member_text(node, "verdict"),
                           .causes = causes_of(node)};
         for (const auto& path : node.at("runs")) {
@@ -163,6 +167,7 @@ Result<std::vector<LedgerEntry>> entries_of(const json::Value& verdict,
             entry.host = is_hidden(run->machine.hostname) ? "" : plain(run->machine.hostname);
             entry.parts = parts_of(run->machine);
         }
+        if (is_hidden(entry.repair)) entry.repair.clear();
         entries.push_back(std::move(entry));
     }
     return entries;
@@ -208,14 +213,17 @@ Result<AddedToLedger> add_to_ledger(const std::filesystem::path& file,
 }
 
 std::vector<LedgerEntry> entries_about(const Ledger& ledger, std::string_view about) {
+    auto all = ledger.entries;
+    std::ranges::stable_sort(all, {}, &LedgerEntry::measured);
     std::vector<LedgerEntry> entries;
-    std::ranges::copy_if(
-        ledger.entries, std::back_inserter(entries), [&](const LedgerEntry& entry) {
-            return about.empty() || entry.machine == about || entry.host == about ||
-                   std::ranges::any_of(entry.parts,
-                                       [&](const LedgerPart& part) { return part.id == about; });
-        });
-    std::ranges::stable_sort(entries, {}, &LedgerEntry::measured);
+    std::set<std::string> had; // machines that have the part
+    for (auto& entry : all) {
+        const bool has = !about.empty() && holds(entry, about);
+        const bool left = !has && had.erase(entry.machine) > 0;
+        if (has) had.insert(entry.machine);
+        if (about.empty() || has || left || entry.machine == about || entry.host == about)
+            entries.push_back(std::move(entry));
+    }
     return entries;
 }
 

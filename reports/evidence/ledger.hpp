@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "document/document.hpp"
 #include "json/codec.hpp"
+#include "record/layout.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,7 @@ struct LedgerEntry {
     std::string host;         ///< name, where the results have it
     std::string campaign;
     std::vector<std::string> runs; ///< ids
+    record::Remark repair; ///< what was repaired before these runs, as their tag says; may be empty
     std::string verdict;
     std::vector<LedgerCause> causes; ///< why it is not PASS
     std::vector<LedgerPart> parts;
@@ -73,6 +75,7 @@ void each_field(Visit&& visit, Maybe<LedgerEntry> auto& entry) {
     visit("host", entry.host);
     visit("campaign", entry.campaign);
     visit("runs", entry.runs);
+    visit("repair", entry.repair);
     visit("verdict", entry.verdict);
     visit("causes", entry.causes);
     visit("parts", entry.parts);
@@ -120,7 +123,8 @@ struct AddedToLedger {
 Result<AddedToLedger> add_to_ledger(const std::filesystem::path& file,
                                     std::vector<LedgerEntry> entries, const std::string& now);
 
-/// Of this serial number, device, machine or host, by the time they were measured; all where it is empty.
+/// Of this serial number, device, machine or host, by the time they were measured; all where it is empty. Of a part that
+/// left a node also how that node was judged next, without it: was that the repair?
 std::vector<LedgerEntry> entries_about(const Ledger& ledger, std::string_view about);
 
 /// Without `about` the parts, the last seen first; with it where it was, and how it went there.

@@ -51,24 +51,29 @@ Table history_of(const std::vector<LedgerEntry>& entries, const std::string& abo
     Table table{.columns = {{.title = say<text::evidence::measured>()},
                             {.title = say<text::evidence::node>()},
                             {.title = say<text::evidence::place>(), .rank = 2},
+                            {.title = say<text::evidence::repaired>()},
                             {.title = say<text::evidence::verdict>()},
                             {.title = say<text::evidence::found>()},
                             {.title = say<text::evidence::moved>(), .rank = 1}},
                 .sheet = say<text::evidence::ledger>()};
-    const LedgerEntry* before = nullptr;
+    const LedgerEntry* before = nullptr; // that had the part
     for (const auto& entry : entries) {
         const auto* const part = part_of(entry, about);
         const bool moved = part != nullptr && before != nullptr && before->machine != entry.machine;
+        const bool left = part == nullptr && before != nullptr;
         moves += moved ? 1 : 0;
         table.rows.push_back(
             {.cells = {{.text = plain(entry.measured)},
                        {.text = node_name(entry)},
                        {.text = part != nullptr ? plain(part->where) : std::string{}},
+                       {.text = plain(entry.repair, 100)},
                        {.text = plain(entry.verdict), .tone = tone_of(entry)},
                        {.text = causes_in_words(entry)},
-                       {.text = moved ? say<text::evidence::from>(node_name(*before)) : "",
+                       {.text = moved  ? say<text::evidence::from>(node_name(*before))
+                                : left ? say<text::evidence::left>()
+                                       : "",
                         .tone = Tone::weak}}});
-        before = &entry;
+        if (part != nullptr) before = &entry;
     }
     return table;
 }
@@ -137,13 +142,19 @@ Document make_document(const std::vector<LedgerEntry>& entries, const std::strin
     } else if (entries.empty()) {
         document.verdict = say<text::evidence::never_seen>(name);
     } else {
+        // Of a part, where it was; of a node, all.
+        std::vector<const LedgerEntry*> own;
+        for (const auto& entry : entries)
+            if (part_of(entry, about) != nullptr) own.push_back(&entry);
+        if (own.empty())
+            for (const auto& entry : entries) own.push_back(&entry);
         const auto bad = static_cast<std::size_t>(std::ranges::count_if(
-            entries, [](const LedgerEntry& entry) { return entry.verdict != "PASS"; }));
-        std::vector<std::string> parts{say_count<text::evidence::seen>(entries.size(), name)};
+            own, [](const LedgerEntry* entry) { return entry->verdict != "PASS"; }));
+        std::vector<std::string> parts{say_count<text::evidence::seen>(own.size(), name)};
         if (bad > 0) parts.push_back(say_count<text::evidence::times_bad>(bad));
         if (count > 0) parts.push_back(say_count<text::evidence::moves>(count));
         document.verdict = sentences(parts);
-        document.tone = tone_of(entries.back());
+        document.tone = tone_of(*own.back());
     }
     if (!table.rows.empty())
         document.sections.push_back(

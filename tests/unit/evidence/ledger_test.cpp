@@ -77,14 +77,14 @@ TEST_F(LedgerTest, FollowsAPartFromNodeToNode) {
     const auto ledger = read_ledger(file).value();
     EXPECT_THAT(ledger.findings, IsEmpty());
     const auto device = entries_about(ledger, "GPU-1");
-    ASSERT_EQ(device.size(), 2U);
+    ASSERT_EQ(device.size(), 3U) << "and how a went on without it";
     EXPECT_EQ(device[0].host, "a");
     EXPECT_EQ(device[1].host, "b");
     const auto document = make_document(device, "GPU-1");
     EXPECT_THAT(document.verdict, HasSubstr("moved once"));
     const auto& table = std::get<document::Table>(document.sections.front().blocks.front());
-    EXPECT_EQ(table.rows[1].cells[5].text, "from a");
-    EXPECT_THAT(table.rows[1].cells[4].text, HasSubstr("below_limit gemm.square"));
+    EXPECT_EQ(table.rows[1].cells[6].text, "from a");
+    EXPECT_THAT(table.rows[1].cells[5].text, HasSubstr("below_limit gemm.square"));
     EXPECT_EQ(entries_about(ledger, "a").size(), 2U) << "by host, too";
     EXPECT_THAT(make_document(entries_about(ledger, "GPU-9"), "GPU-9").verdict,
                 HasSubstr("never seen"));
@@ -94,7 +94,34 @@ TEST_F(LedgerTest, FollowsAPartFromNodeToNode) {
     EXPECT_EQ(parts.rows[0].cells[0].text, "GPU-1") << "what did not pass most often comes first";
 }
 
+/// Failed in a, which was repaired and passed without it; failed again in b, where it was swapped to.
+TEST_F(LedgerTest, ShowsWhatWasRepairedAndHowItWentThen) {
+    auto repaired = entry("a", "01-22", "PASS", "GPU-2");
+    repaired.repair = "GPU 0 replaced";
+    add(repaired);
+    auto again = entry("b", "01-30", "PASS", "GPU-1");
+    again.repair = "riser reseated";
+    add(again);
+    const auto document = make_document(entries_about(read_ledger(file).value(), "GPU-1"), "GPU-1");
+    const auto& table = std::get<document::Table>(document.sections.front().blocks.front());
+    std::vector<std::string> chain;
+    for (const auto& row : table.rows)
+        chain.push_back(fmt::format("{}: {}|{}|{}", row.cells[1].text, row.cells[3].text,
+                                    row.cells[4].text, row.cells[6].text));
+    EXPECT_THAT(chain, ElementsAre("a: |FAIL|", "b: |FAIL|from a", "a: |PASS|no longer there",
+                                   "b: riser reseated|PASS|"));
+    EXPECT_THAT(document.verdict, HasSubstr("seen 3 times"));
+    EXPECT_EQ(document.tone, document::Tone::good) << "the last of its nodes passed";
+    const auto node = make_document(entries_about(read_ledger(file).value(), "a"), "a");
+    const auto& rows = std::get<document::Table>(node.sections.front().blocks.front()).rows;
+    EXPECT_EQ(rows.back().cells[3].text, "GPU 0 replaced");
+}
+
 TEST_F(LedgerTest, LinesObeyTheSchema) {
+    auto repaired = entry("a", "01-22", "PASS", "GPU-2");
+    repaired.repair = "GPU 0 replaced";
+    add(repaired);
+
     const auto schema = json::read_file(layout().share / "schema" / "ledger.json").value();
     const auto ledger = read_ledger(file).value();
     for (const auto& one : ledger.entries) {
@@ -159,6 +186,7 @@ TEST_F(LedgerTest, LinesTakenOutPutInAndCutAreNamed) {
 
 TEST_F(LedgerTest, TakesNodesFromABundle) {
     auto run = small_run();
+    run.tags = {{"repair", std::string{"DIMM B2 replaced"}}};
     run.machine.devices = {
         {.kind = "cuda", .uuid = "GPU-1", .pci_address = "0000:65:00.0", .name = "G"}};
     Small small{run};
@@ -172,6 +200,7 @@ TEST_F(LedgerTest, TakesNodesFromABundle) {
     ASSERT_EQ(entries->size(), 1U);
     const auto& one = entries->front();
     EXPECT_EQ(one.host, "") << "hidden";
+    EXPECT_EQ(one.repair, "DIMM B2 replaced");
     EXPECT_THAT(one.runs, ElementsAre("20260131T123456Z-4f2a"));
     ASSERT_EQ(one.parts.size(), 2U);
     EXPECT_EQ(one.parts[0].id, "GPU-1");
