@@ -62,7 +62,18 @@ need_to_test() {
     [ -e /usr/lib/llvm-19/lib/libomp.so ] || missing+=(libomp-19-dev)
 }
 need_to_test_all() {
+    local PATH=$PATH:/usr/sbin:/sbin
     need_command clang-tidy-19 clang-tidy-19
+    need_command ip iproute2 # these for hosts in namespaces
+    need_command nsenter util-linux
+    need_command sshd openssh-server
+    need_command ssh openssh-client
+    need_command slurmctld slurm-wlm
+    need_command srun slurm-client
+    need_command munged munge
+    need_command clush clustershell
+    need_command pdsh pdsh
+    need_command debootstrap debootstrap # a bare system, for the package
 }
 
 # Installs what was found missing; without apt or the right to use it, prints the exact list, exit 4.

@@ -15,7 +15,7 @@ until_is() { # node, state and reason as a pattern; two minutes at most
     done
     fail "$1 is $(state_of "$1"), not $2; $(tail -n 5 "$slurm/slurmd.$1.log")"
 }
-now() { # health or prolog, what Slurm runs on each node; nothing: no more
+now() { # health, prolog or epilog, what Slurm runs on each node; nothing: no more
     [ -n "$2" ] || { rm -f "$slurm/$1.now"; return; }
     printf '#!/bin/bash\n%s\n' "$2" >"$slurm/$1.new"
     chmod +x "$slurm/$1.new"
@@ -97,4 +97,18 @@ timeout 20 srun --nodelist=h2 --nodes=1 hostname >/dev/null 2>&1 && fail "a job 
 until_is h2 'drain*|*Prolog error*'
 grep -qF '[node_problem] assay: part_missing' state.h2/reason || fail "the reason is lost: $(cat state.h2/reason)"
 [ -e state.h2/failed/log ] || fail "the evidence is lost"
+
+# --- the epilog: the job has ended well, and no other begins there ---
+
+now prolog ''
+scontrol update nodename=h2 state=resume
+until_is h2 'idle|none'
+rm -rf state.h2
+now epilog "$(check --prolog)"
+said=$(timeout 100 srun --nodelist=h2 --nodes=1 hostname 2>&1)
+code=$?
+expect 0 '^h2$'
+until_is h2 'drain*|*Epilog error*'
+grep -qF '[node_problem] assay: part_missing' state.h2/reason || fail "the reason is lost: $(cat state.h2/reason)"
+[[ $(state_of h1) == 'idle|none' ]] || fail "h1 is $(state_of h1)"
 echo ok
