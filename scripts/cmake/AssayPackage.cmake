@@ -26,6 +26,10 @@ endforeach()
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/scripts/sweep" DESTINATION share/assay/cluster COMPONENT reports)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/benchmarks/examples" DESTINATION share/assay COMPONENT development)
 
+# Where their links lead.
+install(FILES "${PROJECT_SOURCE_DIR}/scripts/operations.md" DESTINATION share/assay/cluster COMPONENT reports)
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/llms.txt" DESTINATION share/assay COMPONENT reports)
+
 # cpack: an archive and a Debian package of programs, reports and the modules of the host; scripts/package --cpack. The
 # same build tree gives the same bytes where SOURCE_DATE_EPOCH is set: entries are in order and all of that time.
 set(CPACK_PACKAGE_NAME assay)
@@ -35,7 +39,7 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "HPC benchmarks and hardware characterisat
 set(CPACK_PACKAGE_FILE_NAME "assay-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR}")
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_COMPONENTS_ALL programs reports)
-foreach(module IN ITEMS host openblas onednn fftw)
+foreach(module IN ITEMS host openblas onednn fftw mpi ucx)
     if(TARGET assay_module_${module})
         list(APPEND CPACK_COMPONENTS_ALL module_${module})
     endif()
@@ -54,4 +58,5 @@ mark_as_advanced(ASSAY_SHLIBDEPS)
 if(ASSAY_SHLIBDEPS)
     set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON) # of the system that it is built on
 endif()
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS openmpi-bin) # mpirun, for modules mpi and ucx
 include(CPack)
