@@ -11,12 +11,14 @@
 //     generate_runs FOLDER --fleet NODES [NAMES]
 //
 // One run of each of so many nodes of one type, n00000 and on, in a quarter and in the one before. Every hundredth from
-// n00050 on has become slow: its memory reaches 85%. One run in 200 was interrupted, and memory of a third of the nodes lost
-// 3% by new firmware. NAMES is a file with names of nodes: three more runs of each, and nothing else.
+// n00050 on has become slow: in turns its memory, its matrix products or its peaks. Every hundredth from n00025 on
+// drifts: its matrix products were 5% above the others and lose 8% a quarter. One run in 200 was interrupted, and memory
+// of a third of the nodes lost 3% by new firmware. NAMES is a file with names of nodes: three more runs of each, and nothing else.
 
 #include "support/generated_runs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -44,9 +46,20 @@ assay::test::GeneratorOptions fleet_of(std::size_t nodes) {
                              .ratio = 0.97,
                              .recorded = {{"system", text("Example board, firmware 2")}},
                              .share = 0.33});
-    for (std::size_t bad = 50; bad < nodes; bad += 100)
-        options.steps.push_back(
-            {.benchmark = "memory.", .seconds = quarter_start(0.5), .ratio = 0.85, .machine = bad});
+    const std::array<PlantedStep, 3> kinds{{{.benchmark = "memory.", .ratio = 0.85},
+                                            {.benchmark = "gemm.", .ratio = 0.88},
+                                            {.benchmark = "peak.", .ratio = 0.88}}};
+    for (std::size_t bad = 50; bad < nodes; bad += 100) {
+        auto& step = options.steps.emplace_back(kinds[bad / 100 % kinds.size()]);
+        step.seconds = quarter_start(0.5);
+        step.machine = bad;
+    }
+    for (std::size_t drifting = 25; drifting < nodes; drifting += 100)
+        options.steps.push_back({.benchmark = "gemm.",
+                                 .seconds = quarter_start(0),
+                                 .ratio = 1.05,
+                                 .machine = drifting,
+                                 .per_quarter = 0.92});
     return options;
 }
 
