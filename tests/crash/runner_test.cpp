@@ -53,6 +53,7 @@ TEST_F(RunnerTest, MeasuresAndWritesAFileThatReadsBack) {
     const auto outcome = run(trouble_.plan({"fine", "slow"}, 2));
     ASSERT_TRUE(outcome) << outcome.error().message;
     EXPECT_EQ(outcome->run.status, "done");
+    EXPECT_THAT(outcome->run.build, testing::MatchesRegex("[0-9a-f]+")) << "which program measured";
     EXPECT_EQ(outcome->signal, 0);
     const auto back = record::read_run(outcome->file);
     ASSERT_TRUE(back) << back.error().message;
