@@ -27,7 +27,7 @@ now() { # health, prolog or epilog, what Slurm runs on each node; nothing: no mo
 sweep() { # options of sbatch... -- arguments of sweep...
     local before=()
     while [ "$1" != -- ]; do before+=("$1") && shift; done
-    said=$(timeout 150 sbatch --wait --quiet --output="$work/log" "${before[@]}" "$project/scripts/sweep" --assay "$assay" --limit 60 "${@:2}" 2>&1)
+    said=$(timeout 150 sbatch --wait --quiet --output="$work/log" "${before[@]}" "$project/scripts/sweep" --scratch "$work" --assay "$assay" --limit 60 "${@:2}" 2>&1)
     code=$?
     said+=$(cat log)
 }

@@ -10,7 +10,7 @@ assay=$1 suite=$project/tests/cluster/node_suite.json
 "$ASSAY_CLUSTER/switch" link h3 down
 "$ASSAY_CLUSTER/agent" h4 'pkill -o sshd'
 for _ in $(seq 500); do ssh -F "$ASSAY_SSH" -n h4 true 2>/dev/null || break; done
-said=$("$project/scripts/sweep" --hosts 'h[1-4]' --agent "ssh -n -F $ASSAY_SSH" --assay "$assay" --limit 60 --out all "$suite" --quiet 2>&1)
+said=$("$project/scripts/sweep" --hosts 'h[1-4]' --agent "ssh -n -F $ASSAY_SSH" --scratch "$work" --assay "$assay" --limit 60 --out all "$suite" --quiet 2>&1)
 code=$?
 expect 3 'answered: 2 of 4'
 expect 3 'did not answer: 2'
@@ -23,7 +23,7 @@ said=$("$assay" check all --json)
 [ "$(grep -c '"verdict": "INCONCLUSIVE"\|"verdict": "PASS"\|"verdict": "FAIL"' <<<"$said")" -gt 0 ] || fail "what was gathered cannot be judged: $said"
 # When it is back, it is asked again, and nobody else.
 "$ASSAY_CLUSTER/switch" link h3 up
-said=$("$project/scripts/sweep" --hosts 'h[1-4]' --agent "ssh -n -F $ASSAY_SSH" --assay "$assay" --limit 60 --out all "$suite" --quiet 2>&1)
+said=$("$project/scripts/sweep" --hosts 'h[1-4]' --agent "ssh -n -F $ASSAY_SSH" --scratch "$work" --assay "$assay" --limit 60 --out all "$suite" --quiet 2>&1)
 code=$?
 expect 3 'answered: 3 of 4'
 expect 3 '2 of 4 hosts have answered before'
@@ -31,7 +31,7 @@ expect 3 '2 of 4 hosts have answered before'
 # shellcheck disable=SC2016
 printf '#!/bin/bash\n[ "$(hostname)" = h2 ] && exec sleep 1000.77\nexec %q "$@"\n' "$assay" >hangs
 chmod +x hangs
-said=$("$project/scripts/sweep" --hosts 'h[1-2]' --agent "ssh -n -F $ASSAY_SSH" --assay "$work/hangs" --limit 20 --out hang "$suite" --quiet 2>&1)
+said=$("$project/scripts/sweep" --hosts 'h[1-2]' --agent "ssh -n -F $ASSAY_SSH" --scratch "$work" --assay "$work/hangs" --limit 20 --out hang "$suite" --quiet 2>&1)
 code=$?
 expect 3 'timed out after 20: 1'
 expect 3 '    h2: '
@@ -59,7 +59,7 @@ code=$?
 expect 0 'answered: 1 of 1'
 cmp -n "$(wc -c <begun)" begun "$(find lost/h1 -name journal.ndjson)" || fail "it began anew"
 [ "$(find lost/h1 -name run.json | wc -l)" = 1 ] || fail "$(find lost/h1)"
-! compgen -G 'assay-sweep-*' || fail "what was fetched is still there"
+! compgen -G 'assay-sweep-*-h1' || fail "what was fetched is still there"
 
 # The recipes of scripts/README.md: a folder that all hosts see.
 if command -v clush >/dev/null; then
