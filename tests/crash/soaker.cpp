@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <tuple>
@@ -17,10 +18,13 @@
 namespace assay::trouble {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
 enum class Fault : std::uint8_t {
     none,
-    flips,   // one bit of one element, in one of `every` calls
-    sticks,  // a bit of an input, from call `every` on
+    flips, // one bit of one element, in one of `every` calls: of a process, or of many where it makes fewer
+    sticks, // a bit of an input, some time after the warm-up, whose calls would otherwise be what right is
     differs, // in a process while another one holds the file TROUBLE_FIRST
     slows,   // in a process that finds the file TROUBLE_SLOW
 };
@@ -53,6 +57,8 @@ public:
         : what_{p.what}, every_{static_cast<std::uint64_t>(p.every)}, inputs_(count),
           squares_(count) {
         for (std::size_t i = 0; i < count; ++i) inputs_[i] = static_cast<double>(i);
+        // So rare that a process may make fewer calls: each begins somewhere else.
+        if (every_ > 1000) calls_ = static_cast<std::uint64_t>(::getpid()) * 7919 % every_;
         const char* slow = std::getenv("TROUBLE_SLOW"); // NOLINT(concurrency-mt-unsafe)
         if (what_ == Fault::slows && slow != nullptr && ::access(slow, F_OK) == 0) passes_ = 16;
         const char* file = std::getenv("TROUBLE_FIRST"); // NOLINT(concurrency-mt-unsafe)
@@ -63,7 +69,10 @@ public:
     }
     void run() noexcept {
         ++calls_;
-        if (what_ == Fault::sticks && calls_ == every_) flip(inputs_[777]);
+        if (what_ == Fault::sticks && !is_stuck_ && Clock::now() - begun_ > 700ms) {
+            is_stuck_ = true;
+            flip(inputs_[777]);
+        }
         for (int pass = 0; pass < passes_; ++pass)
             for (std::size_t i = 0; i < count; ++i) squares_[i] = inputs_[i] * inputs_[i];
         last_ = static_cast<float>(squares_.back());
@@ -90,6 +99,8 @@ private:
     }
 
     Fault what_;
+    Clock::time_point begun_ = Clock::now();
+    bool is_stuck_ = false;
     std::uint64_t every_;
     std::uint64_t calls_ = 0;
     bool is_other_ = false;
