@@ -92,6 +92,30 @@ std::pair<std::string_view, int> parts_of(std::string_view place) {
 
 } // namespace
 
+std::string pattern_of(const Selector& selector, std::string_view key) {
+    const auto found = selector.find(key);
+    return found == selector.end() ? std::string{} : found->second;
+}
+
+std::vector<std::string> alternatives(std::string_view patterns) {
+    std::vector<std::string> all;
+    for (std::string_view rest = patterns; !rest.empty();) {
+        const auto bar = rest.find('|');
+        all.emplace_back(rest.substr(0, bar));
+        if (bar == std::string_view::npos) break;
+        rest.remove_prefix(bar + 1);
+    }
+    return all;
+}
+
+bool overlap(const std::string& a, const std::string& b) {
+    const auto admits = [](const std::string& pattern, const std::string& texts) {
+        return std::ranges::any_of(alternatives(texts),
+                                   [&](const auto& text) { return matches(pattern, text); });
+    };
+    return admits(a, b) || admits(b, a);
+}
+
 bool is_for_device(const Selector& machine, const record::Machine& found,
                    const record::Device& device) {
     return std::ranges::all_of(machine, [&](const auto& entry) {
@@ -115,8 +139,8 @@ bool is_for(const Selector& machine, const record::Machine& found) {
 }
 
 std::string places_of(const Limit& limit) {
-    const auto place = limit.cases.find("place");
-    return place == limit.cases.end() ? std::string{"*"} : place->second;
+    const auto place = pattern_of(limit.cases, "place");
+    return place.empty() ? "*" : place;
 }
 
 bool is_for(const Limit& limit, const Series& series) {

@@ -9,8 +9,17 @@
 #include "store/collection.hpp"
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace assay::report {
+
+/// The pattern of a key; empty where the selector has none.
+std::string pattern_of(const Selector& selector, std::string_view key);
+/// "a" and "b*" of "a|b*".
+std::vector<std::string> alternatives(std::string_view patterns);
+/// Is there a text that both admit, as far as one of them is spelt out?
+bool overlap(const std::string& a, const std::string& b);
 
 /// Is the limit (or the expectation) for this machine? Patterns of devices match where one of its devices does.
 bool is_for(const Selector& machine, const record::Machine& found);

@@ -18,7 +18,6 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -41,30 +40,6 @@ constexpr double thousand = 1000;
 constexpr double half = 0.5;
 /// Neighbours, such as boards of one chip, are nearer to each other than this.
 constexpr double apart = 3;
-
-std::string pattern_of(const Selector& selector, std::string_view key) {
-    const auto found = selector.find(key);
-    return found == selector.end() ? std::string{} : found->second;
-}
-
-std::vector<std::string> alternatives(std::string_view patterns) {
-    std::vector<std::string> all;
-    for (std::string_view rest = patterns; !rest.empty();) {
-        const auto bar = rest.find('|');
-        all.emplace_back(rest.substr(0, bar));
-        if (bar == std::string_view::npos) break;
-        rest.remove_prefix(bar + 1);
-    }
-    return all;
-}
-/// Is there a text that both admit, as far as one of them is spelt out?
-bool overlap(const std::string& a, const std::string& b) {
-    const auto admits = [](const std::string& pattern, const std::string& texts) {
-        return std::ranges::any_of(alternatives(texts),
-                                   [&](const auto& text) { return matches(pattern, text); });
-    };
-    return admits(a, b) || admits(b, a);
-}
 
 /// The bound that a bad device misses: a rate's lower one, a time's upper one.
 std::optional<double> bound_of(const Limit& limit) {
@@ -240,16 +215,8 @@ private:
         return false;
     }
 
-    /// Latencies that only a broken measurement exceeds, in seconds.
-    static double most_latency(const std::string& benchmark) {
-        if (matches("memory.latency|latency.core_to_core", benchmark)) return 5e-6;
-        if (matches("latency.*|transfer.latency", benchmark)) return 1e-3;
-        return matches("network.*", benchmark) ? 1e-2 : std::numeric_limits<double>::infinity();
-    }
-
     bool reached_by_all(const Limit& limit) {
-        if (limit.unit == "s" && limit.at_most &&
-            *limit.at_most > most_latency(pattern_of(limit.cases, "benchmark"))) {
+        if (limit.unit == "s" && limit.at_most && *limit.at_most > most_latency(limit)) {
             add(LintCode::reached_by_all, say<text::limits::reached_by_all>(bound_in_words(limit)),
                 say<text::limits::from_fleet>());
             return true;

@@ -3,6 +3,7 @@
 #include "limits/peaks.hpp"
 
 #include "base/quantity.hpp"
+#include "judge/match.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,22 +16,15 @@ namespace {
 using datasheet::Engine;
 using datasheet::HardwareEntry;
 
-std::string pattern_of(const Selector& selector, std::string_view key) {
-    const auto found = selector.find(key);
-    return found == selector.end() ? std::string{} : found->second;
-}
-
 /// The smallest number that a pattern admits; nothing where it is none.
 std::optional<double> least_of(const std::string& pattern) {
     std::optional<double> least;
-    for (std::string_view rest = pattern;;) {
-        const auto bar = rest.find('|');
-        const auto number = parse_real(rest.substr(0, bar));
+    for (const auto& text : alternatives(pattern)) {
+        const auto number = parse_real(text);
         if (!number) return {};
         least = std::min(least.value_or(*number), *number);
-        if (bar == std::string_view::npos) return least;
-        rest.remove_prefix(bar + 1);
     }
+    return least;
 }
 
 std::optional<Peak> arithmetic(const Limit& limit, const HardwareEntry& chip) {
@@ -184,6 +178,13 @@ std::optional<Peak> fastest(const Limit& limit, const datasheet::Hardware& hardw
 }
 
 } // namespace
+
+double most_latency(const Limit& limit) {
+    const auto benchmark = pattern_of(limit.cases, "benchmark");
+    if (matches("memory.latency|latency.core_to_core", benchmark)) return 5e-6;
+    if (matches("latency.*|transfer.latency", benchmark)) return 1e-3;
+    return matches("network.*", benchmark) ? 1e-2 : std::numeric_limits<double>::infinity();
+}
 
 double bus_bandwidth_between(double node_bandwidth, double nodes, double ranks) {
     const double of_ranks = std::isfinite(ranks) ? (ranks - 1) / ranks : 1;

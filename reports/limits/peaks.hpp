@@ -31,6 +31,9 @@ std::vector<const datasheet::HardwareEntry*> chips_of(const Limit& limit,
 /// metric. In the unit of the limit.
 std::vector<Peak> peaks_of(const Limit& limit, const datasheet::Hardware& hardware);
 
+/// The latency, in seconds, that only a broken measurement of its benchmark exceeds; infinite where there is none.
+double most_latency(const Limit& limit);
+
 /// The bus bandwidth of an all-reduce over k nodes and n ranks that B bytes a second of each node's network allow: what
 /// enters a node is all of the other nodes' data once: B k / (k - 1) (n - 1) / n.
 double bus_bandwidth_between(double node_bandwidth, double nodes, double ranks);

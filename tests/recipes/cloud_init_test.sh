@@ -9,7 +9,7 @@ recipe=$project/scripts/cloud-init/user-data.yaml
 block() { # path: the content of that file
     awk -v path="$1" '$2 == "path:" || $1 == "-" && $2 == "path:" { mine = $3 == path; inside = 0 }
         mine && $1 == "content:" { inside = 1; next }
-        inside && /^ {6}|^$/ { print substr($0, 7); next } inside { exit }' "$recipe"
+        inside && /^      |^$/ { print substr($0, 7); next } inside { exit }' "$recipe"
 }
 block /usr/local/sbin/assay-once >once
 block /etc/assay/recipe >example

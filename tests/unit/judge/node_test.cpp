@@ -77,26 +77,6 @@ TEST(Node, LinksThatAreNarrowerOrSlowerThanTheyCouldBe) {
     }
 }
 
-TEST(Node, PortsAreHeldAgainstOthersWithTheirChip) {
-    auto node = good();
-    auto& machine = node.machine();
-    machine.pci = {{.address = "a", .vendor_id = "15b3", .device_id = "1021"},
-                   {.address = "b", .vendor_id = "15b3", .device_id = "1021"},
-                   {.address = "c", .vendor_id = "8086", .device_id = "1592"}};
-    auto& cards = machine.platform.network;
-    cards = {{.name = "mlx5_0:1", .address = "a", .bytes_per_second = 50e9},
-             {.name = "mlx5_1:1", .address = "b", .bytes_per_second = 50e9},
-             {.name = "eth0", .address = "c", .bytes_per_second = 12.5e9},
-             {.name = "eth1", .address = "", .bytes_per_second = 1e9},
-             {.name = "eth2", .address = "c"}}; // down
-    EXPECT_EQ(node.judged(of_memory()).outcome, Outcome::pass);
-    cards[0].bytes_per_second = 25e9;
-    const auto all = node.judged(of_memory());
-    EXPECT_EQ(all.outcome, Outcome::warn);
-    EXPECT_THAT(causes_of(all), testing::ElementsAre(Cause::port_slow));
-    EXPECT_EQ(all.nodes[0].checks[0].detail, "mlx5_0:1: 200 / 400 Gb/s");
-}
-
 TEST(Node, MemoryChannelsAndDevicesAsTheyAreSetUp) {
     auto node = good();
     auto& machine = node.machine();

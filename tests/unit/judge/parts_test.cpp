@@ -94,6 +94,22 @@ TEST(Parts, ADeviceThatIsMeasuredNeedsItsLanes) {
     EXPECT_THAT(found(machine), ElementsAre("slot_narrow 0000:42:00.0: x8, x16"));
 }
 
+TEST(Parts, PortsAreHeldAgainstOthersWithTheirChip) {
+    auto machine = bare(0);
+    machine.pci = {{.address = "a", .vendor_id = "15b3", .device_id = "1021"},
+                   {.address = "b", .vendor_id = "15b3", .device_id = "1021"},
+                   {.address = "c", .vendor_id = "8086", .device_id = "1592"}};
+    auto& cards = machine.platform.network;
+    cards = {{.name = "mlx5_0:1", .address = "a", .bytes_per_second = 50e9},
+             {.name = "mlx5_1:1", .address = "b", .bytes_per_second = 50e9},
+             {.name = "eth0", .address = "c", .bytes_per_second = 12.5e9},
+             {.name = "eth1", .address = "", .bytes_per_second = 1e9},
+             {.name = "eth2", .address = "c"}}; // down
+    EXPECT_THAT(found(machine), IsEmpty());
+    cards[0].bytes_per_second = 25e9;
+    EXPECT_THAT(found(machine), ElementsAre("port_slow mlx5_0:1: 200 / 400 Gb/s"));
+}
+
 TEST(Parts, AnOddNumberOfModulesIsAFault) {
     auto machine = bare(0);
     auto& platform = machine.platform;
