@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace assay::report {
 namespace {
@@ -38,6 +39,15 @@ record::Machine machine() {
                     .name = "NVIDIA H100 80GB HBM3",
                     .mode = "mig 1g.10gb"}};
     return out;
+}
+
+TEST(Match, PatternsHaveAlternativesThatOverlap) {
+    EXPECT_EQ(alternatives("a|b*|c"), (std::vector<std::string>{"a", "b*", "c"}));
+    EXPECT_EQ(alternatives("a"), std::vector<std::string>{"a"});
+    EXPECT_TRUE(alternatives("").empty());
+    EXPECT_TRUE(overlap("fp64|fp32", "fp3*"));
+    EXPECT_TRUE(overlap("fp3*", "bf16|fp32"));
+    EXPECT_FALSE(overlap("fp64|fp32", "bf16|int8"));
 }
 
 TEST(Match, EveryKeyOfAMachine) {
