@@ -60,8 +60,8 @@ public:
                   "the random seeds.",
         .caveats = "Counts 8 bytes for each element, those that are asked for through the index. "
                    "Beyond the second-level cache the device moves a sector of 32 bytes or more "
-                   "for them, and the index and the other array besides: a sixth of memory.stream "
-                   "is much.",
+                   "for them, and the index and the other array as well: a sixth of memory.stream "
+                   "is a good result.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
         .place = "cuda",
@@ -71,9 +71,7 @@ public:
         .reproducible = true,
     };
     static constexpr std::tuple axes{
-        choice("direction", "gather: a[i] = b[index[i]]; scatter: a[index[i]] = b[i]",
-               &Params::direction,
-               {Name{"gather", Direction::gather}, Name{"scatter", Direction::scatter}}),
+        direction_axis(&Params::direction),
         footprint_axis("bytes over all arrays", &Params::footprint, {Symbol::beyond_cache},
                        {64_KiB, 64_GiB}),
     };

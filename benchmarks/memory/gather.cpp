@@ -23,8 +23,9 @@ public:
                   "compared bit for bit with its recomputation from the random seeds.",
         .caveats = "Counts 8 bytes for each element, those that are asked for through the index. "
                    "Beyond the caches the hardware moves a whole line for them, and the index and "
-                   "the other array besides: a tenth of memory.stream is much. Plain loads, which "
-                   "the core overlaps as far as it can; no gather instructions and no prefetching.",
+                   "the other array as well: a tenth of memory.stream is a good result. Plain "
+                   "loads, which "
+                   "the core overlaps as far as it can; no gather instructions, no prefetching.",
         .headline = "bandwidth",
         .ceiling = "memory.stream",
         .bound = Bound::memory,
@@ -32,9 +33,7 @@ public:
         .reproducible = true,
     };
     static constexpr std::tuple axes{
-        choice("direction", "gather: a[i] = b[index[i]]; scatter: a[index[i]] = b[i]",
-               &Params::direction,
-               {Name{"gather", Direction::gather}, Name{"scatter", Direction::scatter}}),
+        direction_axis(&Params::direction),
         footprint_axis("bytes over all arrays", &Params::footprint, {Symbol::beyond_cache},
                        {64_KiB, 64_GiB}),
         threads_axis(&Params::threads, {Symbol::one, Symbol::all}),

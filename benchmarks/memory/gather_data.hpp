@@ -6,6 +6,7 @@
 
 #include "memory/shuffle.hpp"
 
+#include <assay/axes.hpp>
 #include <assay/host_device.hpp>
 #include <assay/random.hpp>
 
@@ -18,6 +19,11 @@ enum class Direction : std::uint8_t {
     gather, // to[i] = from[index[i]]
     scatter // to[index[i]] = from[i]
 };
+template <class Params>
+consteval auto direction_axis(Direction Params::* field) {
+    return choice("direction", "gather: a[i] = b[index[i]]; scatter: a[index[i]] = b[i]", field,
+                  {Name{"gather", Direction::gather}, Name{"scatter", Direction::scatter}});
+}
 
 namespace gather_data {
 
