@@ -18,6 +18,7 @@
 #include <cstring>
 #include <ctime>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace assay {
@@ -68,6 +69,17 @@ off_t whole_lines(int fd, off_t size) {
     return 0;
 }
 
+/// False leaves the reason in errno.
+bool lock(int fd, std::chrono::milliseconds patience) {
+    constexpr std::chrono::milliseconds pause{10};
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK || std::chrono::steady_clock::now() >= end) return false;
+        std::this_thread::sleep_for(pause);
+    }
+    return true;
+}
+
 } // namespace
 
 void Descriptor::close() {
@@ -77,11 +89,12 @@ void Descriptor::close() {
 LineFile::LineFile(std::filesystem::path path, Descriptor descriptor)
     : path_{std::move(path)}, descriptor_{std::move(descriptor)} {}
 
-Result<LineFile> LineFile::open(const std::filesystem::path& path) {
+Result<LineFile> LineFile::open(const std::filesystem::path& path,
+                                std::chrono::milliseconds patience) {
     LineFile file{path, open_file(path, O_RDWR | O_CREAT | O_APPEND)};
     const int fd = file.descriptor_.get();
     if (fd < 0) return system_error("write", path);
-    if (::flock(fd, LOCK_EX | LOCK_NB) != 0)
+    if (!lock(fd, patience))
         return errno == EWOULDBLOCK
                    ? fail(fmt::format("{} is being written by another run", path.string()),
                           Fault::environment)

@@ -6,6 +6,7 @@
 
 #include "base/result.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -53,8 +54,10 @@ private:
 /// Whole lines, added at the end, by one process at a time: opening it again fails, here and elsewhere.
 class LineFile {
 public:
-    /// Made where there is none. A last line without its end is cut off: its writer was killed.
-    static Result<LineFile> open(const std::filesystem::path& path);
+    /// Made where there is none. A last line without its end is cut off: its writer was killed. Where another has it
+    /// open, waits for `patience`: what a killed writer had just forked holds its files until it is gone as well.
+    static Result<LineFile> open(const std::filesystem::path& path,
+                                 std::chrono::milliseconds patience = std::chrono::seconds{1});
     std::uint64_t bytes() const { return bytes_; }
     /// Adds the line and its end, on disk when it returns. After an error (a full disk) the file is as it was.
     Result<void> add(std::string line);

@@ -4,6 +4,7 @@
 // and --resume ends with the same set of cases, none lost and none twice. Seeded; a failing round
 // prints its number.
 
+#include "base/file.hpp"
 #include "launch/environment.hpp"
 #include "launch/launcher.hpp"
 #include "process/process.hpp"
@@ -168,8 +169,8 @@ protected:
             bool all_measured = true;
             for (const auto& c : run->cases) {
                 identities.insert(record::identity(c));
-                all_measured = all_measured && c.replicas.size() == 2U &&
-                               (c.status == Status::ok || c.status == Status::unstable);
+                all_measured =
+                    all_measured && c.replicas.size() == 2U && record::is_measured(c.status);
             }
             EXPECT_EQ(run->cases.size(), cases);
             EXPECT_EQ(identities.size(), cases);
@@ -192,7 +193,21 @@ protected:
                     EXPECT_FALSE(twice) << step.case_index << ", " << replica.index;
                 }
         }
-        EXPECT_EQ(begun, 1) << "every attempt should have gone on with the same run";
+        EXPECT_EQ(begun, 1) << "every attempt should have gone on with the same run:"
+                            << summary_of_runs();
+    }
+    /// What was noted; of each run its folder, and its cases where a result was written.
+    std::string summary_of_runs() const {
+        std::string text = '\n' + read_whole(folder_.path() / "log", 1U << 20U).value_or("");
+        for (const auto& folder : runs()) {
+            text += '\n' + folder.string();
+            const auto run = record::read_run(folder / "run.json");
+            if (!run) continue;
+            for (const auto& c : run->cases)
+                text += fmt::format("\n  {} of {} replicas: {}", record::to_string(c.status),
+                                    c.replicas.size(), c.reason);
+        }
+        return text;
     }
 
     Folder folder_;

@@ -20,11 +20,17 @@
 
 namespace {
 
+/// Its notes are in the log of the process.
+class Noting : public assay::trouble_test::Silent {
+public:
+    void note(const std::string& text) override { std::fprintf(stderr, "%s\n", text.c_str()); }
+};
+
 int parent(const std::vector<std::string>& arguments) {
     const auto trouble = assay::trouble_test::load_trouble(arguments.at(0));
     const auto plan =
         trouble.plan({arguments.begin() + 4, arguments.end()}, std::stoi(arguments.at(2)));
-    assay::trouble_test::Silent observer;
+    Noting observer;
     assay::harness::RunOptions options;
     options.out = arguments.at(1);
     options.resume = arguments.at(3) == "resume";

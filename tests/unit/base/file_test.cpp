@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -114,11 +116,29 @@ TEST(LineFile, CutsATornLineOfAnyLengthAndGoesOn) {
             auto file = LineFile::open(path);
             ASSERT_TRUE(file) << file.error().message;
             EXPECT_EQ(file->bytes(), whole.size());
-            EXPECT_FALSE(LineFile::open(path)) << "one writer at a time";
+            EXPECT_FALSE(LineFile::open(path, {})) << "one writer at a time";
             ASSERT_TRUE(file->add("next"));
             EXPECT_EQ(read_whole(path, 100), whole + "next\n");
         }
     std::filesystem::remove(path);
+}
+
+TEST(LineFile, WaitsForWhatAKilledWriterForked) {
+    TemporaryFolder folder;
+    const auto path = folder.path() / "lines";
+    pid_t forked = -1;
+    {
+        const auto file = LineFile::open(path);
+        ASSERT_TRUE(file);
+        forked = ::fork();
+        if (forked == 0) {
+            ::usleep(100'000);
+            ::_exit(0);
+        }
+    }
+    EXPECT_FALSE(LineFile::open(path, {}));
+    EXPECT_TRUE(LineFile::open(path, std::chrono::minutes{1}));
+    EXPECT_EQ(::waitpid(forked, nullptr, 0), forked);
 }
 
 TEST(LineFile, IsNeverAStandardStream) {
