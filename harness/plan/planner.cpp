@@ -348,24 +348,11 @@ double rest_of(double budget_seconds, double expected_seconds) {
     return rest < least ? 0 : rest;
 }
 
-/// An interval that is half as wide again as usual is no reason to call a case unstable.
-constexpr double usual_excess = 1.5;
-
 void expect_spread(Plan& plan) {
-    for (auto& planned : plan.cases) {
-        const auto level = level_of(planned.benchmark->noise);
-        const double usual = stats::expected_half_width(
-            {.deviation = level.between_replicas, .degrees = level.degrees},
-            static_cast<std::size_t>(plan.replicas));
-        const double target = planned.protocol.target;
-        planned.spread = {.between_replicas = level.between_replicas,
-                          .between_runs = level.between_runs,
-                          .degrees = level.degrees,
-                          .limit = std::isfinite(usual) ? std::max(target, usual_excess * usual)
-                                                        : target,
-                          .replicas = plan.replicas,
-                          .source = std::string{to_string(planned.benchmark->noise)}};
-    }
+    for (auto& planned : plan.cases)
+        planned.spread =
+            expected_spread(level_of(planned.benchmark->noise), planned.protocol.target,
+                            plan.replicas, std::string{to_string(planned.benchmark->noise)});
 }
 
 /// Targets that so many replicas cannot reach, because processes differ by more.
@@ -392,6 +379,20 @@ void note_targets(Plan& plan) {
 }
 
 } // namespace
+
+record::Spread expected_spread(const NoiseLevel& level, double target, int replicas,
+                               std::string source) {
+    constexpr double usual_excess = 1.5; // half as wide again as usual is no reason for unstable
+    const double usual =
+        stats::expected_half_width({.deviation = level.between_replicas, .degrees = level.degrees},
+                                   static_cast<std::size_t>(replicas));
+    return {.between_replicas = level.between_replicas,
+            .between_runs = level.between_runs,
+            .degrees = level.degrees,
+            .limit = std::isfinite(usual) ? std::max(target, usual_excess * usual) : target,
+            .replicas = replicas,
+            .source = std::move(source)};
+}
 
 void finish_plan(Plan& plan, std::optional<double> budget_seconds) {
     if (budget_seconds) {

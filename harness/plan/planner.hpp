@@ -10,6 +10,7 @@
 #include "registry/catalogue.hpp"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace assay::harness {
@@ -29,6 +30,10 @@ void order_cases(std::vector<PlannedCase>& cases);
 /// which is one replica.
 double expected_seconds(const Plan& plan);
 std::vector<double> expected_steps(const Plan& plan);
+
+/// What replicas of a case are expected to differ by; its limit is the usual half width, if that exceeds `target`.
+record::Spread expected_spread(const NoiseLevel& level, double target, int replicas,
+                               std::string source);
 
 /// Shortens measuring and warm-up until the plan fits `seconds`, but not below a useful minimum; a
 /// note reports it.

@@ -410,6 +410,10 @@ std::string path_word(std::string_view text) {
     return word.empty() ? "unknown" : word;
 }
 
+std::vector<fs::path> earlier_runs(const RunOptions& options, const record::Machine& machine) {
+    return earlier_runs(machine_folders(options, machine));
+}
+
 bool is_open(const record::Case& c, int replica) {
     if (c.replicas.empty()) return c.status == Status::interrupted;
     for (const auto& done : c.replicas) {

@@ -71,6 +71,10 @@ struct RunFolder {
     std::filesystem::path log_of(std::size_t index, const PlannedCase& planned) const;
 };
 
+/// The folders of earlier runs of this machine, newest first.
+std::vector<std::filesystem::path> earlier_runs(const RunOptions& options,
+                                                const record::Machine& machine);
+
 /// With options.resume, the newest unfinished run of the same suite, digest, version and machine, or
 /// the newest unfinished ones that took turns with the same variants, which keep their campaign, note and tags: it is an
 /// error if options give others; otherwise, or when there is none,

@@ -11,6 +11,7 @@
 #include "process/program.hpp"
 #include "process/signals.hpp"
 #include "run/active_run.hpp"
+#include "run/noise_history.hpp"
 #include "run/order.hpp"
 #include "run/quiet.hpp"
 #include "run/redaction.hpp"
@@ -85,7 +86,7 @@ private:
         return (active * cases_) + index;
     }
 
-    const std::vector<PlannedRun>& wanted_;
+    std::vector<PlannedRun> wanted_;
     std::size_t cases_;
     int replicas_;
     const RunOptions& options_;
@@ -184,6 +185,7 @@ Result<void> Runner::open() {
 }
 
 Result<void> Runner::open_runs(const record::Machine& machine) {
+    for (auto& run : wanted_) expect_own_noise(run.plan, earlier_runs(options_, machine));
     for (const auto& run : wanted_) {
         auto context = enter(run.variant, options_);
         if (!context) return tl::unexpected{context.error()};

@@ -89,4 +89,29 @@ double expected_half_width(const ReplicaPrior& prior, std::size_t replicas, doub
     return std::expm1(student_factor(degrees, confidence) * prior.deviation / std::sqrt(count));
 }
 
+std::optional<OwnNoise> own_noise(std::span<const std::vector<double>> runs, double expected) {
+    constexpr std::size_t least_runs = 10;
+    constexpr double least_share = 0.25;
+    double squares = 0;
+    double degrees = 0;
+    std::vector<double> levels;
+    for (const auto& times : runs) {
+        std::vector<double> costs;
+        for (const double time : times) costs.push_back(std::log(time));
+        if (costs.size() < 2 ||
+            !std::ranges::all_of(costs, [](double c) { return std::isfinite(c); }))
+            continue;
+        std::ranges::sort(costs);
+        const Values kept{costs.data(), count_level(costs, expected * expected)};
+        levels.push_back(mean(kept));
+        if (kept.size() < 2) continue;
+        squares += variance(kept) * static_cast<double>(kept.size() - 1);
+        degrees += static_cast<double>(kept.size() - 1);
+    }
+    if (levels.size() < least_runs || degrees < least_runs) return {};
+    return OwnNoise{.between_replicas =
+                        std::max(std::sqrt(squares / degrees), least_share * expected),
+                    .between_runs = std::sqrt(variance(levels))};
+}
+
 } // namespace assay::stats

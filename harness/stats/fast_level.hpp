@@ -9,7 +9,9 @@
 #include "stats/interval.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
+#include <vector>
 
 namespace assay::stats {
 
@@ -35,5 +37,16 @@ FastLevel fast_level(std::span<const Estimate> replicas, const ReplicaPrior& pri
 /// Half the width, relative, of the 95% interval that so many replicas give when they differ as expected.
 double expected_half_width(const ReplicaPrior& prior, std::size_t replicas,
                            double confidence = 0.95);
+
+/// Standard deviations of logarithms that earlier runs of one case on one machine show.
+struct OwnNoise {
+    double between_replicas; ///< pooled over the runs, of the replicas at their fast level
+    double between_runs;     ///< of the runs' fast levels
+};
+
+/// `runs`: the times of the undisturbed replicas of each. Nothing below ten runs. The cut is made with `expected`, the
+/// deviation of the benchmark's kind, and not with what earlier runs showed, so that no estimate feeds on itself.
+/// Replicas agree by chance or by the clock's resolution: at least a quarter of `expected`.
+std::optional<OwnNoise> own_noise(std::span<const std::vector<double>> runs, double expected);
 
 } // namespace assay::stats

@@ -132,7 +132,9 @@ Table cases_of(const record::Run& run, const Soak& soak) {
         const bool slow = record::slowing_of(course) > record::slow_warning;
         const bool known = course.points >= record::fewest_points;
         const auto lost = [&](double share) {
-            return known ? fmt::format("{:+.1f}%", -100 * share) : std::string{};
+            if (!known) return std::string{};
+            return share == 0 ? say<text::soak::none_found>()
+                              : fmt::format("{:+.1f}%", -100 * share);
         };
         table.rows.push_back(
             {.cells = {{.text = name_of(run, phase.of)},

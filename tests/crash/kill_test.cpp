@@ -9,6 +9,7 @@
 #include "launch/launcher.hpp"
 #include "process/process.hpp"
 #include "process/program.hpp"
+#include "record/check.hpp"
 #include "record/journal.hpp"
 #include "record/reader.hpp"
 #include "trouble_plan.hpp"
@@ -312,6 +313,31 @@ TEST_P(OneSignal, EndsTheRunInOrder) {
     EXPECT_EQ(run->cases.size(), what.size());
     for (const auto& c : run->cases)
         EXPECT_TRUE(c.status != Status::interrupted || !c.reason.empty());
+}
+
+/// Times are steady; of the wall clock only the dates are taken, and `verify` says where they are wrong.
+TEST_F(KillTest, AWallClockThatIsSetBackChangesNoValue) {
+    const auto set = folder_.path() / "set";
+    more_ = {"LD_PRELOAD=" FAIL_NTH_LIBRARY, "CLOCK_SET=-3600:" + set.string()};
+    auto parent = start(TROUBLE_MODULE, std::vector<std::string>(5, "slow"));
+    wait_for_the_first_step();
+    std::ofstream{set} << "now";
+    const auto& ending = parent.wait(60s);
+    ASSERT_TRUE(ending);
+    EXPECT_EQ(ending->code, 0);
+    EXPECT_TRUE(is_complete(5));
+    ASSERT_EQ(runs().size(), 1U);
+    const auto run = record::read_run(runs()[0] / "run.json");
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_LT(run->ended, run->started);
+    for (const auto& c : run->cases)
+        for (const auto& replica : c.replicas) {
+            EXPECT_GE(*replica.seconds, 0.002);
+            EXPECT_LT(*replica.seconds, 1);
+        }
+    const auto findings = record::check_summaries(*run);
+    ASSERT_FALSE(findings.empty());
+    EXPECT_EQ(findings[0].path, "run.ended");
 }
 
 TEST_F(KillTest, TheSecondSignalEndsItAtOnce) {

@@ -6,7 +6,8 @@
 //
 // in `assay` and `assay-report` themselves or in their workers. With N = 0 nothing fails; FAIL_COUNT=FILE gets
 // how many calls of KIND there were. FILES_TAKE=MICROSECONDS makes every call that changes files take up to so long, as
-// over a network, in every process. Counts from main() on: initialisers of libraries that allocate come before it.
+// over a network, in every process. CLOCK_SET=SECONDS:FILE sets the wall clock by so much while there is FILE, in every
+// process. Counts from main() on: initialisers of libraries that allocate come before it.
 // Allocates nothing itself.
 
 #include <dlfcn.h>
@@ -44,6 +45,8 @@ bool armed = false;
 std::atomic<long> calls{0};
 long most_delay = 0; ///< microseconds
 std::atomic<unsigned> dice{1};
+long clock_set = 0; ///< seconds, while there is `clock_file`
+char clock_file[4096];
 
 bool is_worker() {
     char line[4096] = {};
@@ -60,6 +63,8 @@ void arm() {
         most_delay = std::strtol(delay, nullptr, 10);
         dice = static_cast<unsigned>(getpid());
     }
+    if (const char* set = std::getenv("CLOCK_SET"))
+        std::sscanf(set, "%ld:%4095s", &clock_set, clock_file);
     const char* wish = std::getenv("FAIL_NTH");
     char how[8] = {};
     char who[8] = {};
@@ -201,6 +206,13 @@ void* mmap(void* at, std::size_t size, int protection, int flags, int fd, off_t 
 void* mmap64(void* at, std::size_t size, int protection, int flags, int fd, off64_t offset) {
     FAIL_NTH_REAL(mmap64);
     return fails("mmap") ? MAP_FAILED : next(at, size, protection, flags, fd, offset);
+}
+std::time_t time(std::time_t* out) noexcept {
+    FAIL_NTH_REAL(time);
+    const bool is_set = clock_set != 0 && access(clock_file, F_OK) == 0;
+    const std::time_t now = next(nullptr) + (is_set ? clock_set : 0);
+    if (out != nullptr) *out = now;
+    return now;
 }
 pid_t fork() {
     FAIL_NTH_REAL(fork);

@@ -32,8 +32,10 @@ namespace {
 using namespace std::chrono_literals;
 using namespace assay;
 using namespace assay::harness;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 TEST(Signals, OfATerminalThatIsGoneEndsARunAsTheOthersDo) {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
@@ -239,6 +241,23 @@ TEST_F(ControlGroupTest, AKeptOneIsInsideAsLongAsItLives) {
         const auto gone = std::move(*process);
     }
     EXPECT_THAT(groups_of(own_identity()), IsEmpty());
+}
+
+/// Where the kernel gives the controller to groups below: `echo +pids >cgroup.subtree_control` in the root.
+TEST_F(ControlGroupTest, ProcessesAreLimited) {
+    auto command = shell("for i in 1 2 3 4 5 6 7 8 9; do sleep 100 & done; echo all");
+    command.kept = true;
+    command.groups = own_;
+    command.limits = {.processes = 5};
+    auto process = Process::start(command);
+    ASSERT_TRUE(process);
+    const auto groups = groups_of(own_identity());
+    ASSERT_EQ(groups.size(), 1U);
+    if (!std::filesystem::exists(groups[0] / "pids.max"))
+        GTEST_SKIP() << "groups have no controller of processes here";
+    ASSERT_TRUE(process->wait(5s));
+    EXPECT_NE(process->poll()->code, 0);
+    EXPECT_THAT(printed(), AllOf(HasSubstr("fork"), Not(HasSubstr("all"))));
 }
 
 TEST_F(ControlGroupTest, IsMadeInTheGroupOfThisProcessOnly) {

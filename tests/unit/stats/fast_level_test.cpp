@@ -128,6 +128,79 @@ TEST(FastLevel, UnseenSlowReplicasHardlyMoveTheValue) {
     EXPECT_LT(std::abs(simulate(0.03, 3, 0.2).bias), 0.01) << "9% without a cut";
 }
 
+/// Runs of five replicas that differ by `deviation`, a fifth of them slowed.
+std::vector<std::vector<double>> made_runs(std::size_t count, double deviation, unsigned seed) {
+    std::mt19937_64 random{seed};
+    std::normal_distribution<double> normal;
+    std::uniform_real_distribution<double> uniform;
+    std::vector<std::vector<double>> runs(count);
+    for (auto& times : runs)
+        for (int i = 0; i < 5; ++i)
+            times.push_back(
+                std::exp(deviation * normal(random) + (uniform(random) < 0.2 ? std::log(1.6) : 0)));
+    return runs;
+}
+
+TEST(OwnNoise, TenRunsAreNeeded) {
+    EXPECT_FALSE(own_noise(made_runs(9, 0.03, 1), 0.03));
+    EXPECT_TRUE(own_noise(made_runs(10, 0.03, 1), 0.03));
+    auto unreadable = made_runs(10, 0.03, 1);
+    unreadable.back() = {0, 1};
+    EXPECT_FALSE(own_noise(unreadable, 0.03)) << "a time of nothing is none";
+}
+
+TEST(OwnNoise, IsTheOneThatWasPut) {
+    for (const double own : {0.01, 0.03, 0.06}) {
+        double sum = 0;
+        for (unsigned seed = 0; seed < 20; ++seed)
+            sum += own_noise(made_runs(10, own, seed), 0.03)->between_replicas / 20;
+        // Where replicas differ by more than their kind, some of it is cut off as another level.
+        EXPECT_GT(sum, own < 0.05 ? 0.9 * own : 0.6 * own) << own;
+        EXPECT_LT(sum, 1.1 * own) << own;
+    }
+}
+
+TEST(OwnNoise, ReplicasThatAgreeByChanceAreWorthAQuarterOfTheirKind) {
+    const std::vector<std::vector<double>> same(12, std::vector<double>(5, 2.0));
+    const auto noise = own_noise(same, 0.04);
+    ASSERT_TRUE(noise);
+    EXPECT_DOUBLE_EQ(noise->between_replicas, 0.01);
+    EXPECT_DOUBLE_EQ(noise->between_runs, 0);
+}
+
+TEST(OwnNoise, RunsAtOtherTimesDifferByMore) {
+    auto runs = made_runs(10, 0.01, 3);
+    for (std::size_t run = 0; run < runs.size(); ++run)
+        for (double& time : runs[run]) time *= run % 2 == 0 ? 1.0 : 1.1;
+    const auto noise = own_noise(runs, 0.03);
+    EXPECT_NEAR(noise->between_replicas, 0.01, 0.003);
+    EXPECT_NEAR(noise->between_runs, std::log(1.1) / 2 * std::sqrt(10.0 / 9), 0.006);
+}
+
+TEST(OwnNoise, IntervalsFromItAreNarrowerAndCover) {
+    constexpr double own = 0.01;
+    constexpr double kind = 0.03;
+    constexpr int cases = 400;
+    int covered = 0;
+    double by_kind = 0;
+    double by_history = 0;
+    for (unsigned seed = 0; seed < cases; ++seed) {
+        auto runs = made_runs(11, own, seed);
+        const auto now = replicas(runs.back());
+        runs.pop_back();
+        const ReplicaPrior prior{.deviation = own_noise(runs, kind)->between_replicas,
+                                 .degrees = 6};
+        const auto level = fast_level(now, prior, false).combined;
+        const auto usual = fast_level(now, {.deviation = kind, .degrees = 6}, false).combined;
+        if (!std::isfinite(level.low) || !std::isfinite(usual.low)) continue;
+        covered += level.low <= 1 && 1 <= level.high ? 1 : 0;
+        by_history += level.high - level.low;
+        by_kind += usual.high - usual.low;
+    }
+    EXPECT_GT(covered, 0.92 * cases);
+    EXPECT_LT(by_history, 0.6 * by_kind);
+}
+
 TEST(FastLevel, TheExpectedHalfWidthIsThatOfReplicasThatDifferAsExpected) {
     EXPECT_NEAR(expected_half_width(memory, 5), std::expm1(2.2281 * 0.03 / std::sqrt(5.0)), 1e-5);
     EXPECT_TRUE(std::isnan(expected_half_width(memory, 0)));
