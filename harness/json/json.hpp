@@ -24,6 +24,7 @@ using Value = nlohmann::ordered_json;
 struct Limits {
     std::size_t bytes = std::size_t{16} << 20U; ///< a hundred times the largest config we know
     std::size_t depth = 64;                     ///< configs and messages need eight
+    bool repeated_keys = false; ///< other programs' output may have them: the last counts
 };
 
 /// Parses `text`. `source` names it in messages ("configs/suites/quick.json", "message of a worker"),

@@ -50,7 +50,8 @@ private:
 /// Builds the value, and stops at the first violation.
 class Builder {
 public:
-    explicit Builder(std::size_t depth) : depth_limit_{depth} {}
+    explicit Builder(const Limits& limits)
+        : depth_limit_{limits.depth}, repeated_keys_{limits.repeated_keys} {}
 
     bool null() { return add(nullptr); }
     bool boolean(bool value) { return add(value); }
@@ -67,6 +68,10 @@ public:
     bool key(std::string& name) {
         Level& level = open_.back();
         if (is_known(level, name)) {
+            if (repeated_keys_) {
+                slot_ = &*level.value->find(name);
+                return true;
+            }
             problem_ = fmt::format("the key {} occurs twice in one object", show_text(name));
             return false;
         }
@@ -160,6 +165,7 @@ private:
     }
 
     std::size_t depth_limit_;
+    bool repeated_keys_;
     Value root_;
     std::vector<Level> open_;
     Value* slot_ = nullptr; ///< where the value of the key just read goes
@@ -183,7 +189,7 @@ Result<Value> parse(std::string_view text, std::string_view source, const Limits
     if (text.size() > limits.bytes)
         return fail(fmt::format("{}: {} bytes long, {} is the most that is read", source,
                                 text.size(), limits.bytes));
-    Builder builder{limits.depth};
+    Builder builder{limits};
     const std::span<const char> bytes{text};
     const char* reached = bytes.data();
     if (Value::sax_parse(Feed{bytes.data(), &reached}, Feed{bytes.data() + bytes.size(), &reached},

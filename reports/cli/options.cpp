@@ -263,7 +263,9 @@ void add_import(CLI::App& verb, Options& o) {
         ->type_name("DIR")
         ->required();
     verb.add_option("--from", o.from, "The tool, where it is not to be found out from the content")
-        ->type_name("gbench|nvbandwidth|nccl-tests|babelstream|stream|osu");
+        ->type_name(
+            "gbench|nvbandwidth|nccl-tests|babelstream|stream|osu|hpl|hpl-mxp|hpcg|ior|mdtest|"
+            "llama-bench|vllm|mlperf-inference|mlperf-training");
     auto& facts = o.importing;
     verb.add_option("--provider", facts.provider, "Who runs the machine: aws, gcp, azure, ...");
     verb.add_option("--instance", facts.instance, "Its type: c7a.large");
@@ -383,8 +385,7 @@ constexpr std::array<VerbDefinition, 16> verbs{{
      &add_predict},
     {"import", &import_files,
      "Make runs of other tools' results: Google Benchmark, nvbandwidth, nccl-tests, rccl-tests, "
-     "BabelStream, STREAM, "
-     "OSU",
+     "BabelStream, STREAM, OSU, HPL, HPL-MxP, HPCG, IOR, mdtest, llama-bench, vLLM, MLPerf",
      "assay-report import old.json --out results --provider aws --instance c7a.large\n"
      "  assay-report import osu_latency.txt --out results --started 2025-06-30 --parameter ranks=2",
      &add_import},

@@ -179,7 +179,8 @@ void Draft::add_to(Gathered& gathered, const Reading& reading) {
                 if (known.name == figure.name) {
                     const double a = std::get<double>(known.value);
                     const double b = std::get<double>(figure.value);
-                    const bool lowest = known.name.starts_with("fastest_");
+                    const bool lowest =
+                        known.name.starts_with("fastest_") || known.name.starts_with("worst_");
                     if (lowest || known.name.starts_with("slowest_") ||
                         known.name.starts_with("best_"))
                         known.value = lowest ? std::min(a, b) : std::max(a, b);
@@ -281,6 +282,8 @@ Result<Import> Draft::finish(std::string_view content, std::string_view source,
             return fail(fmt::format("--started {}: write it as 2026-01-31T12:34:56Z",
                                     json::show_text(options_.started)));
         run.started = moment->utc;
+        // The file's end belongs to its own start.
+        if (run.ended < run.started) run.ended.clear();
     }
     if (std::ranges::any_of(cases_, [](const auto& c) { return c.result.place.kind == "unknown"; }))
         import_.unknown.emplace_back("--place");

@@ -103,5 +103,16 @@ Result<void> read_babelstream(std::string_view text, std::string_view source, Dr
 Result<void> read_babelstream_text(std::string_view text, std::string_view source, Draft& draft);
 Result<void> read_stream(std::string_view text, std::string_view source, Draft& draft);
 Result<void> read_osu(std::string_view text, std::string_view source, Draft& draft);
+Result<void> read_linpack(std::string_view text, std::string_view source, Draft& draft);
+Result<void> read_hpcg(std::string_view text, std::string_view source, Draft& draft);
+Result<void> read_ior(std::string_view text, std::string_view source, Draft& draft);
+Result<void> read_ior_json(std::string_view text, std::string_view source, Draft& draft);
+Result<void> read_mdtest(std::string_view text, std::string_view source, Draft& draft);
+Result<void> read_llama_bench_json(std::string_view text, std::string_view source, Draft& draft);
+Result<void> read_llama_bench_csv(std::string_view text, std::string_view source, Draft& draft);
+Result<void> read_llama_bench_table(std::string_view text, std::string_view source, Draft& draft);
+Result<void> read_vllm(std::string_view text, std::string_view source, Draft& draft);
+Result<void> read_mlperf_inference(std::string_view text, std::string_view source, Draft& draft);
+Result<void> read_mlperf_training(std::string_view text, std::string_view source, Draft& draft);
 
 } // namespace assay::report

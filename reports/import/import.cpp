@@ -15,13 +15,22 @@
 namespace assay::report {
 namespace {
 
-constexpr std::array<std::pair<Tool, std::string_view>, 6> tools{{
+constexpr std::array<std::pair<Tool, std::string_view>, 15> tools{{
     {Tool::gbench, "gbench"},
     {Tool::nvbandwidth, "nvbandwidth"},
     {Tool::nccl_tests, "nccl-tests"},
     {Tool::babelstream, "babelstream"},
     {Tool::stream, "stream"},
     {Tool::osu, "osu"},
+    {Tool::hpl, "hpl"},
+    {Tool::hpl_mxp, "hpl-mxp"},
+    {Tool::hpcg, "hpcg"},
+    {Tool::ior, "ior"},
+    {Tool::mdtest, "mdtest"},
+    {Tool::llama_bench, "llama-bench"},
+    {Tool::vllm, "vllm"},
+    {Tool::mlperf_inference, "mlperf-inference"},
+    {Tool::mlperf_training, "mlperf-training"},
 }};
 
 bool holds(std::string_view text, std::string_view part) {
@@ -37,49 +46,58 @@ bool is_json(std::string_view text) {
     return next != std::string_view::npos && text[next] == '{';
 }
 
-/// By the marks that each format has in every version of it.
-std::optional<Tool> tool_of(std::string_view text) {
-    if (is_json(text)) {
-        if (holds(text, "\"nvbandwidth\"")) return Tool::nvbandwidth;
-        if (holds(text, "\"alg_bw\"") || holds(text, "\"nccl_version\"") ||
-            (holds(text, "\"algBw\"") && holds(text, "\"busBw\"")))
-            return Tool::nccl_tests;
-        if (holds(text, "\"benchmarks\"") && holds(text, "\"context\"")) return Tool::gbench;
-        return std::nullopt;
-    }
-    if (holds(text, "num_times") && holds(text, "n_elements") && holds(text, "sizeof"))
-        return Tool::babelstream;
-    if (holds(text, "Function") && holds(text, "Avg time") && holds(text, "Min time"))
-        return Tool::stream;
-    if (holds(text, "Function") && holds(text, "Min (sec)")) return Tool::babelstream;
-    if (holds(text, "nvbandwidth Version:") || holds(text, "GPU(column)")) return Tool::nvbandwidth;
-    if (holds(text, "algbw") && holds(text, "busbw")) return Tool::nccl_tests;
-    if (holds(text, "# OSU ")) return Tool::osu;
-    return std::nullopt;
-}
-
-struct Reader {
+struct Format {
+    Tool tool;
+    const char* name;                      ///< "JSON" begins with a bracket; others do not
+    std::array<std::string_view, 3> marks; ///< in every version of it; "" is in every text
     Result<void> (*read)(std::string_view, std::string_view, Draft&);
-    const char* format;
-};
-Reader reader_of(Tool tool, std::string_view text) {
-    switch (tool) {
-    case Tool::gbench:
-        return {&read_gbench, "JSON"};
-    case Tool::nvbandwidth:
-        return is_json(text) ? Reader{&read_nvbandwidth, "JSON"}
-                             : Reader{&read_nvbandwidth_text, "text"};
-    case Tool::babelstream:
-        return holds(text, "num_times") ? Reader{&read_babelstream, "CSV"}
-                                        : Reader{&read_babelstream_text, "text"};
-    case Tool::stream:
-        return {&read_stream, "text"};
-    case Tool::osu:
-        return {&read_osu, "text"};
-    case Tool::nccl_tests:
-        break;
+
+    bool is_of(std::string_view text) const {
+        return is_json(text) == (name == std::string_view{"JSON"}) &&
+               std::ranges::all_of(marks, [&](const auto mark) { return holds(text, mark); });
     }
-    return is_json(text) ? Reader{&read_nccl_json, "JSON"} : Reader{&read_nccl_text, "text"};
+};
+/// The first one counts whose marks a text has. With --from, the last one of its tool takes what has no marks.
+constexpr std::array formats{
+    Format{Tool::nvbandwidth, "JSON", {"\"nvbandwidth\""}, &read_nvbandwidth},
+    Format{Tool::nccl_tests, "JSON", {"\"alg_bw\""}, &read_nccl_json},
+    Format{Tool::nccl_tests, "JSON", {"\"nccl_version\""}, &read_nccl_json},
+    Format{Tool::nccl_tests, "JSON", {"\"algBw\"", "\"busBw\""}, &read_nccl_json},
+    Format{Tool::gbench, "JSON", {"\"benchmarks\"", "\"context\""}, &read_gbench},
+    Format{Tool::ior, "JSON", {"\"summary\"", "\"bwMaxMIB\""}, &read_ior_json},
+    Format{Tool::llama_bench, "JSON", {"\"avg_ts\"", "\"n_gen\""}, &read_llama_bench_json},
+    Format{Tool::vllm, "JSON", {"\"request_throughput\"", "\"completed\""}, &read_vllm},
+    Format{Tool::babelstream, "CSV", {"num_times", "n_elements", "sizeof"}, &read_babelstream},
+    Format{Tool::llama_bench, "CSV", {"build_commit,", "n_gen,", "avg_ts"}, &read_llama_bench_csv},
+    Format{Tool::stream, "text", {"Function", "Avg time", "Min time"}, &read_stream},
+    Format{Tool::babelstream, "text", {"Function", "Min (sec)"}, &read_babelstream_text},
+    Format{Tool::nvbandwidth, "text", {"nvbandwidth Version:"}, &read_nvbandwidth_text},
+    Format{Tool::nvbandwidth, "text", {"GPU(column)"}, &read_nvbandwidth_text},
+    Format{Tool::nccl_tests, "text", {"algbw", "busbw"}, &read_nccl_text},
+    Format{Tool::osu, "text", {"# OSU "}, &read_osu},
+    Format{Tool::hpl_mxp, "text", {"HPL-MxP"}, &read_linpack},
+    Format{Tool::hpl_mxp, "text", {"HPL MxP"}, &read_linpack},
+    Format{Tool::hpl_mxp, "text", {"HPLMXP_"}, &read_linpack},
+    Format{Tool::hpl_mxp, "text", {"HPL-AI"}, &read_linpack},
+    Format{Tool::hpl, "text", {"T/V", "NB", "Gflops"}, &read_linpack},
+    Format{Tool::hpcg, "text", {"HPCG-Benchmark", "GFLOP/s Summary"}, &read_hpcg},
+    Format{Tool::ior, "text", {"IOR-", "bw(MiB/s)"}, &read_ior},
+    Format{Tool::ior, "text", {"IOR-", "Max(MiB)"}, &read_ior},
+    Format{Tool::mdtest, "text", {"mdtest-", "SUMMARY"}, &read_mdtest},
+    Format{Tool::llama_bench, "table", {"| model ", " t/s |"}, &read_llama_bench_table},
+    Format{Tool::mlperf_inference, "text", {"MLPerf Results Summary"}, &read_mlperf_inference},
+    Format{Tool::mlperf_training, "text", {":::MLLOG "}, &read_mlperf_training},
+};
+
+const Format* format_of(std::string_view text, std::optional<Tool> from) {
+    const Format* other = nullptr;
+    for (const auto& format : formats) {
+        if (from && format.tool != *from) continue;
+        if (format.is_of(text)) return &format;
+        const bool fits = is_json(text) == (format.name == std::string_view{"JSON"});
+        if (from && (fits || other == nullptr)) other = &format;
+    }
+    return other;
 }
 
 } // namespace
@@ -116,15 +134,14 @@ Result<Import> import_text(std::string_view text, std::string_view source,
                         source, 1 + std::ranges::count(text.substr(0, zero), '\n')));
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
         return fail(fmt::format("{}: is empty", source));
-    const auto tool = options.from ? options.from : tool_of(text);
-    if (!tool)
+    const auto* format = format_of(text, options.from);
+    if (format == nullptr)
         return fail(fmt::format("{}: its format is not known; expected the output of one of {}: "
                                 "--from says which",
                                 source, fmt::join(tool_names(), ", ")));
-    const Reader reader = reader_of(*tool, text);
-    Draft draft{*tool, options};
-    if (auto read = reader.read(text, source, draft); !read) return tl::unexpected{read.error()};
-    return draft.finish(content, source, reader.format);
+    Draft draft{format->tool, options};
+    if (auto read = format->read(text, source, draft); !read) return tl::unexpected{read.error()};
+    return draft.finish(content, source, format->name);
 }
 
 } // namespace assay::report

@@ -17,7 +17,23 @@
 
 namespace assay::report {
 
-enum class Tool : std::uint8_t { gbench, nvbandwidth, nccl_tests, babelstream, stream, osu };
+enum class Tool : std::uint8_t {
+    gbench,
+    nvbandwidth,
+    nccl_tests,
+    babelstream,
+    stream,
+    osu,
+    hpl,
+    hpl_mxp,
+    hpcg,
+    ior,
+    mdtest,
+    llama_bench,
+    vllm,
+    mlperf_inference,
+    mlperf_training
+};
 std::string_view to_string(Tool tool);
 std::optional<Tool> tool_from(std::string_view name);
 std::vector<std::string> tool_names();

@@ -210,8 +210,34 @@ std::string word_of(std::string_view text) {
     return word;
 }
 
+namespace {
+
+/// "Sat Jan 31 12:34:56 2026", as ctime() of C writes it.
+std::optional<std::string> iso_of(std::string_view text) {
+    static constexpr std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const auto words = words_of(text);
+    if (words.size() != 5 || words[1].size() != 3) return std::nullopt;
+    const auto at = months.find(words[1]);
+    if (at == std::string_view::npos || at % 3 != 0) return std::nullopt;
+    return fmt::format("{}-{:02}-{:0>2}T{}", words[4], at / 3 + 1, words[2], words[3]);
+}
+
+} // namespace
+
+std::string utc_of(std::int64_t seconds) {
+    using namespace std::chrono;
+    const sys_seconds time{std::chrono::seconds{seconds}};
+    const auto date = floor<days>(time);
+    const year_month_day utc{date};
+    const auto rest = (time - date).count();
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(utc.year()),
+                       static_cast<unsigned>(utc.month()), static_cast<unsigned>(utc.day()),
+                       rest / 3600, rest / 60 % 60, rest % 60);
+}
+
 std::optional<Moment> moment_of(std::string_view text) {
     using namespace std::chrono;
+    if (const auto iso = iso_of(text)) return moment_of(*iso);
     const auto y = take_digits(text, 4);
     take(text, "-");
     const auto m = take_digits(text, 2);
@@ -244,12 +270,7 @@ std::optional<Moment> moment_of(std::string_view text) {
         time -= *zone;
     }
     if (!text.empty()) return std::nullopt;
-    const auto date = floor<days>(time);
-    const year_month_day utc{date};
-    const auto rest = (time - date).count();
-    moment.utc = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(utc.year()),
-                             static_cast<unsigned>(utc.month()), static_cast<unsigned>(utc.day()),
-                             rest / 3600, rest / 60 % 60, rest % 60);
+    moment.utc = utc_of(time.time_since_epoch().count());
     return moment;
 }
 

@@ -70,7 +70,9 @@ struct Moment {
     std::string utc;       ///< 2026-01-31T12:34:56Z
     bool has_zone = false; ///< without one the text was taken as UTC
 };
-/// "2026-01-31T12:34:56+01:00", "2026-01-31 12:34:56", "2026-01-31", with Z or without.
+/// "2026-01-31T12:34:56+01:00", "2026-01-31 12:34:56", "2026-01-31", with Z or without; "Sat Jan 31 12:34:56 2026".
 std::optional<Moment> moment_of(std::string_view text);
+/// Of seconds since 1970.
+std::string utc_of(std::int64_t seconds);
 
 } // namespace assay::report

@@ -22,14 +22,6 @@ using json::Value;
 
 constexpr std::size_t largest = std::size_t{16} << 20U; // bytes; a file of 72 devices has 2 MB
 
-/// Versions of the tool differ in what they write as text.
-std::string printed_at(const Value& object, const char* key) {
-    const Value* value = find(object, key);
-    if (value == nullptr) return "";
-    if (value->is_string()) return value->get<std::string>();
-    return value->is_primitive() && !value->is_null() ? value->dump() : "";
-}
-
 /// "12040" is CUDA 12.4.
 std::string cuda_version(const std::string& text) {
     const auto number = integer_of(text);

@@ -131,5 +131,18 @@ TEST(Write, TextIsIndentedWithFlatArraysOnOneLine) {
     EXPECT_EQ(*parse(to_text(value), "x"), value);
 }
 
+TEST(Parse, OfAKeyThatIsRepeatedTheLastValueCountsWhereThatIsAllowed) {
+    std::string text = "{\"k0\": 1, \"b\": {\"c\": 1, \"c\": [2]}";
+    for (int i = 1; i < 40; ++i) text += ", \"k" + std::to_string(i) + "\": 0";
+    text += ", \"k0\": {\"d\": 4}, \"k1\": 5}";
+    EXPECT_FALSE(parse(text, "it"));
+    const auto value = parse(text, "it", {.repeated_keys = true});
+    ASSERT_TRUE(value) << value.error().message;
+    EXPECT_EQ(value->size(), 41U);
+    EXPECT_EQ((*value)["k0"], Value({{"d", 4}}));
+    EXPECT_EQ((*value)["k1"], 5);
+    EXPECT_EQ((*value)["b"]["c"], Value::array({2}));
+}
+
 } // namespace
 } // namespace assay::json

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers as tools print them, which are no better than their last digit; and a rate beside the time it follows from.
+
+#pragma once
+
+#include "import/draft.hpp"
+
+#include <optional>
+#include <string_view>
+
+namespace assay::report {
+
+struct Printed {
+    double value = 0;
+    double half_digit = 0; ///< half a unit of the last digit
+};
+/// A finite number; "4.089e+04" is known to 5.
+std::optional<Printed> printed_of(std::string_view word, double unit = 1);
+
+/// One call as a tool describes it. Nothing: the tool does not say.
+struct Rated {
+    std::string_view metric;
+    std::string_view work; ///< the amount that the metric is a rate of
+    double amount = 0;     ///< of one call; 0: not known
+    Printed rate;
+    std::optional<Printed> seconds;
+};
+/// Makes the rate the primary metric. Of rate and time the more precise one counts where the two agree with the amount;
+/// else each is kept as printed, with a note.
+void set_rate(Reading& reading, const Rated& rated, Draft& draft);
+
+} // namespace assay::report
