@@ -42,6 +42,8 @@ const std::map<std::string, std::string> declared{
     {"peak.fma", "vector_units"},
     {"peak.fma cuda", "vector_units"},
     {"peak.tensor cuda", "matrix_units"},
+    {"sparse.spmv", "memory"},
+    {"sparse.spmv cuda", "memory"},
     {"stencil.heat3d", "memory"},
     {"stencil.window", "memory"},
     {"transfer.device cuda", "memory"},
