@@ -47,6 +47,7 @@ assay_benchmark(host workload::attention workload/attention.cpp workload/attenti
 assay_benchmark(host stencil::heat3d stencil/heat3d.cpp)
 assay_benchmark(host stencil::window stencil/window.cpp)
 assay_benchmark(host sparse::spmv sparse/spmv.cpp)
+assay_benchmark(host sort::radix sort/radix.cpp)
 # Loops of our own are what is measured: what else is in the file must not change how they are compiled.
 if(NOT ASSAY_SANITIZE)
     set_target_properties(assay_module_host PROPERTIES ASSAY_APART ON)

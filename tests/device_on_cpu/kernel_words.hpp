@@ -74,6 +74,26 @@ T shuffled(T own, int from, const std::source_location& site) {
     return operand.result;
 }
 
+/// The lanes that have the same value, as bits, for every lane of the warp at once.
+template <class T>
+unsigned lanes_alike(T own, const std::source_location& site) {
+    struct Operand {
+        T value;
+        unsigned result;
+    } operand{own, 0};
+    together(
+        [](const std::array<void*, warp_lanes>& lanes) {
+            for (void* const one : lanes)
+                for (unsigned i = 0; one != nullptr && i < warp_lanes; ++i) {
+                    auto* const to = static_cast<Operand*>(one);
+                    const auto* const other = static_cast<const Operand*>(lanes[i]);
+                    if (other != nullptr && other->value == to->value) to->result |= 1U << i;
+                }
+        },
+        &operand, site);
+    return operand.result;
+}
+
 /// Atomic as threads of a device are to each other: they run one after the other.
 template <class T>
 T exchanged(T* at, T value) {
@@ -108,6 +128,13 @@ T __shfl_up_sync(unsigned /*mask*/, T value, unsigned distance,
     using namespace assay::device_on_cpu;
     return shuffled(value, static_cast<int>(lane()) - static_cast<int>(distance), from);
 }
+
+template <class T>
+unsigned __match_any_sync(unsigned /*mask*/, T value,
+                          const std::source_location& from = std::source_location::current()) {
+    return assay::device_on_cpu::lanes_alike(value, from);
+}
+inline int __popc(unsigned bits) { return std::popcount(bits); }
 
 template <class T>
 T atomicAdd(T* at, T value) {
