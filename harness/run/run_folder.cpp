@@ -205,11 +205,27 @@ const std::string& group_of(const record::JournalHeader& header) {
     return header.pairing ? header.pairing->id : header.run;
 }
 
-/// Every case is finished, but the process was killed before it wrote the result.
+/// Replicas that need not be measured again, and cases that need none.
+std::size_t count_done(const std::vector<record::Case>& cases) {
+    const auto is_done = [](const auto& one) {
+        return record::is_measured(one.status) || record::is_finished(one.status);
+    };
+    std::size_t done = 0;
+    for (const auto& c : cases)
+        done += c.replicas.empty()
+                    ? static_cast<std::size_t>(is_done(c))
+                    : static_cast<std::size_t>(std::ranges::count_if(c.replicas, is_done));
+    return done;
+}
+
+/// Every case is finished and in the result. That of an earlier attempt has fewer, where the last one was killed before it
+/// wrote its own: going on then writes it.
 bool is_finished(const Found& found, const Plan& plan, bool patient) {
-    std::error_code error;
-    return fs::exists(found.path / "run.json", error) &&
-           !is_unfinished(plan, found.content.steps, patient);
+    if (is_unfinished(plan, found.content.steps, patient)) return false;
+    const auto run = record::read_run(found.path / "run.json", {.values = false, .details = false});
+    if (!run) return false;
+    if (plan.soak_seconds) return run->status == "done"; // its result keeps fewer visits
+    return count_done(run->cases) >= count_done(cases_of(plan, found.content.steps));
 }
 
 /// Fails if another process has it open.

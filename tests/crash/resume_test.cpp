@@ -5,6 +5,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "json/json.hpp"
+#include "record/convert.hpp"
 #include "record/journal.hpp"
 #include "record/reader.hpp"
 #include "trouble_plan.hpp"
@@ -94,6 +95,34 @@ TEST_F(ResumeTest, SaysNothingWhereItGoesOn) {
     resume_after([] {});
     EXPECT_TRUE(observer_.resumed);
     EXPECT_EQ(observer_.said, "");
+}
+
+/// As an attempt leaves it that is killed between its last case and its result: a worker died in the one before.
+TEST_F(ResumeTest, AResultThatIsOlderThanItsJournalIsWrittenAgain) {
+    plan_ = trouble_.plan({"fine", "slow"});
+    resume_after([&] {
+        auto older = outcome_.run;
+        auto& last = older.cases.back();
+        last.replicas.back().status = last.status = record::Status::crashed;
+        last.replicas.back().reason = last.reason = "killed by SIGKILL (Killed)";
+        last.metrics.clear();
+        ASSERT_TRUE(record::write_run(observer_.folder / "run.json", older));
+    });
+    EXPECT_TRUE(observer_.resumed);
+    EXPECT_EQ(observer_.folder, before_);
+    const auto written = record::read_run(observer_.folder / "run.json");
+    ASSERT_TRUE(written) << written.error().message;
+    for (const auto& c : written->cases) EXPECT_TRUE(record::is_measured(c.status)) << c.reason;
+    // What is whole is left alone.
+    run({{.plan = plan_}});
+    EXPECT_FALSE(observer_.resumed);
+}
+
+TEST_F(ResumeTest, AResultThatCannotBeReadIsWrittenAgain) {
+    plan_ = trouble_.plan({"fine"});
+    resume_after([&] { std::ofstream{observer_.folder / "run.json"} << "{"; });
+    EXPECT_TRUE(observer_.resumed);
+    EXPECT_TRUE(record::read_run(observer_.folder / "run.json"));
 }
 
 /// Where neither provider nor instance is known, which older versions wrote as unknown/unknown.
