@@ -59,15 +59,19 @@ const Process* same_before(const Processes& begin, int pid, const Process& proce
 }
 
 /// CPU time of our processes on these CPUs: siblings that measure at the same time have their own. One that ended
-/// inside the window is missed and counts as foreign.
+/// inside the window counts where one of ours waited for it, without what it had used before.
 double own_seconds(const Processes& begin, const Processes& end, const Cpus& cpus) {
     double seconds = 0;
+    double reaped = 0;
     for (const auto& [pid, process] : end) {
         const auto* const before = same_before(begin, pid, process);
-        if (!is_elsewhere(process, before, cpus))
-            seconds += std::max(0.0, process.seconds - (before == nullptr ? 0.0 : before->seconds));
+        if (is_elsewhere(process, before, cpus)) continue;
+        seconds += std::max(0.0, process.seconds - (before == nullptr ? 0.0 : before->seconds));
+        reaped += std::max(0.0, process.reaped - (before == nullptr ? 0.0 : before->reaped));
     }
-    return seconds;
+    for (const auto& [pid, process] : begin)
+        if (same_before(end, pid, process) == nullptr) reaped -= process.seconds + process.reaped;
+    return seconds + std::max(0.0, reaped);
 }
 
 void add(std::optional<double>& sum, const std::optional<double>& next) {

@@ -85,6 +85,8 @@ std::optional<Line> parse(std::string_view stat) {
     const auto parent = field(4);
     const auto user = field(14);
     const auto system = field(15);
+    const auto reaped_user = field(16);
+    const auto reaped_system = field(17);
     const auto started = field(22);
     if (!parent || !user || !system || !started) return std::nullopt;
     const auto cpu = fields.size() > 36 ? field(39) : std::nullopt;
@@ -93,6 +95,8 @@ std::optional<Line> parse(std::string_view stat) {
         .process = {.started = *started,
                     .seconds = seconds_per_tick() *
                                (static_cast<double>(*user) + static_cast<double>(*system)),
+                    .reaped = seconds_per_tick() * static_cast<double>(reaped_user.value_or(0) +
+                                                                       reaped_system.value_or(0)),
                     .name = listable(stat.substr(name_begin + 1, name_end - name_begin - 1)),
                     .cpu = static_cast<int>(cpu.value_or(-1))}};
 }

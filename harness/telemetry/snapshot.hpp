@@ -20,6 +20,7 @@ namespace assay::telemetry {
 struct Process {
     std::int64_t started = 0;
     double seconds = 0; ///< CPU time used
+    double reaped = 0;  ///< CPU time of its children that have ended and been waited for
     std::string name;   ///< printable, without commas
     int cpu = -1;       ///< that it ran on last; -1: not known
 };

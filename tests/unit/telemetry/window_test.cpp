@@ -32,11 +32,12 @@ public:
     }
 
     void process(int pid, int parent, const std::string& name, long ticks, long started = 5,
-                 int cpu = 0) const {
-        scratch_.write(fmt::format("/proc/{}/stat", pid),
-                       fmt::format("{} ({}) R {} 1 1 0 -1 0 0 0 0 0 {} 0 0 0 20 0 1 0 {} 0 0 0 0 0 "
-                                   "0 0 0 0 0 0 0 0 0 0 0 {} 0 0\n",
-                                   pid, name, parent, ticks, started, cpu));
+                 int cpu = 0, long reaped = 0) const {
+        scratch_.write(
+            fmt::format("/proc/{}/stat", pid),
+            fmt::format("{} ({}) R {} 1 1 0 -1 0 0 0 0 0 {} 0 {} 0 20 0 1 0 {} 0 0 0 0 0 "
+                        "0 0 0 0 0 0 0 0 0 0 0 {} 0 0\n",
+                        pid, name, parent, ticks, reaped, started, cpu));
     }
     void remove(int pid) const {
         std::filesystem::remove_all(scratch_.root() / fmt::format("proc/{}", pid));
@@ -88,6 +89,20 @@ TEST(Window, AQuietOne) {
     EXPECT_EQ(t.throttle_events, std::nullopt);
     EXPECT_EQ(t.page_migrations, std::nullopt);
     EXPECT_THAT(t.disturbances, IsEmpty());
+}
+
+/// A program that a worker starts and waits for: nobody lists it at either end.
+TEST(Window, ProcessesThatOursWaitedForAreNotForeign) {
+    Machine machine;
+    machine.process(102, 101, "before", 300); // ends within the window, with 50 ticks more
+    Window window{machine.options()};
+    window.begin();
+    machine.now += 10;
+    machine.user += 2400;
+    machine.remove(102);
+    machine.process(101, 100, "worker", 1500, 5, 0, 350 + 450); // and one of 450 within the window
+    machine.write_stat();
+    EXPECT_NEAR(window.end().foreign_cpu.value(), (2400 - 1500 - 50 - 450) / 4000.0, 1e-12);
 }
 
 TEST(Window, OtherProgramsAreForeign) {
