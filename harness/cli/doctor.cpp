@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/catalogue.hpp"
 #include "cli/console.hpp"
 #include "cli/devices.hpp"
 #include "cli/noise.hpp"
@@ -67,7 +68,7 @@ std::string cuda_runtime(const std::vector<harness::ModuleState>& modules) {
 }
 
 Diagnosis diagnose(const Options& options) {
-    const auto catalogue = harness::read_catalogue();
+    const auto catalogue = full_catalogue();
     Diagnosis found;
     found.machine = machine::inspect({.results = "results"});
     found.devices = machine::read_device_states(found.machine.pci);

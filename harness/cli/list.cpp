@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/catalogue.hpp"
 #include "cli/console.hpp"
 #include "cli/verbs.hpp"
 #include "doctor/availability.hpp"
@@ -101,7 +102,7 @@ ExitCode list_metrics(bool as_json) {
 
 ExitCode list(const Options& options) {
     if (options.metrics) return list_metrics(options.json);
-    const auto catalogue = harness::read_catalogue();
+    const auto catalogue = full_catalogue();
     if (options.suites) return list_suites(catalogue, options);
     if (options.json) {
         list_as_json(catalogue);

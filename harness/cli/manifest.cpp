@@ -11,6 +11,7 @@ ExitCode write_manifest(const Options& options) {
     if (!module) return report(module.error());
     const auto manifest = harness::describe(*module);
     if (!manifest) return report(manifest.error());
+    if (!manifest->problems.empty()) return report({manifest->problems.front()});
     if (const auto written = harness::write_manifest(*manifest, options.out); !written)
         return report(written.error());
     return ExitCode::done;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan.hpp"
 
+#include "cli/catalogue.hpp"
 #include "cli/console.hpp"
 #include "cli/verbs.hpp"
 #include "doctor/availability.hpp"
@@ -290,7 +291,7 @@ void show_plan(const harness::Interleaving& turns, const Options& options) {
 }
 
 ExitCode plan(const Options& options) {
-    const auto catalogue = harness::read_catalogue();
+    const auto catalogue = full_catalogue();
     if (const auto checked = check_problems(catalogue); !checked) return report(checked.error());
     const auto made = runs_of(catalogue, options);
     if (!made) return report(made.error());

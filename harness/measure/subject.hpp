@@ -45,6 +45,7 @@ public:
     bool reproducible = false;    ///< equal digests also in other processes and on other devices
     bool rewinds = false;         ///< run() changes its inputs: rewind() precedes every batch
     bool single_call = false;     ///< a batch is one call, however short
+    bool long_calls = false;      ///< a call takes seconds: one is a window
     std::uint64_t safe_calls = 0; ///< calls one rewind allows; 0: no limit. Only with `rewinds`
 };
 

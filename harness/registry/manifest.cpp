@@ -64,10 +64,13 @@ void each_field(Visit&& visit, Maybe<Benchmark> auto& benchmark) {
     visit("reproducible", benchmark.reproducible);
     visit("rewinds", benchmark.rewinds);
     visit("single_call", benchmark.single_call);
+    visit("long_calls", benchmark.long_calls);
     visit("team", benchmark.team);
     visit("is_ceiling", benchmark.is_ceiling);
     visit("all_devices", benchmark.all_devices);
     visit("safe_calls", benchmark.safe_calls);
+    visit("metrics", benchmark.metrics);
+    visit("packages", benchmark.packages);
     visit("parameters", benchmark.parameters);
 }
 template <class Visit>
@@ -82,6 +85,7 @@ void each_field(Visit&& visit, Maybe<Manifest> auto& manifest) {
     visit("module", manifest.module);
     visit("build_id", manifest.build_id);
     visit("launcher", manifest.launcher);
+    visit("path_variable", manifest.path_variable);
     visit("tunings", manifest.tunings);
     visit("benchmarks", manifest.benchmarks);
 }
@@ -230,6 +234,23 @@ bool is_plain(std::string_view name) {
     return !name.empty() && std::ranges::all_of(name, plain);
 }
 
+/// "latency_p99=s": a metric that the benchmark reports, in the unit of the table.
+Result<void> check_reported(const std::string& text) {
+    const auto equals = std::min(text.find('='), text.size());
+    const auto name = text.substr(0, equals);
+    const auto* metric = record::find_metric(name);
+    if (metric == nullptr) return fail(fmt::format("its metric {}", unknown_metric(name)));
+    if (text.substr(std::min(equals + 1, text.size())) == metric->unit) return {};
+    return fail(fmt::format("its metric {} is in {}, not in {}", name, metric->unit,
+                            json::show_text(text.substr(std::min(equals + 1, text.size())))));
+}
+
+/// A name that a package manager takes, and no option of one.
+bool is_package(std::string_view name) {
+    return is_word(name.front()) &&
+           std::ranges::all_of(name, [](char c) { return is_word(c, "+.-"); });
+}
+
 /// <family>.<name>, lower case.
 bool is_id(std::string_view id) {
     const auto dot = id.find('.');
@@ -311,6 +332,13 @@ Result<void> check_benchmark(const Benchmark& b) {
                                 to_string(b.bound), b.headline));
     for (const auto& id : ceiling_ids(b))
         if (!is_id(id)) return fail(fmt::format("{}: its ceiling \"{}\" is not an id", b.id, id));
+    for (const auto& reported : words_of(b.metrics.value_or("")))
+        if (auto checked = check_reported(reported); !checked)
+            return fail(fmt::format("{}: {}", b.id, checked.error().message));
+    for (const auto& package : words_of(b.packages.value_or("")))
+        if (!is_package(package))
+            return fail(
+                fmt::format("{}: {} is no name of a package", b.id, json::show_text(package)));
     std::set<std::string_view> names;
     for (const auto& parameter : b.parameters) {
         if (auto checked = check_parameter(parameter); !checked)
@@ -325,9 +353,13 @@ Result<void> check_benchmark(const Benchmark& b) {
 
 } // namespace
 
-std::vector<std::string> ceiling_ids(const Benchmark& benchmark) {
-    std::istringstream words{benchmark.ceiling};
+std::vector<std::string> words_of(const std::string& list) {
+    std::istringstream words{list};
     return {std::istream_iterator<std::string>{words}, {}};
+}
+
+std::vector<std::string> ceiling_ids(const Benchmark& benchmark) {
+    return words_of(benchmark.ceiling);
 }
 
 Result<void> check_manifest(const Manifest& manifest) {
@@ -336,6 +368,7 @@ Result<void> check_manifest(const Manifest& manifest) {
                                 manifest.module));
     if (manifest.build_id.empty()) return fail("its build id is empty");
     if (auto clean = check_clean({manifest.build_id, manifest.launcher}); !clean) return clean;
+    if (auto clean = check_clean({manifest.path_variable.value_or("")}); !clean) return clean;
     for (const auto& t : manifest.tunings)
         if (auto clean = check_clean({t.variable, t.value, t.requires_isa}); !clean) return clean;
     if (manifest.benchmarks.empty()) return fail("it has no benchmark");

@@ -60,13 +60,19 @@ struct Benchmark {
     std::optional<bool> reproducible; ///< the same bits everywhere; older manifests do not say
     bool rewinds = false;
     bool single_call = false;
+    std::optional<bool> long_calls; ///< a call takes seconds: one is a window
     bool team = false;
     bool is_ceiling = false;
     bool all_devices = false; ///< uses all devices at once
     std::uint64_t safe_calls = 0;
+    std::optional<std::string> metrics; ///< what it reports itself: "latency_p99=s iops=1/s"
+    std::optional<std::string>
+        packages; ///< Debian packages of the programs that it starts, blank-separated
     std::vector<Parameter> parameters;
 };
 
+/// The words of a blank-separated list.
+std::vector<std::string> words_of(const std::string& list);
 /// The ids in `ceiling`.
 std::vector<std::string> ceiling_ids(const Benchmark& benchmark);
 
@@ -82,8 +88,11 @@ struct Manifest {
     std::string build_id;          ///< of the module's file
     std::filesystem::path library; ///< the module itself, beside the manifest
     std::string launcher;
+    std::optional<std::string>
+        path_variable; ///< where it is set, the module itself says what it has
     std::vector<Tuning> tunings;
     std::vector<Benchmark> benchmarks;
+    std::vector<std::string> problems; ///< files that the module could not use; not in the file
 };
 
 /// Why a benchmark may not name this metric: it is not in the table, which the sentence says where to find.

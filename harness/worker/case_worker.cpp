@@ -6,7 +6,6 @@
 #include "record/format.hpp"
 #include "record/soak_course.hpp"
 #include "telemetry/window.hpp"
-#include "worker/build_id.hpp"
 #include "worker/transport.hpp"
 
 #include <fmt/format.h>
@@ -82,7 +81,7 @@ int weight(Status status) {
 /// another one, and where its manifest was made of another.
 Result<void> compare_build(const Module& module, const std::string& wanted) {
     if (wanted.empty()) return {};
-    const auto own = build_id(module.path(), module.table().name);
+    const auto own = build_id(module);
     if (!own) return tl::unexpected{own.error()};
     if (*own == wanted) return {};
     constexpr std::size_t shown = 8; // of an id: enough to tell two apart

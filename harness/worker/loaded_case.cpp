@@ -87,7 +87,8 @@ LoadedCase::LoadedCase(const assay_benchmark& benchmark, const assay_services& s
                        std::function<void(const char*)> phase)
     : benchmark_{benchmark}, services_{services}, values_{values}, phase_{std::move(phase)} {
     rewinds = (benchmark.flags & ASSAY_REWINDS) != 0;
-    single_call = (benchmark.flags & ASSAY_SINGLE_CALL) != 0;
+    long_calls = (benchmark.flags & ASSAY_LONG_CALLS) != 0;
+    single_call = long_calls || (benchmark.flags & ASSAY_SINGLE_CALL) != 0;
     safe_calls = benchmark.safe_calls;
     has_digest = benchmark.digest != nullptr;
     reproducible = has_digest && (benchmark.flags & ASSAY_REPRODUCIBLE) != 0;

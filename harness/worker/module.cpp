@@ -136,6 +136,10 @@ namespace {
 
 std::string text_of(const char* text) { return text == nullptr ? std::string{} : text; }
 
+std::optional<std::string> optional_text(const char* text) {
+    return text == nullptr || *text == '\0' ? std::nullopt : std::optional<std::string>{text};
+}
+
 std::optional<ParameterKind> kind_of(std::uint32_t kind) {
     switch (kind) {
     case ASSAY_INTEGER:
@@ -231,16 +235,17 @@ Result<Benchmark> benchmark_of(const assay_benchmark& from) {
                  .bound = is_known ? static_cast<BoundBy>(from.bound) : BoundBy::none,
                  .noise = from.noise <= ASSAY_NOISE_LATENCY ? static_cast<Noise>(from.noise)
                                                             : Noise::unknown,
-                 .items = from.items == nullptr || *from.items == '\0'
-                              ? std::nullopt
-                              : std::optional<std::string>{from.items},
+                 .items = optional_text(from.items),
                  .reproducible = from.digest != nullptr && (from.flags & ASSAY_REPRODUCIBLE) != 0,
                  .rewinds = (from.flags & ASSAY_REWINDS) != 0,
                  .single_call = (from.flags & ASSAY_SINGLE_CALL) != 0,
                  .team = (from.flags & ASSAY_TEAM) != 0,
                  .is_ceiling = (from.flags & ASSAY_IS_CEILING) != 0,
                  .all_devices = (from.flags & ASSAY_ALL_DEVICES) != 0,
-                 .safe_calls = from.safe_calls};
+                 .safe_calls = from.safe_calls,
+                 .metrics = optional_text(from.metrics_given),
+                 .packages = optional_text(from.packages)};
+    if ((from.flags & ASSAY_LONG_CALLS) != 0) to.long_calls = true;
     for (const auto& parameter : std::span{from.parameters, from.parameter_count}) {
         auto known = parameter_of(parameter);
         if (!known) return fail(fmt::format("{}: {}", to.id, known.error().message));
@@ -249,16 +254,36 @@ Result<Benchmark> benchmark_of(const assay_benchmark& from) {
     return to;
 }
 
+Result<void> check_alone(const Manifest& manifest, const Benchmark& benchmark) {
+    Manifest alone{.module = manifest.module, .build_id = manifest.build_id};
+    alone.benchmarks.push_back(benchmark);
+    return check_manifest(alone);
+}
+
 } // namespace
+
+Result<std::string> build_id(const Module& module) {
+    auto id = build_id(module.path(), module.table().name);
+    const char* const table = module.table().table_id;
+    if (id && table != nullptr && *table != '\0') *id += fmt::format("-{}", table);
+    return id;
+}
 
 Result<Manifest> describe(const Module& module) {
     const auto& table = module.table();
-    auto id = build_id(module.path(), table.name);
+    auto id = build_id(module);
     if (!id) return tl::unexpected{id.error()};
     Manifest manifest{.module = text_of(table.name),
                       .build_id = std::move(*id),
                       .library = module.path(),
-                      .launcher = text_of(table.launcher)};
+                      .launcher = text_of(table.launcher),
+                      .path_variable = optional_text(table.path_variable)};
+    if (table.problem_count > most_entries ||
+        (table.problem_count != 0 && table.problems == nullptr))
+        return fail(
+            fmt::format("module {}: its list of problems is damaged", module.path().string()));
+    for (const char* problem : std::span{table.problems, table.problem_count})
+        manifest.problems.push_back(text_of(problem));
     for (const auto& tuning : std::span{table.tunings, table.tuning_count})
         manifest.tunings.push_back({.variable = text_of(tuning.variable),
                                     .value = text_of(tuning.value),
@@ -269,6 +294,12 @@ Result<Manifest> describe(const Module& module) {
     for (const auto* entry : std::span{table.benchmarks, table.benchmark_count}) {
         auto benchmark = benchmark_of(*entry);
         if (!benchmark) return wrong(benchmark.error());
+        // Of files that somebody else wrote, one may be wrong and the others right.
+        if (const auto checked = check_alone(manifest, *benchmark);
+            !checked && manifest.path_variable) {
+            manifest.problems.push_back(checked.error().message);
+            continue;
+        }
         manifest.benchmarks.push_back(std::move(*benchmark));
     }
     if (auto checked = check_manifest(manifest); !checked) return wrong(checked.error());

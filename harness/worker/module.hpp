@@ -16,6 +16,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace assay::harness {
@@ -50,6 +51,9 @@ private:
     explicit Module(std::shared_ptr<const State> state);
     std::shared_ptr<const State> state_;
 };
+
+/// Of its file, and of what else its table was made from.
+Result<std::string> build_id(const Module& module);
 
 /// The module's manifest, checked by check_manifest.
 Result<Manifest> describe(const Module& module);

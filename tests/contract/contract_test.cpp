@@ -124,6 +124,7 @@ bool may_be_told(const assay_benchmark& benchmark, const Case& values) {
 }
 
 /// A test that runs nothing has not passed.
+constexpr auto long_words = "a call takes seconds: tests/external runs it";
 constexpr auto nothing_fits = "nothing fits; see SaysWhatFits";
 
 bool is_given(const char* text) { return text != nullptr && *text != '\0'; }
@@ -177,6 +178,11 @@ protected:
         ASSERT_NE(GetParam().benchmark, nullptr) << GetParam().name << ": " << GetParam().problem;
     }
     static const assay_benchmark& benchmark() { return *GetParam().benchmark; }
+    /// Those that start programs, for seconds each: with other programs, tests/external holds them to the same.
+    static bool is_long() {
+        return benchmark().struct_size >= sizeof(assay_benchmark) &&
+               (benchmark().flags & ASSAY_LONG_CALLS) != 0;
+    }
     static bool needs_team() { return (benchmark().flags & ASSAY_TEAM) != 0; }
 
     static std::vector<Case> fitting_cases(const FakeProgram& program) {
@@ -286,6 +292,7 @@ TEST_P(Contract, RunsEveryChoiceThatApplies) {
 }
 
 TEST_P(Contract, RefusesWhatTheMachineHasNoMemoryFor) {
+    if (is_long()) GTEST_SKIP() << "the program has its own memory";
     if (std::string_view{benchmark().place} != "host")
         GTEST_SKIP() << "a device has its own memory";
     FakeProgram program;
@@ -302,6 +309,7 @@ TEST_P(Contract, RefusesWhatTheMachineHasNoMemoryFor) {
 }
 
 TEST_P(Contract, ComputesAndIsChecked) {
+    if (is_long()) GTEST_SKIP() << long_words;
     if (needs_team()) GTEST_SKIP() << "needs several processes";
     FakeProgram program;
     const std::vector<Case> cases = fitting_cases(program);
@@ -329,6 +337,7 @@ TEST_P(Contract, ComputesAndIsChecked) {
 }
 
 TEST_P(Contract, RunsMoreThanOnce) {
+    if (is_long()) GTEST_SKIP() << long_words;
     if (needs_team()) GTEST_SKIP() << "needs several processes";
     FakeProgram program;
     const bool rewinds = (benchmark().flags & ASSAY_REWINDS) != 0;
@@ -350,6 +359,7 @@ TEST_P(Contract, RunsMoreThanOnce) {
 }
 
 TEST_P(Contract, SaysHowMuchItDoes) {
+    if (is_long()) GTEST_SKIP() << long_words;
     if (needs_team()) GTEST_SKIP() << "needs several processes";
     const std::vector<Case> cases = fitting_cases(FakeProgram{});
     if (cases.empty()) GTEST_SKIP() << nothing_fits;
@@ -406,6 +416,7 @@ TEST_P(Contract, SaysHowMuchItDoes) {
 }
 
 TEST_P(Contract, CanBePreparedAgain) {
+    if (is_long()) GTEST_SKIP() << long_words;
     if (needs_team()) GTEST_SKIP() << "needs several processes";
     FakeProgram program;
     const std::vector<Case> cases = fitting_cases(program);

@@ -189,6 +189,8 @@ enum assay_benchmark_flags {
     ASSAY_TEAM = 4,         /* measured by several processes; takes a parameter `ranks` */
     ASSAY_IS_CEILING = 8,   /* its primary metric is a peak that others are compared with */
     ASSAY_ALL_DEVICES = 16, /* sees all devices; others see one */
+    ASSAY_LONG_CALLS =
+        64, /* a call takes seconds: one is a window, and it is the one that is checked */
     ASSAY_REPRODUCIBLE =
         32 /* with equal parameters and as many threads, every call gives the same bits, in every
                                process and on every device of one model; needs digest() */
@@ -276,6 +278,11 @@ typedef struct assay_benchmark {
     const char* items; /* what assay_work.items counts, in the plural: "keys"; NULL or "": items */
     /* Of the output as the last call left it; may be NULL. A call with neither hashes nor bytes wanted tells the sizes. */
     int32_t (*digest)(const void* state, assay_digest* digest, assay_text* error);
+    /* What metrics() gives, as "latency_p99=s iops=1/s": names in the table of metrics and their units there. NULL or "":
+       not said. */
+    const char* metrics_given;
+    const char*
+        packages; /* Debian packages of the programs that it starts, blank-separated; NULL or "": none */
 } assay_benchmark;
 
 /* An environment variable that a library reads when it is loaded and that changes its speed. The
@@ -303,6 +310,12 @@ typedef struct assay_module_v1 {
     /* Joins the team of this process; NULL if the module has no teams. */
     const assay_team* (*join)(assay_text* error);
     void (*leave)(void);
+    /* Of a module whose table is also made from files: the environment variable that names their folders. Where it is
+       set, the program asks the module itself what it has, not its manifest. */
+    const char* path_variable;
+    const char* table_id; /* what the table was made from, as a hash: a part of the build's id */
+    const char* const* problems; /* sentences on files that it could not use */
+    size_t problem_count;
 } assay_module_v1;
 
 /* The one symbol a module exports. */

@@ -118,6 +118,26 @@ TEST(Engine, ChecksBeforeAndAfter) {
     EXPECT_EQ(bench.subject.batch_calls.back(), *(bench.subject.batch_calls.end() - 2));
 }
 
+TEST(Engine, OneLongCallIsAWindowAndIsTheOneThatIsChecked) {
+    Bench bench{constant(7)};
+    bench.subject.single_call = bench.subject.long_calls = true;
+    const Measurement result = bench.measure();
+    EXPECT_EQ(result.replica.status, Status::ok) << result.replica.reason;
+    EXPECT_EQ(result.replica.seconds, 7);
+    EXPECT_FALSE(result.replica.low) << "one call gives no interval";
+    EXPECT_THAT(bench.subject.steps, ElementsAre("sample", "verify", "spoil", "verify", "sample",
+                                                 "poison", "verify", "poison", "sample", "verify"));
+
+    Bench broken{constant(7)};
+    broken.subject.single_call = broken.subject.long_calls = true;
+    int calls = 0;
+    broken.subject.seconds_per_call = [&] {
+        broken.subject.computes_right = ++calls < 3;
+        return 7.0;
+    };
+    EXPECT_EQ(broken.measure().replica.status, Status::incorrect);
+}
+
 TEST(Engine, AWrongResultIsIncorrectAndNotMeasured) {
     Bench bench{constant(micro)};
     bench.subject.computes_right = false;

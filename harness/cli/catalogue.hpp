@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The modules that are there, with what the user's own files add to them.
+
+#pragma once
+
+#include "registry/catalogue.hpp"
+
+namespace assay::cli {
+
+/// As read_catalogue(); a module whose table is also made from files is loaded and asked where the variable that names
+/// their folders is set (Manifest::path_variable). What it could not use is among the problems.
+harness::Catalogue full_catalogue();
+
+} // namespace assay::cli
