@@ -44,6 +44,7 @@ need_to_build() {
     need_header mpi.h libopenmpi-dev "/usr/lib/$(uname -m)-linux-gnu/openmpi/include"
     need_command mpirun openmpi-bin
     need_header ucp/api/ucp.h libucx-dev
+    need_header re2/re2.h libre2-dev
     need_command node nodejs # these two for the interactive page alone
     need_command npm npm
 }
@@ -57,12 +58,22 @@ need_to_test() {
     need_command groff groff-base # reads manual pages
     need_command clang-format-19 clang-format-19
     need_command clang++-19 clang-19 # and what its sanitizers and OpenMP need
+    need_command fio fio # these four are small programs that the module external starts
+    need_command iperf3 iperf3
+    need_command sysbench sysbench
+    need_command stressapptest stressapptest
     /usr/bin/python3 -c 'import prometheus_client' 2>/dev/null || missing+=(python3-prometheus-client) # reads OpenMetrics
     compgen -G '/usr/lib/llvm-19/lib/clang/*/lib/linux/libclang_rt.asan-*' >/dev/null || missing+=(libclang-rt-19-dev)
     [ -e /usr/lib/llvm-19/lib/libomp.so ] || missing+=(libomp-19-dev)
 }
 need_to_test_all() {
     local PATH=$PATH:/usr/sbin:/sbin
+    need_command lmp lammps # these are large
+    need_header ../share/lammps/potentials/Cu_u3.eam lammps-data
+    need_command gmx gromacs
+    need_command hpcc hpcc
+    need_command ffmpeg ffmpeg
+    need_command ucx_perftest ucx-utils
     need_command clang-tidy-19 clang-tidy-19
     need_command ip iproute2 # these for hosts in namespaces
     need_command nsenter util-linux

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/catalogue.hpp"
 #include "cli/console.hpp"
+#include "cli/reports.hpp"
 #include "cli/verbs.hpp"
 #include "json/json.hpp"
 #include "record/metrics.hpp"
@@ -11,6 +13,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -138,6 +141,9 @@ std::string explanation(const Terminal& terminal, const harness::Benchmark& benc
     out += paragraph(terminal, "Method", benchmark.method);
     out += paragraph(terminal, "Caveats", benchmark.caveats);
     out += paragraph(terminal, "Metric", headline_text(benchmark));
+    if (benchmark.packages)
+        out +=
+            paragraph(terminal, "Packages", *benchmark.packages + " (Debian); --install says how");
     if (const auto bound = bound_text(benchmark); !bound.empty())
         out += paragraph(terminal, "Bound", bound);
     return out;
@@ -192,12 +198,29 @@ Result<std::vector<Entry>> find_entries(const harness::Catalogue& catalogue,
     return entries;
 }
 
+/// Prints the command that installs what they start; with consent becomes it.
+ExitCode install(const std::vector<Entry>& entries, bool consents) {
+    std::set<std::string> packages;
+    for (const auto& entry : entries)
+        for (auto& package : harness::words_of(entry.benchmark->packages.value_or("")))
+            packages.insert(std::move(package));
+    if (packages.empty()) return report({"these benchmarks start no other programs"});
+    std::vector<std::string> command{"apt-get", "install", "--no-install-recommends"};
+    if (::geteuid() != 0) command.insert(command.begin(), "sudo");
+    if (consents) command.emplace_back("--yes");
+    command.insert(command.end(), packages.begin(), packages.end());
+    if (consents) return become(std::move(command));
+    print(fmt::format("{}\n", fmt::join(command, " ")));
+    return ExitCode::done;
+}
+
 } // namespace
 
 ExitCode describe(const Options& options) {
-    const auto catalogue = harness::read_catalogue();
+    const auto catalogue = full_catalogue();
     const auto entries = find_entries(catalogue, options);
     if (!entries) return report(entries.error());
+    if (options.install) return install(*entries, options.yes);
     if (options.json)
         print_json(describe_as_json(*entries));
     else

@@ -27,6 +27,25 @@ void add_preemption(App& verb, std::string& watch) {
         ->type_name("ec2|gce|azure|URL");
 }
 
+// --- programs that benchmarks start
+
+template <class App>
+void add_install(App& verb, bool& install, bool& yes) {
+    auto* option = verb.add_flag("--install", install,
+                                 "Print the command that installs the programs it starts instead");
+    verb.add_flag("--yes", yes, "Of --install: execute the command")->needs(option);
+}
+
+template <class App>
+void add_allowed_devices(App& verb, std::vector<std::string>& devices) {
+    verb.add_option(
+            "--allow-device", devices,
+            "Let benchmarks overwrite this block device, all of whose data may be lost; any "
+            "number of times: /dev/nvme1n1")
+        ->type_name("PATH")
+        ->allow_extra_args(false);
+}
+
 // --- hosts that share a switch, a rail, a rack
 
 /// `refuse`: throws what the option parser shows.

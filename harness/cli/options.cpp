@@ -313,6 +313,7 @@ void add_run(CLI::App& verb, Options& o) {
         verb.add_flag("--resume", o.resume, "Continue the newest unfinished run of the same plan");
     verb.add_flag("--retry", o.retry, "With --resume: measure unstable cases anew")->needs(resume);
     add_schedule(verb, o);
+    add_allowed_devices(verb, o.allowed_devices);
     verb.add_option("--fail-on", o.fail_on,
                     "End with exit code 1 also where a case is unstable, or disturbed")
         ->check(CLI::IsMember({"unstable", "disturbed"}))
@@ -417,6 +418,7 @@ void add_describe(CLI::App& verb, Options& o) {
     verb.add_option("id", o.what, "Benchmarks, or patterns: gemm.square, 'memory.*'")
         ->type_name("ID");
     verb.add_flag("--all", o.all, "Describe every benchmark");
+    add_install(verb, o.install, o.yes);
 }
 void add_manifest(CLI::App& verb, Options& o) {
     verb.add_option("module", o.what, "The module")

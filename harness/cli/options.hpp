@@ -69,8 +69,11 @@ struct Options {
     bool all = false;
     bool suites = false;
     bool metrics = false;
-    std::optional<int> nodes;         ///< of a sweep whose cost is asked
-    std::optional<double> node_price; ///< of a node and hour, in any currency
+    std::optional<int> nodes;                 ///< of a sweep whose cost is asked
+    std::optional<double> node_price;         ///< of a node and hour, in any currency
+    bool install = false;                     ///< of describe: say what its programs need
+    bool yes = false;                         ///< and install it
+    std::vector<std::string> allowed_devices; ///< whose data may be lost
     bool noise = false;
     double noise_seconds = 10;
 };

@@ -73,13 +73,16 @@ Result<void> add_this_machine(std::vector<std::string>& arguments) {
     return {};
 }
 
+ExitCode become(std::vector<std::string> arguments) {
+    ::execvp(arguments.front().c_str(), pointers_to(arguments).data());
+    return report({fmt::format("cannot start {}: {}", arguments.front(), std::strerror(errno)),
+                   Fault::environment});
+}
+
 ExitCode hand_over(const std::vector<std::string>& arguments) {
-    const std::string program = layout().programs / "assay-report";
-    std::vector<std::string> texts{program};
+    std::vector<std::string> texts{layout().programs / "assay-report"};
     texts.insert(texts.end(), arguments.begin(), arguments.end());
-    ::execv(program.c_str(), pointers_to(texts).data());
-    return report(
-        {fmt::format("cannot start {}: {}", program, std::strerror(errno)), Fault::environment});
+    return become(std::move(texts));
 }
 
 std::optional<Reports> write_reports(const std::filesystem::path& file,

@@ -48,6 +48,9 @@ std::optional<std::filesystem::path> write_comparison(const std::vector<Labelled
                                                       bool shown, const std::string& language);
 
 /// Does nothing without a display; the path was printed.
+/// Becomes this program, found in PATH; returns the code for why not.
+ExitCode become(std::vector<std::string> arguments);
+
 void open_in_browser(const std::filesystem::path& page);
 
 } // namespace assay::cli

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/catalogue.hpp"
 #include "cli/console.hpp"
 #include "cli/progress.hpp"
 #include "cli/reports.hpp"
@@ -12,8 +13,10 @@
 #include "run/runner.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -70,10 +73,19 @@ bool has_verdict(const harness::Outcome& outcome, ExitCode code) {
            (code != ExitCode::environment || lacks_part(outcome.run));
 }
 
+/// For workers. Not what a shell has set long ago: an option is consent, a variable is not.
+void allow_devices(const std::vector<std::string>& devices) {
+    constexpr const char* variable = "ASSAY_ALLOW_DEVICE";
+    const auto list = fmt::format("{}", fmt::join(devices, ":"));
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): before there is a second thread
+    list.empty() ? ::unsetenv(variable) : ::setenv(variable, list.c_str(), 1);
+}
+
 } // namespace
 
 ExitCode run(const Options& options) {
-    const auto catalogue = harness::read_catalogue();
+    allow_devices(options.allowed_devices);
+    const auto catalogue = full_catalogue();
     if (const auto checked = check_problems(catalogue); !checked) return report(checked.error());
     const auto made = runs_of(catalogue, options);
     if (!made) return report(made.error());

@@ -74,8 +74,14 @@ function(assay_finish_module name)
         assay_compile_together(assay_module_${name} 8)
     endif()
     target_sources(assay_module_${name} PRIVATE "${catalogue}")
+    assay_describe_module(${name})
+endfunction()
+
+# The manifest beside the module, and where both are installed.
+function(assay_describe_module name)
     add_custom_command(TARGET assay_module_${name} POST_BUILD
-        COMMAND $<TARGET_FILE:assay::assay> manifest "$<TARGET_FILE:assay_module_${name}>"
+        COMMAND ${CMAKE_COMMAND} -E env --unset=ASSAY_EXTERNAL_PATH
+                $<TARGET_FILE:assay::assay> manifest "$<TARGET_FILE:assay_module_${name}>"
                 --out "${ASSAY_MODULE_DIR}/${name}.json"
         VERBATIM)
     if(TARGET assay)

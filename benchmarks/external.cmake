@@ -1,0 +1,42 @@
+# The module `external`: other programs, as files of configs/external/ describe them. Those are part of the library.
+find_package(nlohmann_json)
+find_path(RE2_INCLUDE re2/re2.h)
+find_library(RE2_LIBRARY re2)
+mark_as_advanced(RE2_INCLUDE RE2_LIBRARY)
+if(NOT RE2_INCLUDE OR NOT RE2_LIBRARY OR NOT nlohmann_json_FOUND)
+    message(STATUS "Module external is left out: it needs RE2 and nlohmann_json (Debian: libre2-dev and "
+        "nlohmann-json3-dev)")
+    return()
+endif()
+
+file(GLOB descriptions CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/configs/external/*.json")
+list(FILTER descriptions EXCLUDE REGEX "/schema\\.json$")
+set(shipped "// Written by external.cmake.\n#include \"external/library.hpp\"\n\nnamespace assay::external {\n"
+    "const Shipped shipped[] = {\n")
+string(JOIN "" shipped ${shipped})
+list(LENGTH descriptions count)
+foreach(file IN LISTS descriptions)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    file(READ "${file}" text)
+    get_filename_component(name "${file}" NAME)
+    string(APPEND shipped "    {\"${name}\", R\"assay(${text})assay\"},\n")
+endforeach()
+string(APPEND shipped "};\nconst std::size_t shipped_count = ${count};\n} // namespace assay::external\n")
+set(source "${CMAKE_CURRENT_BINARY_DIR}/shipped_descriptions.cpp")
+file(WRITE "${source}.new" "${shipped}")
+file(COPY_FILE "${source}.new" "${source}" ONLY_IF_DIFFERENT)
+
+# What unit tests call as well as the module: compiled once.
+add_library(assay_external OBJECT external/description.cpp external/units.cpp external/output.cpp external/process.cpp
+    external/scratch.cpp external/fill.cpp external/program.cpp external/tool_case.cpp external/library.cpp "${source}")
+target_link_libraries(assay_external PUBLIC assay_counter nlohmann_json::nlohmann_json "${RE2_LIBRARY}"
+    PRIVATE assay_warnings assay_sanitizers)
+target_include_directories(assay_external PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}" PRIVATE "${CMAKE_CURRENT_BINARY_DIR}")
+target_include_directories(assay_external SYSTEM PUBLIC "${RE2_INCLUDE}")
+target_compile_options(assay_external PRIVATE -O1) # none of it is timed
+set_target_properties(assay_external PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+
+assay_module(external LINK assay_external)
+target_sources(assay_module_external PRIVATE external/external.cpp)
+assay_describe_module(external)

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A benchmark that another program does, as a file describes it: configs/external/schema.json documents every key.
+// What is read here obeys the schema and refers to nothing that is not there; a program is started by a list of
+// arguments, never by a shell.
+
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace assay::external {
+
+/// What is wrong with a description, a command or an output: a sentence.
+class Problem : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+using Arguments = std::vector<std::string>;
+using Setting = std::variant<std::int64_t, std::string>;
+
+struct Parameter {
+    enum class Kind : std::uint8_t { integer, choice, text };
+    std::string name;
+    std::string help;
+    std::string unit;
+    Kind kind = Kind::choice;
+    std::int64_t low = 0;
+    std::int64_t high = 0;
+    std::vector<std::string> choices; ///< of an integer: one, all
+    std::vector<Setting> defaults;
+};
+
+/// What a placeholder stands for by the value of a parameter; "*": any other.
+struct Word {
+    std::string name;
+    std::string of;
+    std::map<std::string, Arguments> values;
+};
+
+/// A file made in the scratch folder: of a text, or a copy of one beside the description.
+struct Input {
+    std::string name;
+    std::string text;
+};
+
+/// Where a value stands in what the program wrote. It must be found once.
+struct Where {
+    enum class Kind : std::uint8_t { pointer, column, pattern, elapsed };
+    enum class Take : std::uint8_t { only, first, last };
+    Kind kind = Kind::pattern;
+    /// JSON pointer, name of a column, pattern of a whole line, whose group it is; or what a run does, of which the
+    /// value is the rate: nothing of the output
+    std::string text;
+    std::string row_column; ///< of a table: the row is the one with this ...
+    std::string row_value;  ///< ... in that column; empty: it has one row
+    std::string in = "stdout";
+    Take take = Take::only;
+};
+
+struct Unit {
+    std::string base; ///< of the table of metrics
+    double factor = 1;
+};
+
+struct Metric {
+    std::string name;
+    Where where;
+    Unit unit;
+    std::optional<Where> unit_at; ///< the unit stands in the output, and is one of time
+    bool is_optional = false;
+};
+
+/// What must hold in the output.
+struct Check {
+    std::string notices; ///< the error that it would find
+    Where where;
+    std::optional<std::string> equals; ///< a number, or a text
+    std::optional<double> at_least;
+    std::optional<double> at_most;
+    std::optional<Where> near; ///< another value that it must be near to
+    double within = 0;         ///< relative
+};
+
+struct Server {
+    Arguments command;
+    bool each_call = false; ///< it serves once
+    std::string when_parameter;
+    std::string when_value; ///< started if the parameter has this value; empty parameter: always
+};
+
+struct Version {
+    Arguments command; ///< empty: it is not asked
+    std::string pattern;
+    std::string least;
+};
+
+struct Description {
+    std::string id;
+    std::uint32_t version = 1;
+    std::string place = "host";
+    std::string question;
+    std::string method;
+    std::string caveats;
+    std::string noise;
+    std::string items;
+    std::string program;
+    std::string packages; ///< blank-separated
+    std::string licence;
+    std::string needs; ///< a path without which it does not apply: /dev/infiniband
+    Version program_version;
+    std::vector<Parameter> parameters;
+    std::vector<Word> words;
+    std::vector<Input> inputs;
+    std::string
+        scratch_in; ///< parameter that names the folder of the scratch folder; "": that for temporary files
+    std::string space;              ///< bytes that must be free there, a template
+    std::vector<Arguments> prepare; ///< once, before the first call
+    std::optional<Server> server;
+    Arguments command;
+    std::vector<Arguments> inspect; ///< after each call, not timed
+    std::map<std::string, std::string> environment;
+    double time_limit = 60; ///< seconds
+    std::vector<int> exit_codes{0};
+    std::vector<Metric> metrics; ///< the first is the primary one
+    std::vector<Check> checks;
+};
+
+/// `folder`: where files beside the description are; empty: there are none. `source` begins each message.
+Description parse_description(std::string_view text, const std::string& source,
+                              const std::filesystem::path& folder = {});
+
+/// "MiB/s" and what it is in the base unit of a metric; throws where it is not known.
+Unit unit_of(std::string_view text);
+
+/// Throws where the pattern is none, or has more than one group.
+void check_pattern(const std::string& pattern);
+
+/// Names of placeholders that stand for something in every description.
+inline constexpr std::string_view built_in[] = {"tool", "scratch", "cores", "port"};
+
+} // namespace assay::external

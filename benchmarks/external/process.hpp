@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Another program, in a process group of its own: started without a shell, its output bounded, ended with all that it
+// started.
+
+#pragma once
+
+#include "external/description.hpp"
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace assay::external {
+
+struct Command {
+    std::string program;                            ///< its path
+    Arguments arguments;                            ///< the first is the name that it sees
+    std::map<std::string, std::string> environment; ///< beside that of this process
+    std::filesystem::path folder;                   ///< where it runs
+    double limit = 60;                              ///< seconds
+};
+
+struct Outcome {
+    std::string output;
+    std::string errors;
+    double seconds = 0;
+    int code = 0;
+    int signal = 0;
+};
+
+/// Most bytes of stdout, of stderr, and of a file that is read.
+inline constexpr std::size_t most_output = std::size_t{16} << 20U;
+
+/// Runs it to its end. Throws where it cannot be started, does not end in time or writes too much; it has been killed
+/// then, and so has what it started and left behind.
+Outcome run(const Command& command);
+
+/// The same, and how it ended was one of these; otherwise throws its last words.
+Outcome run_well(const Command& command, const std::vector<int>& codes = {0});
+
+/// A program that runs beside another one.
+class Companion {
+public:
+    /// Returns when something listens at the port. It writes into `log`.
+    Companion(const Command& command, const std::filesystem::path& log, int port);
+    Companion(const Companion&) = delete;
+    Companion(Companion&&) = delete;
+    Companion& operator=(const Companion&) = delete;
+    Companion& operator=(Companion&&) = delete;
+    ~Companion();
+
+private:
+    pid_t pid_;
+};
+
+} // namespace assay::external

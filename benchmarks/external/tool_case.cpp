@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "external/tool_case.hpp"
+
+#include "external/program.hpp"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+namespace assay::external {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double server_patience = 10; // seconds
+
+std::string text_of(const Parameter& parameter, const assay_value& value, const Machine& machine) {
+    if (value.kind == ASSAY_INTEGER) return std::to_string(value.integer);
+    const std::string text{value.text};
+    if (parameter.kind != Parameter::Kind::integer) return text;
+    return std::to_string(text == "all" ? machine.cores() : 1);
+}
+
+Fill fill_of(const Description& description, const assay_value* values, const Machine& machine) {
+    std::map<std::string, std::string> texts{{"cores", std::to_string(machine.cores())}};
+    for (const auto& parameter : description.parameters)
+        texts[parameter.name] =
+            text_of(parameter, *values++, machine); // NOLINT: as many as parameters
+    return {description, std::move(texts)};
+}
+
+fs::path scratch_base(const Description& description, const Fill& fill) {
+    if (!description.scratch_in.empty()) return fill.value(description.scratch_in);
+    std::error_code error;
+    auto folder = fs::temp_directory_path(error);
+    return error ? fs::path{"/tmp"} : folder;
+}
+
+std::string shown(const Arguments& arguments, const std::string& scratch) {
+    std::string text;
+    for (const auto& argument : arguments) {
+        text += (text.empty() ? "" : " ") + argument;
+        for (auto at = text.find(scratch); at != text.npos; at = text.find(scratch))
+            text.replace(at, scratch.size(), "SCRATCH");
+    }
+    constexpr std::size_t longest = 900; // bytes
+    return text.substr(0, longest);
+}
+
+/// Names that are no files of the scratch folder.
+bool is_stream(const std::string& name) {
+    return name == "stdout" || name == "stderr" || name == "inspect";
+}
+
+} // namespace
+
+int free_port() {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const plain = reinterpret_cast<sockaddr*>(&address);
+    const bool is_bound =
+        socket >= 0 && ::bind(socket, plain, size) == 0 && ::getsockname(socket, plain, &size) == 0;
+    if (socket >= 0) ::close(socket);
+    if (!is_bound) throw Problem{"no port of the loopback device is free"};
+    return ntohs(address.sin_port);
+}
+
+Fit fits(const Description& description, const assay_value* values, const Machine& machine) {
+    const auto fill = fill_of(description, values, machine);
+    const auto name = fill.text(description.program);
+    const auto program = find_program(name);
+    if (name.empty()) return Fit::no("not applicable: needs the path of a program");
+    if (program.empty())
+        return Fit::no("not applicable: ", name, " is not installed (Debian package ",
+                       description.packages, ")");
+    std::error_code error;
+    if (!description.needs.empty())
+        if (const auto needed = fill.text(description.needs); !fs::exists(needed, error))
+            return Fit::no("not applicable: needs ",
+                           needed.empty() ? "the path of a device" : needed);
+    Arguments given; // the rest is looked at when the command is put together
+    for (const auto& parameter : description.parameters)
+        given.push_back(fill.value(parameter.name));
+    if (const auto why = why_not_touched(given); !why.empty())
+        return Fit::no("not applicable: ", why);
+    if (!description.program_version.least.empty()) {
+        const auto version = version_of(description, program);
+        if (is_below(version, description.program_version.least))
+            return Fit::no("needs ", name, " ", description.program_version.least, ", here is ",
+                           version);
+    }
+    if (!description.space.empty()) {
+        const auto base = scratch_base(description, fill);
+        struct statvfs space{};
+        if (::statvfs(base.c_str(), &space) != 0)
+            return Fit::no("cannot use ", base.string(), ": ",
+                           std::system_category().message(errno));
+        const double wanted = number_of(fill.text(description.space), "space");
+        const double free =
+            static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize);
+        constexpr double reserve = 1.05; // what the file system keeps for itself
+        if (wanted * reserve > free)
+            return Fit::no("needs ", wanted, " bytes in ", base.string(), ", which has ", free);
+    }
+    return Fit::yes();
+}
+
+ToolCase::ToolCase(const Description& description, const assay_value* values,
+                   const Context& context)
+    : description_{description}, fill_{fill_of(description, values, context.machine())},
+      scratch_{scratch_base(description, fill_)} {
+    fill_.set("scratch", scratch_.folder().string());
+    program_ = find_program(fill_.text(description.program));
+    fill_.set("tool", program_);
+    if (description.server) fill_.set("port", std::to_string(free_port()));
+    for (const auto& metric : description.metrics) metrics_.push_back(fill_.metric(metric));
+    for (const auto& check : description.checks) checks_.push_back(fill_.check(check));
+    const auto add = [&](const Where& where) {
+        if (!is_stream(where.in)) files_.push_back(where.in);
+    };
+    for (const auto& metric : metrics_) {
+        add(metric.where);
+        if (metric.unit_at) add(*metric.unit_at);
+    }
+    for (const auto& check : checks_) {
+        add(check.where);
+        if (check.near) add(*check.near);
+    }
+    std::ranges::sort(files_);
+    files_.erase(std::ranges::unique(files_).begin(), files_.end());
+
+    context.setting("program", program_);
+    if (!description.program_version.command.empty())
+        context.setting("program_version", version_of(description, program_));
+    context.setting("licence", description.licence);
+    context.setting("command",
+                    shown(command_of(description.command).arguments, scratch_.folder().string()));
+    for (const auto& parameter : description.parameters)
+        if (!parameter.choices.empty() && parameter.kind == Parameter::Kind::integer)
+            context.setting(parameter.name.c_str(),
+                            number_of(fill_.value(parameter.name), parameter.name));
+    prepare();
+}
+
+Command ToolCase::command_of(const Arguments& arguments) const {
+    Command command{.program = {},
+                    .arguments = fill_.arguments(arguments),
+                    .environment = {{"TMPDIR", scratch_.folder().string()}},
+                    .folder = scratch_.folder(),
+                    .limit = description_.time_limit};
+    const auto& name = command.arguments.front();
+    command.program = find_program(name);
+    if (command.program.empty())
+        throw Problem{
+            joined(name, " is not installed (Debian package ", description_.packages, ")")};
+    if (const auto why = why_not_touched(command.arguments); !why.empty()) throw Problem{why};
+    for (const auto& [variable, setting] : description_.environment)
+        command.environment[variable] = fill_.text(setting);
+    return command;
+}
+
+void ToolCase::prepare() {
+    for (const auto& input : description_.inputs) {
+        std::ofstream file{scratch_.folder() / input.name, std::ios::binary};
+        file << fill_.file(input.text);
+        file.close();
+        if (!file)
+            throw Problem{joined("cannot write ", input.name, " in ", scratch_.folder().string())};
+    }
+    for (const auto& command : description_.prepare) run_well(command_of(command));
+    if (description_.server && !description_.server->each_call) start_server();
+}
+
+void ToolCase::start_server() {
+    const auto& server = *description_.server;
+    server_.reset();
+    if (!server.when_parameter.empty() && fill_.value(server.when_parameter) != server.when_value)
+        return;
+    auto command = command_of(server.command);
+    command.limit = server_patience;
+    server_.emplace(command, scratch_.folder() / "server.log", std::stoi(fill_.value("port")));
+}
+
+/// A file of the scratch folder, and none that a link leads to.
+std::string ToolCase::file(const std::string& name) const {
+    const auto path = scratch_.folder() / name;
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) throw Problem{joined(description_.program, " wrote no ", name)};
+    struct stat status{};
+    const bool is_file = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    ::close(descriptor);
+    if (!is_file) throw Problem{joined(name, " is no file")};
+    if (static_cast<std::size_t>(status.st_size) > most_output)
+        throw Problem{joined(name, " is longer than ", most_output >> 20U, " MiB")};
+    std::ifstream stream{path, std::ios::binary};
+    return {std::istreambuf_iterator<char>{stream}, {}};
+}
+
+double ToolCase::run() {
+    outputs_.clear();
+    values_.clear();
+    std::error_code error;
+    for (const auto& name : files_)
+        fs::remove(scratch_.folder() / name, error); // of the call before
+    if (description_.server && description_.server->each_call) start_server();
+    auto outcome = run_well(command_of(description_.command), description_.exit_codes);
+    Outputs outputs{{"stdout", std::move(outcome.output)}, {"stderr", std::move(outcome.errors)}};
+    for (const auto& command : description_.inspect) {
+        const auto inspected = external::run(command_of(command)); // the checks say what is wrong
+        outputs["inspect"] += inspected.output + inspected.errors;
+    }
+    for (const auto& name : files_) outputs[name] = file(name);
+    for (const auto& metric : metrics_) {
+        if (metric.is_optional && !is_there(outputs, metric.where)) continue;
+        const bool is_rate = metric.where.kind == Where::Kind::elapsed;
+        values_.emplace_back(metric.name, is_rate ? number_of(metric.where.text, metric.name) *
+                                                        metric.unit.factor / outcome.seconds
+                                                  : value_of(outputs, metric));
+    }
+    if (!(values_.front().second > 0)) throw Problem{joined(values_.front().first, " is zero")};
+    outputs_ = std::move(outputs);
+    return outcome.seconds;
+}
+
+assay::Check ToolCase::verify() const {
+    assay::Check result{.passed = true, .error = 0, .bound = 1};
+    for (const auto& check : checks_) {
+        result.method +=
+            (result.method.empty() ? "what the program wrote excludes: " : "; ") + check.notices;
+        const auto finding = judge(outputs_, check);
+        result.error = std::max(result.error, finding.share);
+        if (finding.holds) continue;
+        result.passed = false;
+        result.error = std::max(result.error, 2.0); // a check without a bound
+        result.detail += (result.detail.empty() ? "" : "; ") + check.notices + ": " + finding.said;
+    }
+    return result;
+}
+
+void ToolCase::spoil() { external::spoil(outputs_, checks_[spoiled_++ % checks_.size()]); }
+
+void ToolCase::metrics(Metrics& to) const {
+    for (const auto& [name, value] : values_) to.add(name.c_str(), value);
+}
+
+} // namespace assay::external

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One case of a described benchmark: its program is run once for each call.
+
+#pragma once
+
+#include "external/fill.hpp"
+#include "external/output.hpp"
+#include "external/process.hpp"
+#include "external/scratch.hpp"
+
+#include <assay/define.hpp>
+
+#include <memory>
+#include <optional>
+#include <span>
+
+namespace assay::external {
+
+/// Of the loopback device; another program may take it before it is used, which is then an error that says so.
+int free_port();
+
+/// Does it fit this machine?
+Fit fits(const Description& description, const assay_value* values, const Machine& machine);
+
+class ToolCase {
+public:
+    ToolCase(const Description& description, const assay_value* values, const Context& context);
+
+    /// Seconds that the program ran.
+    double run();
+    assay::Check verify() const;
+    void poison() { outputs_.clear(); }
+    void spoil();
+    void metrics(Metrics& to) const;
+
+private:
+    Command command_of(const Arguments& arguments) const;
+    void prepare();
+    void start_server();
+    std::string file(const std::string& name) const;
+
+    const Description& description_;
+    Fill fill_;
+    std::string program_;
+    Scratch scratch_;
+    std::vector<Metric> metrics_;
+    std::vector<Check> checks_;
+    std::vector<std::string> files_; ///< that are read after each call
+    std::optional<Companion> server_;
+    Outputs outputs_;
+    std::vector<std::pair<std::string, double>> values_; ///< of the last call
+    std::size_t spoiled_ = 0;
+};
+
+} // namespace assay::external

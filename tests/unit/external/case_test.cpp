@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A described benchmark as the harness uses it, with scripts for programs.
+
+#include "external/tool_case.hpp"
+#include "made.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+#include <map>
+
+namespace assay::external {
+namespace {
+
+using harness::testing::TemporaryFolder;
+using testing::HasSubstr;
+
+/// What a program tells a benchmark and is told by it.
+struct Services {
+    Services() {
+        table.struct_size = sizeof table;
+        table.abi = ASSAY_MODULE_ABI;
+        table.context = this;
+        table.fact = [](void*, const char* name) {
+            return std::string_view{name} == "cores" ? 4.0
+                                                     : std::numeric_limits<double>::quiet_NaN();
+        };
+        table.fact_text = [](void*, const char*) -> const char* { return nullptr; };
+        table.setting_number = [](void* self, const char* name, double value) {
+            static_cast<Services*>(self)->numbers[name] = value;
+        };
+        table.setting_text = [](void* self, const char* name, const char* value) {
+            static_cast<Services*>(self)->texts[name] = value;
+        };
+        table.metric = [](void* self, const char* name, double value) {
+            static_cast<Services*>(self)->metrics[name] = value;
+        };
+        table.log = [](void*, std::int32_t, const char*) {};
+    }
+    std::map<std::string, double> numbers;
+    std::map<std::string, std::string> texts;
+    std::map<std::string, double> metrics;
+    assay_services table{};
+};
+
+class Tool : public testing::Test {
+protected:
+    static constexpr auto good = "echo 'rate: 5 MB/s'; echo 'errors: 0'";
+
+    /// Prepared with a program of these lines.
+    ToolCase& prepare(const std::string& lines) {
+        json_["program"]["name"] = script(folder_.path(), lines);
+        return prepare();
+    }
+    ToolCase& prepare() {
+        json_["scratch_in"] = "where";
+        description_ = made(json_);
+        case_.reset();
+        case_.emplace(description_, values(), Context{&services_.table});
+        return *case_;
+    }
+    const assay_value* values() {
+        base_ = folder_.path().string();
+        values_ = {{{ASSAY_NAME, 0, 0, 0, "fast"},
+                    {ASSAY_INTEGER, 0, 7, 0, nullptr},
+                    {ASSAY_STRING, 0, 0, 0, base_.c_str()}}};
+        return values_.data();
+    }
+    std::string fit() {
+        description_ = made(json_);
+        const auto decision = fits(description_, values(), Machine{&services_.table});
+        return decision ? "" : decision.why();
+    }
+    /// Of a run of these lines; empty where it went well.
+    std::string problem(const std::string& lines) try {
+        prepare(lines).run();
+        return {};
+    } catch (const Problem& problem) {
+        return problem.what();
+    }
+
+    TemporaryFolder folder_;
+    Services services_;
+    Json json_ = made_json();
+    Description description_;
+    std::string base_;
+    std::array<assay_value, 3> values_{};
+    std::optional<ToolCase> case_;
+};
+
+TEST_F(Tool, IsRunCheckedAndReported) {
+    auto& tool = prepare(good);
+    EXPECT_FALSE(tool.verify().passed) << "accepts that nothing ran";
+    EXPECT_GT(tool.run(), 0);
+    EXPECT_TRUE(tool.verify().passed) << tool.verify().detail;
+    EXPECT_THAT(tool.verify().method, HasSubstr("an error"));
+    Metrics to{&services_.table};
+    tool.metrics(to);
+    EXPECT_EQ(services_.metrics.at("bandwidth"), 5e6);
+    EXPECT_THAT(services_.texts.at("command"), HasSubstr("--size=7"));
+
+    tool.spoil();
+    EXPECT_FALSE(tool.verify().passed);
+    EXPECT_EQ(tool.verify().detail, "an error: \"1\" is not 0");
+    tool.run();
+    EXPECT_TRUE(tool.verify().passed);
+    tool.poison();
+    EXPECT_FALSE(tool.verify().passed);
+    EXPECT_EQ(tool.verify().error <= tool.verify().bound, tool.verify().passed);
+}
+
+TEST_F(Tool, FailuresHaveAReasonAndNeverAValue) {
+    EXPECT_THAT(problem("exit 2"), HasSubstr("ended with status 2"));
+    EXPECT_THAT(problem("true"), HasSubstr("stdout is empty"));
+    EXPECT_THAT(problem("echo hello"), HasSubstr("nothing in stdout is a line like"));
+    EXPECT_THAT(problem("echo 'rate: 5 MB/s'; echo 'rate: 6 MB/s'"), HasSubstr("2 places"));
+    EXPECT_THAT(problem("echo 'rate: 5,2 MB/s'"), HasSubstr("no number of the C locale"));
+    EXPECT_THAT(problem("echo 'rate: inf MB/s'"), HasSubstr("not a finite number"));
+    EXPECT_THAT(problem("echo 'rate: nan MB/s'"), HasSubstr("not a finite number"));
+    EXPECT_THAT(problem("echo 'rate: 0 MB/s'"), HasSubstr("bandwidth is zero"));
+    EXPECT_THAT(problem("echo 'rate: -1 MB/s'"), HasSubstr("below zero"));
+    json_["time_limit"] = 0.2;
+    EXPECT_THAT(problem("sleep 100"), HasSubstr("did not end within 0.2 s"));
+}
+
+TEST_F(Tool, AWrongRunIsIncorrect) {
+    auto& tool = prepare("echo 'rate: 5 MB/s'; echo 'errors: 3'");
+    tool.run();
+    EXPECT_EQ(tool.verify().detail, "an error: \"3\" is not 0");
+}
+
+TEST_F(Tool, ThatIsMissingIsNamedWithItsPackage) {
+    json_["program"]["name"] = "no-such-program-anywhere";
+    EXPECT_EQ(
+        fit(),
+        "not applicable: no-such-program-anywhere is not installed (Debian package coreutils)");
+    json_["program"]["name"] = "true";
+    EXPECT_EQ(fit(), "");
+    json_["needs"] = "/nonexistent";
+    EXPECT_EQ(fit(), "not applicable: needs /nonexistent");
+    json_.erase("needs");
+    json_["scratch_in"] = "where";
+    json_["space"] = "{size}000000000000000";
+    EXPECT_THAT(fit(), HasSubstr("needs 7e+15 bytes"));
+}
+
+TEST_F(Tool, ThatIsTooOldDoesNotFit) {
+    json_["id"] = "test.old";
+    json_["program"]["name"] = script(folder_.path(), "echo v1.9");
+    json_["program"]["version"] = {{"command", {"{tool}"}}, {"match", "v(.*)"}, {"least", "1.10"}};
+    EXPECT_THAT(fit(), HasSubstr("1.10, here is 1.9"));
+}
+
+TEST_F(Tool, ReadsTheFilesOfThisRunAlone) {
+    json_["metrics"][0]["in"] = "result.txt";
+    json_["checks"][0]["in"] = "result.txt";
+    auto& tool = prepare("test -e ran && exit 0; touch ran; { echo 'rate: 5 MB/s'; echo 'errors: "
+                         "0'; } > result.txt");
+    tool.run();
+    EXPECT_TRUE(tool.verify().passed);
+    EXPECT_THROW(tool.run(), Problem) << "took the result of the run before";
+    EXPECT_THAT(problem("ln -s /etc/passwd result.txt"), HasSubstr("wrote no result.txt"));
+    EXPECT_THAT(problem("mkfifo result.txt"), HasSubstr("is no file"));
+    EXPECT_THAT(problem("head -c 17000000 /dev/zero > result.txt"),
+                HasSubstr("longer than 16 MiB"));
+}
+
+TEST_F(Tool, HasItsInputsPreparedAndInspected) {
+    json_["inputs"] = {{{"name", "in.txt"}, {"lines", {"n = @size@", "m = {kept}"}}}};
+    json_["prepare"] = Json::array({Json::array({"cp", "in.txt", "copy.txt"})});
+    json_["inspect"] = Json::array({Json::array({"cat", "copy.txt"})});
+    json_["checks"][0] = {{"notices", "another input"},
+                          {"in", "inspect"},
+                          {"match", "n = (.*)"},
+                          {"equals", "{size}"}};
+    json_["environment"] = {{"MODE", "{mode}"}};
+    auto& tool = prepare("test \"$MODE\" = fast && " + std::string{good});
+    tool.run();
+    EXPECT_TRUE(tool.verify().passed) << tool.verify().detail;
+    json_["prepare"] = Json::array({Json::array({"false"})});
+    EXPECT_THROW(prepare(), Problem);
+}
+
+TEST_F(Tool, LeavesNoScratchFolder) {
+    prepare(good).run();
+    case_.reset();
+    std::size_t left = 0;
+    for (const auto& entry : std::filesystem::directory_iterator{folder_.path()})
+        left += entry.path().filename().string().starts_with("assay-") ? 1 : 0;
+    EXPECT_EQ(left, 0U);
+}
+
+TEST_F(Tool, OptionalMetricsMayBeAbsent) {
+    json_["metrics"].push_back(
+        {{"metric", "iops"}, {"match", "iops: (.*)"}, {"unit", "1/s"}, {"optional", true}});
+    auto& tool = prepare(good);
+    tool.run();
+    Metrics to{&services_.table};
+    tool.metrics(to);
+    EXPECT_FALSE(services_.metrics.contains("iops"));
+    prepare(std::string{good} + "; echo 'iops: 12'").run();
+    case_->metrics(to);
+    EXPECT_EQ(services_.metrics.at("iops"), 12);
+}
+
+} // namespace
+} // namespace assay::external

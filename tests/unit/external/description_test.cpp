@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A description says what is wrong with it, and refers to nothing outside.
+
+#include "external/fill.hpp"
+#include "made.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <iterator>
+
+namespace assay::external {
+
+using harness::testing::TemporaryFolder;
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Description, IsReadWhole) {
+    const auto d = made(made_json());
+    EXPECT_EQ(d.id, "test.one");
+    EXPECT_EQ(d.packages, "coreutils");
+    ASSERT_EQ(d.parameters.size(), 3U);
+    EXPECT_EQ(d.parameters[1].high, 100);
+    EXPECT_EQ(d.metrics.front().unit.base, "B/s");
+    EXPECT_EQ(d.metrics.front().unit.factor, 1e6);
+    EXPECT_EQ(d.checks.front().equals, "0");
+}
+
+struct Wrong {
+    const char* name;
+    std::function<void(Json&)> make;
+    const char* said;
+};
+
+class WrongDescription : public testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongDescription, SaysWhatIsWrong) {
+    auto json = made_json();
+    GetParam().make(json);
+    const auto said = problem_of(json);
+    EXPECT_THAT(said, HasSubstr(GetParam().said));
+    EXPECT_THAT(said, testing::StartsWith("made.json"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WrongDescription,
+    testing::Values(
+        Wrong{"NoObject", [](Json& j) { j = Json::array(); }, "expected an object"},
+        Wrong{"OtherSchema", [](Json& j) { j["schema"] = "assay.suite/1"; }, "its schema"},
+        Wrong{"UnknownKey", [](Json& j) { j["comand"] = 1; }, "\"comand\" is not known"},
+        Wrong{"NoCheck", [](Json& j) { j["checks"].clear(); }, "no value without a check"},
+        Wrong{"NoMetric", [](Json& j) { j["metrics"].clear(); }, "primary"},
+        Wrong{"TwoMetricsOfOneName", [](Json& j) { j["metrics"].push_back(j["metrics"][0]); },
+              "given twice"},
+        Wrong{"UnknownUnit", [](Json& j) { j["metrics"][0]["unit"] = "furlong"; }, "furlong"},
+        Wrong{"Id", [](Json& j) { j["id"] = "Test"; }, "<family>.<name>"},
+        Wrong{"Place", [](Json& j) { j["place"] = "moon"; }, "host or cuda"},
+        // There is no shell.
+        Wrong{"ALine", [](Json& j) { j["command"] = "fio --name=x | tee log"; },
+              "there is no shell"},
+        Wrong{"APipe", [](Json& j) { j["command"].push_back("|"); }, "for a shell"},
+        Wrong{"ARedirection", [](Json& j) { j["command"].push_back("2>&1"); }, "for a shell"},
+        Wrong{"ASubstitution", [](Json& j) { j["command"].push_back("--user=$(id)"); },
+              "for a shell"},
+        Wrong{"Backticks", [](Json& j) { j["command"].push_back("`id`"); }, "for a shell"},
+        Wrong{"AShell", [](Json& j) { j["command"] = {"/bin/bash", "-c", "true"}; },
+              "bash would start other programs"},
+        Wrong{"AShellToPrepare", [](Json& j) { j["prepare"] = {{"sh", "-c", "true"}}; },
+              "sh would start"},
+        Wrong{"NoProgram", [](Json& j) { j["command"] = Json::array(); }, "begins with a program"},
+        Wrong{"ANul", [](Json& j) { j["command"][0] = std::string{"a\0b", 3}; }, "NUL"},
+        // Nothing outside of its folder.
+        Wrong{"AnInputOutside",
+              [](Json& j) { j["inputs"] = {{{"name", "../x"}, {"lines", {"a"}}}}; },
+              "no plain name"},
+        Wrong{"AHiddenInput",
+              [](Json& j) { j["inputs"] = {{{"name", ".bashrc"}, {"lines", {"a"}}}}; },
+              "no plain name"},
+        Wrong{"ACopyOfAShippedOne", [](Json& j) { j["inputs"] = {{{"name", "x"}, {"copy", "x"}}}; },
+              "has no files"},
+        // Patterns that RE2 refuses, so that none can take for ever.
+        Wrong{"NoPattern", [](Json& j) { j["checks"][0]["match"] = "("; }, "no pattern of RE2"},
+        Wrong{"ABackReference", [](Json& j) { j["checks"][0]["match"] = "(a)\\1"; },
+              "no pattern of RE2"},
+        Wrong{"APatternThatExplodes",
+              [](Json& j) { j["checks"][0]["match"] = "((a{500}){500}){500}"; },
+              "no pattern of RE2"},
+        Wrong{"TwoGroups", [](Json& j) { j["checks"][0]["match"] = "(a)(b)"; },
+              "more than one group"},
+        Wrong{"TwoPlaces", [](Json& j) { j["checks"][0]["at"] = "/a"; }, "expected one of"},
+        Wrong{"NoPointer",
+              [](Json& j) { j["metrics"][0] = {{"metric", "time"}, {"unit", "s"}, {"at", "a/b"}}; },
+              "no JSON pointer"},
+        Wrong{"NothingToCompare", [](Json& j) { j["checks"][0].erase("equals"); },
+              "expected \"equals\""},
+        Wrong{"ARangeUpsideDown",
+              [](Json& j) {
+                  j["checks"][0].erase("equals");
+                  j["checks"][0]["at_least"] = 2;
+                  j["checks"][0]["at_most"] = 1;
+              },
+              "above at_most"},
+        Wrong{"ShareOfNothing",
+              [](Json& j) {
+                  j["checks"][0].erase("equals");
+                  j["checks"][0]["near"] = {{"match", "a"}};
+                  j["checks"][0]["within"] = 0;
+              },
+              "between 0 and 1"},
+        // Names.
+        Wrong{"NobodysPlaceholder", [](Json& j) { j["command"].push_back("{sise}"); },
+              "nothing is called {sise}"},
+        Wrong{"AnOpenPlaceholder", [](Json& j) { j["command"].push_back("{size"); },
+              "nothing is called {size"},
+        Wrong{"AWordOfNothing", [](Json& j) { j["words"]["flags"]["of"] = "speed"; },
+              "no parameter speed"},
+        Wrong{"AWordWithAHole", [](Json& j) { j["words"]["flags"]["values"].erase("slow"); },
+              "says nothing for slow"},
+        Wrong{"TwoOfOneName", [](Json& j) { j["parameters"][0]["name"] = "size"; },
+              "two things are called size"},
+        Wrong{"ANameOfOurs", [](Json& j) { j["parameters"][0]["name"] = "scratch"; },
+              "two things are called scratch"},
+        Wrong{"ADefaultThatIsNone", [](Json& j) { j["parameters"][0]["defaults"] = {"medium"}; },
+              "no value of it"},
+        Wrong{"NoTimeLimit", [](Json& j) { j["time_limit"] = 0; }, "time_limit"},
+        Wrong{"ASecondsText", [](Json& j) { j["time_limit"] = "5s"; }, "expected a number"}),
+    [](const testing::TestParamInfo<Wrong>& test) { return test.param.name; });
+
+TEST(Description, OfNoJsonIsAnError) {
+    EXPECT_THROW(parse_description("{", "x"), Problem);
+    EXPECT_THROW(parse_description("", "x"), Problem);
+    EXPECT_THROW(parse_description(std::string(100'000, '['), "x"), Problem);
+}
+
+TEST(Description, CopiesFilesOfItsFolderAlone) {
+    const TemporaryFolder folder;
+    std::ofstream{folder.path() / "in.txt"} << "inside";
+    std::filesystem::create_directory(folder.path() / "below");
+    std::ofstream{folder.path() / "below/in.txt"} << "below";
+    std::filesystem::create_symlink("/etc/passwd", folder.path() / "link");
+    const auto with = [&](const char* name) {
+        auto json = made_json();
+        json["inputs"] = {{{"name", "x"}, {"copy", name}}};
+        return json;
+    };
+    EXPECT_EQ(made(with("in.txt"), folder.path()).inputs[0].text, "inside");
+    EXPECT_EQ(made(with("below/in.txt"), folder.path()).inputs[0].text, "below");
+    for (const char* name : {"../x", "/etc/passwd", "below/../../x", "link", "."})
+        EXPECT_THAT(problem_of(with(name), folder.path()),
+                    HasSubstr("\"" + std::string{name} + "\" is "))
+            << name;
+}
+
+TEST(Fill, ArgumentsAreAsManyAsAWordHas) {
+    const auto d = made(made_json());
+    const auto arguments = [&](const char* mode) {
+        Fill fill{d, {{"mode", mode}, {"size", "7"}, {"where", "/a b"}}};
+        fill.set("tool", "/bin/true");
+        return fill.arguments(d.command);
+    };
+    EXPECT_THAT(arguments("fast"), ElementsAre("/bin/true", "--size=7"));
+    EXPECT_THAT(arguments("slow"), ElementsAre("/bin/true", "-s", "7", "--size=7"));
+    const Fill fill{d, {{"mode", "slow"}, {"size", "7"}, {"where", "{size}"}}};
+    EXPECT_THAT(fill.arguments({"{where}"}),
+                ElementsAre("{size}")); // what a user types is no placeholder
+    EXPECT_THROW(static_cast<void>(fill.text("x{flags}")), Problem); // two arguments within one
+    EXPECT_EQ(fill.file("n = @size@; {size} @other@"), "n = 7; {size} @other@");
+}
+
+TEST(Units, AreConvertedToThoseOfTheTable) {
+    EXPECT_EQ(unit_of("ms").factor, 1e-3);
+    EXPECT_EQ(unit_of("s").factor, 1);
+    EXPECT_EQ(unit_of("MiB/s").factor, 1048576);
+    EXPECT_EQ(unit_of("Gbit/s").factor, 125e6);
+    EXPECT_EQ(unit_of("kB/s").factor, 1e3);
+    EXPECT_EQ(unit_of("GFLOP/s").factor, 1e9);
+    EXPECT_EQ(unit_of("%").factor, 0.01);
+    EXPECT_EQ(unit_of("ns/day").base, "ns/day");
+    for (const char* text : {"", "MB", "Ms", "mB/s", "MMB/s", "KB/", "day"})
+        EXPECT_THROW(unit_of(text), Problem) << text;
+}
+
+} // namespace
+} // namespace assay::external
