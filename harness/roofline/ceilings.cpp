@@ -85,8 +85,12 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
                            const Benchmark& benchmark) {
     const auto ids = ceiling_ids(benchmark);
     const auto& headline = judged.metrics.front();
-    const record::Case* best = nullptr;
-    double bound = 0;
+    struct Best {
+        const record::Case* of = nullptr;
+        double value = 0;
+    };
+    Best same_unit;
+    Best by_bytes;
     const record::Case* example = nullptr; // any measured one, for the parameters in common
     bool disturbed = false;
     for (const auto& c : run.cases) {
@@ -101,18 +105,19 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
         const double value = *metric.value * per_unit(judged, metric);
         if (c.place != judged.place || !have_equal_siblings(c, judged)) continue;
         if (!(value > 0) || !comparable(benchmark, judged, c)) continue;
-        if (best != nullptr && value <= bound) continue;
-        best = &c;
-        bound = value;
+        Best& kind = metric.unit == headline.unit ? same_unit : by_bytes;
+        if (kind.of == nullptr || value > kind.value) kind = {&c, value};
     }
+    // Of alternatives of one kind the best counts; of arithmetic and memory the one that is reached first.
+    const bool is_by_bytes =
+        by_bytes.of != nullptr && (same_unit.of == nullptr || by_bytes.value < same_unit.value);
+    const auto [best, bound] = is_by_bytes ? by_bytes : same_unit;
     if (best == &judged) return {.source = "it is the fastest of its kind in this run"};
     if (best != nullptr)
         return {.value = bound,
                 .kind = record::CeilingKind::measured,
                 .source = fmt::format("measured in this run: {}{}", record::identity(*best),
-                                      best->metrics.front().unit == headline.unit
-                                          ? ""
-                                          : ", times the work per byte of this case"),
+                                      is_by_bytes ? ", times the work per byte of this case" : ""),
                 .measured_by = record::identity(*best)};
     const auto names = fmt::format("{}", fmt::join(ids, " or "));
     if (example == nullptr)

@@ -100,6 +100,26 @@ TEST(Ceilings, ABandwidthBoundsARateByTheWorkPerByte) {
                 HasSubstr("memory.copy[host], times the work per byte"));
 }
 
+TEST(Ceilings, OfArithmeticAndMemoryTheLowerBoundCounts) {
+    auto all = catalogue();
+    for (auto& module : all.modules)
+        for (auto& benchmark : module.benchmarks)
+            if (benchmark.id == "gemm.square") benchmark.ceiling = "peak.fma memory.copy";
+    auto stream = measured("memory.copy", "host", {}, 10, "B/s");
+    stream.headline = stream.metrics.front().name = "bandwidth";
+    auto judged = measured("gemm.square", "openblas", values("fp64", "all"), 6);
+    judged.work = {{"flops", 6.0}, {"bytes", 3.0}}; // memory allows 20
+    judged.metrics.push_back({.name = "bandwidth", .unit = "B/s", .value = 3});
+    for (const double peak : {15.0, 40.0}) {
+        auto run = run_of({measured("peak.fma", "host", values("fp64", "all"), peak), stream,
+                           measured("peak.fma", "host", values("fp64", "all"), 9), judged});
+        assign_ceilings(run, all);
+        EXPECT_EQ(run.cases.back().ceiling.value, peak < 20 ? peak : 20);
+        EXPECT_THAT(run.cases.back().ceiling.source,
+                    HasSubstr(peak < 20 ? "peak.fma" : "memory.copy"));
+    }
+}
+
 TEST(Ceilings, AboveItsCeilingIsAWarningAboutTheCeiling) {
     auto run = run_of({measured("peak.fma", "host", values("fp64", "all"), 100),
                        measured("gemm.square", "openblas", values("fp64", "all"), 103)});
