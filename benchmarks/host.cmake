@@ -21,8 +21,9 @@ assay_host_kernels(md md/lattice.cpp md/clusters.cpp md/candidates.cpp md/kernel
     md/simulation.cpp md/reference.cpp md/check.cpp)
 assay_host_kernels(stencil stencil/heat_kernels.cpp stencil/window_kernels.cpp)
 assay_host_kernels(sparse sparse/spmv_kernels.cpp)
+assay_host_kernels(montecarlo montecarlo/option_kernels.cpp)
 
-assay_module(host LINK assay_kernels_md assay_kernels_stencil assay_kernels_sparse
+assay_module(host LINK assay_kernels_md assay_kernels_stencil assay_kernels_sparse assay_kernels_montecarlo
      $<$<BOOL:${OpenMP_CXX_FOUND}>:OpenMP::OpenMP_CXX> hwy::hwy)
 target_include_directories(assay_module_host PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}") # for Highway
 assay_benchmark(host memory::stream memory/stream.cpp memory/stream_kernels.cpp)
@@ -48,6 +49,7 @@ assay_benchmark(host stencil::heat3d stencil/heat3d.cpp)
 assay_benchmark(host stencil::window stencil/window.cpp)
 assay_benchmark(host sparse::spmv sparse/spmv.cpp)
 assay_benchmark(host sort::radix sort/radix.cpp)
+assay_benchmark(host montecarlo::option_price montecarlo/option.cpp)
 # Loops of our own are what is measured: what else is in the file must not change how they are compiled.
 if(NOT ASSAY_SANITIZE)
     set_target_properties(assay_module_host PROPERTIES ASSAY_APART ON)

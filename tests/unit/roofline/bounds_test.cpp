@@ -36,6 +36,8 @@ const std::map<std::string, std::string> declared{
     {"memory.stream", "memory"},
     {"memory.stream cuda", "memory"},
     {"memory.stride cuda", "memory"},
+    {"montecarlo.option", "vector_units"},
+    {"montecarlo.option cuda", "vector_units"},
     {"network.get", "network"},
     {"network.put", "network"},
     {"peak.dot", "matrix_units"},
