@@ -29,7 +29,7 @@ constexpr std::array groups{
     Group{"workload", peers::compare_workload}, Group{"fft", peers::compare_fft},
     Group{"stencil", peers::compare_stencil},   Group{"sparse", peers::compare_sparse},
     Group{"sort", peers::compare_sort},         Group{"montecarlo", peers::compare_montecarlo},
-     Group{"allreduce", peers::compare_allreduce},
+    Group{"filter", peers::compare_filter},     Group{"allreduce", peers::compare_allreduce},
     Group{"network", peers::compare_network},   Group{"md", peers::compare_md},
     Group{"latency", peers::compare_latency},   Group{"own", peers::measure_own_cost},
 };

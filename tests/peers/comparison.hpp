@@ -54,6 +54,7 @@ std::vector<Row> compare_stencil(const Options& options);
 std::vector<Row> compare_sparse(const Options& options);
 std::vector<Row> compare_sort(const Options& options);
 std::vector<Row> compare_montecarlo(const Options& options);
+std::vector<Row> compare_filter(const Options& options);
 std::vector<Row> compare_allreduce(const Options& options);
 std::vector<Row> compare_network(const Options& options);
 std::vector<Row> compare_md(const Options& options);

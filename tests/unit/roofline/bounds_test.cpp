@@ -46,6 +46,8 @@ const std::map<std::string, std::string> declared{
     {"peak.tensor cuda", "matrix_units"},
     {"sparse.spmv", "memory"},
     {"sparse.spmv cuda", "memory"},
+    {"stencil.filter2d", "vector_units"},
+    {"stencil.filter2d cuda", "vector_units"},
     {"stencil.heat3d", "memory"},
     {"stencil.window", "memory"},
     {"transfer.device cuda", "memory"},
