@@ -47,10 +47,10 @@ struct LabelledFile {
 std::optional<std::filesystem::path> write_comparison(const std::vector<LabelledFile>& files,
                                                       bool shown, const std::string& language);
 
-/// Does nothing without a display; the path was printed.
 /// Becomes this program, found in PATH; returns the code for why not.
 ExitCode become(std::vector<std::string> arguments);
 
+/// Does nothing without a display; the path was printed.
 void open_in_browser(const std::filesystem::path& page);
 
 } // namespace assay::cli
