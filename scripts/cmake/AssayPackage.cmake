@@ -39,7 +39,7 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "HPC benchmarks and hardware characterisat
 set(CPACK_PACKAGE_FILE_NAME "assay-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR}")
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_COMPONENTS_ALL programs reports)
-foreach(module IN ITEMS host openblas onednn fftw mpi ucx)
+foreach(module IN ITEMS host openblas onednn fftw mpi ucx external)
     if(TARGET assay_module_${module})
         list(APPEND CPACK_COMPONENTS_ALL module_${module})
     endif()
