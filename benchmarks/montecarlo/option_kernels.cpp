@@ -12,7 +12,12 @@
 
 #include "host/targets.hpp"
 
-#if HWY_TARGET != HWY_SCALAR // its vectors of one lane hold no two words
+// Structures hold vectors, which those of unknown length (SVE) do not allow; the scalar target's hold no two words.
+#if HWY_HAVE_SCALABLE || HWY_TARGET == HWY_SCALAR
+namespace assay::montecarlo {
+inline void add_loops(host::Target<HWY_TARGET> /*target*/, std::vector<OptionLoop>& /*to*/) {}
+} // namespace assay::montecarlo
+#else
 HWY_BEFORE_NAMESPACE();
 namespace assay::montecarlo::HWY_NAMESPACE {
 namespace {
@@ -23,54 +28,84 @@ namespace hn = hwy::HWY_NAMESPACE;
 #define ASSAY_INLINE HWY_INLINE
 #include "montecarlo/formulas.inc"
 
-/// ScalarOps on vectors.
+/// Two vectors: a path is a chain of dependent operations, and two chains are interleaved (half as fast with one).
+template <class Vector>
+struct Two {
+    Vector a;
+    Vector b;
+};
+
+/// ScalarOps on two vectors.
 template <class T>
 struct VectorOps {
     using D = hn::ScalableTag<T>;
     using U = hn::RebindToUnsigned<D>;
     using I = hn::RebindToSigned<D>;
-    using Real = hn::Vec<D>;
-    using Bits = hn::Vec<U>;
+    using V = hn::Vec<D>;
+    using W = hn::Vec<U>;
+    using Real = Two<V>;
+    using Bits = Two<W>;
     using Scalar = ScalarOps<T>;
     static constexpr bool is_fp64 = Scalar::is_fp64;
 
-    static HWY_INLINE Real set(double value) { return hn::Set(D{}, static_cast<T>(value)); }
-    static HWY_INLINE Real fma(Real a, Real b, Real c) { return hn::MulAdd(a, b, c); }
-    static HWY_INLINE Real mul(Real a, Real b) { return hn::Mul(a, b); }
-    static HWY_INLINE Real add(Real a, Real b) { return hn::Add(a, b); }
-    static HWY_INLINE Real sub(Real a, Real b) { return hn::Sub(a, b); }
-    static HWY_INLINE Real div(Real a, Real b) { return hn::Div(a, b); }
-    static HWY_INLINE Real sqrt(Real a) { return hn::Sqrt(a); }
-    static HWY_INLINE Real round(Real a) { return hn::Round(a); }
-    static HWY_INLINE Real not_negative(Real a) { return hn::Max(a, hn::Zero(D{})); }
-    static HWY_INLINE Real is_below(Real a, Real limit) {
-        return hn::IfThenElseZero(hn::Lt(a, limit), set(1));
+    static HWY_INLINE Real set(double value) {
+        const V both = hn::Set(D{}, static_cast<T>(value));
+        return {both, both};
+    }
+    static HWY_INLINE Real fma(Real x, Real y, Real z) {
+        return {hn::MulAdd(x.a, y.a, z.a), hn::MulAdd(x.b, y.b, z.b)};
+    }
+    static HWY_INLINE Real mul(Real x, Real y) { return {hn::Mul(x.a, y.a), hn::Mul(x.b, y.b)}; }
+    static HWY_INLINE Real add(Real x, Real y) { return {hn::Add(x.a, y.a), hn::Add(x.b, y.b)}; }
+    static HWY_INLINE Real sub(Real x, Real y) { return {hn::Sub(x.a, y.a), hn::Sub(x.b, y.b)}; }
+    static HWY_INLINE Real div(Real x, Real y) { return {hn::Div(x.a, y.a), hn::Div(x.b, y.b)}; }
+    static HWY_INLINE Real sqrt(Real x) { return {hn::Sqrt(x.a), hn::Sqrt(x.b)}; }
+    static HWY_INLINE Real round(Real x) { return {hn::Round(x.a), hn::Round(x.b)}; }
+    static HWY_INLINE Real not_negative(Real x) {
+        return {hn::Max(x.a, hn::Zero(D{})), hn::Max(x.b, hn::Zero(D{}))};
+    }
+    static HWY_INLINE Real is_below(Real x, Real limit) {
+        return {is_below(x.a, limit.a), is_below(x.b, limit.b)};
     }
     static HWY_INLINE Real from_one_to_two(Bits bits) {
-        return hn::BitCast(D{}, hn::Or(hn::ShiftRight<Scalar::width - Scalar::fraction>(bits),
-                                       hn::Set(U{}, Scalar::one)));
+        return {from_one_to_two(bits.a), from_one_to_two(bits.b)};
     }
-    static HWY_INLINE Real flipped(Real a, Bits bits) {
-        return hn::BitCast(D{},
-                           hn::Xor(hn::BitCast(U{}, a), hn::ShiftLeft<Scalar::width - 1>(bits)));
+    static HWY_INLINE Real flipped(Real x, Bits bits) {
+        return {flipped(x.a, bits.a), flipped(x.b, bits.b)};
     }
-    static HWY_INLINE Real exponent(Real a) {
-        return hn::ConvertTo(D{},
-                             hn::ShiftRight<Scalar::fraction>(hn::BitCast(I{}, above_root(a))));
-    }
-    static HWY_INLINE Real mantissa(Real a) {
-        const auto power =
-            hn::ShiftLeft<Scalar::fraction>(hn::ShiftRight<Scalar::fraction>(above_root(a)));
-        return hn::BitCast(D{}, hn::Sub(hn::BitCast(U{}, a), power));
-    }
-    static HWY_INLINE Real scaled(Real a, Real power) {
-        const auto steps = hn::ShiftLeft<Scalar::fraction>(hn::ConvertTo(I{}, power));
-        return hn::BitCast(D{}, hn::Add(hn::BitCast(I{}, a), steps));
+    static HWY_INLINE Real exponent(Real x) { return {exponent(x.a), exponent(x.b)}; }
+    static HWY_INLINE Real mantissa(Real x) { return {mantissa(x.a), mantissa(x.b)}; }
+    static HWY_INLINE Real scaled(Real x, Real power) {
+        return {scaled(x.a, power.a), scaled(x.b, power.b)};
     }
 
 private:
-    static HWY_INLINE Bits above_root(Real a) {
-        return hn::Sub(hn::BitCast(U{}, a), hn::Set(U{}, Scalar::root_half));
+    static HWY_INLINE V is_below(V x, V limit) {
+        return hn::IfThenElseZero(hn::Lt(x, limit), hn::Set(D{}, T{1}));
+    }
+    static HWY_INLINE V from_one_to_two(W bits) {
+        return hn::BitCast(D{}, hn::Or(hn::ShiftRight<Scalar::width - Scalar::fraction>(bits),
+                                       hn::Set(U{}, Scalar::one)));
+    }
+    static HWY_INLINE V flipped(V x, W bits) {
+        return hn::BitCast(D{},
+                           hn::Xor(hn::BitCast(U{}, x), hn::ShiftLeft<Scalar::width - 1>(bits)));
+    }
+    static HWY_INLINE V exponent(V x) {
+        return hn::ConvertTo(D{},
+                             hn::ShiftRight<Scalar::fraction>(hn::BitCast(I{}, above_root(x))));
+    }
+    static HWY_INLINE V mantissa(V x) {
+        const auto power =
+            hn::ShiftLeft<Scalar::fraction>(hn::ShiftRight<Scalar::fraction>(above_root(x)));
+        return hn::BitCast(D{}, hn::Sub(hn::BitCast(U{}, x), power));
+    }
+    static HWY_INLINE V scaled(V x, V power) {
+        const auto steps = hn::ShiftLeft<Scalar::fraction>(hn::ConvertTo(I{}, power));
+        return hn::BitCast(D{}, hn::Add(hn::BitCast(I{}, x), steps));
+    }
+    static HWY_INLINE W above_root(V x) {
+        return hn::Sub(hn::BitCast(U{}, x), hn::Set(U{}, Scalar::root_half));
     }
 };
 
@@ -117,14 +152,22 @@ void simulate(std::uint64_t first, std::uint64_t last, option::Tally* tallies) {
     const hn::ScalableTag<T> d;
     const std::size_t lanes = hn::Lanes(wide);
     for (std::uint64_t block = first; block < last; ++block) {
-        typename Formulas<Ops>::Sums sums{.payoff = hn::Zero(d), .below = hn::Zero(d)};
-        for (std::size_t i = 0; i < option::counters<T>; i += lanes) {
-            const auto words = philox_pairs(hn::Iota(wide, block * option::counters<T> + i));
-            Formulas<Ops>::add_paths(Ops{}, terms, hn::BitCast(typename Ops::U{}, words.radius),
-                                     hn::BitCast(typename Ops::U{}, words.angle), sums);
+        typename Formulas<Ops>::Sums sums{.payoff = Ops::set(0), .below = Ops::set(0)};
+        for (std::size_t i = 0; i < option::counters<T>; i += 2 * lanes) {
+            const std::uint64_t counter = block * option::counters<T> + i;
+            const auto a = philox_pairs(hn::Iota(wide, counter));
+            const auto b = philox_pairs(hn::Iota(wide, counter + lanes));
+            const auto bits = [](WideVector x, WideVector y) HWY_ATTR {
+                return typename Ops::Bits{hn::BitCast(typename Ops::U{}, x),
+                                          hn::BitCast(typename Ops::U{}, y)};
+            };
+            Formulas<Ops>::add_paths(Ops{}, terms, bits(a.radius, b.radius), bits(a.angle, b.angle),
+                                     sums);
         }
-        tallies[block] = {.payoff = double{hn::GetLane(hn::SumOfLanes(d, sums.payoff))},
-                          .below = double{hn::GetLane(hn::SumOfLanes(d, sums.below))}};
+        const auto sum = [&](const Two<hn::Vec<decltype(d)>>& of) HWY_ATTR {
+            return double{hn::GetLane(hn::SumOfLanes(d, hn::Add(of.a, of.b)))};
+        };
+        tallies[block] = {.payoff = sum(sums.payoff), .below = sum(sums.below)};
     }
 }
 

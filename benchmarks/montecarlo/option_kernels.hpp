@@ -15,7 +15,7 @@ namespace assay::montecarlo {
 using Simulate = void (*)(std::uint64_t first, std::uint64_t last, option::Tally* tallies);
 
 struct OptionLoop {
-    const char* instructions; ///< sse4, avx2, avx512, neon, sve, sve2, or scalar
+    const char* instructions; ///< sse4, avx2, avx512, neon, or scalar
     Simulate fp64;
     Simulate fp32;
 };

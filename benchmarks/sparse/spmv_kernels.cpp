@@ -20,7 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// The columns as indexes of a gather, which are as wide as what it loads.
 template <class D>
-HWY_INLINE auto indexes(D d, const std::uint32_t* columns) {
+HWY_INLINE auto indexes(D /*d*/, const std::uint32_t* columns) {
     const hn::RebindToSigned<D> wide;
     if constexpr (sizeof(hn::TFromD<D>) == sizeof(std::uint32_t))
         return hn::BitCast(wide, hn::LoadU(hn::RebindToUnsigned<D>{}, columns));
