@@ -165,6 +165,14 @@ Result<void> print_json(std::string_view json) {
     return print(ascii_only() ? ascii_json(json) : json);
 }
 
+Result<void> print_json(const Produce& produce) {
+    produce([](std::string_view part) {
+        print_json(part);
+        return first_failure() == 0;
+    });
+    return printed();
+}
+
 Result<void> print_file(std::string_view content) {
     return terminal_of(STDOUT_FILENO).present ? print(content) : to_stdout(content);
 }

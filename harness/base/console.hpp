@@ -29,6 +29,8 @@ void open_standard_streams();
 Result<void> print(std::string_view text);
 /// One JSON document: \u escapes where the locale is ASCII.
 Result<void> print_json(std::string_view json);
+/// The same in parts of whole lines.
+Result<void> print_json(const Produce& produce);
 /// The content of a file: byte for byte, unless stdout is a terminal.
 Result<void> print_file(std::string_view content);
 /// The same in parts of whole lines; they end when the reader has read enough.

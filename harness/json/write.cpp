@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json/canonical.hpp"
 #include "json/json.hpp"
+#include "json/stream.hpp"
 
 #include <fmt/format.h>
 
@@ -17,18 +18,38 @@ std::string plain(const Value& value) {
     return value.dump(-1, ' ', false, Value::error_handler_t::replace);
 }
 
+/// As plain() writes it. Nearly all texts are ASCII that needs no escape, and making a serializer costs more than they do.
+void write_string(std::string_view text, std::string& out) {
+    const auto is_simple = [](char c) { return c >= ' ' && c < 0x7F && c != '"' && c != '\\'; };
+    if (std::ranges::all_of(text, is_simple))
+        out.append(1, '"').append(text) += '"';
+    else
+        out += plain(Value(text));
+}
+void write_plain(const Value& value, std::string& out) {
+    if (value.is_string())
+        write_string(value.get_ref<const std::string&>(), out);
+    else if (value.is_null())
+        out += "null";
+    else if (value.is_boolean())
+        out += value.get<bool>() ? "true" : "false";
+    else
+        out += plain(value);
+}
+
 bool is_flat(const Value& value) {
     return value.empty() ||
            std::ranges::none_of(value, [](const Value& v) { return v.is_structured(); });
 }
 
+constexpr std::size_t step = 2; // blanks of a level
+
 // Recursion is as deep as the value, which we built or which the parser kept within its limit.
 // NOLINTNEXTLINE(misc-no-recursion)
 void write(const Value& value, std::string& out, std::size_t indent) {
-    constexpr std::size_t step = 2;
     const bool object = value.is_object();
     if (!value.is_structured() || value.empty() || (!object && is_flat(value))) {
-        out += plain(value);
+        write_plain(value, out);
         return;
     }
     out += object ? '{' : '[';
@@ -37,7 +58,10 @@ void write(const Value& value, std::string& out, std::size_t indent) {
         out += first ? "\n" : ",\n";
         first = false;
         out.append(indent + step, ' ');
-        if (object) out.append(plain(Value(item.key()))).append(": ");
+        if (object) {
+            write_string(item.key(), out);
+            out += ": ";
+        }
         write(item.value(), out, indent + step);
     }
     out += '\n';
@@ -99,6 +123,57 @@ std::string to_text(const Value& value) {
     write(value, out, 0);
     out += '\n';
     return out;
+}
+
+void Stream::begin_item() {
+    if (levels_.empty() || text_.ends_with(": ")) return; // behind its key
+    text_ += std::exchange(levels_.back().is_empty, false) ? "\n" : ",\n";
+    text_.append(levels_.size() * step, ' ');
+}
+
+void Stream::open(bool is_object) {
+    begin_item();
+    text_ += is_object ? '{' : '[';
+    levels_.push_back({.is_object = is_object, .is_empty = true});
+}
+void Stream::open_object() { open(true); }
+void Stream::open_array() { open(false); }
+
+void Stream::key(std::string_view name) {
+    begin_item();
+    write_string(name, text_);
+    text_ += ": ";
+}
+
+void Stream::value(const Value& value) {
+    begin_item();
+    write(value, text_, levels_.size() * step);
+    constexpr std::size_t part = std::size_t{64} << 10U; // bytes
+    flush(part);
+}
+
+void Stream::close() {
+    const Level level = levels_.back();
+    levels_.pop_back();
+    if (!level.is_empty) {
+        text_ += '\n';
+        text_.append(levels_.size() * step, ' ');
+    }
+    text_ += level.is_object ? '}' : ']';
+}
+
+bool Stream::finish() {
+    text_ += '\n';
+    flush(0);
+    return is_wanted_;
+}
+
+/// Up to the last line break: the sink takes whole lines.
+void Stream::flush(std::size_t least) {
+    if (text_.size() < least) return;
+    const auto end = text_.rfind('\n') + 1;
+    if (is_wanted_) is_wanted_ = sink_(std::string_view{text_}.substr(0, end));
+    text_.erase(0, end);
 }
 
 } // namespace assay::json

@@ -55,12 +55,16 @@ Result<ExitCode> check_as(const Options& options, ExitStyle style) {
         return tl::unexpected{done.error()};
     const int code = exit_code_of(judgement->outcome, style);
     const Outputs outputs{.documents = [&] { return std::vector{make_document(*judgement)}; },
-                          .json = [&] { return to_json(*judgement, asked.advisory ? 0 : code); },
+                          .json = {},
                           .csv = [&] { return to_csv(*judgement); },
                           .brief = style == ExitStyle::assay
                                        ? std::function<std::string()>{}
                                        : [&] { return plugin_output(*judgement, style); },
-                          .written = !asked.junit.empty() || !asked.openmetrics.empty()};
+                          .written = !asked.junit.empty() || !asked.openmetrics.empty(),
+                          .long_json =
+                              [&](const Sink& sink) {
+                                  return write_json(*judgement, asked.advisory ? 0 : code, sink);
+                              }};
     if (auto done = deliver(options, outputs, inputs); !done) return tl::unexpected{done.error()};
     if (!asked.advisory) return static_cast<ExitCode>(code); // a plugin's, too
     if (code != 0) print_error(say<text::judge::advisory>(code) + "\n");

@@ -65,7 +65,8 @@ Result<void> deliver(const Options& options, const Outputs& outputs,
         if (auto done = write(path, *content); !done) return done;
         any_file = true;
     }
-    if (options.json) return print_json(outputs.json());
+    if (options.json)
+        return outputs.long_json ? print_json(outputs.long_json) : print_json(outputs.json());
     if (outputs.brief) return print(outputs.brief());
     if (any_file) return {};
     const auto terminal = terminal_style();

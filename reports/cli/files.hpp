@@ -32,6 +32,7 @@ struct Outputs {
     std::function<std::string()> csv;     ///< empty: there is none
     std::function<std::string()> brief{}; ///< on stdout in place of the document
     bool written = false;                 ///< files of its own: the document is shown only if asked
+    Produce long_json{};                  ///< in place of `json`, in parts
 };
 /// Writes the files that were asked for and shows the rest. None of them may be one of `inputs`.
 Result<void> deliver(const Options& options, const Outputs& outputs,

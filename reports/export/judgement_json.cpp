@@ -3,6 +3,7 @@
 #include "export/each_run.hpp"
 #include "export/judgement_data.hpp"
 #include "json/json.hpp"
+#include "json/stream.hpp"
 #include "judge/words.hpp"
 #include "report/text.hpp"
 #include "write/csv_line.hpp"
@@ -98,6 +99,7 @@ Value check_of(const Judgement& judgement, const Check& check) {
         {"waiver", std::move(waiver)}};
 }
 
+/// All but its checks.
 Value node_of(const Judgement& judgement, const Node& node) {
     const auto& collection = judgement.collection;
     const auto& machine = collection.machines[node.machine];
@@ -112,50 +114,77 @@ Value node_of(const Judgement& judgement, const Node& node) {
                  {"action", code(found->action)},
                  {"text", finding_of(judgement, *found)}};
     }
-    Value out{{"name", machine_name(judgement, node)},
-              {"machine", plain(machine.id)},
-              {"campaign", text(node.campaign)},
-              {"verdict", std::string{to_string(node.outcome)}},
-              {"required", node.required},
-              {"ran", node.ran},
-              {"not_judged", node.not_judged},
-              {"runs", std::move(runs)},
-              {"before_repair", node.before_repair},
-              {"repair", text(node.repair)},
-              {"worst", std::move(worst)}};
-    if (node.outcome != Outcome::pass || judgement.nodes.size() == 1) {
-        Value checks = Value::array();
-        for (const auto& check : node.checks) checks.push_back(check_of(judgement, check));
-        out["checks"] = std::move(checks);
+    return {{"name", machine_name(judgement, node)},
+            {"machine", plain(machine.id)},
+            {"campaign", text(node.campaign)},
+            {"verdict", std::string{to_string(node.outcome)}},
+            {"required", node.required},
+            {"ran", node.ran},
+            {"not_judged", node.not_judged},
+            {"runs", std::move(runs)},
+            {"before_repair", node.before_repair},
+            {"repair", text(node.repair)},
+            {"worst", std::move(worst)}};
+}
+
+void write_members(const Value& object, json::Stream& out) {
+    for (const auto& [name, value] : object.items()) {
+        out.key(name);
+        out.value(value);
     }
-    return out;
+}
+
+void write_node(const Judgement& judgement, const Node& node, json::Stream& out) {
+    out.open_object();
+    write_members(node_of(judgement, node), out);
+    if (node.outcome != Outcome::pass || judgement.nodes.size() == 1) {
+        out.key("checks");
+        out.open_array();
+        for (const auto& check : node.checks) out.value(check_of(judgement, check));
+        out.close();
+    }
+    out.close();
 }
 
 } // namespace
 
-std::string to_json(const Judgement& judgement, int exit_code) {
+bool write_json(const Judgement& judgement, int exit_code, const Sink& sink) {
     const auto answer = answer_of(judgement);
     const auto counts = counts_of(judgement);
     Value counted = Value::object();
     for (std::size_t i = 0; i < counts.size(); ++i)
         counted[std::string{to_string(static_cast<Outcome>(i))}] = counts.at(i);
-    Value nodes = Value::array();
-    for (const auto& node : judgement.nodes) nodes.push_back(node_of(judgement, node));
     Value problems = Value::array();
     for (const auto& problem : judgement.collection.problems)
         problems.push_back({{"where", plain(problem.where)}, {"reason", plain(problem.reason)}});
     Value names = Value::array();
     for (const auto& name : judgement.limits.names) names.push_back(plain(name));
-    return json::to_text(
-        {{"schema", "assay.verdict/1"},
-         {"verdict", std::string{to_string(judgement.outcome)}},
-         {"text", {answer.verdict, answer.worst, answer.missing}},
-         {"exit_code", exit_code},
-         {"counts", std::move(counted)},
-         {"levels", {{"pass", judgement.levels.pass}, {"fail", judgement.levels.fail}}},
-         {"limits", std::move(names)},
-         {"nodes", std::move(nodes)},
-         {"problems", std::move(problems)}});
+    json::Stream out{sink};
+    out.open_object();
+    write_members({{"schema", "assay.verdict/1"},
+                   {"verdict", std::string{to_string(judgement.outcome)}},
+                   {"text", {answer.verdict, answer.worst, answer.missing}},
+                   {"exit_code", exit_code},
+                   {"counts", std::move(counted)},
+                   {"levels", {{"pass", judgement.levels.pass}, {"fail", judgement.levels.fail}}},
+                   {"limits", std::move(names)}},
+                  out);
+    out.key("nodes");
+    out.open_array();
+    for (const auto& node : judgement.nodes) write_node(judgement, node, out);
+    out.close();
+    write_members({{"problems", std::move(problems)}}, out);
+    out.close();
+    return out.finish();
+}
+
+std::string to_json(const Judgement& judgement, int exit_code) {
+    std::string text;
+    write_json(judgement, exit_code, [&](std::string_view part) {
+        text += part;
+        return true;
+    });
+    return text;
 }
 
 std::string to_csv(const Judgement& judgement) {

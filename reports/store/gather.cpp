@@ -10,6 +10,7 @@
 #include "report/words.hpp"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cmath>
@@ -125,6 +126,13 @@ private:
     std::unordered_map<std::string_view, std::uint32_t> known_; ///< looks at the pools' bytes
 };
 
+/// Digests are made by many threads, and glibc keeps what is freed for the thread that asked for it.
+void give_back_memory() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 /// A candidate that may still be found to be there twice.
 struct Entry {
     Candidate* candidate;
@@ -147,11 +155,15 @@ public:
         for (auto& entry : entries) judge(entry);
         drop_repeated(entries);
         std::erase_if(entries, [](const Entry& entry) { return entry.dropped; });
-        std::size_t cases = 0;
-        for (const auto& entry : entries) cases += entry.candidate->digest.cases.size();
+        std::size_t most = 0;
+        for (const auto& entry : entries) most += observations_of(entry);
         all_.runs.reserve(entries.size());
-        all_.observations.reserve(cases * (others_ ? 2 : 1));
-        for (const auto& entry : entries) take(entry);
+        all_.observations.reserve(most); // to grow would take the double, and both at once
+        const std::size_t part = entries.size() / parts + 1;
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            take(entries[i]);
+            if (i % part == part - 1) give_back_memory();
+        }
         for (const auto series : measured_) all_.metrics.insert(all_.series[series].metric);
         for (const auto& kinds : kinds_)
             for (const auto& kind : kinds) all_.metrics.insert(kind.name);
@@ -239,6 +251,24 @@ private:
         all_.problems.back().is_copy = true;
     }
 
+    bool asks_for(const MetricKind& kind) const {
+        return choice_.other(kind.name) || (others_ && !kind.is_computed);
+    }
+    bool asks_for_others() const { return others_ || !choice_.only_primary(); }
+    const std::vector<MetricKind>& kinds_of(const Entry& entry, const CaseDigest& c) {
+        return kinds_[other_kinds_(entry.batch, batches_[entry.batch].pools.others, c.others)];
+    }
+    /// At most.
+    std::size_t observations_of(const Entry& entry) {
+        const auto& cases = entry.candidate->digest.cases;
+        std::size_t count = cases.size();
+        if (!asks_for_others()) return count;
+        for (const auto& c : cases)
+            count += static_cast<std::size_t>(std::ranges::count_if(
+                kinds_of(entry, c), [&](const MetricKind& kind) { return asks_for(kind); }));
+        return count;
+    }
+
     void take(const Entry& entry) {
         Candidate& candidate = *entry.candidate;
         RunDigest& digest = candidate.digest;
@@ -272,19 +302,16 @@ private:
             const auto settings = settings_(entry.batch, pools.settings, c.settings);
             report_defect(all_.runs.back(), c, all_.series[series]);
             auto seen = observation(c, number, series, settings);
-            if (others_ || !choice_.only_primary())
-                take_others(kinds_[other_kinds_(entry.batch, pools.others, c.others)],
-                            c.others_values, seen);
+            if (asks_for_others()) take_others(kinds_of(entry, c), c.others_values, seen);
             if (choice_.primary(all_.series[series].metric))
                 all_.observations.push_back(std::move(seen));
         }
+        digest = {}; // all of them beside all that is made of them would be twice as much
     }
     void take_others(const std::vector<MetricKind>& kinds, std::string_view bytes,
                      Observation& primary) {
         if (primary.value) measured_.insert(primary.series);
-        const auto wanted = [&](const MetricKind& kind) {
-            return choice_.other(kind.name) || (others_ && !kind.is_computed);
-        };
+        const auto wanted = [&](const MetricKind& kind) { return asks_for(kind); };
         if (std::ranges::none_of(kinds, wanted)) return;
         auto values = unpacked<std::vector<MetricValues>>(bytes);
         if (!values || values->size() != kinds.size()) return;
@@ -401,6 +428,9 @@ private:
              .reason = std::move(reason)});
     }
 
+    /// Of all entries: after each, what their digests took is given back.
+    static constexpr std::size_t parts = 16;
+
     /// 2000-01-01. Machines without a clock that keeps running begin in 1970.
     static constexpr double oldest = 946684800;
 
@@ -431,7 +461,10 @@ bool refers_to(const RunDigest& digest, const Pools& pools) {
 }
 
 Collection gather(std::vector<Batch> batches, const CollectOptions& options) {
-    return Gatherer{batches, options}.run();
+    Collection all = Gatherer{batches, options}.run();
+    batches.clear();
+    give_back_memory();
+    return all;
 }
 
 } // namespace assay::report
