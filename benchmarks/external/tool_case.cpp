@@ -206,7 +206,17 @@ std::string ToolCase::file(const std::string& name) const {
     return {std::istreambuf_iterator<char>{stream}, {}};
 }
 
-double ToolCase::run() {
+std::string ToolCase::full_disk() const {
+    constexpr double least = 1 << 16U; // bytes: less than any output
+    struct statvfs space{};
+    const auto& folder = scratch_.folder();
+    if (::statvfs(folder.c_str(), &space) != 0 ||
+        static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize) > least)
+        return {};
+    return joined("; no space is left in ", folder.parent_path().string());
+}
+
+double ToolCase::run_once() {
     outputs_.clear();
     values_.clear();
     std::error_code error;

@@ -28,7 +28,9 @@ public:
     ToolCase(const Description& description, const assay_value* values, const Context& context);
 
     /// Seconds that the program ran.
-    double run();
+    double run() try { return run_once(); } catch (const Problem& problem) {
+        throw Problem{problem.what() + full_disk()};
+    }
     assay::Check verify() const;
     void poison() { outputs_.clear(); }
     void spoil();
@@ -38,6 +40,9 @@ private:
     Command command_of(const Arguments& arguments) const;
     void prepare();
     void start_server();
+    double run_once();
+    /// What a program that could not write may not have said; empty where there is room.
+    std::string full_disk() const;
     std::string file(const std::string& name) const;
 
     const Description& description_;
