@@ -73,10 +73,11 @@ TEST(Rules, ForbiddenCallsStayInTheirRooms) {
         Forbidden{std::regex{R"(<simdjson)"}, {"harness/record"}, "use record/reader.hpp"},
         Forbidden{std::regex{R"(std::(system|popen)\b|\bpopen\s*\()"}, {}, "no shell"},
         Forbidden{std::regex{R"(\b(cudaMallocManaged)\b)"}, {}, "plain device memory only"},
-        Forbidden{std::regex{R"(std::this_thread::sleep|\busleep\s*\()"},
-                  {"harness/process/process.cpp", "harness/process/listing.cpp",
-                   "harness/worker/case_worker.cpp"},
-                  "waiting is the parent's business (and a soak's, between its steps)"},
+        Forbidden{
+            std::regex{R"(std::this_thread::sleep|\busleep\s*\()"},
+            {"harness/process/process.cpp", "harness/process/listing.cpp",
+             "harness/worker/case_worker.cpp", "harness/base/file.cpp"},
+            "waiting is the parent's business (and a soak's, between its steps, and a lock's)"},
         Forbidden{std::regex{prose + R"(\.(find|rfind|contains|starts_with|ends_with)\s*\()" +
                              R"(|(contains|regex_search|regex_match)\s*\((\w+\.)*)" + prose + ','},
                   {},
