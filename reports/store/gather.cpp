@@ -429,7 +429,7 @@ private:
     }
 
     /// Of all entries: after each, what their digests took is given back.
-    static constexpr std::size_t parts = 16;
+    static constexpr std::size_t parts = 4;
 
     /// 2000-01-01. Machines without a clock that keeps running begin in 1970.
     static constexpr double oldest = 946684800;
