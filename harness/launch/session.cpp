@@ -198,7 +198,7 @@ void Session::watched(std::vector<pollfd>& into) const {
     const auto add = [&](int descriptor) {
         into.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
     };
-    add(listener_ ? listener_->descriptor() : -1);
+    add(listener_ && !is_full(peers_, Steady::now()) ? listener_->descriptor() : -1);
     add(process_.descriptor());
     for (const auto& peer : peers_) add(peer.closed ? -1 : peer.connection.descriptor());
 }
@@ -240,12 +240,12 @@ void Session::interrupt() {
 
 // --- receiving ------------------------------------------------------------------------------------
 
-/// At most as many at once as may wait: each is heard before one that came later takes its place.
+/// At most as many at once as may wait: each has time to be heard before one that came later takes its place.
 void Session::accept() {
     if (!listener_) return;
     const auto now = Steady::now();
     drop_strangers(peers_, now);
-    for (int accepted = 0; accepted < most_strangers; ++accepted) {
+    for (int accepted = 0; accepted < most_strangers && !is_full(peers_, now); ++accepted) {
         auto connection = listener_->accept();
         if (!connection) return;
         add_stranger(peers_, {.connection = std::move(*connection), .since = now});

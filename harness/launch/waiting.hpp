@@ -39,6 +39,8 @@ inline constexpr std::chrono::hours siblings_patience{24};
 /// Connections that have not said who they are, and how long they may take.
 inline constexpr int most_strangers = 64;
 inline constexpr std::chrono::seconds stranger_patience{5};
+/// A rank says hello right after it connects: for so long it cannot lose its place to later ones.
+inline constexpr std::chrono::milliseconds stranger_grace{250};
 
 /// Those that have had their time, or have closed, are gone.
 template <class Peer>
@@ -46,6 +48,13 @@ void drop_strangers(std::vector<Peer>& peers, std::chrono::steady_clock::time_po
     std::erase_if(peers, [&](const Peer& peer) {
         return peer.rank < 0 && (peer.closed || now - peer.since > stranger_patience);
     });
+}
+
+/// As many as may be, and even the oldest has just come: others wait in the listener's queue.
+template <class Peer>
+bool is_full(const std::vector<Peer>& peers, std::chrono::steady_clock::time_point now) {
+    return std::ranges::count(peers, -1, &Peer::rank) >= most_strangers &&
+           now - std::ranges::find(peers, -1, &Peer::rank)->since < stranger_grace;
 }
 
 /// In place of the oldest where there are too many.

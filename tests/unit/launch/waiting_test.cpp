@@ -51,6 +51,17 @@ TEST(Strangers, TheOldestMakesRoomAndNoRankDoes) {
     EXPECT_EQ(peers.back().name, 64);
 }
 
+TEST(Strangers, KeepTheirPlaceUntilTheyHadTimeToSpeak) {
+    std::vector<Peer> peers{{.name = -1, .rank = 0, .since = start}};
+    for (int name = 0; name < 63; ++name) add_stranger(peers, {.name = name, .since = start});
+    EXPECT_FALSE(is_full(peers, start));
+    add_stranger(peers, {.name = 63, .since = start + 100ms});
+    EXPECT_TRUE(is_full(peers, start + 249ms));
+    EXPECT_FALSE(is_full(peers, start + 250ms));
+    peers[1].rank = 1; // it has spoken
+    EXPECT_FALSE(is_full(peers, start));
+}
+
 TEST(Points, ComeInTheirOrderAndOnce) {
     const Watch watch;
     Waiting waiting{.id = 7, .watch = watch, .limit_seconds = 1};
