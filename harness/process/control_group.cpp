@@ -42,6 +42,27 @@ std::vector<pid_t> members_of(const fs::path& group) {
     return members;
 }
 
+bool has_this_process(const fs::path& group) {
+    const auto members = members_of(group);
+    return std::ranges::find(members, ::getpid()) != members.end();
+}
+
+/// The group that this process moves into.
+fs::path leaf_of(const fs::path& own) {
+    return own / fmt::format("{}{}.0", prefix, own_identity());
+}
+
+void pass_controllers_on(const fs::path& own) {
+    const auto leaf = leaf_of(own);
+    if (::mkdir(leaf.c_str(), 0755) != 0) return;
+    if (!write_to(open_to_write(leaf / "cgroup.procs"), "0")) {
+        ::rmdir(leaf.c_str());
+        return;
+    }
+    for (const auto* controller : {"+pids", "+memory"}) // each by itself: one may be missing
+        write_to(open_to_write(own / "cgroup.subtree_control"), controller);
+}
+
 /// A group cannot be removed before the last process inside has quite ended.
 void end_and_remove(const fs::path& group) {
     write_to(open_to_write(group / "cgroup.kill"), "1");
@@ -55,8 +76,7 @@ void end_and_remove(const fs::path& group) {
 
 std::optional<ControlGroup> ControlGroup::make(const fs::path& own, GroupLimits limits) {
     static int made = 0;
-    const auto members = members_of(own);
-    if (std::ranges::find(members, ::getpid()) == members.end()) return std::nullopt;
+    if (!has_this_process(own) && !has_this_process(leaf_of(own))) return std::nullopt;
     const auto folder = own / fmt::format("{}{}.{}", prefix, own_identity(), ++made);
     if (::mkdir(folder.c_str(), 0755) != 0) return std::nullopt;
     limit(folder / "pids.max", limits.processes);
@@ -76,6 +96,14 @@ ControlGroup& ControlGroup::operator=(ControlGroup&& other) noexcept {
 
 void ControlGroup::remove() noexcept {
     if (!folder_.empty()) end_and_remove(folder_);
+}
+
+fs::path group_to_use(const fs::path& own) {
+    static const fs::path decided = [&own] {
+        if (members_of(own) == std::vector{::getpid()}) pass_controllers_on(own);
+        return own;
+    }();
+    return decided;
 }
 
 std::vector<std::string> end_left_groups(const fs::path& own) {

@@ -25,8 +25,8 @@ struct GroupLimits {
 
 class ControlGroup {
 public:
-    /// A new one below `own`, if that is the group of this process. Limits are set where the kernel gives the
-    /// controllers to groups below, which it does not while there are processes in `own`, unless that is the root.
+    /// A new one below `own`, if that is the group of this process (see group_to_use). Limits are set where the
+    /// kernel gives the controllers to groups below.
     static std::optional<ControlGroup> make(const std::filesystem::path& own, GroupLimits limits);
     ControlGroup(ControlGroup&& other) noexcept
         : folder_{std::exchange(other.folder_, {})}, entrance_{std::move(other.entrance_)},
@@ -55,6 +55,12 @@ private:
 inline void write_word(int file, char word) {
     [[maybe_unused]] const auto written = ::write(file, &word, 1);
 }
+
+/// Where this process makes groups: `own`, the group that it is in. The kernel gives controllers to groups below only
+/// while no process is in the group above. So where this process is alone in a group that was delegated to it
+/// (`systemd-run --scope -p Delegate=yes`, a container's first process), it moves into a group below and passes the
+/// controllers on. The first call in a process decides.
+std::filesystem::path group_to_use(const std::filesystem::path& own);
 
 /// Ends what is in groups below `own` whose maker is gone, and names it.
 std::vector<std::string> end_left_groups(const std::filesystem::path& own);

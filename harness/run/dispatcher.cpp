@@ -7,6 +7,7 @@
 #include "machine/cgroup.hpp"
 #include "machine/inventory.hpp"
 #include "plan/groups.hpp"
+#include "process/control_group.hpp"
 #include "process/log.hpp"
 #include "process/program.hpp"
 #include "record/journal.hpp"
@@ -89,7 +90,7 @@ Dispatcher::Dispatcher(fs::path program, const record::Machine& machine, Watch w
                        ExecutionContext context)
     : program_{std::move(program)}, machine_{machine}, watch_{std::move(watch)},
       context_{std::move(context)}, environment_{own_environment()},
-      groups_{machine::own_group(machine::Files{})} {}
+      groups_{group_to_use(machine::own_group(machine::Files{}))} {}
 
 void Dispatcher::stop(std::unique_ptr<Session>& session) {
     if (session)

@@ -150,7 +150,7 @@ Result<void> Runner::take_governors() {
 
 /// A run that was killed together with its keepers could end nothing.
 void Runner::clean_up() {
-    auto ended = end_left_groups(machine::own_group(machine::Files{}));
+    auto ended = end_left_groups(group_to_use(machine::own_group(machine::Files{})));
     std::ranges::move(end_leftovers(), std::back_inserter(ended));
     std::string names;
     for (const auto& name : ended) names += (names.empty() ? "" : ", ") + name;

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -258,6 +259,38 @@ TEST_F(ControlGroupTest, ProcessesAreLimited) {
     ASSERT_TRUE(process->wait(5s));
     EXPECT_NE(process->poll()->code, 0);
     EXPECT_THAT(printed(), AllOf(HasSubstr("fork"), Not(HasSubstr("all"))));
+}
+
+/// As under `systemd-run --scope -p Delegate=yes`: a process that is alone in its group moves into one below and
+/// limits those beside it.
+TEST_F(ControlGroupTest, ADelegatedGroupPassesItsControllersOn) {
+    const auto delegated = own_ / ("delegated-" + random_token(4));
+    ASSERT_TRUE(std::filesystem::create_directory(delegated));
+    std::string controllers;
+    std::getline(std::ifstream{delegated / "cgroup.controllers"}, controllers);
+    const bool may_limit = controllers.find("pids") != std::string::npos;
+    const pid_t child = may_limit ? ::fork() : -1;
+    if (child == 0) {
+        std::ofstream{delegated / "cgroup.procs"} << "0";
+        const auto group =
+            ControlGroup::make(group_to_use(delegated), {.processes = 5, .bytes = 1 << 26});
+        std::string processes;
+        std::string bytes;
+        for (const auto& entry : std::filesystem::directory_iterator{delegated}) {
+            std::getline(std::ifstream{entry.path() / "pids.max"}, processes);
+            std::getline(std::ifstream{entry.path() / "memory.max"}, bytes);
+            if (processes == "5") break;
+        }
+        ::_exit(group && processes == "5" && (bytes.empty() || bytes == "67108864") ? 0 : 1);
+    }
+    int status = 0;
+    if (child > 0) ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator{delegated, error})
+        if (entry.is_directory()) ::rmdir(entry.path().c_str());
+    EXPECT_TRUE(std::filesystem::remove(delegated));
+    if (!may_limit) GTEST_SKIP() << "groups have no controller of processes here";
 }
 
 TEST_F(ControlGroupTest, IsMadeInTheGroupOfThisProcessOnly) {
