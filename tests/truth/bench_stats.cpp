@@ -7,6 +7,7 @@
 #include "measure.hpp"
 #include "purchases.hpp"
 #include "simulate.hpp"
+#include "weather.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -77,6 +78,7 @@ int main(int argc, char** argv) {
     bool does_busy = false;
     bool does_purchase = false;
     bool does_accept = false;
+    bool does_weather = false;
     assay::truth::Purchases purchases;
     bool as_json = false;
     app.add_option("--build", measurement.build, "Build folder")
@@ -88,6 +90,8 @@ int main(int argc, char** argv) {
     app.add_flag("--measure", does_measure, "On this machine, for up to half an hour");
     app.add_flag("--busy", does_busy,
                  "On this machine under planted loads, some 20 minutes, nothing else running");
+    app.add_flag("--weather", does_weather,
+                 "Simulated runs of machines whose neighbours slow them unseen");
     app.add_flag("--acceptance", does_accept,
                  "Acceptance runs on this machine, healthy and slowed; some ten minutes, nothing "
                  "else running");
@@ -134,7 +138,11 @@ int main(int argc, char** argv) {
             purchases.seed = simulation.seed;
             std::ranges::move(assay::truth::purchases(purchases), std::back_inserter(figures));
         }
-        if (does_simulate || !(does_measure || does_busy || does_accept || does_purchase)) {
+        if (does_weather)
+            std::ranges::move(assay::truth::weather(simulation.comparisons / 10, simulation.seed),
+                              std::back_inserter(figures));
+        if (does_simulate ||
+            !(does_measure || does_busy || does_accept || does_purchase || does_weather)) {
             const auto recorded = assay::truth::read_recording(recording);
             std::ranges::copy(assay::truth::simulate(recorded, simulation),
                               std::back_inserter(figures));

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs of one machine whose neighbours slow it unseen, compared by the report's own code: how often is a difference
+// called where there is none, and how often is a planted one found? What neighbours do was measured on virtual machines
+// (decisions/comparison.md 0297); memory feels all of it, other kinds a share of its logarithm.
+
+#include "weather.hpp"
+
+#include "compare/comparison.hpp"
+#include "registry/manifest.hpp"
+#include "stats/fast_level.hpp"
+#include "support/collection_maker.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::truth {
+namespace {
+
+using Random = std::mt19937_64;
+using harness::Noise;
+
+/// Slower by the factor exp(slow) for a while, then not at all.
+struct Neighbours {
+    const char* name;
+    double seconds_on;
+    double seconds_off;
+    double least; ///< of the slowdown's logarithm
+    double more;  ///< beyond it: exponential, with this mean
+};
+constexpr Neighbours worlds[] = {{"quiet", 1, 1, 0, 0},
+                                 {"bursts", 10, 40, 0.05, 0.3},
+                                 {"levels", 20, 20, 0.53, 0},
+                                 {"weather", 300, 600, 0.05, 0.15}};
+
+/// What neighbours do over time, from 0 on; times are asked for in order.
+class Timeline {
+public:
+    Timeline(const Neighbours& world, Random& random)
+        : world_{world}, random_{random},
+          slow_{std::bernoulli_distribution{world.seconds_on /
+                                            (world.seconds_on + world.seconds_off)}(random)} {
+        begin();
+    }
+    double at(double seconds) {
+        while (end_ <= seconds) {
+            slow_ = !slow_;
+            begin();
+        }
+        return slow_ ? by_ : 0;
+    }
+
+private:
+    double exponential(double mean) {
+        return mean > 0 ? std::exponential_distribution<double>{1 / mean}(random_) : 0;
+    }
+    void begin() {
+        end_ += exponential(slow_ ? world_.seconds_on : world_.seconds_off);
+        by_ = world_.least + exponential(world_.more);
+    }
+
+    const Neighbours& world_;
+    Random& random_;
+    bool slow_;
+    double end_ = 0;
+    double by_ = 0;
+};
+
+struct Kind {
+    Noise noise;
+    int cases;   ///< of the quick suite
+    double felt; ///< of what neighbours do to memory
+};
+constexpr std::array kinds{Kind{Noise::arithmetic, 8, 0.02}, Kind{Noise::memory, 5, 1},
+                           Kind{Noise::workload, 4, 0.15}, Kind{Noise::fft, 4, 0.4},
+                           Kind{Noise::messages, 2, 0.3}};
+
+struct Case {
+    Noise noise;
+    double felt;
+    double deviation; ///< between replicas: its kind's, and its own
+};
+
+struct Design {
+    const char* name;
+    int runs; ///< a side
+    int replicas;
+    bool paired;
+};
+constexpr Design designs[] = {{"one run a side", 1, 5, false},
+                              {"three runs a side", 3, 5, false},
+                              {"five runs a side", 5, 5, false},
+                              {"ten pairs in an hour", 1, 10, true}};
+
+constexpr double round_seconds = 9; // a replica of every case
+
+std::vector<Case> cases_of(Random& random) {
+    std::normal_distribution<double> normal;
+    std::vector<Case> cases;
+    for (const auto& kind : kinds)
+        for (int i = 0; i < kind.cases; ++i)
+            cases.push_back({.noise = kind.noise,
+                             .felt = kind.felt,
+                             .deviation = harness::level_of(kind.noise).between_replicas *
+                                          std::exp(0.3 * normal(random))});
+    return cases;
+}
+
+/// As the record would: what the kind is expected to do, and whether the replicas have two levels.
+void describe(report::Observation& seen, const Case& of) {
+    const auto level = harness::level_of(of.noise);
+    seen.between_runs = level.between_runs;
+    seen.between_replicas = level.between_replicas;
+    seen.degrees = level.degrees;
+    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+    std::vector<stats::Estimate> replicas;
+    for (const auto& replica : seen.replicas) replicas.push_back({replica.value, unknown, unknown});
+    const auto fast = stats::fast_level(replicas, {level.between_replicas, level.degrees}, true);
+    seen.two_levels = fast.kept < replicas.size();
+}
+
+/// Two sides of one machine; of case `planted` the second is slower by the factor `change`.
+report::Collection measure(const Neighbours& world, const Design& design,
+                           const std::vector<Case>& cases, std::size_t planted, double change,
+                           Random& random) {
+    test::CollectionMaker maker;
+    std::normal_distribution<double> normal;
+    // Pairs are measured in one hour, runs at times that know nothing of each other.
+    std::vector<std::vector<double>> replicas(2 * cases.size());
+    const auto take = [&](Timeline& time, double begun, bool second) {
+        for (std::size_t i = 0; i < cases.size(); ++i) {
+            const double at =
+                begun + round_seconds * static_cast<double>(i) / static_cast<double>(cases.size());
+            const double slow = cases[i].felt * time.at(at) + cases[i].deviation * normal(random);
+            replicas[i + (second ? cases.size() : 0)].push_back(
+                1e11 * std::exp(-slow) / (second && i == planted ? change : 1));
+        }
+    };
+    const auto keep = [&](const char* label, std::size_t first) {
+        const auto run = maker.run({.label = label});
+        for (std::size_t i = 0; i < cases.size(); ++i) {
+            auto& values = replicas[first + i];
+            describe(
+                maker.observe(run, test::gemm("openblas", static_cast<std::int64_t>(i)), values),
+                cases[i]);
+            values.clear();
+        }
+    };
+    if (design.paired) {
+        Timeline time{world, random};
+        for (int pair = 0; pair < design.replicas; ++pair)
+            for (const bool later : {false, true}) {
+                const double begun = 3600.0 * pair / design.replicas + (later ? round_seconds : 0);
+                take(time, begun, later != (pair % 2 == 1)); // ABBA
+            }
+        keep("A", 0);
+        keep("B", cases.size());
+    } else {
+        for (const bool second : {false, true})
+            for (int run = 0; run < design.runs; ++run) {
+                Timeline time{world, random};
+                for (int i = 0; i < design.replicas; ++i) take(time, i * round_seconds, second);
+                keep(second ? "B" : "A", second ? cases.size() : 0);
+            }
+    }
+    auto collection = maker.collection();
+    if (design.paired)
+        for (auto& run : collection.runs)
+            run.pairing = record::Pairing{
+                .id = "pairs", .setting = run.label, .order = "ABBA", .changes = {}};
+    return collection;
+}
+
+/// A share, counted.
+struct Count {
+    double yes = 0;
+    double all = 0;
+    void add(bool is) {
+        yes += is ? 1 : 0;
+        ++all;
+    }
+    double share() const { return all == 0 ? 0 : yes / all; }
+};
+
+std::vector<Figure> simulate(const Neighbours& world, const Design& design, std::size_t tables,
+                             Random& random) {
+    Count called;
+    Count called_memory;
+    Count found;
+    Count found_memory;
+    for (std::size_t table = 0; table < tables; ++table) {
+        const auto cases = cases_of(random);
+        // 3% of a product or a peak, 5% of a memory case.
+        const std::size_t planted =
+            std::uniform_int_distribution<std::size_t>{0, 12}(random); // the first two kinds
+        const bool is_memory = cases[planted].noise == Noise::memory;
+        const auto collection =
+            measure(world, design, cases, planted, is_memory ? 1.05 : 1.03, random);
+        const auto comparison = report::compare(collection);
+        if (!comparison) throw std::runtime_error{comparison.error().message};
+        for (const auto& part : comparison->tables)
+            for (const auto& row : part.rows) {
+                const auto i =
+                    static_cast<std::size_t>(std::get<std::int64_t>(row.parameters.back().value));
+                const auto outcome = row.cells.at(1).contrast.value().outcome;
+                const bool is_worse = outcome == report::ContrastOutcome::worse;
+                const bool is_called = is_worse || outcome == report::ContrastOutcome::better;
+                if (i == planted) {
+                    (is_memory ? found_memory : found).add(is_worse);
+                    continue;
+                }
+                called.add(is_called);
+                if (cases[i].noise == Noise::memory) called_memory.add(is_called);
+            }
+    }
+    const auto name = fmt::format("{}, {}: ", world.name, design.name);
+    return {
+        {.what = name + "called different, all cases",
+         .value = called.share(),
+         .of = called.all,
+         .at_most = 0.01},
+        {.what = name + "called different, memory",
+         .value = called_memory.share(),
+         .of = called_memory.all,
+         .at_most = 0.01},
+        {.what = name + "3% of a peak or product found", .value = found.share(), .of = found.all},
+        {.what = name + "5% of memory found",
+         .value = found_memory.share(),
+         .of = found_memory.all}};
+}
+
+} // namespace
+
+std::vector<Figure> weather(std::size_t tables, std::uint64_t seed) {
+    Random random{seed};
+    std::vector<Figure> figures;
+    for (const auto& world : worlds)
+        for (const auto& design : designs) {
+            auto more = simulate(world, design, tables, random);
+            figures.insert(figures.end(), more.begin(), more.end());
+        }
+    return figures;
+}
+
+} // namespace assay::truth
