@@ -126,6 +126,8 @@ std::string who_was_it(const record::Busy& busy) {
         return "the hypervisor gave CPU time to other machines";
     case record::DisturbanceCode::neighbours:
         return "neighbours used the memory";
+    case record::DisturbanceCode::cpus_moved:
+        return "the hypervisor moved the CPUs";
     default:
         return "the processor or device slowed down, or others used it";
     }

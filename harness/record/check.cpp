@@ -161,6 +161,8 @@ private:
         compare("telemetry.core_clock_hz", found.core_clock_hz, computed.core_clock_hz);
         compare("telemetry.foreign_cpu", found.foreign_cpu, computed.foreign_cpu);
         compare("telemetry.steal", found.steal, computed.steal);
+        compare("telemetry.core_latency_seconds", found.core_latency_seconds,
+                computed.core_latency_seconds);
         compare("telemetry.throttle_events", found.throttle_events, computed.throttle_events);
         compare("telemetry.page_migrations", found.page_migrations, computed.page_migrations);
         compare("telemetry.temperature_celsius", found.temperature_celsius,

@@ -87,6 +87,7 @@ Telemetry worst_telemetry(const std::vector<Replica>& replicas) {
         keep_least(worst.core_clock_hz, next.core_clock_hz);
         keep_most(worst.foreign_cpu, next.foreign_cpu);
         keep_most(worst.steal, next.steal);
+        keep_most(worst.core_latency_seconds, next.core_latency_seconds);
         keep_most(worst.throttle_events, next.throttle_events);
         keep_most(worst.page_migrations, next.page_migrations);
         keep_most(worst.temperature_celsius, next.temperature_celsius);
@@ -122,6 +123,7 @@ bool is_external(DisturbanceCode code) {
     case DisturbanceCode::device_shared:
     case DisturbanceCode::neighbours:
     case DisturbanceCode::clock_low:
+    case DisturbanceCode::cpus_moved:
         return true;
     default:
         return false;
@@ -319,6 +321,17 @@ std::optional<Conclusion> bad_end(const Case& c, int planned) {
                       .reason = about(*timeless, planned, "reports no positive time per call")};
 }
 
+/// The least and the most time between the CPUs of the replicas that count.
+std::optional<std::pair<double, double>> placements_of(const Case& c) {
+    std::optional<std::pair<double, double>> found;
+    for (const Replica* replica : counted(c))
+        if (const auto seconds = replica->telemetry.core_latency_seconds)
+            found = found ? std::pair{std::min(found->first, *seconds),
+                                      std::max(found->second, *seconds)}
+                          : std::pair{*seconds, *seconds};
+    return found;
+}
+
 /// "1.96, 0.62, 2.01 TOP/s"
 std::string replica_values(const Case& c) {
     const MetricDefinition* definition = find_metric(c.headline);
@@ -351,11 +364,19 @@ std::optional<Conclusion> noise_of(const Case& c) {
         const auto fast = human(headline.value.value_or(unknown), headline.unit);
         const auto slow = human(*headline.levels->slow, headline.unit);
         const double share = headline.levels->share.value_or(unknown);
-        return Conclusion{.status = Status::unstable,
-                          .code = ReasonCode::two_levels,
-                          .reason = fmt::format("{} of the replicas at {}, the others at {}",
-                                                human_percent(share), fast, slow),
-                          .values = {{"fast_share", share}, {"fast", fast}, {"slow", slow}}};
+        Conclusion two{.status = Status::unstable,
+                       .code = ReasonCode::two_levels,
+                       .reason = fmt::format("{} of the replicas at {}, the others at {}",
+                                             human_percent(share), fast, slow),
+                       .values = {{"fast_share", share}, {"fast", fast}, {"slow", slow}}};
+        if (const auto placed = placements_of(c);
+            placed && cpus_moved(placed->first, placed->second)) {
+            two.values.push_back({"near_seconds", placed->first});
+            two.values.push_back({"far_seconds", placed->second});
+            two.reason += fmt::format("; the hypervisor moved the CPUs: {} to {} between them",
+                                      human(placed->first, "s"), human(placed->second, "s"));
+        }
+        return two;
     }
     const auto replicas = counted(c);
     const auto drifts = [](const Replica* replica) {

@@ -139,6 +139,7 @@ void each_field(Visit&& visit, Maybe<Telemetry> auto& telemetry) {
     visit("core_clock_hz", telemetry.core_clock_hz);
     visit("foreign_cpu", telemetry.foreign_cpu);
     visit("steal", telemetry.steal);
+    visit("core_latency_seconds", telemetry.core_latency_seconds);
     visit("throttle_events", telemetry.throttle_events);
     visit("page_migrations", telemetry.page_migrations);
     visit("temperature_celsius", telemetry.temperature_celsius);

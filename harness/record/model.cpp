@@ -47,7 +47,7 @@ constexpr Names<6> stage_end_names{"done",        "part_missing", "wrong_result"
                                    "out_of_time", "interrupted",  "not_begun"};
 constexpr Names<7> run_end_names{"none",       "completed",    "signal",      "preempted",
                                  "time_limit", "part_missing", "wrong_result"};
-constexpr Names<20> disturbance_names{"other",
+constexpr Names<21> disturbance_names{"other",
                                       "foreign_cpu",
                                       "steal",
                                       "waiting",
@@ -66,7 +66,8 @@ constexpr Names<20> disturbance_names{"other",
                                       "link_slow",
                                       "driver_silent",
                                       "neighbours",
-                                      "clock_low"};
+                                      "clock_low",
+                                      "cpus_moved"};
 constexpr Names<3> replay_names{"none", "same_state", "fresh_state"};
 constexpr Names<3> held_names{"calls", "others", "check"};
 constexpr Names<5> link_names{"unknown", "host", "nvlink", "peer", "other"};
@@ -144,6 +145,11 @@ std::string_view expected_text(DisturbanceCode /*code*/) { return "the code of a
 void disturb(Telemetry& telemetry, DisturbanceCode code, Values values, std::string text) {
     telemetry.disturbances.push_back(std::move(text));
     telemetry.disturbed_by.push_back({.code = code, .values = std::move(values)});
+}
+
+bool cpus_moved(double one_seconds, double other_seconds) {
+    constexpr double factor = 2;
+    return std::max(one_seconds, other_seconds) > factor * std::min(one_seconds, other_seconds);
 }
 
 std::string_view to_string(Links links) { return name_of(link_names, links); }

@@ -143,6 +143,7 @@ enum class DisturbanceCode : std::uint8_t {
     driver_silent,
     neighbours,
     clock_low,
+    cpus_moved,
 };
 std::string_view to_string(DisturbanceCode code);
 bool from_text(std::string_view text, DisturbanceCode& out);
@@ -305,7 +306,9 @@ struct Telemetry {
         core_clock_hz; ///< measured before and after the window, not read from a file
     std::optional<double>
         foreign_cpu; ///< share of the time of the case's CPUs that other processes used, 0..1
-    std::optional<double> steal;           ///< share of CPU time taken by the hypervisor, 0..1
+    std::optional<double> steal; ///< share of CPU time taken by the hypervisor, 0..1
+    /// One way between the CPUs of a virtual machine, which its hypervisor moves: those that share a cache are near.
+    std::optional<double> core_latency_seconds;
     std::optional<double> throttle_events; ///< thermal throttling events counted by the kernel
     std::optional<double> page_migrations; ///< NUMA page migrations
     std::optional<double>
@@ -320,6 +323,8 @@ struct Telemetry {
 };
 
 void disturb(Telemetry& telemetry, DisturbanceCode code, Values values, std::string text);
+/// Times between virtual CPUs of two places: those that share a cache are 3 to 5 times as near as others.
+bool cpus_moved(double one_seconds, double other_seconds);
 
 /// One worker process measuring one case.
 struct Replica {

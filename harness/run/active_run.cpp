@@ -3,6 +3,7 @@
 
 #include "json/json.hpp"
 #include "launch/environment.hpp"
+#include "launch/placement.hpp"
 #include "machine/inventory.hpp"
 #include "process/log.hpp"
 #include "process/program.hpp"
@@ -28,6 +29,15 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* probes_name = "probes.json";
+
+/// On several CPUs of this machine?
+bool is_parallel(const PlannedCase& planned, const record::Machine& machine) {
+    const auto any = [](int threads, const std::string&) {
+        return std::vector<int>(static_cast<std::size_t>(threads));
+    };
+    const auto placement = place(planned, machine, {}, any);
+    return placement && placement->ranks * placement->threads > 1;
+}
 
 } // namespace
 
@@ -103,7 +113,7 @@ Result<void> ActiveRun::open(RunFolder folder, bool keep_samples) {
     // Who has the machine alone has no neighbours, and counters show programs beside us.
     if (!machine_.virtualization.empty() && machine_.virtualization != "none") {
         probe_.emplace(machine_);
-        best_probe_ = ProbeHistory::read(folder_->state() / probes_name).best();
+        known_probes_ = ProbeHistory::read(folder_->state() / probes_name);
     }
     if (keep_samples) {
         auto samples = LineFile::open(folder_->path / "samples.ndjson");
@@ -208,17 +218,31 @@ std::vector<message::Result> ActiveRun::measure_beside_probes(const std::vector<
         errands.back().protocol.keep_samples = keep_samples_;
     }
     const auto& benchmark = *errands.front().planned.benchmark;
-    if (!probe_ || benchmark.noise != Noise::memory || benchmark.place != "host")
-        return dispatcher_.measure(errands);
-    const auto before = probe_->measure();
+    if (!probe_ || benchmark.place != "host") return dispatcher_.measure(errands);
+    const bool uses_memory = benchmark.noise == Noise::memory;
+    // What stays in the registers and caches of each core knows no distance.
+    const bool uses_cpus = benchmark.noise != Noise::arithmetic &&
+                           std::ranges::any_of(errands, [&](const Errand& errand) {
+                               return is_parallel(errand.planned, machine_);
+                           });
+    const auto probe = [&] {
+        return std::pair{uses_cpus ? core_latency() : std::nullopt,
+                         uses_memory ? probe_->measure() : std::nullopt};
+    };
+    const auto before = probe();
     auto attempts = dispatcher_.measure(errands);
-    const auto after = probe_->measure();
-    if (!before || !after) return attempts;
-    probes_.push_back(*before);
-    probes_.push_back(*after);
+    const auto after = probe();
     for (auto& attempt : attempts)
-        if (best_probe_ && !attempt.result.replicas.empty())
-            judge_neighbours(attempt.replica().telemetry, std::min(*before, *after), *best_probe_);
+        if (!attempt.result.replicas.empty())
+            judge_placement(attempt.replica().telemetry, before.first, after.first);
+    if (!before.second || !after.second) return attempts;
+    for (const auto& [latency, rate] : {before, after})
+        probes_.push_back({.bytes_per_second = *rate, .core_latency_seconds = latency.value_or(0)});
+    const auto best = known_probes_.best(before.first.value_or(0));
+    for (auto& attempt : attempts)
+        if (best && !attempt.result.replicas.empty())
+            judge_neighbours(attempt.replica().telemetry, std::min(*before.second, *after.second),
+                             *best);
     return attempts;
 }
 

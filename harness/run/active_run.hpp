@@ -98,8 +98,8 @@ private:
     std::vector<record::Case> cases_; ///< measured so far, in the plan's order
     std::optional<Soaking> soaking_;
     std::optional<MemoryProbe> probe_; ///< where neighbours may use the memory
-    std::optional<double> best_probe_;
-    std::vector<double> probes_; ///< of this run
+    ProbeHistory known_probes_;
+    std::vector<ProbeReading> probes_; ///< of this run
 };
 
 } // namespace assay::harness

@@ -11,7 +11,9 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cmath>
 #include <latch>
 #include <new>
 #include <system_error>
@@ -46,6 +48,45 @@ void stay_on(int cpu) {
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);
     static_cast<void>(::sched_setaffinity(0, sizeof(set), &set)); // where it fails, threads wander
+}
+
+/// One way between two CPUs, in seconds: the fastest of five groups of round trips, since interrupts only slow. Nothing where
+/// the other does not answer within 20 ms.
+std::optional<double> latency_between(int one, int other) {
+    constexpr int groups = 5;
+    constexpr int trips = 200;
+    constexpr std::chrono::milliseconds patience{20};
+    struct alignas(128) Ball { // two cache lines: the next one is fetched along
+        std::atomic<int> value{0};
+    } ball;
+    const auto give_up = std::chrono::steady_clock::now() + patience;
+    const auto reaches = [&](int wanted) {
+        for (int spins = 1; ball.value.load(std::memory_order_acquire) != wanted; ++spins)
+            if (spins % 1024 == 0 && std::chrono::steady_clock::now() > give_up) return false;
+        return true;
+    };
+    const std::jthread echo{[&] {
+        stay_on(other);
+        for (int i = 0; i < groups * trips; ++i) {
+            if (!reaches(2 * i + 1)) return;
+            ball.value.store(2 * i + 2, std::memory_order_release);
+        }
+    }};
+    std::optional<double> best;
+    const std::jthread caller{[&] {
+        stay_on(one);
+        for (int group = 0; group < groups; ++group) {
+            const auto begun = std::chrono::steady_clock::now();
+            for (int i = group * trips; i < (group + 1) * trips; ++i) {
+                ball.value.store(2 * i + 1, std::memory_order_release);
+                if (!reaches(2 * i + 2)) return;
+            }
+            const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
+            const double seconds = taken.count() / (2 * trips);
+            best = std::min(best.value_or(seconds), seconds);
+        }
+    }};
+    return best;
 }
 
 /// Passes over one slice until the end; bytes moved. a = b + s c in thirds of it.
@@ -83,23 +124,32 @@ ProbeHistory ProbeHistory::parse(std::string_view text) {
     root.read("schema", schema);
     root.each("runs", [&](const json::Object& item) {
         auto& run = history.runs_.emplace_back();
+        std::vector<double> rates;
+        std::optional<std::vector<double>> latencies; // not in older files
         item.read("started", run.started);
-        item.read("bytes_per_second", run.probes);
+        item.read("bytes_per_second", rates);
+        item.read("core_latency_seconds", latencies);
+        for (std::size_t i = 0; i < rates.size(); ++i)
+            run.probes.push_back(
+                {rates[i], latencies && i < latencies->size() ? (*latencies)[i] : 0});
     });
     if (schema != schema_name || !document.result() || history.runs_.size() > most_runs) return {};
     return history;
 }
 
-std::optional<double> ProbeHistory::best() const {
+std::optional<double> ProbeHistory::best(double core_latency_seconds) const {
     std::vector<double> all;
     for (const auto& run : runs_)
-        for (const double probe : run.probes)
-            if (probe > 0) all.push_back(probe);
+        for (const auto& [rate, latency] : run.probes) {
+            const bool known = latency > 0 && core_latency_seconds > 0;
+            if (rate > 0 && !(known && record::cpus_moved(latency, core_latency_seconds)))
+                all.push_back(rate);
+        }
     if (all.size() < fewest_probes) return std::nullopt;
     return stats::quantile(all, best_quantile);
 }
 
-void ProbeHistory::add(const std::string& started, std::vector<double> probes) {
+void ProbeHistory::add(const std::string& started, std::vector<ProbeReading> probes) {
     if (probes.empty()) return;
     probes.resize(std::min(probes.size(), most_probes));
     runs_.push_back({.started = started, .probes = std::move(probes)});
@@ -108,8 +158,17 @@ void ProbeHistory::add(const std::string& started, std::vector<double> probes) {
 
 std::string ProbeHistory::text() const {
     json::Value runs = json::Value::array();
-    for (const auto& run : runs_)
-        runs.push_back({{"started", run.started}, {"bytes_per_second", run.probes}});
+    for (const auto& run : runs_) {
+        std::vector<double> rates;
+        std::vector<double> latencies;
+        for (const auto& probe : run.probes) {
+            rates.push_back(probe.bytes_per_second);
+            latencies.push_back(probe.core_latency_seconds);
+        }
+        runs.push_back({{"started", run.started},
+                        {"bytes_per_second", rates},
+                        {"core_latency_seconds", latencies}});
+    }
     return json::to_line({{"schema", schema_name}, {"runs", std::move(runs)}}) + '\n';
 }
 
@@ -164,6 +223,33 @@ std::optional<double> MemoryProbe::measure() try {
     return std::nullopt;
 } catch (const std::exception&) { // no thread or no memory: no probe
     return std::nullopt;
+}
+
+std::optional<double> core_latency() try {
+    constexpr std::size_t most_pairs = 8;
+    const auto cpus = usable_cpus();
+    if (cpus.size() < 2) return std::nullopt;
+    const std::size_t pairs = std::min(most_pairs, cpus.size() - 1);
+    double logs = 0;
+    for (std::size_t i = 1; i <= pairs; ++i) {
+        const auto seconds = latency_between(cpus[0], cpus[i * (cpus.size() - 1) / pairs]);
+        if (!seconds || !(*seconds > 0)) return std::nullopt;
+        logs += std::log(*seconds);
+    }
+    return std::exp(logs / static_cast<double>(pairs));
+} catch (const std::system_error&) { // no thread
+    return std::nullopt;
+}
+
+void judge_placement(record::Telemetry& telemetry, std::optional<double> before,
+                     std::optional<double> after) {
+    if (!before || !after) return;
+    telemetry.core_latency_seconds = std::sqrt(*before * *after);
+    if (!record::cpus_moved(*before, *after)) return;
+    disturb(telemetry, record::DisturbanceCode::cpus_moved,
+            {{"before_seconds", *before}, {"after_seconds", *after}},
+            fmt::format("The hypervisor moved the CPUs: {} between them before, {} after.",
+                        record::human(*before, "s"), record::human(*after, "s")));
 }
 
 void judge_neighbours(record::Telemetry& telemetry, double probe, double best) {

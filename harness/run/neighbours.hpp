@@ -16,22 +16,29 @@
 
 namespace assay::harness {
 
-/// Bandwidth that probes of earlier runs reached, in bytes per second.
+/// What a probe saw.
+struct ProbeReading {
+    double bytes_per_second = 0;
+    double core_latency_seconds = 0; ///< 0: not known
+};
+
+/// What probes of earlier runs reached.
 class ProbeHistory {
 public:
     /// Empty where there is no such file, or it is damaged.
     static ProbeHistory read(const std::filesystem::path& path);
     static ProbeHistory parse(std::string_view text);
-    /// The machine's best: exceeded by one probe in twenty. Nothing before 20 probes are known.
-    std::optional<double> best() const;
+    /// The machine's best, in bytes per second: exceeded by one probe in twenty. Of those with the CPUs at the same distance:
+    /// CPUs that share a cache share its bandwidth as well, and no neighbour is to blame. Nothing before 20 such probes.
+    std::optional<double> best(double core_latency_seconds = 0) const;
     /// Of a run that ends; keeps those of the last twenty runs.
-    void add(const std::string& started, std::vector<double> probes);
+    void add(const std::string& started, std::vector<ProbeReading> probes);
     std::string text() const;
 
 private:
     struct Run {
         std::string started;
-        std::vector<double> probes;
+        std::vector<ProbeReading> probes;
     };
     std::vector<Run> runs_;
 };
@@ -48,6 +55,15 @@ private:
     std::vector<int> cpus_;
     std::vector<std::vector<double>> slices_; ///< one for each CPU, on its node
 };
+
+/// The time that a message from one CPU to another takes, one way, in seconds: the geometric mean of the first usable CPU and up
+/// to eight others. Nothing where there is one CPU, or others hold them. On a virtual machine it shows where the hypervisor has
+/// put the CPUs: on this project's the bandwidth of two is 57 GB/s when they are 50 ns apart, and 100 when they are 210.
+std::optional<double> core_latency();
+
+/// Records the place of the CPUs, and a disturbance where they moved in between.
+void judge_placement(record::Telemetry& telemetry, std::optional<double> before,
+                     std::optional<double> after);
 
 /// Adds a disturbance where the worse of the probes is far below the best.
 void judge_neighbours(record::Telemetry& telemetry, double probe, double best);

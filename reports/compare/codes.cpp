@@ -39,6 +39,8 @@ std::string_view to_string(NoVerdict reason) {
         return "disturbed";
     case NoVerdict::two_levels:
         return "two_levels";
+    case NoVerdict::cpus_moved:
+        return "cpus_moved";
     case NoVerdict::between_times:
         return "between_times";
     case NoVerdict::none:

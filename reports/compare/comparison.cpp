@@ -92,6 +92,7 @@ private:
             for (std::size_t side = 0; side < sides_; ++side) {
                 draft.measured.sides.push_back(units_.sample(row.sides[side], draft.useless[side]));
                 draft.measured.useless.push_back(useless(collection_, row.sides[side]));
+                draft.measured.core_latency.push_back(core_latency(collection_, row.sides[side]));
                 draft.measured.times.push_back(units_.times(row.sides[side], row));
             }
         });
@@ -161,7 +162,7 @@ private:
             for (std::size_t side = 0; side < sides_; ++side)
                 add(tallies[side], table.tallies[side]);
             for (const auto row : rows) {
-                if (!is_common(drafts[row])) continue;
+                if (!is_common(drafts[row], tests, row)) continue;
                 common.push_back({.row = row});
                 ++of_family[title.table];
             }
@@ -211,6 +212,7 @@ private:
             two.push_back({.higher_is_better = row.higher_is_better,
                            .sides = both(row.sides),
                            .useless = both(row.useless),
+                           .core_latency = both(row.core_latency),
                            .times = both(row.times)});
         const auto with_first = [&](bool (Units::*are)(std::size_t) const) {
             return std::vector{false, (units_.*are)(side) && (units_.*are)(other)};
@@ -264,7 +266,7 @@ private:
             table.rows[i] = row_of(drafts[rows[i]], tests, rows[i], by_question);
         });
         for (const auto index : rows)
-            if (is_common(drafts[index])) common.push_back({.row = index});
+            if (is_common(drafts[index], tests, index)) common.push_back({.row = index});
         for (const auto& row : table.rows) count(table.tallies, row);
         table.means = means_of(tests, common);
         name_rows(table, part != Part::others);
@@ -323,7 +325,7 @@ private:
                 cell.notes.insert(cell.notes.begin(), std::move(merged));
         if (side == 0) return cell;
         cell.contrast = tests.of(index, side).contrast;
-        cell.contrast->about = about(draft, side);
+        cell.contrast->about = about(draft, side, cell.contrast->no_verdict);
         if (const auto pairs = tests.of(index, side).second.size();
             cell.contrast->paired &&
             pairs < std::max(sample.size(), draft.measured.sides.front().size()))
@@ -332,8 +334,14 @@ private:
         return cell;
     }
     /// Sides that allow no verdict, and what disturbed them: "A: the hypervisor took 12% of the CPU time".
-    std::string about(const Draft& draft, std::size_t side) const {
+    std::string about(const Draft& draft, std::size_t side, NoVerdict reason) const {
         std::vector<std::string> parts;
+        if (reason == NoVerdict::cpus_moved) {
+            for (const auto one : {std::size_t{0}, side})
+                parts.push_back(say<text::words::labelled>(
+                    out_.sides[one].label, record::human(draft.measured.core_latency[one], "s")));
+            return join(parts);
+        }
         for (const auto one : {std::size_t{0}, side}) {
             if (draft.measured.useless[one] == NoVerdict::none) continue;
             std::string cause;
@@ -357,10 +365,11 @@ private:
         return tests.interval(sample);
     }
 
-    static bool is_common(const Draft& draft) {
-        return std::ranges::none_of(draft.measured.sides, &Sample::empty) &&
-               std::ranges::all_of(draft.measured.useless,
-                                   [](auto reason) { return reason == NoVerdict::none; });
+    bool is_common(const Draft& draft, const Tests& tests, std::size_t row) const {
+        if (std::ranges::any_of(draft.measured.sides, &Sample::empty)) return false;
+        for (std::size_t side = 1; side < sides_; ++side)
+            if (is_useless(tests.of(row, side).contrast.no_verdict)) return false;
+        return true;
     }
     std::vector<MeanRatio> means_of(const Tests& tests,
                                     const std::vector<WeightedRow>& common) const {

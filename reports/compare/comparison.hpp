@@ -28,11 +28,16 @@ std::string_view to_string(ContrastOutcome outcome);
 /// Why there is no verdict, where it is not the noise of the values alone.
 enum class NoVerdict : std::uint8_t {
     none,
-    disturbed,     // all of a side: no ratio either
-    two_levels,    // replicas of a side are at two levels: no ratio either
+    disturbed,  // all of a side: no ratio either
+    two_levels, // replicas of a side are at two levels: no ratio either
+    cpus_moved, // a hypervisor had put the CPUs of the sides at different distances: no ratio either
     between_times, // smaller than what runs at different times may differ by
 };
 std::string_view to_string(NoVerdict reason);
+/// Is there not even a ratio?
+inline bool is_useless(NoVerdict reason) {
+    return reason != NoVerdict::none && reason != NoVerdict::between_times;
+}
 
 /// The standard deviation of the logarithm between runs at different times.
 struct BetweenRuns {

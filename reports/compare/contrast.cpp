@@ -35,10 +35,18 @@ std::optional<double> known(double value) {
     return {};
 }
 
-/// Why the two sides cannot be compared.
-NoVerdict useless(const MeasuredRow& row, std::size_t side) {
-    if (side >= row.useless.size()) return NoVerdict::none;
-    return row.useless[side] != NoVerdict::none ? row.useless[side] : row.useless.front();
+/// Why the two sides cannot be compared. Those that took turns saw the same machine at either level, so that their pairs tell
+/// what the levels of a side alone hide.
+NoVerdict useless(const MeasuredRow& row, std::size_t side, const TestOptions& options) {
+    const bool took_turns = side < options.interleaved.size() && options.interleaved[side];
+    if (side < row.useless.size())
+        for (const auto reason : {row.useless[side], row.useless.front()})
+            if (reason != NoVerdict::none && !(took_turns && reason == NoVerdict::two_levels))
+                return reason;
+    if (!took_turns && side < row.core_latency.size() &&
+        record::cpus_moved(row.core_latency.front(), row.core_latency[side]))
+        return NoVerdict::cpus_moved;
+    return NoVerdict::none;
 }
 
 bool knows_times(const MeasuredRow& row, std::size_t side) {
@@ -85,11 +93,12 @@ std::vector<std::uint64_t> ids_of(const Sample& sample) {
     return ids;
 }
 
-Own own_of(const MeasuredRow& row, std::size_t side, bool paired) {
+Own own_of(const MeasuredRow& row, std::size_t side, const TestOptions& options) {
+    const bool paired = side < options.paired.size() && options.paired[side];
     Own own{.paired = paired};
     const Sample& a = row.sides.front();
     const Sample& b = row.sides[side];
-    if (a.empty() || b.empty() || useless(row, side) != NoVerdict::none) return own;
+    if (a.empty() || b.empty() || useless(row, side, options) != NoVerdict::none) return own;
     const double direction = row.higher_is_better ? 1 : -1;
     if (!paired) {
         own.first = logs_of(a, direction);
@@ -159,9 +168,7 @@ stats::VarianceEstimate error_of(const Clusters& first, const Clusters& second) 
 
 /// Of those with a reason before the test there is no difference.
 bool is_tested(const Contrast& contrast) {
-    return contrast.outcome != ContrastOutcome::missing &&
-           contrast.no_verdict != NoVerdict::disturbed &&
-           contrast.no_verdict != NoVerdict::two_levels;
+    return contrast.outcome != ContrastOutcome::missing && !is_useless(contrast.no_verdict);
 }
 
 ContrastOutcome outcome_of(stats::Verdict verdict) {
@@ -250,7 +257,7 @@ void Tests::test(const std::vector<MeasuredRow>& rows, std::size_t side) {
     std::vector<Own> all;
     std::vector<stats::VarianceEstimate> variances;
     for (const auto& row : rows) {
-        all.push_back(own_of(row, side, side < options.paired.size() && options.paired[side]));
+        all.push_back(own_of(row, side, options));
         if (all.back().variance.degrees > 0) variances.push_back(all.back().variance);
     }
     // One value a side says nothing of its variance, in any row: other sides may.
@@ -258,9 +265,9 @@ void Tests::test(const std::vector<MeasuredRow>& rows, std::size_t side) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Own& own = all[i];
         auto& tested = rows_[i][side];
-        if (const auto reason = useless(rows[i], side); reason != NoVerdict::none &&
-                                                        !rows[i].sides.front().empty() &&
-                                                        !rows[i].sides[side].empty())
+        if (const auto reason = useless(rows[i], side, options); reason != NoVerdict::none &&
+                                                                 !rows[i].sides.front().empty() &&
+                                                                 !rows[i].sides[side].empty())
             tested.contrast = {.outcome = ContrastOutcome::cannot_tell, .no_verdict = reason};
         if (!own.measured) continue;
         auto variance = stats::moderate(own.variance, prior);

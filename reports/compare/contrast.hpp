@@ -19,7 +19,9 @@ struct MeasuredRow {
     bool higher_is_better = true;
     std::vector<Sample> sides;
     std::vector<NoVerdict> useless{}; ///< for each side: why it says nothing
-    std::vector<Times> times{};       ///< for each side
+    std::vector<double>
+        core_latency{};         ///< for each side: between virtual CPUs; NaN where it is not known
+    std::vector<Times> times{}; ///< for each side
 };
 
 struct TestOptions {

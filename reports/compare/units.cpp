@@ -69,6 +69,18 @@ NoVerdict useless(const Collection& collection, const std::vector<std::uint32_t>
     return reason;
 }
 
+double core_latency(const Collection& collection, const std::vector<std::uint32_t>& observations) {
+    double logs = 0;
+    double count = 0;
+    for (const auto index : observations)
+        if (const auto seconds = collection.observations[index].core_latency;
+            seconds && *seconds > 0) {
+            logs += std::log(*seconds);
+            ++count;
+        }
+    return std::exp(logs / count);
+}
+
 Units::Units(const Collection& collection, const Arrangement& arrangement)
     : collection_{collection}, sides_(arrangement.sides.size()) {
     Numbers machines;

@@ -43,6 +43,9 @@ struct Participants {
 /// beside others.
 NoVerdict useless(const Collection& collection, const std::vector<std::uint32_t>& observations);
 
+/// The time between virtual CPUs in these, in seconds: their geometric mean; NaN where it is not known.
+double core_latency(const Collection& collection, const std::vector<std::uint32_t>& observations);
+
 class Units {
 public:
     Units(const Collection& collection, const Arrangement& arrangement);

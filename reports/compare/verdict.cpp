@@ -20,7 +20,9 @@ struct Useless {
     std::size_t all = 0;
     std::size_t disturbed = 0;
     std::size_t levels = 0;
-    bool are_most() const { return 2 * (disturbed + levels) > all; }
+    std::size_t moved = 0;
+    std::size_t sum() const { return disturbed + levels + moved; }
+    bool are_most() const { return 2 * sum() > all; }
 };
 Useless useless_of(const Comparison& comparison) {
     Useless out;
@@ -31,6 +33,7 @@ Useless useless_of(const Comparison& comparison) {
                 ++out.all;
                 if (cell.contrast->no_verdict == NoVerdict::disturbed) ++out.disturbed;
                 if (cell.contrast->no_verdict == NoVerdict::two_levels) ++out.levels;
+                if (cell.contrast->no_verdict == NoVerdict::cpus_moved) ++out.moved;
             }
     return out;
 }
@@ -40,8 +43,8 @@ std::string useless_in_words(const Useless& useless) {
     if (useless.disturbed > 0)
         parts.push_back(say<text::compare::useless_disturbed>(useless.disturbed));
     if (useless.levels > 0) parts.push_back(say<text::compare::useless_levels>(useless.levels));
-    return say<text::compare::verdict_useless>(useless.disturbed + useless.levels, useless.all,
-                                               join(parts));
+    if (useless.moved > 0) parts.push_back(say<text::compare::useless_moved>(useless.moved));
+    return say<text::compare::verdict_useless>(useless.sum(), useless.all, join(parts));
 }
 
 /// What would not be seen, and how much more would show how little.

@@ -115,6 +115,8 @@ std::string contrast_in_words(const Contrast& contrast) {
         return say<text::words::in_brackets>(say<text::status::disturbed>(), contrast.about);
     if (contrast.no_verdict == NoVerdict::two_levels)
         return say<text::words::in_brackets>(say<text::compare::two_levels>(), contrast.about);
+    if (contrast.no_verdict == NoVerdict::cpus_moved)
+        return say<text::words::in_brackets>(say<text::compare::cpus_moved>(), contrast.about);
     switch (contrast.outcome) {
     case ContrastOutcome::better:
     case ContrastOutcome::worse:
@@ -142,6 +144,7 @@ std::string sign_of(ContrastOutcome outcome) {
 std::string contrast_in_short(const Contrast& contrast) {
     if (contrast.no_verdict == NoVerdict::disturbed) return say<text::status::disturbed>();
     if (contrast.no_verdict == NoVerdict::two_levels) return say<text::compare::two_levels>();
+    if (contrast.no_verdict == NoVerdict::cpus_moved) return say<text::compare::cpus_moved>();
     if (!contrast.ratio) return "";
     record::Metric ratio;
     ratio.value = contrast.ratio;

@@ -191,6 +191,7 @@ std::optional<Cause> cause_of(record::DisturbanceCode code) {
     case Code::device_shared:
     case Code::neighbours:
     case Code::clock_low:
+    case Code::cpus_moved:
         break;
     }
     return {};

@@ -26,7 +26,7 @@ namespace assay::report {
 namespace {
 
 constexpr double day = 86400; // seconds
-constexpr std::uint32_t codes = static_cast<std::uint32_t>(record::DisturbanceCode::clock_low) + 1;
+constexpr std::uint32_t codes = static_cast<std::uint32_t>(record::DisturbanceCode::cpus_moved) + 1;
 
 /// After the last day on which it holds? Without a date it never expires.
 bool is_expired(const std::string& expires, double now) {

@@ -250,10 +250,15 @@ void said_by_cases(const Run& run, Findings& out) {
                        say<text::finding::more_warnings>(order.size() - sentences_shown), ""});
 }
 
+/// What other virtual machines do, or the hypervisor.
+bool is_of_the_host(record::DisturbanceCode code) {
+    using Code = record::DisturbanceCode;
+    return code == Code::steal || code == Code::neighbours || code == Code::cpus_moved;
+}
+
 std::string who_disturbed(record::DisturbanceCode code, const std::string& cause) {
     using Code = record::DisturbanceCode;
-    if (code == Code::steal || code == Code::neighbours)
-        return say<text::finding::shared_host>(cause);
+    if (is_of_the_host(code)) return say<text::finding::shared_host>(cause);
     if (code == Code::foreign_cpu || code == Code::waiting || code == Code::device_shared)
         return say<text::finding::busy>(cause);
     return say<text::finding::slowed>(cause);
@@ -264,7 +269,7 @@ void busy_machine(const Run& run, Findings& out) {
     const auto busy = record::busy_of(run);
     if (!busy.cause) return;
     using Code = record::DisturbanceCode;
-    const bool shared = *busy.cause == Code::steal || *busy.cause == Code::neighbours;
+    const bool shared = is_of_the_host(*busy.cause);
     const bool others = *busy.cause == Code::foreign_cpu || *busy.cause == Code::waiting ||
                         *busy.cause == Code::device_shared;
     out.push_back({busy.disturbed > 0 ? Severity::caution : Severity::note, busy_in_words(busy),

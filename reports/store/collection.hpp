@@ -60,6 +60,7 @@ struct Observation {
     bool disturbed = false;                   ///< the telemetry of its window says so
     std::optional<record::Disturbance> cause; ///< of the status `disturbed`
     bool two_levels = false;                  ///< undisturbed replicas that the value leaves out
+    std::optional<double> core_latency; ///< seconds between virtual CPUs, of cases that use several
     /// The standard deviation of the logarithm that runs at different times are expected to have; absent in older files.
     std::optional<double> between_runs;
     /// The same of replicas in one run, and the degrees of freedom that it is worth.

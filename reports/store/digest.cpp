@@ -95,6 +95,18 @@ std::optional<double> between_runs(const record::Case& c, const record::Machine&
     return machine.virtualization == "none" ? c.spread->between_replicas : c.spread->between_runs;
 }
 
+/// The time between the CPUs at the middle of the replicas.
+std::optional<double> core_latency(const record::Case& c) {
+    std::vector<double> seconds;
+    for (const auto& replica : c.replicas)
+        if (replica.status != record::Status::disturbed && replica.telemetry.core_latency_seconds)
+            seconds.push_back(*replica.telemetry.core_latency_seconds);
+    if (seconds.empty()) return {};
+    const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+    std::ranges::nth_element(seconds, middle);
+    return *middle;
+}
+
 std::optional<double> datasheet_bound(const record::Case& c) {
     if (c.ceiling.kind == record::CeilingKind::datasheet) return c.ceiling.value;
     for (const auto& other : c.other_ceilings)
@@ -131,6 +143,7 @@ CaseDigest digest_of(record::Case& c, const record::Machine& machine, Series& se
         digest.verified = c.verification && c.verification->passed;
         digest.two_levels = !c.metrics.empty() && c.metrics.front().levels &&
                             c.metrics.front().levels->slow.has_value();
+        digest.core_latency = core_latency(c);
     }
     digest.disturbed = !c.telemetry.disturbances.empty();
     digest.events = events_of(c);

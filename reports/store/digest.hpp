@@ -65,6 +65,7 @@ struct CaseDigest {
     bool disturbed = false;
     std::optional<record::Disturbance> cause;
     bool two_levels = false;
+    std::optional<double> core_latency;
     std::optional<double> between_runs;
     std::optional<double> between_replicas;
     std::optional<double> degrees;
@@ -132,6 +133,7 @@ void each_field(Visit&& visit, Maybe<CaseDigest> auto& c) {
     visit("disturbed", c.disturbed);
     visit("cause", c.cause);
     visit("two_levels", c.two_levels);
+    visit("core_latency", c.core_latency);
     visit("between_runs", c.between_runs);
     visit("between_replicas", c.between_replicas);
     visit("degrees", c.degrees);

@@ -392,6 +392,7 @@ private:
             seen.cause = plain_case(std::move(entry)).telemetry.disturbed_by.front();
         }
         seen.two_levels = c.two_levels;
+        seen.core_latency = figure(c.core_latency);
         seen.between_runs = figure(c.between_runs);
         seen.between_replicas = figure(c.between_replicas);
         seen.degrees = figure(c.degrees);

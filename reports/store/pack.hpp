@@ -29,7 +29,7 @@ inline constexpr auto last_of<record::Status> = record::Status::not_started;
 template <>
 inline constexpr auto last_of<record::IntervalScope> = record::IntervalScope::between_replicas;
 template <>
-inline constexpr auto last_of<record::DisturbanceCode> = record::DisturbanceCode::clock_low;
+inline constexpr auto last_of<record::DisturbanceCode> = record::DisturbanceCode::cpus_moved;
 template <>
 inline constexpr auto last_of<record::StageName> = record::StageName::stress;
 template <>

@@ -46,10 +46,10 @@ void paths_of(const json::Value& value, const json::Value::json_pointer& at,
 bool may_be_absent(const std::string& path) {
     static const std::set<std::string, std::less<>> names{
         "core_clock_hz", "throttle_events", "temperature_celsius", "steal", "page_migrations",
-        "foreign_cpu", "energy_joules", "energy_scope", "energy_note", "warmup_seconds",
-        "setup_seconds", "resident_bytes", "calls", "batches", "values", "started", "reason",
-        "spread", "p99", "p95", "min", "median", "low", "high", "count", "measured_by", "bound",
-        "error", "warnings",
+        "foreign_cpu", "core_latency_seconds", "energy_joules", "energy_scope", "energy_note",
+        "warmup_seconds", "setup_seconds", "resident_bytes", "calls", "batches", "values",
+        "started", "reason", "spread", "p99", "p95", "min", "median", "low", "high", "count",
+        "measured_by", "bound", "error", "warnings",
         // of the machine
         "memory_bytes", "memory_limit_bytes", "numa_nodes", "sockets", "cores", "threads",
         "usable_threads", "power_limit_watts", "power_limit_default_watts", "nvlinks", "numa_node",

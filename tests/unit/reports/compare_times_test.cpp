@@ -152,6 +152,43 @@ TEST(CompareTimes, RunsThatTookTurnsWereMeasuredAtTheSameTime) {
     EXPECT_FALSE(contrast.between_runs);
 }
 
+TEST(CompareTimes, RunsThatTookTurnsHaveAVerdictAtTwoLevelsToo) {
+    auto collection = made({.change = 0.8});
+    for (auto& run : collection.runs)
+        run.pairing = record::Pairing{.id = "p", .setting = run.label, .order = "ABBA"};
+    for (auto& seen : collection.observations) seen.two_levels = true;
+    // At 1.65 times the time in every second pair, on both sides.
+    for (auto& seen : collection.observations)
+        for (auto& replica : seen.replicas)
+            if (replica.index % 2 == 1) replica.value /= 1.65;
+    const auto comparison = *compare(collection);
+    EXPECT_EQ(comparison.tallies[1].worse, static_cast<std::size_t>(sizes));
+    EXPECT_EQ(comparison.overall[1].outcome, ContrastOutcome::worse);
+    EXPECT_EQ(first_of(comparison).no_verdict, NoVerdict::none);
+}
+
+TEST(CompareTimes, CpusThatAHypervisorPlacedDifferentlyAreNotCompared) {
+    auto collection = made({.change = 0.5});
+    const auto place = [&](double a, double b) {
+        for (auto& seen : collection.observations)
+            seen.core_latency = collection.runs[seen.run].label == "A" ? a : b;
+    };
+    place(50e-9, 212e-9);
+    const auto apart = *compare(collection);
+    const auto& contrast = first_of(apart);
+    EXPECT_EQ(contrast.no_verdict, NoVerdict::cpus_moved);
+    EXPECT_FALSE(contrast.ratio || contrast.p);
+    EXPECT_EQ(contrast_in_words(contrast),
+              "CPUs placed differently by the hypervisor (A: 50.0 ns, B: 212 ns)");
+    EXPECT_THAT(to_json(apart), HasSubstr("\"reason_code\": \"cpus_moved\""));
+    place(50e-9, 62e-9);
+    EXPECT_EQ(first_of(*compare(collection)).outcome, ContrastOutcome::worse);
+    place(50e-9, 212e-9);
+    for (auto& run : collection.runs)
+        run.pairing = record::Pairing{.id = "p", .setting = run.label, .order = "ABBA"};
+    EXPECT_EQ(first_of(*compare(collection)).outcome, ContrastOutcome::worse) << "they took turns";
+}
+
 TEST(CompareTimes, TwoLevelsAndDisturbancesHaveNoVerdictAndComeFirst) {
     auto collection = made({.change = 0.5});
     auto& disturbed = collection.observations[0];

@@ -197,21 +197,54 @@ TEST(Quiet, GivesUpInTime) {
 TEST(Neighbours, TheBestIsThatOfEarlierRuns) {
     ProbeHistory history;
     EXPECT_FALSE(history.best());
-    history.add("2026-01-01T00:00:00Z", std::vector<double>(19, 50e9));
+    history.add("2026-01-01T00:00:00Z", std::vector<ProbeReading>(19, ProbeReading{50e9}));
     EXPECT_FALSE(history.best()) << "too few";
-    history.add("2026-01-02T00:00:00Z", std::vector<double>(19, 80e9));
+    history.add("2026-01-02T00:00:00Z", std::vector<ProbeReading>(19, ProbeReading{80e9}));
     const auto again = ProbeHistory::parse(history.text());
     ASSERT_TRUE(again.best());
     EXPECT_NEAR(*again.best(), 80e9, 1);
-    history.add("2026-01-03T00:00:00Z", {500e9});
+    history.add("2026-01-03T00:00:00Z", {ProbeReading{500e9}});
     EXPECT_LT(*history.best(), 100e9) << "one odd probe is no best";
-    for (int run = 0; run < 30; ++run) history.add("later", std::vector<double>(5, 40e9));
+    for (int run = 0; run < 30; ++run)
+        history.add("later", std::vector<ProbeReading>(5, ProbeReading{40e9}));
     EXPECT_NEAR(*history.best(), 40e9, 1) << "old runs are forgotten";
+}
+
+TEST(Neighbours, CpusThatShareACacheAreHeldAgainstTheirOwnBest) {
+    ProbeHistory history;
+    history.add("2026-01-01T00:00:00Z", std::vector<ProbeReading>(40, ProbeReading{100e9, 210e-9}));
+    EXPECT_FALSE(history.best(50e-9)) << "never seen there";
+    history.add("2026-01-02T00:00:00Z", std::vector<ProbeReading>(40, ProbeReading{57e9, 50e-9}));
+    history = ProbeHistory::parse(history.text());
+    EXPECT_NEAR(history.best(45e-9).value_or(0), 57e9, 1);
+    EXPECT_NEAR(history.best(200e-9).value_or(0), 100e9, 1);
+    EXPECT_NEAR(history.best().value_or(0), 100e9, 1) << "where the distance is not known";
+}
+
+TEST(Neighbours, CpusThatMoveInTheWindowDisturbIt) {
+    record::Telemetry telemetry;
+    judge_placement(telemetry, std::nullopt, 50e-9);
+    EXPECT_FALSE(telemetry.core_latency_seconds);
+    judge_placement(telemetry, 50e-9, 60e-9);
+    EXPECT_NEAR(telemetry.core_latency_seconds.value_or(0), 54.8e-9, 1e-10);
+    EXPECT_THAT(telemetry.disturbed_by, IsEmpty());
+    judge_placement(telemetry, 50e-9, 210e-9);
+    ASSERT_EQ(telemetry.disturbed_by.size(), 1U);
+    EXPECT_EQ(telemetry.disturbed_by[0].code, record::DisturbanceCode::cpus_moved);
+    EXPECT_THAT(telemetry.disturbances,
+                ElementsAre(HasSubstr("50.0 ns between them before, 210 ns")));
+}
+
+TEST(Neighbours, MessagesBetweenCpusTakeNanoseconds) {
+    const auto seconds = core_latency();
+    if (!seconds) GTEST_SKIP() << "one CPU, or others hold the second";
+    EXPECT_GT(*seconds, 1e-9);
+    EXPECT_LT(*seconds, 1e-3);
 }
 
 TEST(Neighbours, ADamagedHistoryIsNone) {
     ProbeHistory history;
-    history.add("2026-01-01T00:00:00Z", std::vector<double>(30, 50e9));
+    history.add("2026-01-01T00:00:00Z", std::vector<ProbeReading>(30, ProbeReading{50e9}));
     const auto text = history.text();
     for (std::size_t length = 0; length + 2 < text.size(); length += 7)
         EXPECT_FALSE(ProbeHistory::parse(text.substr(0, length)).best()) << length;
