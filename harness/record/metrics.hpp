@@ -22,6 +22,8 @@ struct MetricDefinition {
     std::string_view title; ///< for people
     /// The substitute if a case does none of that work: integers have no FLOP.
     std::string_view instead;
+    /// Zero is a value of it: nothing was lost. Of all others it is none.
+    bool may_be_zero = false;
 };
 
 inline constexpr std::array metric_table{
@@ -45,8 +47,8 @@ inline constexpr std::array metric_table{
     // Of other programs, as they report them.
     MetricDefinition{"latency_p95", "s", false, "", "95th percentile of the latency"},
     MetricDefinition{"iops", "1/s", true, "", "I/O operations per second"},
-    MetricDefinition{"jitter", "s", false, "", "jitter"},
-    MetricDefinition{"loss", "1", false, "", "share of packets lost"},
+    MetricDefinition{"jitter", "s", false, "", "jitter", "", true},
+    MetricDefinition{"loss", "1", false, "", "share of packets lost", "", true},
     MetricDefinition{"sent_bandwidth", "B/s", true, "", "bandwidth of the sender"},
     MetricDefinition{"sign_rate", "1/s", true, "", "signatures per second"},
     MetricDefinition{"check_rate", "1/s", true, "", "signatures checked per second"},

@@ -250,7 +250,8 @@ private:
         const stats::Combined combined =
             definition.name == case_.headline
                 ? level_of(estimates, definition.higher_is_better).combined
-                : stats::combine_replicas(estimates);
+            : definition.may_be_zero ? stats::combine_with_zeros(estimates)
+                                     : stats::combine_replicas(estimates);
         metric.value = known(combined.value);
         metric.low = known(combined.low);
         metric.high = known(combined.high);
@@ -381,7 +382,8 @@ std::optional<double> metric_of(const Case& c, const Replica& replica, std::stri
         if (!reported) reported = by_energy(c, replica, *definition);
         figure = reported.value_or(unknown);
     }
-    if (!(figure > 0)) return {};
+    const bool is_nothing = figure == 0 && definition->may_be_zero && metric != c.headline;
+    if (!(figure > 0) && !is_nothing) return {};
     return known(figure);
 }
 

@@ -4,6 +4,7 @@
 
 #include "stats/student.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -143,6 +144,24 @@ Combined combine_replicas(std::span<const Estimate> replicas, double confidence)
     combined.value = std::exp(mean(logs));
     combined.low = combined.value * std::exp(-half);
     combined.high = combined.value * std::exp(half);
+    combined.scope = Scope::between_replicas;
+    return combined;
+}
+
+Combined combine_with_zeros(std::span<const Estimate> replicas, double confidence) {
+    std::vector<double> values;
+    for (const Estimate& replica : replicas) values.push_back(replica.value);
+    if (std::ranges::count(values, 0.0) == 0) return combine_replicas(replicas, confidence);
+    Combined combined{.value = unknown, .low = unknown, .high = unknown};
+    if (!is_confidence(confidence) || std::ranges::any_of(values, [](double value) {
+            return !std::isfinite(value) || value < 0;
+        }))
+        return combined;
+    combined.value = mean(values);
+    if (values.size() < 2 || combined.value == 0) return combined;
+    const double half = student_half_width(values, confidence);
+    combined.low = std::max(combined.value - half, 0.0);
+    combined.high = combined.value + half;
     combined.scope = Scope::between_replicas;
     return combined;
 }

@@ -70,4 +70,8 @@ struct Combined {
 /// Scope::none) when there is no replica or a value is not a positive finite number.
 Combined combine_replicas(std::span<const Estimate> replicas, double confidence = 0.95);
 
+/// The same of what may be zero, as losses: where a replica is, the arithmetic mean and Student's t on the values
+/// themselves, not below zero. Nothing where one is negative; no interval where all are zero.
+Combined combine_with_zeros(std::span<const Estimate> replicas, double confidence = 0.95);
+
 } // namespace assay::stats

@@ -57,6 +57,10 @@ double geometric_mean(Values values) {
     return std::exp(logs / static_cast<double>(values.size()));
 }
 
+double average(Values values) {
+    return std::ranges::count(values, 0.0) > 0 ? mean(values) : geometric_mean(values);
+}
+
 double lag1_autocorrelation(Values values) {
     if (values.size() < 2) return unknown;
     const double center = mean(values);

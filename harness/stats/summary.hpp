@@ -24,6 +24,8 @@ double quantile(Values values, double p);
 double min(Values values);
 /// 0 if a value is 0; NaN if one is negative.
 double geometric_mean(Values values);
+/// The geometric mean; the arithmetic one where a value is 0, as losses may be.
+double average(Values values);
 /// Correlation of neighbours, -1..1: 0 for a constant series, NaN for fewer than two values.
 double lag1_autocorrelation(Values values);
 

@@ -43,6 +43,8 @@ std::string_view to_string(NoVerdict reason) {
         return "cpus_moved";
     case NoVerdict::between_times:
         return "between_times";
+    case NoVerdict::zero:
+        return "zero";
     case NoVerdict::none:
         break;
     }

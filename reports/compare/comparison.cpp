@@ -141,7 +141,7 @@ private:
         return questions;
     }
     static bool is_better(const Draft& draft, const Sample& sample, const Sample& other) {
-        const bool larger = geometric_mean(sample) > geometric_mean(other);
+        const bool larger = average(sample) > average(other);
         return draft.measured.higher_is_better == larger;
     }
 
@@ -308,8 +308,8 @@ private:
         if (!sample.empty()) {
             // One case of one run is shown as its own report shows it.
             const auto& first = collection_.observations[observations.front()];
-            cell.value = observations.size() == 1 && first.between_runs ? *first.value
-                                                                        : geometric_mean(sample);
+            cell.value =
+                observations.size() == 1 && first.between_runs ? *first.value : average(sample);
             const auto interval = interval_of(observations, tests, sample);
             if (interval)
                 std::tie(cell.low, cell.high) = std::pair{interval->first, interval->second};
@@ -367,6 +367,7 @@ private:
 
     bool is_common(const Draft& draft, const Tests& tests, std::size_t row) const {
         if (std::ranges::any_of(draft.measured.sides, &Sample::empty)) return false;
+        if (std::ranges::any_of(draft.measured.sides, has_zero)) return false;
         for (std::size_t side = 1; side < sides_; ++side)
             if (is_useless(tests.of(row, side).contrast.no_verdict)) return false;
         return true;

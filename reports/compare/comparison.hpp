@@ -32,11 +32,13 @@ enum class NoVerdict : std::uint8_t {
     two_levels, // replicas of a side are at two levels: no ratio either
     cpus_moved, // a hypervisor had put the CPUs of the sides at different distances: no ratio either
     between_times, // smaller than what runs at different times may differ by
+    zero,          // there is no ratio to nothing: at most an order
 };
 std::string_view to_string(NoVerdict reason);
 /// Is there not even a ratio?
 inline bool is_useless(NoVerdict reason) {
-    return reason != NoVerdict::none && reason != NoVerdict::between_times;
+    return reason == NoVerdict::disturbed || reason == NoVerdict::two_levels ||
+           reason == NoVerdict::cpus_moved;
 }
 
 /// The standard deviation of the logarithm between runs at different times.

@@ -98,7 +98,9 @@ Own own_of(const MeasuredRow& row, std::size_t side, const TestOptions& options)
     Own own{.paired = paired};
     const Sample& a = row.sides.front();
     const Sample& b = row.sides[side];
-    if (a.empty() || b.empty() || useless(row, side, options) != NoVerdict::none) return own;
+    if (a.empty() || b.empty() || useless(row, side, options) != NoVerdict::none || has_zero(a) ||
+        has_zero(b))
+        return own;
     const double direction = row.higher_is_better ? 1 : -1;
     if (!paired) {
         own.first = logs_of(a, direction);
@@ -208,6 +210,37 @@ std::optional<BetweenRuns> widen(const MeasuredRow& row, std::size_t side,
                        .history = std::min(a.history, b.history)};
 }
 
+bool has_zeros(const MeasuredRow& row, std::size_t side, const TestOptions& options) {
+    const Sample& a = row.sides.front();
+    const Sample& b = row.sides[side];
+    return !a.empty() && !b.empty() && useless(row, side, options) == NoVerdict::none &&
+           (has_zero(a) || has_zero(b));
+}
+
+/// Sides with zeros have no ratio, but an order: where all values of one are above all of the other, the chance of that
+/// (a permutation test, two-sided). Values of one time show nothing of others.
+void order(const MeasuredRow& row, std::size_t side, const TestOptions& options, TestedSide& tested,
+           stats::Difference& difference) {
+    const auto ends = [](const Sample& sample) {
+        return std::ranges::minmax(sample, {}, &UnitValue::value);
+    };
+    const Sample& first = row.sides.front();
+    const Sample& second = row.sides[side];
+    const auto a = ends(first);
+    const auto b = ends(second);
+    difference.p = unknown;
+    const bool are_nothing = a.max.value == 0 && b.max.value == 0;
+    tested.contrast = {.outcome =
+                           are_nothing ? ContrastOutcome::same : ContrastOutcome::cannot_tell,
+                       .no_verdict = NoVerdict::zero};
+    const bool is_above = b.min.value > a.max.value;
+    if ((!is_above && b.max.value >= a.min.value) || needs_times(row, side, options)) return;
+    tested.apart = is_above == row.higher_is_better ? 1 : -1;
+    difference.p = 2;
+    for (std::size_t i = 1; i <= second.size(); ++i)
+        difference.p *= static_cast<double>(i) / static_cast<double>(first.size() + i);
+}
+
 } // namespace
 
 bool needs_times(const MeasuredRow& row, std::size_t side, const TestOptions& options) {
@@ -219,7 +252,15 @@ bool needs_times(const MeasuredRow& row, std::size_t side, const TestOptions& op
     return !a.empty() && !b.empty() && a != b && std::min(a.size(), b.size()) < enough_runs;
 }
 
-double geometric_mean(const Sample& sample) { return std::exp(mean_of(logs_of(sample))); }
+double average(const Sample& sample) {
+    std::vector<double> values;
+    for (const auto& unit : sample) values.push_back(unit.value);
+    return stats::average(values);
+}
+
+bool has_zero(const Sample& sample) {
+    return std::ranges::any_of(sample, [](const UnitValue& unit) { return unit.value == 0; });
+}
 
 MeanRatio mirrored(MeanRatio mean) {
     const auto inverse = [](const std::optional<double>& value) {
@@ -243,7 +284,8 @@ Tests::Tests(const std::vector<MeasuredRow>& rows, const TestOptions& options) :
         differences_.emplace_back(row.sides.size());
         for (std::size_t side = 0; side < row.sides.size(); ++side)
             if (const Sample& sample = row.sides[side];
-                sample.size() > 1 && (row.useless.empty() || row.useless[side] == NoVerdict::none))
+                sample.size() > 1 && !has_zero(sample) &&
+                (row.useless.empty() || row.useless[side] == NoVerdict::none))
                 within.push_back(stats::own_variance(logs_of(sample)));
     }
     within_ = stats::fit_prior(within);
@@ -269,6 +311,8 @@ void Tests::test(const std::vector<MeasuredRow>& rows, std::size_t side) {
                                                                  !rows[i].sides.front().empty() &&
                                                                  !rows[i].sides[side].empty())
             tested.contrast = {.outcome = ContrastOutcome::cannot_tell, .no_verdict = reason};
+        if (has_zeros(rows[i], side, options))
+            order(rows[i], side, options, tested, differences_[i][side]);
         if (!own.measured) continue;
         auto variance = stats::moderate(own.variance, prior);
         // An hour of a run is that of all its series: they say no more of it than one does.
@@ -300,6 +344,12 @@ void Tests::judge(Contrast& contrast, const stats::Difference& difference, doubl
         difference, p, {.alpha = options_.alpha, .minimum_effect = options_.minimum_effect}));
 }
 
+void Tests::judge_order(TestedSide& tested, double p) const {
+    tested.contrast.p = known(p);
+    if (tested.apart == 0 || !(p <= options_.alpha)) return;
+    tested.contrast.outcome = tested.apart > 0 ? ContrastOutcome::better : ContrastOutcome::worse;
+}
+
 void Tests::judge() {
     std::vector<double> p;
     std::vector<std::pair<std::size_t, std::size_t>> where;
@@ -318,6 +368,10 @@ void Tests::judge() {
                        : stats::level_of_next_holm(p, options_.alpha);
     for (std::size_t i = 0; i < where.size(); ++i) {
         auto& tested = rows_[where[i].first][where[i].second];
+        if (tested.contrast.no_verdict == NoVerdict::zero) {
+            judge_order(tested, adjusted[i]);
+            continue;
+        }
         judge(tested.contrast, differences_[where[i].first][where[i].second], adjusted[i]);
         if (tested.contrast.outcome == ContrastOutcome::cannot_tell &&
             tested.between_times > tested.standard_error)

@@ -39,6 +39,8 @@ bool needs_times(const MeasuredRow& row, std::size_t side, const TestOptions& op
 /// A contrast and what means of ratios need of it.
 struct TestedSide {
     Contrast contrast;
+    /// Of sides with zeros: above 0 where all of this one is better than all of the first, below where worse.
+    int apart = 0;
     double log_ratio = 0;
     double standard_error = 0; ///< not finite where it is not known
     double degrees = 0;
@@ -75,6 +77,7 @@ public:
 private:
     void test(const std::vector<MeasuredRow>& rows, std::size_t side);
     void judge();
+    void judge_order(TestedSide& tested, double p) const;
     void judge(Contrast& contrast, const stats::Difference& difference, double p) const;
     std::optional<MoreValues> more(const stats::VarianceEstimate& own,
                                    const stats::VarianceEstimate& times, std::size_t first,
@@ -88,7 +91,9 @@ private:
     stats::Prior within_; ///< what all rows say of the variance on one side
 };
 
-/// Of the logarithms.
-double geometric_mean(const Sample& sample);
+/// See stats::average.
+double average(const Sample& sample);
+/// Is any value zero? Then there are no logarithms, and no ratio.
+bool has_zero(const Sample& sample);
 
 } // namespace assay::report

@@ -2,12 +2,15 @@
 
 #include "compare/units.hpp"
 
+#include "record/metrics.hpp"
 #include "stats/difference.hpp"
+#include "stats/summary.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 namespace assay::report {
@@ -25,7 +28,12 @@ private:
     std::unordered_map<std::string, std::uint32_t> known_;
 };
 
-bool is_figure(double value) { return std::isfinite(value) && value > 0; }
+/// Zero is one where nothing may be lost.
+bool is_figure(double value, std::string_view metric) {
+    const auto* const definition = record::find_metric(metric);
+    return std::isfinite(value) &&
+           (value > 0 || (value == 0 && definition != nullptr && definition->may_be_zero));
+}
 
 Unit unit_for(const std::vector<Participants>& sides) {
     const auto any = [&](const auto& list) {
@@ -40,9 +48,9 @@ Unit unit_for(const std::vector<Participants>& sides) {
 /// What is compared: all undisturbed replicas, where the published value may leave some out.
 double tested_value(const Observation& observation) {
     if (!observation.between_runs || observation.replicas.empty()) return *observation.value;
-    double logs = 0;
-    for (const auto& replica : observation.replicas) logs += std::log(replica.value);
-    return std::exp(logs / static_cast<double>(observation.replicas.size()));
+    std::vector<double> values;
+    for (const auto& replica : observation.replicas) values.push_back(replica.value);
+    return stats::average(values);
 }
 
 bool overlap(const std::set<std::uint32_t>& a, const std::set<std::uint32_t>& b) {
@@ -131,7 +139,7 @@ Times Units::times(const std::vector<std::uint32_t>& observations, const Arrange
     for (const auto& side : row.sides)
         for (const auto index : side) {
             const auto& observation = collection_.observations[index];
-            if (observation.value && is_figure(*observation.value) &&
+            if (observation.value && std::isfinite(*observation.value) && *observation.value > 0 &&
                 observation.status != record::Status::disturbed &&
                 machines.contains(machines_[observation.run]))
                 logs.push_back(std::log(tested_value(observation)));
@@ -148,21 +156,20 @@ Times Units::times(const std::vector<std::uint32_t>& observations, const Arrange
 Sample Units::sample(const std::vector<std::uint32_t>& observations, std::size_t& useless) const {
     struct Sum {
         std::uint64_t pair = 0;
-        double logs = 0;
-        double count = 0;
+        std::vector<double> values;
         double when = 0;
     };
     std::map<std::uint64_t, Sum> sums;
+    std::string_view metric;
     const auto add = [&](std::uint64_t id, std::uint64_t pair, double value, double when) {
-        if (!is_figure(value)) {
+        if (!is_figure(value, metric)) {
             ++useless;
             return;
         }
         auto& sum = sums[id];
-        if (sum.count == 0) sum.when = when;
+        if (sum.values.empty()) sum.when = when;
         sum.pair = pair;
-        sum.logs += std::log(value);
-        sum.count += 1;
+        sum.values.push_back(value);
         sum.when = std::min(sum.when, when);
     };
     const bool all_disturbed = report::useless(collection_, observations) == NoVerdict::disturbed;
@@ -170,6 +177,7 @@ Sample Units::sample(const std::vector<std::uint32_t>& observations, std::size_t
         const auto& observation = collection_.observations[index];
         if (!observation.value) continue;
         if (observation.status == record::Status::disturbed && !all_disturbed) continue;
+        metric = collection_.series[observation.series].metric;
         const auto run = observation.run;
         const double when = collection_.runs[run].started_seconds;
         if (unit_ == Unit::machine) {
@@ -190,7 +198,7 @@ Sample Units::sample(const std::vector<std::uint32_t>& observations, std::size_t
     }
     std::vector<std::pair<double, UnitValue>> ordered;
     for (const auto& [id, sum] : sums)
-        ordered.push_back({sum.when, {id, sum.pair, std::exp(sum.logs / sum.count)}});
+        ordered.push_back({sum.when, {id, sum.pair, stats::average(sum.values)}});
     std::ranges::stable_sort(ordered, {}, [](const auto& entry) { return entry.first; });
     Sample sample;
     for (const auto& entry : ordered) sample.push_back(entry.second);

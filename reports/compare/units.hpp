@@ -20,7 +20,7 @@ namespace assay::report {
 struct UnitValue {
     std::uint64_t id = 0;   ///< of the process, run or machine
     std::uint64_t pair = 0; ///< units of two sides with the same one belong together; 0: with none
-    double value = 0;       ///< in the metric's unit, above 0
+    double value = 0;       ///< in the metric's unit; 0 where that is a value: packets lost
 };
 using Sample = std::vector<UnitValue>; ///< in time order
 
@@ -58,7 +58,7 @@ public:
     bool interleaved(std::size_t side) const;
     /// How runs at other times than those of a side would differ from them.
     Times times(const std::vector<std::uint32_t>& observations, const ArrangedRow& row) const;
-    /// Figures that are none (zero, negative) take no part and are counted in `useless`.
+    /// Figures that are none (negative, infinite) take no part and are counted in `useless`.
     Sample sample(const std::vector<std::uint32_t>& observations, std::size_t& useless) const;
 
 private:

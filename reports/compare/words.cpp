@@ -82,6 +82,13 @@ std::vector<std::string> disturbed_rows(const Comparison& comparison) {
     return names;
 }
 
+/// Of sides with zeros.
+std::string order_in_words(ContrastOutcome outcome) {
+    if (outcome == ContrastOutcome::same) return say<text::compare::both_zero>();
+    return outcome == ContrastOutcome::cannot_tell ? say<text::compare::zero_unresolved>()
+                                                   : say<text::compare::zero_apart>();
+}
+
 } // namespace
 
 std::string outcome_in_words(ContrastOutcome outcome) {
@@ -117,6 +124,7 @@ std::string contrast_in_words(const Contrast& contrast) {
         return say<text::words::in_brackets>(say<text::compare::two_levels>(), contrast.about);
     if (contrast.no_verdict == NoVerdict::cpus_moved)
         return say<text::words::in_brackets>(say<text::compare::cpus_moved>(), contrast.about);
+    if (contrast.no_verdict == NoVerdict::zero) return order_in_words(contrast.outcome);
     switch (contrast.outcome) {
     case ContrastOutcome::better:
     case ContrastOutcome::worse:
@@ -145,6 +153,7 @@ std::string contrast_in_short(const Contrast& contrast) {
     if (contrast.no_verdict == NoVerdict::disturbed) return say<text::status::disturbed>();
     if (contrast.no_verdict == NoVerdict::two_levels) return say<text::compare::two_levels>();
     if (contrast.no_verdict == NoVerdict::cpus_moved) return say<text::compare::cpus_moved>();
+    if (contrast.no_verdict == NoVerdict::zero) return order_in_words(contrast.outcome);
     if (!contrast.ratio) return "";
     record::Metric ratio;
     ratio.value = contrast.ratio;

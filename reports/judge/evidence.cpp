@@ -102,23 +102,24 @@ bool counts(const Observation& seen, Trust trust) {
 
 Held held_against(const Item& item, Trust trust, bool at_least, const BoundOf& bound) {
     Held held;
-    double sum = 0;
+    std::vector<double> values;
     std::optional<std::uint32_t> last;
     for (const auto& [seen, run] : item.seen) {
         if (!counts(*seen, trust)) continue;
         const auto limit = bound(*seen);
         if (!limit) continue;
         for (const auto& replica : seen->replicas) {
-            const double ratio = std::log(replica.value / *limit);
+            // Of nothing, as of packets lost, there is no logarithm: far on its side of any limit.
+            constexpr double nothing = 1e-3;
+            const double ratio = std::log(replica.value == 0 ? nothing : replica.value / *limit);
             held.margins.push_back({.log_ratio = at_least ? ratio : -ratio, .run = run});
-            sum += std::log(replica.value);
+            values.push_back(replica.value);
         }
         held.bound = limit;
         if (last != run) ++held.runs;
         last = run;
     }
-    if (!held.margins.empty())
-        held.value = std::exp(sum / static_cast<double>(held.margins.size()));
+    if (!values.empty()) held.value = stats::average(values);
     return held;
 }
 

@@ -312,7 +312,7 @@ void NodeJudge::check_item(Context& context, std::uint32_t number, const Item& i
     check.runs = held.runs;
     if (!held.bound)
         return say(limit.share_of == "siblings" ? Cause::no_siblings : Cause::no_datasheet);
-    if (limit.kind == LimitKind::contract)
+    if (limit.kind == LimitKind::contract && (at_least || *check.value > 0))
         check.beside.of_contract =
             at_least ? *check.value / *held.bound : *held.bound / *check.value;
     auto noise = noise_of(limit, item);

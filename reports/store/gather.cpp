@@ -32,6 +32,11 @@ std::optional<double> figure(const std::optional<double>& value) {
     return is_figure(value) ? value : std::nullopt;
 }
 
+/// Of a metric that is not the primary one: zero is a value where it may be none.
+std::optional<double> amount(const std::optional<double>& value) {
+    return value == 0.0 ? value : figure(value);
+}
+
 std::string question_of(const Series& series) {
     std::string text = series.benchmark;
     if (series.version != 1) text += fmt::format("/{}", series.version);
@@ -326,7 +331,9 @@ private:
             if (!seen.value) continue;
             seen.ceiling.reset();
             seen.datasheet.reset();
-            std::erase_if(seen.replicas, [](const auto& one) { return !figure(one.value); });
+            std::erase_if(seen.replicas, [&](const auto& one) {
+                return kinds[i].is_computed ? !figure(one.value) : !amount(one.value);
+            });
             seen.is_primary = choice_.other(kinds[i].name);
             seen.series = series_of(kinds[i], primary.series);
             all_.observations.push_back(std::move(seen));
@@ -346,8 +353,8 @@ private:
         return known->second;
     }
     static void fill(Observation& seen, MetricValues metric) {
-        seen.value = figure(metric.value);
-        seen.low = figure(metric.low);
+        seen.value = amount(metric.value);
+        seen.low = amount(metric.low);
         seen.high = figure(metric.high);
         seen.scope = metric.scope;
         seen.replicas = std::move(metric.replicas);

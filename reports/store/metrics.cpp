@@ -27,13 +27,19 @@ bool is_value(const std::optional<double>& value) {
     return value && std::isfinite(*value) && *value > 0;
 }
 
+/// The same, or nothing of what may be none: packets lost.
+bool is_amount(const std::optional<double>& value, std::string_view metric) {
+    const auto* const definition = record::find_metric(metric);
+    return is_value(value) || (value == 0.0 && definition != nullptr && definition->may_be_zero);
+}
+
 /// Values of the replicas; where there are several their spread gives the interval of `value`.
 using Of = std::function<std::optional<double>(const Replica&)>;
 MetricDigest made_of(const Case& c, MetricDigest metric, const Of& of) {
     std::vector<stats::Estimate> estimates;
     const double unknown = std::nan("");
     for (const auto* replica : counted(c))
-        if (const auto value = of(*replica); is_value(value)) {
+        if (const auto value = of(*replica); is_amount(value, metric.name)) {
             metric.replicas.push_back({.index = replica->index, .value = *value});
             estimates.push_back({.value = *value, .low = unknown, .high = unknown});
         }
@@ -53,7 +59,8 @@ MetricDigest described(const Metric& metric) {
 
 void add_metric(const Case& c, const Metric& metric, std::vector<MetricDigest>& list) {
     const Metric& primary = c.metrics.front();
-    if (&metric == &primary || metric.name == primary.name || !is_value(metric.value)) return;
+    if (&metric == &primary || metric.name == primary.name || !is_amount(metric.value, metric.name))
+        return;
     auto digest = described(metric);
     if (record::is_computed(c, metric.name) && record::is_computed(c, primary.name)) {
         digest.is_computed = true;

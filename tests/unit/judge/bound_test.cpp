@@ -8,11 +8,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace assay::report {
 namespace {
 
+using test::check_of;
 using test::MeasuredNode;
 
 Series transform(const std::string& precision = "fp64") {
@@ -87,6 +89,26 @@ TEST(Bound, SiblingsAreTheMedianOfTheOthers) {
             EXPECT_NEAR(*check.bound, 26e9, 1e8);
         }
     }
+}
+
+TEST(Bound, NothingLostKeepsAnyLimitOfLosses) {
+    const auto series = test::series_of("iperf3.udp", "external", {}, "loss");
+    const auto limit = [](std::optional<double> at_least, std::optional<double> at_most) {
+        return Limit{.id = "loss",
+                     .cases = {{"benchmark", "iperf3.udp"}},
+                     .metric = "loss",
+                     .unit = "1",
+                     .at_least = at_least,
+                     .at_most = at_most};
+    };
+    MeasuredNode node;
+    node.add(series, 0);
+    EXPECT_EQ(check_of(node.judged(limit({}, 1e-3)), "loss").outcome, Outcome::pass);
+    EXPECT_EQ(check_of(node.judged(limit({}, 1e-3)), "loss").value, 0);
+    EXPECT_EQ(check_of(node.judged(limit(1e-3, {})), "loss").outcome, Outcome::fail);
+    MeasuredNode lossy;
+    lossy.add(series, 2e-3);
+    EXPECT_EQ(check_of(lossy.judged(limit({}, 1e-3)), "loss").outcome, Outcome::fail);
 }
 
 } // namespace

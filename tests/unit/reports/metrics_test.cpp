@@ -4,6 +4,7 @@
 
 #include "compare/comparison.hpp"
 #include "compare/document.hpp"
+#include "compare/words.hpp"
 #include "record/convert.hpp"
 #include "store/collection.hpp"
 #include "store/metrics.hpp"
@@ -174,6 +175,65 @@ TEST_F(MetricsOfFiles, OthersAreComparedBesideWhatIsJudged) {
             }
     const auto text = write::to_markdown(std::vector{make_document(with_others)});
     EXPECT_THAT(text, AllOf(HasSubstr("Other metrics"), HasSubstr("energy per call")));
+}
+
+/// Of packets lost; one process each.
+record::Run lossy_run(const std::string& id, const std::vector<double>& losses, bool in_turns) {
+    auto run = rich_run(id);
+    if (in_turns) run.pairing = record::Pairing{.id = "turns"};
+    auto& c = run.cases.front();
+    c.replicas.resize(1, c.replicas.front());
+    for (std::size_t i = 1; i < losses.size(); ++i) c.replicas.push_back(c.replicas.front());
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+        c.replicas[i].index = static_cast<int>(i);
+        c.replicas[i].extra = {{"loss", losses[i]}, {"planning_time", 0.0}};
+    }
+    record::conclude(c, static_cast<int>(losses.size()));
+    return run;
+}
+
+TEST_F(MetricsOfFiles, NothingLostIsAValueAndOtherZerosAreNone) {
+    const std::vector<double> none(8, 0.0);
+    const std::vector<double> some{0.02, 0.01, 0.03, 0.02, 0.01, 0.02, 0.03, 0.01};
+    const std::vector<double> few{0.02, 0, 0.03, 0.02, 0.01, 0.02, 0.03, 0.01};
+    struct Sides {
+        std::vector<double> a, b;
+        bool in_turns;
+        ContrastOutcome outcome;
+        std::optional<double> value; ///< of B
+        std::string words;
+    };
+    for (const auto& [a, b, in_turns, outcome, value, words] :
+         {Sides{none, none, false, ContrastOutcome::same, 0.0, "both zero"},
+          Sides{none, some, true, ContrastOutcome::worse, {}, "one is zero, no value overlaps"},
+          Sides{some, none, true, ContrastOutcome::better, 0.0, "one is zero, no value overlaps"},
+          Sides{none, few, true, ContrastOutcome::cannot_tell, 0.0175,
+                "not resolved, no ratio to zero"},
+          Sides{none,
+                some,
+                false,
+                ContrastOutcome::cannot_tell,
+                {},
+                "no ratio to zero"}, // of two times
+          Sides{{0.0}, {0.01}, true, ContrastOutcome::cannot_tell, 0.01, "no ratio to zero"}}) {
+        write("a.json", lossy_run("a", a, in_turns));
+        write("b.json", lossy_run("b", b, in_turns));
+        const auto comparison = compare(collected({.others = true}).value()).value();
+        const Cell* cell = nullptr;
+        for (const auto& table : comparison.others)
+            for (const auto& row : table.rows) {
+                EXPECT_NE(row.metric, "planning time");
+                if (row.metric == "share of packets lost") cell = &row.cells[1];
+            }
+        ASSERT_NE(cell, nullptr);
+        EXPECT_EQ(cell->contrast->outcome, outcome) << words;
+        EXPECT_FALSE(cell->contrast->ratio);
+        EXPECT_EQ(cell->contrast->no_verdict, NoVerdict::zero);
+        if (value) {
+            EXPECT_DOUBLE_EQ(cell->value.value(), *value);
+        }
+        EXPECT_THAT(contrast_in_words(*cell->contrast), HasSubstr(words));
+    }
 }
 
 // -- across devices and libraries --

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace assay::stats {
 namespace {
@@ -231,6 +233,28 @@ TEST(CombineReplicas, AnIntervalDownToZeroIsNotLost) {
     const Combined combined = combine_replicas(wide);
     EXPECT_GT(combined.low, 0);
     EXPECT_GT(combined.high, 1.5);
+}
+
+TEST(CombineWithZeros, IsTheArithmeticMeanWhereThereIsAZero) {
+    const double unknown_end = std::numeric_limits<double>::quiet_NaN();
+    const auto of = [&](const std::vector<double>& values) {
+        std::vector<Estimate> replicas;
+        for (const double value : values)
+            replicas.push_back({.value = value, .low = unknown_end, .high = unknown_end});
+        return combine_with_zeros(replicas);
+    };
+    const Combined some = of({0, 0.02, 0.04});
+    EXPECT_DOUBLE_EQ(some.value, 0.02);
+    EXPECT_EQ(some.low, 0); // not below
+    EXPECT_NEAR(some.high, 0.02 + 4.302652729911275 * 0.02 / std::sqrt(3.0), 1e-10);
+    EXPECT_EQ(some.scope, Scope::between_replicas);
+    for (const auto& none : {of({0}), of({0, 0, 0})}) {
+        EXPECT_EQ(none.value, 0);
+        EXPECT_EQ(none.scope, Scope::none);
+    }
+    EXPECT_DOUBLE_EQ(of({1, 4}).value, 2) << "without one, the geometric mean";
+    EXPECT_TRUE(std::isnan(of({0, -1}).value));
+    EXPECT_TRUE(std::isnan(of({0, unknown_end}).value));
 }
 
 } // namespace
