@@ -224,16 +224,18 @@ Input read_input(Reader& from, const fs::path& folder) {
     return input;
 }
 
+std::optional<When> read_when(Reader& from, const std::string& key) {
+    if (!from.has(key)) return {};
+    const auto when = from.texts(key);
+    if (when.size() != 2)
+        throw Problem{joined(from.at(key), ": expected a parameter and its value")};
+    return When{.parameter = when[0], .value = when[1]};
+}
+
 Server read_server(Reader from) {
     Server server{.command = from.texts("command")};
     refuse_shell(server.command, from.at("command"));
-    if (from.has("when")) {
-        const auto when = from.texts("when");
-        if (when.size() != 2)
-            throw Problem{joined(from.at("when"), ": expected a parameter and its value")};
-        server.when_parameter = when[0];
-        server.when_value = when[1];
-    }
+    server.when = read_when(from, "when");
     server.each_call = from.flag("each_call");
     from.done();
     return server;
@@ -328,7 +330,11 @@ void check_references(const Description& d) {
     for (const auto& [name, setting] : d.environment) known.check(setting, "environment");
     if (d.server) {
         known.check(d.server->command, "server");
-        if (!d.server->when_parameter.empty()) static_cast<void>(find(d.server->when_parameter));
+        if (d.server->when) static_cast<void>(find(d.server->when->parameter));
+    }
+    if (d.direct_io) {
+        static_cast<void>(find(d.direct_io->parameter));
+        if (d.scratch_in.empty()) throw Problem{"direct_io: there is no scratch_in"};
     }
     for (const auto& metric : d.metrics) {
         known.check_where(metric.where);
@@ -371,6 +377,7 @@ Description read(Reader& root, const fs::path& folder) {
     d.needs = root.text("needs", "");
     d.scratch_in = root.text("scratch_in", "");
     d.space = root.text("space", "");
+    d.direct_io = read_when(root, "direct_io");
     d.prepare = read_commands(root, "prepare");
     d.inspect = read_commands(root, "inspect");
     d.command = root.texts("command");

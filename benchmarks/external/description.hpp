@@ -91,11 +91,16 @@ struct Check {
     double within = 0;         ///< relative
 };
 
+/// Where a parameter has a value.
+struct When {
+    std::string parameter;
+    std::string value;
+};
+
 struct Server {
     Arguments command;
-    bool each_call = false; ///< it serves once
-    std::string when_parameter;
-    std::string when_value; ///< started if the parameter has this value; empty parameter: always
+    bool each_call = false;   ///< it serves once
+    std::optional<When> when; ///< otherwise always
 };
 
 struct Version {
@@ -124,6 +129,7 @@ struct Description {
     std::string
         scratch_in; ///< parameter that names the folder of the scratch folder; "": that for temporary files
     std::string space;              ///< bytes that must be free there, a template
+    std::optional<When> direct_io;  ///< where the program goes past the page cache
     std::vector<Arguments> prepare; ///< once, before the first call
     std::optional<Server> server;
     Arguments command;

@@ -8,7 +8,7 @@
 namespace assay::external {
 namespace {
 
-constexpr int most_depth = 5; // of words in words
+constexpr int most_placeholders = 1000; // in one text, those of words in words included
 
 } // namespace
 
@@ -25,31 +25,34 @@ const Arguments* Fill::word(const std::string& name) const {
     return chosen == found->values.end() ? nullptr : &chosen->second;
 }
 
-std::string Fill::one(const std::string& name, int depth) const {
+std::string Fill::one(const std::string& name, int& left) const {
     if (const auto value = values_.find(name); value != values_.end()) return value->second;
     const auto* const texts = word(name);
-    if (texts == nullptr || depth > most_depth)
-        throw Problem{joined("nothing is called {", name, "}")};
+    if (texts == nullptr) throw Problem{joined("nothing is called {", name, "}")};
+    if (--left < 0) throw Problem{joined("{", name, "} stands for itself, or for too much")};
     if (texts->size() != 1)
         throw Problem{
             joined("{", name, "} is ", texts->size(), " arguments, and stands inside of one")};
-    return filled(texts->front(), depth + 1);
+    return filled(texts->front(), left);
 }
 
-std::string Fill::filled(const std::string& from, int depth) const {
+std::string Fill::filled(const std::string& from, int& left) const {
     std::string to;
     std::size_t at = 0;
     for (auto begin = from.find('{'); begin != from.npos; begin = from.find('{', at)) {
         const auto end = from.find('}', begin);
         if (end == from.npos) break;
         to += from.substr(at, begin - at);
-        to += one(from.substr(begin + 1, end - begin - 1), depth);
+        to += one(from.substr(begin + 1, end - begin - 1), left);
         at = end + 1;
     }
     return to + from.substr(at);
 }
 
-std::string Fill::text(const std::string& from) const { return filled(from, 0); }
+std::string Fill::text(const std::string& from) const {
+    int left = most_placeholders;
+    return filled(from, left);
+}
 
 Arguments Fill::arguments(const Arguments& from) const {
     Arguments to;
@@ -61,7 +64,7 @@ Arguments Fill::arguments(const Arguments& from) const {
         if (texts == nullptr)
             to.push_back(text(argument));
         else
-            for (const auto& one : *texts) to.push_back(filled(one, 1));
+            for (const auto& one : *texts) to.push_back(text(one));
     }
     return to;
 }
@@ -77,7 +80,7 @@ std::string Fill::file(const std::string& from) const {
     for (const auto& [name, value] : values_) put(name, value);
     for (const auto& known : description_.words)
         if (const auto* const texts = word(known.name); texts != nullptr && texts->size() == 1)
-            put(known.name, filled(texts->front(), 1));
+            put(known.name, text(texts->front()));
     return to;
 }
 

@@ -30,8 +30,9 @@ public:
 
 private:
     const Arguments* word(const std::string& name) const;
-    std::string filled(const std::string& from, int depth) const;
-    std::string one(const std::string& name, int depth) const;
+    /// `left`: placeholders that may still be replaced, so that words in words end.
+    std::string filled(const std::string& from, int& left) const;
+    std::string one(const std::string& name, int& left) const;
 
     const Description& description_;
     std::map<std::string, std::string> values_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "external/tool_case.hpp"
 
+#include "external/file_system.hpp"
 #include "external/program.hpp"
 
 #include <fcntl.h>
@@ -99,6 +100,10 @@ Fit fits(const Description& description, const assay_value* values, const Machin
             return Fit::no("needs ", name, " ", description.program_version.least, ", here is ",
                            version);
     }
+    if (description.direct_io &&
+        fill.value(description.direct_io->parameter) == description.direct_io->value)
+        if (const auto why = why_no_direct_io(scratch_base(description, fill)); !why.empty())
+            return Fit::no("not applicable: ", why);
     if (!description.space.empty()) {
         const auto base = scratch_base(description, fill);
         struct statvfs space{};
@@ -142,6 +147,8 @@ ToolCase::ToolCase(const Description& description, const assay_value* values,
     context.setting("program", program_);
     if (!description.program_version.command.empty())
         context.setting("program_version", version_of(description, program_));
+    if (!description.scratch_in.empty())
+        context.setting("file_system", file_system_of(scratch_.folder()));
     context.setting("licence", description.licence);
     context.setting("command",
                     shown(command_of(description.command).arguments, scratch_.folder().string()));
@@ -184,8 +191,7 @@ void ToolCase::prepare() {
 void ToolCase::start_server() {
     const auto& server = *description_.server;
     server_.reset();
-    if (!server.when_parameter.empty() && fill_.value(server.when_parameter) != server.when_value)
-        return;
+    if (server.when && fill_.value(server.when->parameter) != server.when->value) return;
     auto command = command_of(server.command);
     command.limit = server_patience;
     server_.emplace(command, scratch_.folder() / "server.log", std::stoi(fill_.value("port")));

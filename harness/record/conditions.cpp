@@ -59,6 +59,14 @@ constexpr std::array table{
     Condition{.name = "path",
               .of = [](const Case& c, const Machine&) { return setting(c, "path"); },
               .setting = "path"},
+    // Of another program that is measured: what it does may change with its version.
+    Condition{.name = "program_version",
+              .of = [](const Case& c, const Machine&) { return setting(c, "program_version"); },
+              .setting = "program_version"},
+    // That a program reads and writes: "ext4", "nfs4".
+    Condition{.name = "file_system",
+              .of = [](const Case& c, const Machine&) { return setting(c, "file_system"); },
+              .setting = "file_system"},
     // A device that is the CPU, for tests, is no device.
     Condition{.name = "executed_on",
               .of = [](const Case& c, const Machine&) -> Found {

@@ -50,6 +50,7 @@ inline constexpr std::array metric_table{
     MetricDefinition{"jitter", "s", false, "", "jitter", "", true},
     MetricDefinition{"loss", "1", false, "", "share of packets lost", "", true},
     MetricDefinition{"sent_bandwidth", "B/s", true, "", "bandwidth of the sender"},
+    MetricDefinition{"reverse_bandwidth", "B/s", true, "", "bandwidth of the other direction"},
     MetricDefinition{"sign_rate", "1/s", true, "", "signatures per second"},
     MetricDefinition{"check_rate", "1/s", true, "", "signatures checked per second"},
     MetricDefinition{"update_rate", "updates/s", true, "", "random updates per second"},

@@ -73,6 +73,7 @@ TEST_P(Programs, AreRunAndChecked) {
 
 std::string name_of(const testing::TestParamInfo<Tried>& test) {
     std::string name = test.param.id;
+    if (test.param.metrics.back() == "reverse_bandwidth") name += ".both_ways";
     std::ranges::replace(name, '.', '_');
     return name;
 }
@@ -86,11 +87,18 @@ INSTANTIATE_TEST_SUITE_P(
         Tried{"iperf3.tcp",
               {"direction=send,receive", "streams=2", "seconds=1"},
               {"bandwidth", "sent_bandwidth"}},
-        Tried{
-            "iperf3.udp", {"megabits=10", "seconds=1"}, {"bandwidth", "sent_bandwidth", "jitter"}},
+        Tried{"iperf3.tcp",
+              {"direction=both", "streams=2", "seconds=1"},
+              {"bandwidth", "sent_bandwidth", "reverse_bandwidth"}},
+        Tried{"iperf3.udp",
+              {"megabits=10", "seconds=1"},
+              {"bandwidth", "sent_bandwidth", "loss", "jitter"}},
         Tried{"openssl.cipher",
               {"cipher=aes-256-gcm,sha256", "threads=one", "seconds=1"},
               {"bandwidth"}},
+        Tried{"openssl.signature",
+              {"signature=rsa2048,ecdsap256,ed25519", "threads=all", "seconds=1"},
+              {"sign_rate", "check_rate"}},
         Tried{"sysbench.memory", {"threads=one", "seconds=1"}, {"bandwidth"}},
         Tried{"stressapptest.memory", {"megabytes=32", "threads=one", "seconds=1"}, {"bandwidth"}}),
     name_of);

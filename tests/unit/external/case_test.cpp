@@ -2,6 +2,7 @@
 //
 // A described benchmark as the harness uses it, with scripts for programs.
 
+#include "external/file_system.hpp"
 #include "external/tool_case.hpp"
 #include "made.hpp"
 #include "support/temporary_folder.hpp"
@@ -151,6 +152,40 @@ TEST_F(Tool, ThatIsTooOldDoesNotFit) {
     json_["program"]["name"] = script(folder_.path(), "echo v1.9");
     json_["program"]["version"] = {{"command", {"{tool}"}}, {"match", "v(.*)"}, {"least", "1.10"}};
     EXPECT_THAT(fit(), HasSubstr("1.10, here is 1.9"));
+}
+
+constexpr auto mounts = R"(22 1 0:21 / / rw,relatime - ext4 /dev/root rw
+30 22 0:30 / /proc rw shared:5 master:1 - proc proc rw
+31 22 0:31 / /data rw - autofs systemd-1 rw
+32 31 0:32 / /data rw - nfs4 server:/export rw,vers=4.2
+33 22 0:33 / /mnt/two\040words rw - fuse.sshfs host: rw
+34 22 0:34
+)";
+
+TEST(FileSystem, IsThatOfTheInnermostMount) {
+    EXPECT_EQ(file_system_in(mounts, "/data"), "nfs4") << "the later mount hides the other";
+    EXPECT_EQ(file_system_in(mounts, "/data/x/y"), "nfs4");
+    EXPECT_EQ(file_system_in(mounts, "/database"), "ext4");
+    EXPECT_EQ(file_system_in(mounts, "/mnt/two words/x"), "fuse.sshfs");
+    EXPECT_EQ(file_system_in("", "/data"), "");
+    EXPECT_EQ(file_system_of("/proc/self"), "proc");
+}
+
+TEST_F(Tool, RecordsTheFileSystemOfItsFolder) {
+    prepare(good);
+    EXPECT_EQ(services_.texts.at("file_system"), file_system_of(folder_.path()));
+    EXPECT_NE(services_.texts.at("file_system"), "");
+}
+
+TEST_F(Tool, ThatGoesPastThePageCacheNeedsAFileSystemThatLetsIt) {
+    EXPECT_FALSE(has_direct_io("/proc/self/mountinfo"));
+    EXPECT_THAT(why_no_direct_io("/proc"), HasSubstr("cannot make a folder in /proc"));
+    json_["scratch_in"] = "where";
+    json_["direct_io"] = {"mode", "slow"};
+    EXPECT_EQ(fit(), "");
+    json_["direct_io"] = {"mode", "fast"};
+    const auto why = why_no_direct_io(folder_.path());
+    EXPECT_EQ(fit(), why.empty() ? "" : "not applicable: " + why);
 }
 
 TEST_F(Tool, ReadsTheFilesOfThisRunAlone) {

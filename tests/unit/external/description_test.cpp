@@ -52,6 +52,14 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"NoObject", [](Json& j) { j = Json::array(); }, "expected an object"},
         Wrong{"OtherSchema", [](Json& j) { j["schema"] = "assay.suite/1"; }, "its schema"},
         Wrong{"UnknownKey", [](Json& j) { j["comand"] = 1; }, "\"comand\" is not known"},
+        Wrong{"DirectOfNothing",
+              [](Json& j) {
+                  j["scratch_in"] = "where";
+                  j["direct_io"] = {"direct", "yes"};
+              },
+              "there is no parameter direct"},
+        Wrong{"DirectWithoutFolder", [](Json& j) { j["direct_io"] = {"mode", "fast"}; },
+              "there is no scratch_in"},
         Wrong{"NoCheck", [](Json& j) { j["checks"].clear(); }, "no value without a check"},
         Wrong{"NoMetric", [](Json& j) { j["metrics"].clear(); }, "primary"},
         Wrong{"TwoMetricsOfOneName", [](Json& j) { j["metrics"].push_back(j["metrics"][0]); },
@@ -169,6 +177,28 @@ TEST(Fill, ArgumentsAreAsManyAsAWordHas) {
                 ElementsAre("{size}")); // what a user types is no placeholder
     EXPECT_THROW(static_cast<void>(fill.text("x{flags}")), Problem); // two arguments within one
     EXPECT_EQ(fill.file("n = @size@; {size} @other@"), "n = 7; {size} @other@");
+}
+
+TEST(Fill, WordsInWordsEnd) {
+    auto json = made_json();
+    const auto word = [](const std::string& stands_for) {
+        return Json{{"of", "mode"}, {"values", {{"*", stands_for}}}};
+    };
+    json["words"] = {{"flags", word("")},   {"a", word("{size}-{size}")},
+                     {"b", word("{a}{a}")}, {"c", word("{c}{c}")},
+                     {"d0", word("")},      {"d1", word("")}};
+    std::string many;
+    for (int i = 0; i < 100; ++i) many += "{d0}";
+    json["words"]["d1"] = word(many);
+    std::string more;
+    for (int i = 0; i < 100; ++i) more += "{d1}";
+    json["words"]["d2"] = word(more);
+    const auto d = made(json);
+    const Fill fill{d, {{"mode", "fast"}, {"size", "7"}}};
+    EXPECT_EQ(fill.text("{b}"), "7-77-7");
+    EXPECT_THROW(static_cast<void>(fill.text("{c}")), Problem) << "stands for itself";
+    EXPECT_EQ(fill.text("{d1}"), "");
+    EXPECT_THROW(static_cast<void>(fill.text("{d2}")), Problem) << "ten thousand";
 }
 
 TEST(Units, AreConvertedToThoseOfTheTable) {

@@ -72,7 +72,9 @@ TEST(Conditions, APowerLimitIsToldApartFromTheDevicesOwn) {
 TEST(Conditions, EveryOneOfTheTableCanBeRecorded) {
     Sample sample;
     sample.c.evidence = {.machines = 4, .ranks = 16};
-    sample.c.settings.push_back({"path", std::string{"tcp"}});
+    for (const auto& [name, value] :
+         {std::pair{"path", "tcp"}, {"program_version", "3.33"}, {"file_system", "ext4"}})
+        sample.c.settings.push_back({name, std::string{value}});
     sample.device().ecc = true;
     sample.device().confidential = false;
     sample.device().power_limit_watts = 700;
