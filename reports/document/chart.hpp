@@ -68,6 +68,7 @@ struct RoofPoint {
 struct RooflineChart {
     std::vector<Roof> peaks{};      ///< FLOP/s, the highest first
     std::vector<Roof> bandwidths{}; ///< B/s, the highest first
+    std::vector<Roof> levels{};     ///< B/s of caches, the first one first: no limits of the points
     std::vector<RoofPoint> points{};
 };
 

@@ -63,6 +63,7 @@ template <class Visit>
 void each_field(Visit&& visit, Maybe<RooflineChart> auto& chart) {
     visit("peaks", chart.peaks);
     visit("bandwidths", chart.bandwidths);
+    visit("levels", chart.levels);
     visit("points", chart.points);
 }
 template <class Visit>

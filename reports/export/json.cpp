@@ -153,6 +153,7 @@ Value roofline_of(const Roofline& roofline) {
     return {{"place", roofline.place},
             {"peaks", roofs(roofline.peaks)},
             {"bandwidths", roofs(roofline.bandwidths)},
+            {"levels", roofs(roofline.levels)},
             {"cases", std::move(cases)}};
 }
 

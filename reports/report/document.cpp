@@ -70,13 +70,15 @@ document::Section roofline_of(const Report& report) {
         document::Chart chart{.title = roofline.place, .caption = {}};
         document::RooflineChart data{.peaks = roofline.peaks,
                                      .bandwidths = roofline.bandwidths,
+                                     .levels = roofline.levels,
                                      .points = {roofline.cases.begin(), roofline.cases.end()}};
         for (const auto& roof : roofline.peaks)
             chart.lines.push_back(
                 say<text::words::labelled>(roof.name, record::human(roof.value, "FLOP/s")));
-        for (const auto& roof : roofline.bandwidths)
-            chart.lines.push_back(
-                say<text::words::labelled>(roof.name, record::human(roof.value, "B/s")));
+        for (const auto* roofs : {&roofline.levels, &roofline.bandwidths})
+            for (const auto& roof : *roofs)
+                chart.lines.push_back(
+                    say<text::words::labelled>(roof.name, record::human(roof.value, "B/s")));
         for (const auto& point : roofline.cases)
             chart.lines.push_back(say<text::report::roofline_point>(
                 say<text::words::in_brackets>(point.label, point.library),

@@ -3,9 +3,12 @@
 #include "report/roofline.hpp"
 
 #include "language/language.hpp"
+#include "language/texts/report.hpp"
 #include "language/texts/words.hpp"
+#include "record/format.hpp"
 #include "record/summary.hpp"
 #include "report/words.hpp"
+#include "stats/levels.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -78,6 +82,39 @@ void add(const record::Case& c, bool is_ceiling, Roofline& roofline) {
          c.library});
 }
 
+/// The plateaus of the fastest sweep of reads over working sets, that of all cores where there is one; without its end,
+/// which is memory.
+std::vector<Roof> levels_of(const record::Run& run, const std::string& place) {
+    std::map<std::string, std::vector<stats::CurvePoint>> sweeps;
+    for (const auto& c : run.cases) {
+        const auto* rate = headline(c);
+        const auto footprint = record::number(c.settings, "footprint");
+        const auto access = record::text(c.parameters, "access");
+        if (c.benchmark != "memory.hierarchy" || record::words_of(c.place) != place ||
+            c.status == record::Status::disturbed || rate == nullptr || !footprint ||
+            (!access.empty() && access != "read"))
+            continue;
+        auto others = c.parameters;
+        std::erase_if(others, [](const auto& parameter) { return parameter.name == "footprint"; });
+        std::string key = c.library;
+        for (const auto& [name, value] : others)
+            key += fmt::format(" {}={}", name, record::to_string(value));
+        sweeps[key].push_back({.size = *footprint, .value = *rate->value});
+    }
+    std::vector<Roof> best;
+    for (const auto& [key, points] : sweeps) {
+        const auto last = std::ranges::max(points, {}, &stats::CurvePoint::size).size;
+        std::vector<Roof> roofs;
+        for (const auto& level : stats::find_levels(points, stats::Trend::falling))
+            if (level.to < last)
+                roofs.push_back(
+                    {say<text::report::roof_level>(record::human_bytes(level.to)), level.value});
+        if (!roofs.empty() && (best.empty() || roofs.front().value > best.front().value))
+            best = std::move(roofs);
+    }
+    return best;
+}
+
 } // namespace
 
 Bounds::Bounds(const record::Run& run) {
@@ -127,8 +164,8 @@ std::vector<Roofline> make_rooflines(const record::Run& run) {
         const auto place = record::words_of(c.place);
         auto own = std::ranges::find(rooflines, place, &Roofline::place);
         if (own == rooflines.end())
-            own =
-                rooflines.insert(own, {.place = place, .peaks = {}, .bandwidths = {}, .cases = {}});
+            own = rooflines.insert(
+                own, {.place = place, .peaks = {}, .bandwidths = {}, .levels = {}, .cases = {}});
         add(c, ceilings.contains(record::identity(c)), *own);
     }
     std::erase_if(rooflines, [](const Roofline& r) {
@@ -137,6 +174,7 @@ std::vector<Roofline> make_rooflines(const record::Run& run) {
     for (auto& roofline : rooflines) {
         by_value(roofline.peaks);
         by_value(roofline.bandwidths);
+        roofline.levels = levels_of(run, roofline.place);
     }
     return rooflines;
 }

@@ -127,6 +127,7 @@ struct Roofline {
     std::string place;            ///< "host", "cuda", "cuda:3"
     std::vector<Roof> peaks;      ///< FLOP/s, the highest first
     std::vector<Roof> bandwidths; ///< B/s, the highest first
+    std::vector<Roof> levels;     ///< B/s of caches, the first one first
     std::vector<RoofCase> cases;
 };
 

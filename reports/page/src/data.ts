@@ -74,6 +74,7 @@ export interface RooflineChart {
   kind: "roofline";
   peaks: Roof[];
   bandwidths: Roof[];
+  levels: Roof[];
   points: RoofPoint[];
 }
 

@@ -21,6 +21,7 @@ export function roofline(data: RooflineChart): Spec {
   const intensity = (value: number): string => `${Number(value.toPrecision(3))} FLOP/B`;
   const peak = Math.max(...data.peaks.map((roof) => roof.value));
   const bandwidth = Math.max(...data.bandwidths.map((roof) => roof.value));
+  const ridge = Math.max(bandwidth, ...data.levels.map((roof) => roof.value)); // where the peak begins
   const least = Math.min(0.1, ...data.points.map((one) => one.intensity / 2));
   const most = Math.max((peak / bandwidth) * 8, ...data.points.map((one) => one.intensity * 2));
   const bottom = Math.min(...data.points.map((one) => one.rate), ...data.bandwidths.map((roof) => roof.value * least)) / 2;
@@ -35,13 +36,14 @@ export function roofline(data: RooflineChart): Spec {
         label: { show: true, formatter: text, position: align === "right" ? "left" : "right", offset: align === "right" ? [4, -9] : [10, 13], color: colours.soft, textBorderColor: colours.paper, textBorderWidth: 3, fontSize: 11.5, fontFamily: colours.font, width: width * 0.5, overflow: "truncate" },
       });
       const series: object[] = [
-        ...data.peaks.map((one, index) => roof(`peak ${index}`, [[one.value / bandwidth, one.value], [most, one.value]])),
+        ...data.peaks.map((one, index) => roof(`peak ${index}`, [[Math.max(one.value / ridge, least), one.value], [most, one.value]])),
+        ...data.levels.filter((one) => peak / one.value > least).map((one, index) => roof(`level ${index}`, [[least, one.value * least], [peak / one.value, peak]])),
         ...data.bandwidths.map((one, index) => roof(`bandwidth ${index}`, [[least, one.value * least], [peak / one.value, peak]])),
         {
           id: "names", type: "scatter", symbolSize: 0.1, silent: true, color: colours.mark, tooltip: { show: false }, z: 4,
           data: [
             ...apart(data.peaks).map((one) => label([most, one.value], `${rate(one.value)} · ${one.name}`, "right")),
-            ...apart(data.bandwidths).map((one) => label([least, one.value * least], `${quantity(one.value, "B/s")} · ${one.name}`, "left")),
+            ...apart([...data.levels.filter((one) => peak / one.value > least), ...data.bandwidths]).map((one) => label([least, one.value * least], `${quantity(one.value, "B/s")} · ${one.name}`, "left")),
           ],
         },
         {

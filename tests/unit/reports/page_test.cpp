@@ -230,6 +230,7 @@ TEST(Roofline, HasTheMeasuredRoofsAndTheCasesThatCountTheirBytes) {
     ASSERT_EQ(roofline->peaks.size(), 1U); // the judged case is none
     EXPECT_EQ(roofline->peaks[0].value, 1e11);
     ASSERT_EQ(roofline->bandwidths.size(), 1U);
+    EXPECT_TRUE(roofline->levels.empty());
     ASSERT_EQ(roofline->cases.size(), 1U); // the others move bytes that nobody counted
     EXPECT_DOUBLE_EQ(roofline->cases[0].intensity, 2.0 / 24);
     EXPECT_EQ(roofline->cases[0].rate, 5e9);

@@ -314,10 +314,8 @@ TEST_F(OfARun, CasesHaveNamesThatPeopleUse) {
     EXPECT_EQ(case_name("memory.stream", stream), "STREAM triad，存储方式 streaming，全部线程");
 }
 
-TEST_F(OfARun, TheRooflineHoldsProducts) {
-    const auto report = make_report(test::golden_run());
-    for (const auto& roofline : report.rooflines)
-        for (const auto& point : roofline.cases) EXPECT_GT(point.intensity, 0);
+/// A product, and what bounds it.
+record::Run run_with_roofs() {
     auto run = quiet_run();
     run.cases[0].work = {{"flops", 2.0 * 2048 * 2048 * 2048}};
     auto peak = run.cases[0];
@@ -333,6 +331,14 @@ TEST_F(OfARun, TheRooflineHoldsProducts) {
                     .kind = record::CeilingKind::measured,
                     .measured_by = record::identity(stream)};
     run.cases = {product, peak, stream, copy};
+    return run;
+}
+
+TEST_F(OfARun, TheRooflineHoldsProducts) {
+    const auto report = make_report(test::golden_run());
+    for (const auto& roofline : report.rooflines)
+        for (const auto& point : roofline.cases) EXPECT_GT(point.intensity, 0);
+    const auto run = run_with_roofs();
     const auto both = make_report(run);
     ASSERT_THAT(both.rooflines, SizeIs(1));
     const auto& cases = both.rooflines[0].cases;
@@ -340,6 +346,42 @@ TEST_F(OfARun, TheRooflineHoldsProducts) {
     ASSERT_NE(found, cases.end());
     EXPECT_NEAR(found->intensity, 2048.0 / 12, 0.01); // 2 n^3 / (3 n^2 x 8)
     EXPECT_THAT(found->label, StartsWith("GEMM fp64"));
+}
+
+/// A sweep of reads: 800 GB/s to 64 KiB, 400 GB/s to 2 MiB, then memory.
+void add_sweep(record::Run& run, const std::string& threads, double scale) {
+    for (double bytes = 8192; bytes <= 0x1p28; bytes *= 2) {
+        auto c = run.cases.front();
+        c.benchmark = "memory.hierarchy";
+        c.library = "host";
+        c.work = {};
+        c.ceiling = {};
+        c.parameters = {{"access", std::string{"read"}},
+                        {"footprint", static_cast<std::int64_t>(bytes)},
+                        {"threads", threads}};
+        c.settings = {{"footprint", bytes}};
+        const double rate = bytes <= 65536 ? 8e11 : bytes <= 0x1p21 ? 4e11 : 4e10;
+        c.headline = "bandwidth";
+        c.metrics = {{.name = "bandwidth", .unit = "B/s", .value = scale * rate}};
+        run.cases.push_back(c);
+    }
+}
+
+TEST_F(OfARun, TheRooflineHasARoofForEachCache) {
+    auto run = run_with_roofs();
+    const auto before = make_report(run).rooflines;
+    ASSERT_THAT(before, SizeIs(1));
+    EXPECT_TRUE(before[0].levels.empty());
+    add_sweep(run, "one", 0.5);
+    add_sweep(run, "all", 1);
+    const auto rooflines = make_report(run).rooflines;
+    ASSERT_THAT(rooflines, SizeIs(before.size()));
+    const auto& levels = rooflines[0].levels;
+    ASSERT_THAT(levels, SizeIs(2)); // of all cores; memory is a roof already
+    EXPECT_NEAR(levels[0].value, 8e11, 1);
+    EXPECT_EQ(levels[0].name, "Caches, reads of up to 64 KiB");
+    EXPECT_NEAR(levels[1].value, 4e11, 1);
+    EXPECT_THAT(rooflines[0].bandwidths, SizeIs(before[0].bandwidths.size()));
 }
 
 TEST_F(OfARun, SeveralAreSeveralDocuments) {
