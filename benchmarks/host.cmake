@@ -22,9 +22,10 @@ assay_host_kernels(md md/lattice.cpp md/clusters.cpp md/candidates.cpp md/kernel
 assay_host_kernels(stencil stencil/heat_kernels.cpp stencil/window_kernels.cpp stencil/filter_kernels.cpp)
 assay_host_kernels(sparse sparse/spmv_kernels.cpp)
 assay_host_kernels(montecarlo montecarlo/option_kernels.cpp)
+assay_host_kernels(attention workload/attention_kernels.cpp workload/attention_group_kernels.cpp)
 
 assay_module(host LINK assay_kernels_md assay_kernels_stencil assay_kernels_sparse assay_kernels_montecarlo
-     $<$<BOOL:${OpenMP_CXX_FOUND}>:OpenMP::OpenMP_CXX> hwy::hwy)
+     assay_kernels_attention $<$<BOOL:${OpenMP_CXX_FOUND}>:OpenMP::OpenMP_CXX> hwy::hwy)
 target_include_directories(assay_module_host PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}") # for Highway
 assay_benchmark(host memory::stream memory/stream.cpp memory/stream_kernels.cpp)
 assay_benchmark(host memory::hierarchy memory/hierarchy.cpp memory/sweep_kernels.cpp
@@ -47,7 +48,7 @@ assay_benchmark(host peak::core_clock peak/clock.cpp)
 assay_benchmark(host peak::dot peak/dot.cpp peak/dot_x86.cpp peak/dot_amx.cpp peak/dot_arm.cpp)
 assay_benchmark(host peak::integer_add peak/integer_add.cpp peak/integer_kernels.cpp)
 assay_benchmark(host md::lennard_jones md/lennard_jones.cpp)
-assay_benchmark(host workload::attention workload/attention.cpp workload/attention_kernels.cpp)
+assay_benchmark(host workload::attention workload/attention.cpp)
 assay_benchmark(host stencil::heat3d stencil/heat3d.cpp)
 assay_benchmark(host stencil::window stencil/window.cpp)
 assay_benchmark(host stencil::filter2d stencil/filter2d.cpp)

@@ -21,21 +21,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Sixteen lanes at most, so that every vector length divides the size of a head.
-using Floats = hn::CappedTag<float, 16>;
-using Vector = hn::Vec<Floats>;
-
-HWY_INLINE Vector load(const float* from) { return hn::LoadU(Floats{}, from); }
-HWY_INLINE Vector load(const std::uint16_t* from) {
-    const hn::Rebind<std::uint16_t, Floats> half;
-    const hn::Rebind<std::uint32_t, Floats> whole;
-    return hn::BitCast(Floats{}, hn::ShiftLeft<16>(hn::PromoteTo(whole, hn::LoadU(half, from))));
-}
-HWY_INLINE Vector load(const std::int8_t* from) {
-    const hn::Rebind<std::int8_t, Floats> byte;
-    const hn::Rebind<std::int32_t, Floats> whole;
-    return hn::ConvertTo(Floats{}, hn::PromoteTo(whole, hn::LoadU(byte, from)));
-}
+#include "workload/attention_load.inc"
 
 /// Rows between two looks at the largest score.
 constexpr std::size_t block = 64;
@@ -115,8 +101,6 @@ HWY_INLINE void add_rows(const float* weights, const T* values, std::size_t rows
     for (; i < size; i += lanes) add_one(weights, values + i, rows, size, result + i);
 }
 
-/// Numbers in 8 bits are multiples of a scale that each row has; others are what they are.
-struct NoScales {};
 HWY_INLINE void multiply(float* /*numbers*/, NoScales /*scales*/, std::size_t /*first*/,
                          std::size_t /*count*/) {}
 HWY_INLINE void multiply(float* numbers, const float* scales, std::size_t first,

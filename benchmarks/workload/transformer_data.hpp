@@ -162,6 +162,12 @@ inline Expected expect_gelu(const Expected& sum, Precision precision) {
                        roundoff_of(precision) * std::fabs(value)};
 }
 
+/// What scores and results are stored in, and the largest relative error of a probability when it is multiplied.
+struct AttentionRounding {
+    Precision scores;
+    double probabilities;
+};
+
 /// What one query makes of keys and values: softmax over its scores q k_j, times v_j. query(d) is
 /// scaled already, key(j, d) and value(j) are what has been stored.
 class AttentionReference {
@@ -181,13 +187,14 @@ public:
         for (double& probability : probabilities_) probability /= total;
     }
 
-    /// Scores and probabilities are rounded to `precision`, so each probability is off by up to
-    /// e_j = u (|s_j| + 1), and a little more for fp32 sums and the exponential function,
+    /// Scores and probabilities are rounded, so each probability is off by up to
+    /// e_j = u_s |s_j| + u_p, and a little more for fp32 sums and the exponential function,
     /// independently. Four times the root of the sum of squares is seven standard deviations;
     /// sums of `length` products come on top (see allowed_error()).
     template <class Value>
-    Expected expect(Precision precision, Value&& value) const {
+    Expected expect(const AttentionRounding& rounding, Value&& value) const {
         constexpr double fp32 = 0x1p-24;
+        const double score = roundoff_of(rounding.scores);
         double result = 0;
         for (std::size_t j = 0; j < scores_.size(); ++j)
             result += probabilities_[j] * double{value(j)};
@@ -195,7 +202,7 @@ public:
         double products = 0;
         for (std::size_t j = 0; j < scores_.size(); ++j) {
             const double relative =
-                roundoff_of(precision) * (std::fabs(scores_[j]) + 1) + 16 * fp32;
+                score * std::fabs(scores_[j]) + rounding.probabilities + 16 * fp32;
             const double product =
                 probabilities_[j] * (std::fabs(double{value(j)}) + std::fabs(result));
             errors += product * product * relative * relative;
@@ -203,8 +210,13 @@ public:
         }
         return {.value = result,
                 .allowed = 4 * std::sqrt(errors) +
-                           allowed_error(precision, static_cast<double>(scores_.size()),
+                           allowed_error(rounding.scores, static_cast<double>(scores_.size()),
                                          std::sqrt(products), result)};
+    }
+    /// Everything that is stored is rounded to `precision`.
+    template <class Value>
+    Expected expect(Precision precision, Value&& value) const {
+        return expect(AttentionRounding{precision, roundoff_of(precision)}, value);
     }
 
 private:

@@ -71,7 +71,7 @@ const char* sheet_text(harness::BoundBy bound) {
 /// "the best peak.fma of the same run; the device's vector units ...".
 std::string bound_text(const harness::Benchmark& benchmark) {
     std::vector<std::string> bounds;
-    if (const auto ids = harness::ceiling_ids(benchmark); !ids.empty())
+    if (const auto ids = harness::words_of(benchmark.ceiling); !ids.empty())
         bounds.push_back(fmt::format("the best {} of the same run{}", fmt::join(ids, " or "),
                                      ids.size() > 1 ? ", by unit and parameters" : ""));
     if (benchmark.bound != harness::BoundBy::none) bounds.emplace_back(sheet_text(benchmark.bound));

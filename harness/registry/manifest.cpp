@@ -332,6 +332,15 @@ Result<void> check_benchmark(const Benchmark& b) {
                                 to_string(b.bound), b.headline));
     for (const auto& id : ceiling_ids(b))
         if (!is_id(id)) return fail(fmt::format("{}: its ceiling \"{}\" is not an id", b.id, id));
+    for (const auto& word : words_of(b.ceiling))
+        if (const auto colon = word.find(':'); colon != word.npos) {
+            const auto equals = word.find('=', colon);
+            if (equals == word.npos || equals + 1 == word.size() ||
+                !is_plain(word.substr(colon + 1, equals - colon - 1)))
+                return fail(fmt::format("{}: its ceiling \"{}\" should be ID or "
+                                        "ID:PARAMETER=VALUE",
+                                        b.id, word));
+        }
     for (const auto& reported : words_of(b.metrics.value_or("")))
         if (auto checked = check_reported(reported); !checked)
             return fail(fmt::format("{}: {}", b.id, checked.error().message));
@@ -359,7 +368,16 @@ std::vector<std::string> words_of(const std::string& list) {
 }
 
 std::vector<std::string> ceiling_ids(const Benchmark& benchmark) {
-    return words_of(benchmark.ceiling);
+    auto ids = words_of(benchmark.ceiling);
+    for (auto& id : ids) id.resize(std::min(id.find(':'), id.size()));
+    return ids;
+}
+std::optional<std::string> ceiling_value(const Benchmark& benchmark, std::string_view id,
+                                         std::string_view parameter) {
+    const auto start = fmt::format("{}:{}=", id, parameter);
+    for (const auto& word : words_of(benchmark.ceiling))
+        if (word.starts_with(start)) return word.substr(start.size());
+    return std::nullopt;
 }
 
 Result<void> check_manifest(const Manifest& manifest) {

@@ -75,6 +75,9 @@ struct Benchmark {
 std::vector<std::string> words_of(const std::string& list);
 /// The ids in `ceiling`.
 std::vector<std::string> ceiling_ids(const Benchmark& benchmark);
+/// "fp32" of "peak.fma:precision=fp32": what a parameter of that bound must be, whatever it is in the judged case.
+std::optional<std::string> ceiling_value(const Benchmark& benchmark, std::string_view id,
+                                         std::string_view parameter);
 
 /// See assay_tuning in assay/module.h.
 struct Tuning {

@@ -46,6 +46,8 @@ bool comparable(const Benchmark& benchmark, const record::Case& judged,
                 const record::Case& ceiling) {
     return std::ranges::all_of(judged.parameters, [&](const record::Named& parameter) {
         const auto* other = record::find(ceiling.parameters, parameter.name);
+        if (const auto fixed = ceiling_value(benchmark, ceiling.benchmark, parameter.name))
+            return other != nullptr && record::to_string(*other) == *fixed;
         return other == nullptr || *other == parameter.value ||
                !must_agree(benchmark, ceiling, parameter.name);
     });
@@ -69,13 +71,14 @@ std::string shared_words(const record::Case& judged, const record::Case* example
     return words;
 }
 
-/// What a value of this metric bounds the primary one by: 1 of the same unit; of a bandwidth the work per byte of the
-/// case (its arithmetic intensity); 0 of anything else.
+/// What a value of this metric bounds the primary one by: 1 of the same unit; of a bandwidth or a floating point rate the
+/// work of the case per byte or FLOP (its arithmetic intensity, or one over it); 0 of anything else.
 double per_unit(const record::Case& judged, const record::Metric& metric) {
     const auto& headline = judged.metrics.front();
     if (metric.unit == headline.unit) return 1;
     const auto own = std::ranges::find(judged.metrics, metric.name, &record::Metric::name);
-    if (metric.name != "bandwidth" || own == judged.metrics.end() || !own->value) return 0;
+    const bool is_roof = metric.name == "bandwidth" || metric.name == "flop_rate";
+    if (!is_roof || own == judged.metrics.end() || !own->value) return 0;
     if (!record::is_computed(judged, headline.name) || !record::is_computed(judged, own->name))
         return 0;
     return headline.higher_is_better && *own->value > 0 ? *headline.value / *own->value : 0;
@@ -90,7 +93,7 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
         double value = 0;
     };
     Best same_unit;
-    Best by_bytes;
+    Best by_other;
     const record::Case* example = nullptr; // any measured one, for the parameters in common
     bool disturbed = false;
     for (const auto& c : run.cases) {
@@ -105,19 +108,22 @@ record::Ceiling ceiling_of(const record::Run& run, const record::Case& judged,
         const double value = *metric.value * per_unit(judged, metric);
         if (c.place != judged.place || !have_equal_siblings(c, judged)) continue;
         if (!(value > 0) || !comparable(benchmark, judged, c)) continue;
-        Best& kind = metric.unit == headline.unit ? same_unit : by_bytes;
+        Best& kind = metric.unit == headline.unit ? same_unit : by_other;
         if (kind.of == nullptr || value > kind.value) kind = {&c, value};
     }
     // Of alternatives of one kind the best counts; of arithmetic and memory the one that is reached first.
-    const bool is_by_bytes =
-        by_bytes.of != nullptr && (same_unit.of == nullptr || by_bytes.value < same_unit.value);
-    const auto [best, bound] = is_by_bytes ? by_bytes : same_unit;
+    const bool is_scaled =
+        by_other.of != nullptr && (same_unit.of == nullptr || by_other.value < same_unit.value);
+    const auto [best, bound] = is_scaled ? by_other : same_unit;
     if (best == &judged) return {.source = "it is the fastest of its kind in this run"};
     if (best != nullptr)
         return {.value = bound,
                 .kind = record::CeilingKind::measured,
                 .source = fmt::format("measured in this run: {}{}", record::identity(*best),
-                                      is_by_bytes ? ", times the work per byte of this case" : ""),
+                                      !is_scaled ? ""
+                                      : headline.unit == "B/s"
+                                          ? ", times the bytes per FLOP of this case"
+                                          : ", times the work per byte of this case"),
                 .measured_by = record::identity(*best)};
     const auto names = fmt::format("{}", fmt::join(ids, " or "));
     if (example == nullptr)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The roofline bound of each measured primary metric: the best value of the benchmarks that its author
-// names as bounds, in the same unit or as a bandwidth times the work per byte, measured in the same run at the same place with the same
+// names as bounds, in the same unit or as a bandwidth or rate times the work per byte or FLOP, measured in the same run at
+// the same place with the same
 // parameters. Bounds from data sheets are added, or used if there is no other.
 
 #pragma once

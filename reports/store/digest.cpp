@@ -8,7 +8,9 @@
 #include "record/summary.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +27,20 @@ void settle(record::NamedList& list) {
         if (const auto* real = std::get_if<double>(&value))
             if (std::fabs(*real) < exact && *real == std::floor(*real))
                 value = static_cast<std::int64_t>(*real);
+}
+
+/// Parameters that benchmarks got behind their others, and what every case before had: what was measured is the same, so
+/// older files belong to the same series.
+void add_later_parameters(record::Case& c) {
+    struct Later {
+        std::string_view benchmark;
+        const char* name;
+        record::Value before;
+    };
+    static const std::array later{Later{"workload.attention", "group", std::int64_t{1}}};
+    for (const auto& [benchmark, name, before] : later)
+        if (c.benchmark == benchmark && record::find(c.parameters, name) == nullptr)
+            c.parameters.push_back({name, before});
 }
 
 /// A metric that is not ours is taken as its file describes it.
@@ -147,6 +163,7 @@ CaseDigest digest_of(record::Case& c, const record::Machine& machine, Series& se
     }
     digest.disturbed = !c.telemetry.disturbances.empty();
     digest.events = events_of(c);
+    add_later_parameters(c);
     settle(c.parameters);
     series = series_of(c, machine);
     if (shows(c.status)) take_value(c, series, digest);

@@ -106,6 +106,8 @@ std::int64_t small_integer(const assay_parameter& parameter, std::int64_t thread
         wanted = sizes == Sizes::tiny ? 16 : 20; // of a cube, whose plans are measured by trial
     else if (name == "batch")
         wanted = 3;
+    else if (name == "heads")
+        wanted = 24; // which groups of 1 and of 12 divide
     else if (name == "size")
         wanted = 128; // of a matrix: scales of blocks are for multiples of it
     return std::clamp(wanted, parameter.integer_low, parameter.integer_high);
@@ -116,6 +118,8 @@ std::vector<assay_value> choices(const assay_parameter& parameter, std::int64_t 
                                  Sizes sizes, std::int64_t trial_bytes) {
     switch (parameter.kind) {
     case ASSAY_INTEGER:
+        // One is another kernel than several, and twelve are no whole number of what a kernel takes at once.
+        if (std::string_view{parameter.name} == "group") return {number(1), number(12)};
         return {number(small_integer(parameter, threads, sizes, trial_bytes))};
     case ASSAY_BOOLEAN:
         return {{ASSAY_BOOLEAN, 0, 0, 0, nullptr}, {ASSAY_BOOLEAN, 0, 1, 0, nullptr}};

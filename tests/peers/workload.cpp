@@ -88,6 +88,20 @@ void compare_attention(const Workload& workload, std::vector<Row>& rows) {
     }
 }
 
+/// 64 MiB of keys and values that heads share, and the multiply-adds that they are bound by.
+void compare_grouped(const Workload& workload, std::vector<Row>& rows) {
+    const ChildPtr peak = workload.ours("host", {"peak.fma", "precision=fp32", "isa=best"});
+    for (const std::string group : {"4", "8"}) {
+        const ChildPtr ours =
+            workload.ours("host", {"workload.attention", "batch=1",
+                                   "context=" + std::to_string(4096 * std::stoi(group)), "heads=32",
+                                   "head_size=128", "precision=bf16", "group=" + group});
+        rows.push_back(workload.compare("attention, bf16 cache, groups of " + group +
+                                            ", our rate / peak.fma fp32",
+                                        *ours, *peak, std::nullopt));
+    }
+}
+
 } // namespace
 
 std::vector<Row> compare_workload(const Options& options) {
@@ -96,6 +110,7 @@ std::vector<Row> compare_workload(const Options& options) {
     compare_convolutions(workload, rows);
     compare_transformers(workload, rows);
     compare_attention(workload, rows);
+    compare_grouped(workload, rows);
     return rows;
 }
 

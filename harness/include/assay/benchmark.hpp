@@ -57,7 +57,8 @@ struct Info {
     const char* caveats;       ///< limits of the value's meaning
     const char* headline;      ///< name of the primary metric: "bandwidth", "flop_rate", "time"
     /// Ids of the benchmarks that measure its peak, blank-separated; "" for none. The best one with the
-    /// same unit and equal values of shared parameters counts: "peak.fma peak.dot".
+    /// same unit and equal values of shared parameters counts: "peak.fma peak.dot". A value may be named:
+    /// "peak.fma:precision=fp32". A peak and a bandwidth make a roofline: the lower of both, by the case's work per byte.
     const char* ceiling = "";
     const char* place = "host";
     /// Size that tests use for parameters in bytes, where a few MiB would take too long: they execute device

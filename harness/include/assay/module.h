@@ -249,7 +249,9 @@ typedef struct assay_benchmark {
     const char* method;
     const char* caveats;
     const char* headline; /* name of the primary metric */
-    const char* ceiling; /* ids of benchmarks that measure its peak, blank-separated; "" for none */
+    /* Ids of benchmarks that measure its peak, blank-separated; "" for none. "peak.fma:precision=fp32": of its cases
+       those with this value, whatever the judged case has. */
+    const char* ceiling;
     uint64_t flags;      /* enum assay_benchmark_flags */
     uint64_t safe_calls; /* calls that may follow one rewind(); 0: no limit */
     const assay_parameter* parameters;

@@ -88,6 +88,24 @@ TEST_F(StoreTest, ASeriesHasTheConditionsOfItsCase) {
     EXPECT_EQ(record::text(series.conditions, "ecc"), "off");
 }
 
+TEST_F(StoreTest, OlderCasesHaveTheParametersThatTheirBenchmarkGotLater) {
+    record::Run made = run("a");
+    made.cases = {test::sample_case(test::sample_gemm("openblas", "fp64", 1e-3), 1)};
+    auto& older = made.cases.front();
+    older.benchmark = "workload.attention";
+    older.parameters = {{"batch", std::int64_t{4}}};
+    write("a/run.json", made);
+    made.id = "b";
+    older.parameters.push_back({"group", std::int64_t{1}});
+    write("b/run.json", made);
+    made.id = "c";
+    older.parameters.back().value = std::int64_t{8};
+    write("c/run.json", made);
+    const auto collection = all();
+    ASSERT_EQ(collection.series.size(), 2U) << "groups of 1, and of 8";
+    EXPECT_EQ(collection.observations.size(), 3U);
+}
+
 TEST_F(StoreTest, DisturbedReplicasAreLeftOutBesideOthers) {
     record::Run made = run("a");
     made.machine.virtualization = "kvm";

@@ -53,6 +53,7 @@ const std::map<std::string, std::string> declared{
     {"transfer.device cuda", "memory"},
     {"transfer.host cuda", "host_link"},
     {"transfer.peer cuda", "device_links"},
+    {"workload.attention cuda", "memory"},
 };
 
 /// Devices need compilers that may not be here, so the sources are read.

@@ -120,6 +120,29 @@ TEST(Ceilings, OfArithmeticAndMemoryTheLowerBoundCounts) {
     }
 }
 
+TEST(Ceilings, ARateBoundsABandwidthByTheBytesPerFlopAndMayNameItsPrecision) {
+    auto all = catalogue();
+    for (auto& module : all.modules)
+        for (auto& benchmark : module.benchmarks)
+            if (benchmark.id == "gemm.square")
+                benchmark.ceiling = "memory.copy peak.fma:precision=fp32";
+    auto stream = measured("memory.copy", "host", {}, 10, "B/s");
+    stream.headline = stream.metrics.front().name = "bandwidth";
+    auto judged = measured("gemm.square", "openblas", values("bf16", "all"), 6, "B/s");
+    judged.headline = judged.metrics.front().name = "bandwidth";
+    judged.work = {{"flops", 16.0}, {"bytes", 2.0}};
+    judged.metrics.push_back({.name = "flop_rate", .unit = "FLOP/s", .value = 48});
+    for (const double peak : {64.0, 120.0}) { // of which 8 FLOP for each byte allow 8 and 15
+        auto run = run_of({measured("peak.fma", "host", values("fp32", "all"), peak),
+                           measured("peak.fma", "host", values("fp64", "all"), 1), stream,
+                           measured("peak.fma", "host", values("bf16", "all"), 2), judged});
+        assign_ceilings(run, all);
+        EXPECT_EQ(run.cases.back().ceiling.value, peak < 80 ? 8 : 10);
+        EXPECT_THAT(run.cases.back().ceiling.source,
+                    HasSubstr(peak < 80 ? "times the bytes per FLOP" : "memory.copy[host]"));
+    }
+}
+
 TEST(Ceilings, AboveItsCeilingIsAWarningAboutTheCeiling) {
     auto run = run_of({measured("peak.fma", "host", values("fp64", "all"), 100),
                        measured("gemm.square", "openblas", values("fp64", "all"), 103)});
