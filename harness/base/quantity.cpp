@@ -18,8 +18,8 @@ namespace {
 using Unit = std::pair<std::string_view, double>;
 
 constexpr double largest = std::numeric_limits<double>::max();
-constexpr std::array durations{Unit{"", 1}, Unit{"s", 1}, Unit{"m", 60}, Unit{"h", 3600},
-                               Unit{"d", 86400}};
+constexpr std::array durations{Unit{"", 1},   Unit{"ms", 1e-3}, Unit{"s", 1},
+                               Unit{"m", 60}, Unit{"h", 3600},  Unit{"d", 86400}};
 constexpr std::array sizes{Unit{"", 1},
                            Unit{"B", 1},
                            Unit{"KiB", 1024.0},

@@ -26,7 +26,7 @@ std::optional<std::vector<std::int64_t>> parse_version(std::string_view text);
 /// "0.5"; nothing if anything follows the number.
 std::optional<double> parse_real(std::string_view text);
 
-/// Seconds of "90", "90s", "15m", "1h".
+/// Seconds of "90", "90s", "15m", "1h", "20ms".
 Result<double> parse_duration(std::string_view text);
 /// Bytes of "8", "64KiB", "100MB", "1GiB": one at least and no more than 1 EiB.
 Result<double> parse_bytes(std::string_view text);

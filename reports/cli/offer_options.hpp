@@ -112,8 +112,12 @@ void add_scale(auto& verb, Options& o) {
     add_pricing(verb, o, false);
 }
 
-/// Of report --kind procurement.
+/// Of report: what a run is asked, and --kind procurement.
 void add_procurement(auto& verb, Options& o) {
+    verb.add_option("--p99", o.serving.p99,
+                    "Say at which batch most queries per second are answered while the 99th "
+                    "percentile of a call stays within this time: 20ms")
+        ->type_name("TIME");
     auto& p = o.procuring;
     verb.add_option("--kind", p.kind,
                     "run: what each run found. procurement: which of --offers to buy, by all runs")
@@ -190,6 +194,11 @@ inline std::string fault_of_report(Options& o) {
                "offers init` writes a file to begin with";
     if (p.kind != "procurement" && !o.offers.files.empty())
         return "--offers goes with --kind procurement";
+    if (!o.serving.p99.empty()) {
+        const auto seconds = parse_duration(o.serving.p99);
+        if (!seconds) return "--p99: " + seconds.error().message;
+        o.serving.seconds = *seconds;
+    }
     return fault_of_cost(o);
 }
 

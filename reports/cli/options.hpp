@@ -83,6 +83,12 @@ struct CostWords {
     bool explain = false;
 };
 
+/// Of report, as typed.
+struct ServingWords {
+    std::string p99;
+    std::optional<double> seconds; ///< the same
+};
+
 /// Of report, for a purchase.
 struct ProcureWords {
     std::string kind; ///< "run", "procurement"
@@ -136,6 +142,7 @@ struct Options {
     FleetWords fleet;          ///< of fleet
     LimitsWords limits;        ///< of limits
     OffersWords offers;        ///< of offers, cost and procurement
+    ServingWords serving;      ///< of report
     ProcureWords procuring;    ///< of report
     CostWords costing;         ///< of cost and capacity
     EvidenceWords evidence;    ///< of export --bundle, verify and ledger

@@ -50,15 +50,15 @@ Result<record::Run> read_input(Input& input, const std::string& argument) {
     return run;
 }
 
-Result<std::vector<Report>> make_reports(std::vector<Input>& inputs,
-                                         const std::vector<std::string>& arguments) {
+Result<std::vector<Report>> make_reports(std::vector<Input>& inputs, const Options& options) {
     std::vector<Report> reports;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         auto& input = inputs[i];
-        const auto run = read_input(input, arguments[i]);
+        const auto run = read_input(input, options.inputs[i]);
         if (!run) return tl::unexpected{run.error()};
-        reports.push_back(
-            make_report(*run, {.label = input.label, .source = source_of(input.file)}));
+        reports.push_back(make_report(*run, {.label = input.label,
+                                             .source = source_of(input.file),
+                                             .p99 = options.serving.seconds}));
     }
     return reports;
 }
@@ -69,7 +69,7 @@ Result<ExitCode> report(const Options& options) {
     if (options.procuring.kind == "procurement") return procure(options);
     auto inputs = find_inputs(options.inputs);
     if (!inputs) return tl::unexpected{inputs.error()};
-    const auto reports = make_reports(*inputs, options.inputs);
+    const auto reports = make_reports(*inputs, options);
     if (!reports) return tl::unexpected{reports.error()};
     const auto documents = [&] {
         std::vector<document::Document> all;

@@ -163,6 +163,26 @@ Value rooflines(const std::vector<Roofline>& all) {
     return list;
 }
 
+Value serving_of(const Serving& serving) {
+    Value list = Value::array();
+    for (const auto& series : serving.series) {
+        Value batches = Value::array();
+        for (const auto& of : series.batches)
+            batches.push_back({{"identity", of.identity},
+                               {"batch", of.batch},
+                               {"p50", of.p50},
+                               {"p99", optional(of.p99)},
+                               {"queries_per_second", of.queries}});
+        const auto* best = serving.bound ? best_within(series, *serving.bound) : nullptr;
+        list.push_back({{"case", series.name},
+                        {"benchmark", series.benchmark},
+                        {"library", series.library},
+                        {"batches", std::move(batches)},
+                        {"best", best != nullptr ? Value(best->identity) : Value(nullptr)}});
+    }
+    return {{"p99_bound", optional(serving.bound)}, {"series", std::move(list)}};
+}
+
 Value names(const std::vector<Fact>& facts) {
     Value names = Value::object();
     for (const auto& fact : facts)
@@ -215,6 +235,7 @@ Value report_of(const Report& report) {
             {"summary", facts(report.summary)},
             {"findings", std::move(findings)},
             {"sections", std::move(sections)},
+            {"serving", serving_of(report.serving)},
             {"rooflines", rooflines(report.rooflines)},
             {"not_measured", std::move(missing)},
             {"checks", std::move(checks)},

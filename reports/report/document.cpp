@@ -164,6 +164,8 @@ Document make_document(const Report& report) {
     if (!report.findings.empty()) document.sections.push_back(findings_of(report));
     if (report.soak) document.sections.push_back(*report.soak);
     std::ranges::move(scorecard(report), std::back_inserter(document.sections));
+    if (auto serving = serving_section(report.serving))
+        document.sections.push_back(*std::move(serving));
     if (!report.rooflines.empty()) document.sections.push_back(roofline_of(report));
     if (!report.missing.empty() || !report.left_out.empty())
         document.sections.push_back(missing_of(report));

@@ -348,6 +348,7 @@ Report make_report(const Run& original, const ReportOptions& options) {
                   .cause = busy_in_words(record::busy_of(run))};
     report.soak = soak_section(run);
     report.rooflines = make_rooflines(run);
+    report.serving = find_serving(run, options.p99);
     settle_ceilings(run);
     translate(run);
     for (const auto& left : run.left_out) report.left_out.push_back(as_sentence(left.note));

@@ -8,6 +8,7 @@
 #include "report/types.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace assay::report {
@@ -15,6 +16,7 @@ namespace assay::report {
 struct ReportOptions {
     std::string label;
     std::string source;
+    std::optional<double> p99{}; ///< seconds that all but one in a hundred calls may take
     std::size_t strip_rows =
         100; ///< rows that keep their batch values: 100 x 600 dots stay printable
     std::size_t listed_checks = 200; ///< passed checks listed; those that failed always are

@@ -7,6 +7,7 @@
 
 #include "document/document.hpp"
 #include "record/model.hpp"
+#include "report/serving.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -173,6 +174,7 @@ struct Report {
     std::vector<Finding> findings;
     std::vector<Section> sections;
     std::vector<Roofline> rooflines; ///< one for each place
+    Serving serving;
     std::vector<Missing> missing;
     std::vector<std::string> left_out; ///< what the plan does not contain, in sentences
     std::vector<CheckGroup> checks;

@@ -17,6 +17,7 @@ TEST(Quantity, DurationsTakeUnits) {
     EXPECT_EQ(parse_duration("1.5m"), 90);
     EXPECT_EQ(parse_duration("15m"), 900);
     EXPECT_EQ(parse_duration("1h"), 3600);
+    EXPECT_EQ(parse_duration("20ms"), 0.02);
     for (const char* text : {"", "s", "-1s", "0", "1x", "nan", "inf", "1e999", "1h30m"})
         EXPECT_FALSE(parse_duration(text)) << text;
 }
