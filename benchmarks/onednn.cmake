@@ -15,5 +15,6 @@ target_include_directories(assay_module_onednn SYSTEM PRIVATE "${ONEDNN_INCLUDE}
 target_link_libraries(assay_module_onednn PRIVATE "${ONEDNN_LIBRARY}")
 assay_benchmark(onednn gemm::onednn_square)
 assay_benchmark(onednn workload::convolution workload/convolution.cpp)
+assay_benchmark(onednn workload::convolution3d workload/convolution3d.cpp)
 assay_benchmark(onednn workload::transformer_layer workload/transformer.cpp)
 assay_finish_module(onednn)

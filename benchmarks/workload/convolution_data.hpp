@@ -5,8 +5,8 @@
 
 #pragma once
 
+#include "layer.hpp"
 #include "precision.hpp"
-#include "resnet50.hpp"
 
 #include <array>
 #include <cmath>
@@ -15,19 +15,24 @@
 
 namespace assay::workload {
 
-/// Image, channel, row, column.
-using Place = std::array<std::int64_t, 4>;
+/// Image, channel, plane, row, column; flat images have one plane.
+using Place = std::array<std::int64_t, 5>;
 
-/// The place with a number that counts as the dimensions are written.
-constexpr Place place_of(std::size_t index, std::int64_t channels, std::int64_t size) {
+/// The place of a result, with a number that counts as the dimensions are written.
+constexpr Place place_of(std::size_t index, const Layer& layer) {
+    const std::int64_t edge = layer.output_size();
     auto rest = static_cast<std::int64_t>(index);
+    const auto next = [&rest](std::int64_t count) {
+        const std::int64_t at = rest % count;
+        rest /= count;
+        return at;
+    };
     Place place{};
-    place[3] = rest % size;
-    rest /= size;
-    place[2] = rest % size;
-    rest /= size;
-    place[1] = rest % channels;
-    place[0] = rest / channels;
+    place[4] = next(edge);
+    place[3] = next(edge);
+    place[2] = next(layer.dims == 3 ? edge : 1);
+    place[1] = next(layer.outputs);
+    place[0] = rest;
     return place;
 }
 
@@ -65,22 +70,32 @@ public:
 
     /// Sum and bias of one output. Exact for integers.
     double sum(const Place& place) const {
-        const auto [image, channel, row, column] = place;
+        const auto [image, channel, plane, row, column] = place;
+        const bool flat = layer_.dims == 2;
         double total = bias(static_cast<std::uint64_t>(channel));
         for (std::int64_t c = 0; c < layer_.inputs; ++c)
-            for (std::int64_t y = 0; y < layer_.kernel; ++y)
-                for (std::int64_t x = 0; x < layer_.kernel; ++x) {
-                    const std::int64_t from_y = row * layer_.stride + y - layer_.padding();
-                    const std::int64_t from_x = column * layer_.stride + x - layer_.padding();
-                    if (from_y < 0 || from_y >= layer_.size || from_x < 0 || from_x >= layer_.size)
-                        continue;
-                    const std::int64_t from =
-                        ((image * layer_.inputs + c) * layer_.size + from_y) * layer_.size + from_x;
-                    const std::int64_t with =
-                        ((channel * layer_.inputs + c) * layer_.kernel + y) * layer_.kernel + x;
-                    total += double{source(static_cast<std::uint64_t>(from))} *
-                             weight(static_cast<std::uint64_t>(with));
-                }
+            for (std::int64_t z = 0; z < (flat ? 1 : layer_.kernel); ++z)
+                for (std::int64_t y = 0; y < layer_.kernel; ++y)
+                    for (std::int64_t x = 0; x < layer_.kernel; ++x) {
+                        const std::int64_t from_z = flat ? 0 : source_at(plane, z);
+                        const std::int64_t from_y = source_at(row, y);
+                        const std::int64_t from_x = source_at(column, x);
+                        if (!is_inside(from_z) || !is_inside(from_y) || !is_inside(from_x))
+                            continue;
+                        const std::int64_t planes = flat ? 1 : layer_.size;
+                        const std::int64_t deep = flat ? 1 : layer_.kernel;
+                        const std::int64_t from =
+                            (((image * layer_.inputs + c) * planes + from_z) * layer_.size +
+                             from_y) *
+                                layer_.size +
+                            from_x;
+                        const std::int64_t with =
+                            (((channel * layer_.inputs + c) * deep + z) * layer_.kernel + y) *
+                                layer_.kernel +
+                            x;
+                        total += double{source(static_cast<std::uint64_t>(from))} *
+                                 weight(static_cast<std::uint64_t>(with));
+                    }
         return total;
     }
     /// The output: after ReLU, and for int8 scaled, rounded to the nearest (ties to even) and cut at 255.
@@ -108,6 +123,10 @@ public:
     }
 
 private:
+    std::int64_t source_at(std::int64_t result, std::int64_t in_kernel) const {
+        return result * layer_.stride + in_kernel - layer_.padding();
+    }
+    bool is_inside(std::int64_t at) const { return at >= 0 && at < layer_.size; }
     bool is_int8() const { return precision_ == Precision::int8; }
 
     Layer layer_;

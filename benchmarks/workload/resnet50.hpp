@@ -6,49 +6,11 @@
 
 #pragma once
 
+#include "layer.hpp"
+
 #include <array>
-#include <cstdint>
 
 namespace assay::workload {
-
-/// Layers of equal shape. Channels, height (= width) of the input, kernel and stride; as much padding
-/// as keeps the size at a stride of one.
-struct Layer {
-    const char* name;
-    std::int64_t count; ///< how often it occurs in the network
-    std::int64_t inputs;
-    std::int64_t outputs;
-    std::int64_t size;
-    std::int64_t kernel;
-    std::int64_t stride;
-
-    constexpr std::int64_t padding() const { return kernel / 2; }
-    constexpr std::int64_t output_size() const {
-        return (size + 2 * padding() - kernel) / stride + 1;
-    }
-    /// Elements for one image.
-    constexpr std::int64_t source_elements() const { return inputs * size * size; }
-    constexpr std::int64_t result_elements() const {
-        return outputs * output_size() * output_size();
-    }
-    constexpr std::int64_t weights() const { return outputs * terms(); }
-    /// Products of one output.
-    constexpr std::int64_t terms() const { return inputs * kernel * kernel; }
-
-    /// Multiplications for one image, those with the zeros of the padding included, as the literature
-    /// counts them.
-    constexpr std::int64_t nominal_products() const { return result_elements() * terms(); }
-    /// Those with elements of the image: what must really be done.
-    constexpr std::int64_t products() const {
-        std::int64_t along = 0; // of one row: pairs of an output and a place of the kernel
-        for (std::int64_t out = 0; out < output_size(); ++out)
-            for (std::int64_t k = 0; k < kernel; ++k) {
-                const std::int64_t at = out * stride + k - padding();
-                along += at >= 0 && at < size ? 1 : 0;
-            }
-        return along * along * inputs * outputs;
-    }
-};
 
 // In the order of the network. `expand` of stage 2 is also the shape of its shortcut.
 inline constexpr std::array resnet50{

@@ -108,6 +108,8 @@ std::int64_t small_integer(const assay_parameter& parameter, std::int64_t thread
         wanted = 3;
     else if (name == "heads")
         wanted = 24; // which groups of 1 and of 12 divide
+    else if (name == "patch")
+        wanted = 32; // voxels of an edge
     else if (name == "size")
         wanted = 128; // of a matrix: scales of blocks are for multiples of it
     return std::clamp(wanted, parameter.integer_low, parameter.integer_high);

@@ -2,6 +2,7 @@
 #include "workload/convolution_data.hpp"
 #include "workload/resnet50.hpp"
 #include "workload/samples.hpp"
+#include "workload/unet3d.hpp"
 
 #include <gtest/gtest.h>
 
@@ -56,14 +57,44 @@ TEST(Convolution, OneOutputByHand) {
     for (std::uint64_t y = 0; y < 2; ++y)
         for (std::uint64_t x = 0; x < 2; ++x)
             expected += double{data.source(2 * y + x)} * data.weight(3 * (y + 1) + x + 1);
-    EXPECT_EQ(data.sum({0, 0, 0, 0}), expected);
+    EXPECT_EQ(data.sum({}), expected);
+}
+
+// nnU-Net's network for volumes is known for 31.2 million parameters; 1.8 of them are in five transposed convolutions of
+// 2x2x2, which are not among these layers.
+TEST(UNet3d, HasTheWeightsThatItIsKnownFor) {
+    std::int64_t weights = 0;
+    std::int64_t count = 0;
+    for (const Layer& layer : unet3d(128)) {
+        count += layer.count;
+        weights += layer.count * layer.weights();
+        EXPECT_EQ(layer.output_size(), layer.size / layer.stride);
+    }
+    EXPECT_EQ(count, 23);
+    EXPECT_NEAR(static_cast<double>(weights) * 1e-6, 31.2 - 1.8, 0.05);
+}
+
+TEST(UNet3d, OneOutputByHand) {
+    const Layer layer{"tiny", 1, 1, 1, 2, 3, 1, 3};
+    EXPECT_EQ(layer.source_elements(), 8);
+    EXPECT_EQ(layer.terms(), 27);
+    EXPECT_EQ(layer.products(), 4 * 4 * 4);
+    const ConvolutionData data{layer, Precision::int8, 7};
+    double expected = data.bias(0); // of the last corner: the kernel's centre is at its last voxel
+    for (std::uint64_t z = 0; z < 2; ++z)
+        for (std::uint64_t y = 0; y < 2; ++y)
+            for (std::uint64_t x = 0; x < 2; ++x)
+                expected += double{data.source(4 * z + 2 * y + x)} * data.weight(9 * z + 3 * y + x);
+    EXPECT_EQ(data.sum({0, 0, 1, 1, 1}), expected);
+    EXPECT_EQ(place_of(7, layer), (Place{0, 0, 1, 1, 1}));
+    EXPECT_EQ(place_of(8, layer), (Place{1, 0, 0, 0, 0}));
 }
 
 /// The output as a kernel computes it, in fp32 one product after the other, from inputs of so many bits.
 float in_fp32(const ConvolutionData& data, const Layer& layer, const Place& place, int digits) {
     float total = data.bias(static_cast<std::uint64_t>(place[1]));
     for (std::int64_t c = 0; c < layer.inputs; ++c) {
-        const auto from = (c * layer.size + place[2]) * layer.size + place[3];
+        const auto from = (c * layer.size + place[3]) * layer.size + place[4];
         const auto with = place[1] * layer.inputs + c;
         total = std::fma(gemm::round_to_bits(data.source(static_cast<std::uint64_t>(from)), digits),
                          gemm::round_to_bits(data.weight(static_cast<std::uint64_t>(with)), digits),
@@ -78,7 +109,7 @@ TEST(Convolution, TheBoundAcceptsFp32AndNotInputsOfBf16) {
     int positive = 0;
     int seen = 0;
     for (std::size_t i = 0; i < 400; ++i) {
-        const Place place = place_of(i * 61, layer.outputs, layer.output_size());
+        const Place place = place_of(i * 61, layer);
         const float whole = in_fp32(data, layer, place, 24);
         EXPECT_LE(std::fabs(data.error(place, whole)), data.bound());
         EXPECT_GT(std::fabs(data.error(place, data.damaged(whole))), data.bound());
@@ -94,7 +125,7 @@ TEST(Convolution, Bf16OutputsAreRoundedOnce) {
     const Layer& layer = named("res4_expand");
     const ConvolutionData data{layer, Precision::bf16, 0};
     for (std::size_t i = 0; i < 100; ++i) {
-        const Place place = place_of(i * 977, layer.outputs, layer.output_size());
+        const Place place = place_of(i * 977, layer);
         const float stored = gemm::to_bfloat16(in_fp32(data, layer, place, 24));
         EXPECT_LE(std::fabs(data.error(place, stored)), data.bound());
         const float cut = gemm::to_bfloat16(data.damaged(stored));
@@ -107,7 +138,7 @@ TEST(Convolution, Int8IsExact) {
     const ConvolutionData data{layer, Precision::int8, 0};
     int inside = 0;
     for (std::size_t i = 0; i < 400; ++i) {
-        const Place place = place_of(i * 977, layer.outputs, layer.output_size());
+        const Place place = place_of(i * 977, layer);
         const double value = data.output(place);
         EXPECT_EQ(data.error(place, value), 0);
         EXPECT_EQ(std::fabs(data.error(place, data.damaged(static_cast<float>(value)))), 1);
