@@ -2,6 +2,7 @@
 
 #include "onednn.hpp"
 #include "samples.hpp"
+#include "transformer_backward.hpp"
 #include "transformer_data.hpp"
 #include "transformer_plans.hpp"
 
@@ -15,6 +16,8 @@
 namespace assay::workload {
 namespace {
 
+enum class Pass : std::uint8_t { forward, training };
+
 class TransformerLayer {
 public:
     struct Params {
@@ -23,6 +26,7 @@ public:
         std::int64_t hidden = 768;
         Precision precision = Precision::fp32;
         Symbolic threads = Symbol::all;
+        Pass pass = Pass::forward;
     };
     static constexpr Info info{
         .id = "workload.transformer_layer",
@@ -32,9 +36,12 @@ public:
                   "GELU, residual, layer norm. Nine primitives; bias, GELU and residuals are fused "
                   "into the matrix products, heads are addressed in place. Every stage is checked: "
                   "a sample of its results, spread evenly, is recomputed in fp64 from what the "
-                  "previous stage stored, within the rounding of fp32 sums and of storing.",
+                  "previous stage stored, within the rounding of fp32 sums and of storing. "
+                  "Training: the same with what the backward pass needs, and that pass: gradients "
+                  "of the input, of weights, biases and norms (in fp32), stage by stage.",
         .caveats =
-            "FLOP are those of the matrix products. Weights of one layer stay in the caches where "
+            "FLOP are those of the matrix products; the backward pass counts twice the forward "
+            "one, as the field does. Weights of one layer stay in the caches where "
             "they fit; a whole model streams them from memory. bf16: activations in bf16, sums in "
             "fp32. int8: the four products with weights, static scales per output; quantising "
             "their inputs is timed; attention, residuals and norms are in bf16 where the CPU has "
@@ -54,6 +61,9 @@ public:
                {Name{"fp32", Precision::fp32}, Name{"bf16", Precision::bf16},
                 Name{"int8", Precision::int8}}),
         threads_axis(&Params::threads, {Symbol::all}),
+        // Behind all others: records from before it existed were of this default.
+        choice("pass", "forward alone, or training: forward and backward", &Params::pass,
+               {Name{"forward", Pass::forward}, Name{"training", Pass::training}}, {Pass::forward}),
     };
     static constexpr bool single_call = true; // a call is what a user waits for
 
@@ -65,29 +75,47 @@ public:
             !m.has("asimddp"))
             return Fit::no(
                 "needs instructions for int8 dot products: avx512_vnni, avx_vnni or asimddp");
+        const bool training = p.pass == Pass::training;
+        if (training && p.precision == Precision::int8)
+            return Fit::no("training is not done in int8: fp32 or bf16");
         const TransformerShape shape{p.batch, p.sequence, p.hidden};
         // The largest weights also exist in fp32 while they are packed.
         const std::int64_t bytes = bytes_of(stored(p.precision, m)) * shape.activations() +
                                    bytes_of(p.precision) * shape.weights() +
                                    4 * shape.weights() / 3;
-        if (Fit room = host::fits(p.threads, bytes, m); !room) return room;
+        // As much again of activations, and weights packed for the way back and their gradients in fp32.
+        const std::int64_t more = training ? 2 * bytes_of(p.precision) * shape.activations() +
+                                                 (bytes_of(p.precision) + 4) * shape.weights()
+                                           : 0;
+        if (Fit room = host::fits(p.threads, bytes + more, m); !room) return room;
         return fits_kernels([&](Kernels& kernels) {
             const TransformerData data{shape, p.precision, stored(p.precision, m)};
-            kernels = Planner{data, cpu()}.plans().names();
+            const Planner planner{data, training, cpu()};
+            kernels = planner.plans().names();
+            if (training) BackwardPlanner{shape, planner, cpu()}.name(kernels);
         });
     }
 
     TransformerLayer(const Params& p, const Context& context)
         : shape_{p.batch, p.sequence, p.hidden}, stored_{stored(p.precision, context.machine())},
           threads_{host::use_threads(context.machine(), p.threads)}, engine_{cpu()},
-          steps_{engine_}, data_{shape_, p.precision, stored_}, planner_{data_, engine_},
-          plans_{planner_.plans()} {
+          steps_{engine_}, data_{shape_, p.precision, stored_},
+          planner_{data_, p.pass == Pass::training, engine_}, plans_{planner_.plans()},
+          training_{p.pass == Pass::training} {
         input_ = filled(planner_.rows(shape_.hidden), [&](auto i) { return data_.activation(i); });
         add_stages();
         scores_ = Tensor{planner_.scores_desc(), engine_};
         add_steps();
+        Kernels kernels = plans_.names();
+        if (training_) {
+            backward_.emplace(Forward{input_, qkv_, scores_, context_, attended_, middle_,
+                                      before_gelu_, inner_, summed_, statistics_[0], statistics_[1],
+                                      statistics_[2], statistics_[3]},
+                              data_, planner_, engine_, steps_, stages_);
+            BackwardPlanner{shape_, planner_, engine_}.name(kernels);
+        }
         poison();
-        context.setting("implementation", plans_.names().words());
+        context.setting("implementation", kernels.words());
         context.setting("between", stored_ == Precision::bf16 ? "bf16" : "fp32");
         context.setting("heads", shape_.heads());
         context.setting("threads", threads_);
@@ -98,7 +126,7 @@ public:
         const auto tokens = static_cast<double>(shape_.tokens());
         const double products = 2 * tokens * static_cast<double>(shape_.weights());
         if (data_.is_int8()) return {.operations = products, .items = tokens};
-        return {.flops = shape_.flops(), .items = tokens};
+        return {.flops = (training_ ? 3 : 1) * shape_.flops(), .items = tokens};
     }
 
     Check verify() const {
@@ -136,41 +164,34 @@ public:
         const Stage& stage = stages_[pick % stages_.size()];
         const Slice damage = samples(stage).damage(pick >> 16U);
         for (std::size_t i = damage.first; i < damage.last; ++i)
-            stage.tensor->set_element(i, damaged(stage.precision, stage.tensor->element(i)));
+            stage.tensor->set_element(
+                i, stage.size * damaged(stage.precision, stage.tensor->element(i) / stage.size));
     }
 
 private:
     using Kind = TransformerData::Kind;
-    static constexpr std::size_t many = 256; // samples of a stage
-    static constexpr std::size_t few = 64;   // each reads a whole sequence
+    static constexpr std::size_t many = many_samples;
+    static constexpr std::size_t few = few_samples;
 
-    /// What is stored, how much of it is looked at, and what it must be.
-    struct Stage {
-        Tensor* tensor;
-        std::int64_t width;
-        std::size_t samples;
-        Precision precision; ///< it is stored in
-        std::function<Expected(std::size_t at)> expect;
-    };
     /// bf16 between the products in int8, where the CPU computes with it.
     static Precision stored(Precision precision, const Machine& machine) {
         if (precision != Precision::int8) return precision;
         return machine.has("avx512_bf16") || machine.has("bf16") ? Precision::bf16
                                                                  : Precision::fp32;
     }
-    Samples samples(const Stage& stage) const {
-        return {static_cast<std::size_t>(shape_.tokens() * stage.width), stage.samples, round_};
-    }
+    Samples samples(const Stage& stage) const { return {stage.elements, stage.samples, round_}; }
 
     void add_stage(Tensor& tensor, std::int64_t width, std::size_t samples,
                    std::function<Expected(std::size_t at)> expect) {
         tensor = Tensor{planner_.rows(width), engine_};
-        stages_.push_back({&tensor, width, samples, stored_, std::move(expect)});
+        stages_.push_back({&tensor, static_cast<std::size_t>(shape_.tokens() * width), samples,
+                           stored_, 1, std::move(expect)});
     }
     void add_int8_stage(Tensor& tensor, std::int64_t width,
                         std::function<Expected(std::size_t at)> expect) {
         tensor = Tensor{planner_.inputs(width), engine_};
-        stages_.push_back({&tensor, width, many, Precision::int8, std::move(expect)});
+        stages_.push_back({&tensor, static_cast<std::size_t>(shape_.tokens() * width), many,
+                           Precision::int8, 1, std::move(expect)});
     }
     /// What a product takes is what was stored, or in int8 a copy of it in steps.
     const Tensor& quantised(const Tensor& from, Tensor& to, Kind kind) {
@@ -228,6 +249,8 @@ private:
             add_int8_stage(inner_, 4 * h, [this, gelu](std::size_t at) {
                 return expect_steps(gelu(at), data_.step(Kind::outer));
             });
+        else if (training_)
+            add_training_gelu();
         else
             add_stage(inner_, 4 * h, many, [this, &middle, h](std::size_t at) {
                 return expect_gelu(product(middle, h, 4 * h, Kind::inner, at), stored_);
@@ -238,6 +261,15 @@ private:
         });
         add_stage(result_, h, many,
                   [this](std::size_t at) { return norm(summed_, Kind::norm_two, at); });
+    }
+    void add_training_gelu() {
+        const std::int64_t h = shape_.hidden;
+        add_stage(before_gelu_, 4 * h, many, [this, h](std::size_t at) {
+            return expect_stored(product(middle_, h, 4 * h, Kind::inner, at), stored_);
+        });
+        add_stage(inner_, 4 * h, many, [this](std::size_t at) {
+            return expect_gelu({.value = before_gelu_.element(at), .allowed = 0}, stored_);
+        });
     }
     Expected attention(std::size_t token, std::size_t column) const {
         const auto h = static_cast<std::size_t>(shape_.hidden);
@@ -294,6 +326,20 @@ private:
     }
     void add_norm(Kind kind, const Tensor& from, const Tensor& to) {
         const dnnl::memory::desc row{{shape_.hidden}, Data::f32, Layout::a};
+        if (training_) {
+            const dnnl::memory::desc each{{shape_.tokens()}, Data::f32, Layout::a};
+            const Tensor& mean = statistics_.emplace_back(each, engine_);
+            const Tensor& variance = statistics_.emplace_back(each, engine_);
+            steps_.add(
+                dnnl::layer_normalization_forward{plans_.norm},
+                {{DNNL_ARG_SRC, from},
+                 {DNNL_ARG_SCALE, constant(row, [&](auto i) { return data_.scale(kind, i); })},
+                 {DNNL_ARG_SHIFT, constant(row, [&](auto i) { return data_.bias(kind, i); })},
+                 {DNNL_ARG_MEAN, mean},
+                 {DNNL_ARG_VARIANCE, variance},
+                 {DNNL_ARG_DST, to}});
+            return;
+        }
         steps_.add(dnnl::layer_normalization_forward{plans_.norm},
                    {{DNNL_ARG_SRC, from},
                     {DNNL_ARG_SCALE, constant(row, [&](auto i) { return data_.scale(kind, i); })},
@@ -327,7 +373,10 @@ private:
                     quantise(plans_.context_to_int8, context_, context8_), attended_, input_);
         add_norm(Kind::norm_one, attended_, middle_);
         add_product(plans_.inner, Kind::inner, quantise(plans_.middle_to_int8, middle_, middle8_),
-                    inner_);
+                    training_ ? before_gelu_ : inner_);
+        if (training_)
+            steps_.add(dnnl::eltwise_forward{planner_.apart_gelu()},
+                       {{DNNL_ARG_SRC, before_gelu_}, {DNNL_ARG_DST, inner_}});
         add_product(plans_.outer, Kind::outer, inner_, summed_, middle_);
         add_norm(Kind::norm_two, summed_, result_);
     }
@@ -339,6 +388,7 @@ private:
     TransformerData data_;
     Planner planner_;
     Plans plans_;
+    bool training_;
     std::deque<Tensor> constants_; // weights, biases, scales
     std::vector<Stage> stages_;
     Tensor input_;
@@ -350,10 +400,13 @@ private:
     Tensor heads_;   // the same, head by head
     Tensor attended_;
     Tensor middle_;
+    Tensor before_gelu_; // in training
     Tensor inner_;
     Tensor summed_;
     Tensor result_;
-    std::uint64_t round_ = 0; // of samples
+    std::deque<Tensor> statistics_; // in training: mean and variance of each token, of both norms
+    std::optional<Backward> backward_; // in training
+    std::uint64_t round_ = 0;          // of samples
     Picks spoils_{51};
 };
 

@@ -249,6 +249,59 @@ Expected expect_norm(std::size_t length, Precision precision, Row&& row, std::si
                        roundoff_of(precision) * std::fabs(value)};
 }
 
+/// Element i of the gradient of a row that was normalised: normal(k) are its numbers, of(k) the gradients of its results
+/// times their scales. Sixteen roundings of what is added and subtracted are far more than fp32 sums make.
+template <class Normal, class Of>
+Expected expect_norm_gradient(std::size_t length, Precision precision, Normal&& normal, Of&& of,
+                              std::size_t i, double deviation) {
+    double sum = 0;
+    double along = 0;
+    double squares = 0;
+    for (std::size_t k = 0; k < length; ++k) {
+        const double gradient = of(k);
+        sum += gradient;
+        along += gradient * normal(k);
+        squares += gradient * gradient;
+    }
+    const auto n = static_cast<double>(length);
+    const double here = normal(i);
+    const double value = (of(i) - sum / n - here * along / n) / deviation;
+    const double size = (std::fabs(of(i)) + std::sqrt(squares / n) * (1 + std::fabs(here)) +
+                         std::fabs(sum / n) + std::fabs(here * along / n)) /
+                        deviation;
+    return {.value = value,
+            .allowed = 16 * 0x1p-24 * size + roundoff_of(precision) * std::fabs(value)};
+}
+
+/// The slope of GELU, Phi(x) + x phi(x), times the gradient of its result.
+inline Expected expect_gelu_gradient(double x, double gradient, Precision precision) {
+    const double density = std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
+    const double slope = (1 + std::erf(x / std::numbers::sqrt2)) / 2 + x * density;
+    const double value = gradient * slope;
+    return {.value = value,
+            .allowed = 16 * 0x1p-24 * std::fabs(gradient) * (1 + std::fabs(x)) +
+                       roundoff_of(precision) * std::fabs(value)};
+}
+
+/// Element i of the gradient of a row of scores: probability(k) and the gradients of(k) of these.
+template <class Probability, class Of>
+Expected expect_softmax_gradient(std::size_t length, Precision precision, Probability&& probability,
+                                 Of&& of, std::size_t i) {
+    double sum = 0;
+    double size = 0;
+    for (std::size_t k = 0; k < length; ++k) {
+        const double product = double{probability(k)} * double{of(k)};
+        sum += product;
+        size += std::fabs(product);
+    }
+    const double value = double{probability(i)} * (double{of(i)} - sum);
+    const double roundings = 16 + 4 * std::sqrt(static_cast<double>(length));
+    return {.value = value,
+            .allowed =
+                roundings * 0x1p-24 * double{probability(i)} * (std::fabs(double{of(i)}) + size) +
+                roundoff_of(precision) * std::fabs(value)};
+}
+
 /// The smallest damage that is promised to be seen, of a stored number whose kind is of size one or a
 /// tenth: in fp32 what inputs rounded to bf16 would do, in bf16 a sixteenth, and two steps of 8 bits
 /// (one may be a tie).

@@ -46,25 +46,22 @@ struct Plans {
 
 class Planner {
 public:
-    Planner(const TransformerData& data, dnnl::engine engine)
-        : s_{data.shape()}, data_{data}, type_{type_of(data.stored())}, engine_{std::move(engine)} {
-    }
+    /// Training keeps what the backward pass needs: means and variances, and what GELU was given.
+    Planner(const TransformerData& data, bool training, dnnl::engine engine)
+        : s_{data.shape()}, data_{data}, training_{training}, type_{type_of(data.stored())},
+          engine_{std::move(engine)} {}
 
     Plans plans() const {
         const std::int64_t h = s_.hidden;
-        Plans plans{
-            .qkv = dense(Kind::qkv, h, 3 * h, {}),
-            .scores = scores(),
-            .softmax = {{dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate,
-                         scores_desc(), scores_desc(), 3},
-                        engine_},
-            .context = {{scores_desc(), heads(3 * h, false), heads(h, false)}, engine_},
-            .output = dense(Kind::output, h, h, adding()),
-            .norm = {{dnnl::prop_kind::forward_inference, rows(h), norm_epsilon,
-                      dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift},
-                     engine_},
-            .inner = dense(Kind::inner, h, s_.inner(), gelu()),
-            .outer = dense(Kind::outer, s_.inner(), h, adding())};
+        Plans plans{.qkv = dense(Kind::qkv, h, 3 * h, {}),
+                    .scores = scores(),
+                    .softmax = softmax(),
+                    .context = {{scores_desc(), heads(3 * h, false), heads(h, false)}, engine_},
+                    .output = dense(Kind::output, h, h, adding()),
+                    .norm = norm(),
+                    .inner =
+                        dense(Kind::inner, h, s_.inner(), training_ ? dnnl::post_ops{} : gelu()),
+                    .outer = dense(Kind::outer, s_.inner(), h, adding())};
         if (!data_.is_int8()) return plans;
         plans.input_to_int8 = to_int8(Kind::qkv);
         plans.context_to_int8 = to_int8(Kind::output);
@@ -93,9 +90,31 @@ public:
                 Dimensions{per_sequence, head_size, width, 1}};
     }
 
+    dnnl::softmax_v2_forward::primitive_desc softmax() const {
+        return {{pass(), dnnl::algorithm::softmax_accurate, scores_desc(), scores_desc(), 3},
+                engine_};
+    }
+    dnnl::layer_normalization_forward::primitive_desc norm() const {
+        return {{pass(), rows(s_.hidden), norm_epsilon,
+                 dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift},
+                engine_};
+    }
+    /// In training a step of its own.
+    dnnl::eltwise_forward::primitive_desc apart_gelu() const {
+        return {{pass(), dnnl::algorithm::eltwise_gelu_erf, rows(s_.inner())}, engine_};
+    }
+    dnnl::post_ops adding() const {
+        dnnl::post_ops after;
+        after.append_binary(dnnl::algorithm::binary_add, rows(s_.hidden));
+        return after;
+    }
+
 private:
     using Kind = TransformerData::Kind;
 
+    dnnl::prop_kind pass() const {
+        return training_ ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
+    }
     dnnl::matmul::primitive_desc dense(Kind kind, std::int64_t from, std::int64_t to,
                                        const dnnl::post_ops& after) const {
         dnnl::primitive_attr attributes;
@@ -134,14 +153,10 @@ private:
                                  0);
         return after;
     }
-    dnnl::post_ops adding() const {
-        dnnl::post_ops after;
-        after.append_binary(dnnl::algorithm::binary_add, rows(s_.hidden));
-        return after;
-    }
 
     TransformerShape s_;
     TransformerData data_;
+    bool training_;
     Data type_;
     dnnl::engine engine_;
 };

@@ -37,7 +37,8 @@ void add_later_parameters(record::Case& c) {
         const char* name;
         record::Value before;
     };
-    static const std::array later{Later{"workload.attention", "group", std::int64_t{1}}};
+    static const std::array later{Later{"workload.attention", "group", std::int64_t{1}},
+                                  Later{"workload.transformer_layer", "pass", "forward"}};
     for (const auto& [benchmark, name, before] : later)
         if (c.benchmark == benchmark && record::find(c.parameters, name) == nullptr)
             c.parameters.push_back({name, before});

@@ -146,6 +146,65 @@ TEST(Transformer, AttentionInFp32IsAcceptedAndProbabilitiesInBf16AreNot) {
     EXPECT_GT(seen, 25);
 }
 
+/// The change of `of` per change of argument number i, at `at`.
+template <class Of>
+double slope(Of&& of, std::vector<double> at, std::size_t i) {
+    constexpr double step = 1e-5;
+    at[i] += step;
+    const double above = of(at);
+    at[i] -= 2 * step;
+    return (above - of(at)) / (2 * step);
+}
+
+TEST(Transformer, GradientsAreTheSlopesOfWhatTheyBelongTo) {
+    constexpr std::size_t length = 12;
+    std::vector<double> x;
+    std::vector<double>
+        with; // gradients of the results: what is summed up is the results times these
+    for (std::size_t i = 0; i < length; ++i) {
+        x.push_back(random_normal<double>(1, i));
+        with.push_back(random_normal<double>(2, i));
+    }
+    const auto sum_of = [&](auto&& results) {
+        return [&](const std::vector<double>& at) {
+            double sum = 0;
+            for (std::size_t k = 0; k < length; ++k) sum += with[k] * results(at, k);
+            return sum;
+        };
+    };
+    const auto gelu = [](const std::vector<double>& at, std::size_t k) {
+        return expect_gelu({.value = at[k], .allowed = 0}, Precision::fp32).value;
+    };
+    const auto softmax = [](const std::vector<double>& at, std::size_t k) {
+        double total = 0;
+        for (const double score : at) total += std::exp(score);
+        return std::exp(at[k]) / total;
+    };
+    const auto norm = [](const std::vector<double>& at, std::size_t k) {
+        return expect_norm(
+                   at.size(), Precision::fp32, [&](auto j) { return at[j]; }, k, 1, 0)
+            .value;
+    };
+    double mean = 0;
+    double squares = 0;
+    for (const double number : x) mean += number / length;
+    for (const double number : x) squares += (number - mean) * (number - mean) / length;
+    const double deviation = std::sqrt(squares + norm_epsilon);
+    for (std::size_t i = 0; i < length; ++i) {
+        SCOPED_TRACE(i);
+        const auto of = [&](auto k) { return with[k]; };
+        EXPECT_NEAR(expect_gelu_gradient(x[i], with[i], Precision::fp32).value,
+                    slope(sum_of(gelu), x, i), 1e-8);
+        EXPECT_NEAR(expect_softmax_gradient(
+                        length, Precision::fp32, [&](auto k) { return softmax(x, k); }, of, i)
+                        .value,
+                    slope(sum_of(softmax), x, i), 1e-8);
+        const auto normal = [&](auto k) { return (x[k] - mean) / deviation; };
+        EXPECT_NEAR(expect_norm_gradient(length, Precision::fp32, normal, of, i, deviation).value,
+                    slope(sum_of(norm), x, i), 1e-8);
+    }
+}
+
 TEST(Transformer, NormalisedRowsHaveMeanZeroAndDeviationOne) {
     const auto row = normals(9, 64);
     double sum = 0;
