@@ -203,6 +203,8 @@ FactList FactBook::of(const Sample& sample, const Series& series) const {
     const record::NameIndex parameters{series.parameters};
     if (sample.settings < collection_.settings.size())
         for (const auto& setting : collection_.settings[sample.settings]) {
+            if (setting.name == "trial")
+                continue; // times of the kernels left out: others in every run
             // What a parameter resolved to follows from the machine: all its threads.
             const bool resolved = parameters.find(setting.name) != nullptr;
             facts.push_back({"setting." + plain(setting.name, 100),

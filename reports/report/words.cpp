@@ -223,6 +223,7 @@ std::string settings_in_words(const record::Case& c) {
         if (parameters.find(setting.name) != nullptr) continue;
         // The worker's environment is in run.json; it follows from threads and tuning.
         if (setting.name.starts_with("environment.")) continue;
+        if (setting.name == "trial") continue; // how far other kernels were behind, in run.json
         // One word for each of what may be a thousand hosts.
         if (setting.name.starts_with("job.groups.")) continue;
         parts.push_back(with_blanks(setting.name) + " " +

@@ -55,6 +55,21 @@ TEST(Trial, TakesTheFastestWayAndNeedsOne) {
     EXPECT_THROW(host::fastest_of(std::vector<Way>{}, [](const Way&) {}), std::runtime_error);
 }
 
+TEST(Trial, SaysHowFarTheOthersWereBehind) {
+    const std::vector<double> seconds{6e-4, 2e-4, 3e-4};
+    const host::Trial trial = host::try_in_turns(seconds.size(), [&](std::size_t i) {
+        for (const Stopwatch watch; watch.seconds() < seconds[i];) clobber();
+    });
+    EXPECT_EQ(trial.best, 1U);
+    ASSERT_EQ(trial.times.size(), seconds.size());
+    EXPECT_NEAR(trial.times[0], 3, 0.5);
+    EXPECT_EQ(trial.times[1], 1);
+    EXPECT_NEAR(trial.times[2], 1.5, 0.3);
+    const host::Trial known{.best = 1, .times = {3.0049, 1, 1.5}};
+    const std::vector<std::string> names{"a", "b", "c"};
+    EXPECT_EQ(host::others_of(known, [&](std::size_t i) { return names[i]; }), "a 3, c 1.5");
+}
+
 TEST(Poison, IsNoNumberAnywhere) {
     HostBuffer<float> buffer{1001};
     fill_nan(buffer, 2);
