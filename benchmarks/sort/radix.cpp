@@ -11,20 +11,23 @@ class Keys {
 public:
     Keys(Distribution distribution, std::int64_t footprint, int threads, const Context& context)
         : distribution_{distribution}, threads_{threads}, count_{keys::count_of<Key>(footprint)},
-          narrow_{threads}, wide_{threads}, in_{count_, {.threads = threads}},
+          narrow_{threads}, wide_{threads}, buckets_{threads}, in_{count_, {.threads = threads}},
           // Arrays at equal offsets in a 2 MiB page would fall into the same cache sets.
           out_{count_, {.threads = threads, .offset = 17 * cache_line}},
           spare_{count_, {.threads = threads, .offset = 5 * cache_line}} {
         detail::fill(in_.view(), threads,
                      [=](std::size_t i) { return keys::key_at<Key>(distribution, i); });
-        is_wide_ = host::fastest_of(2, [this](std::size_t way) { sort(way == 1); }) == 1;
+        const host::Trial trial =
+            host::try_in_turns(ways.size(), [this](std::size_t way) { sort(way); });
+        way_ = trial.best;
         poison();
-        context.setting("digit_bits", is_wide_ ? 11 : 8);
+        context.setting("digits", ways[way_]);
+        context.setting("trial", host::others_of(trial, [](std::size_t i) { return ways[i]; }));
         context.setting("threads", threads);
         keys::describe<Key>(count_, context);
     }
 
-    void run() noexcept { sort(is_wide_); }
+    void run() noexcept { sort(way_); }
     Work work() const { return keys::work<Key>(count_); }
     Check verify() const {
         Check order = check_each(
@@ -41,9 +44,15 @@ public:
     void spoil() { out_[spoils_.next() % count_] ^= 1; }
 
 private:
-    void sort(bool wide) noexcept {
+    static constexpr std::array<const char*, 3> ways{"8 bits", "11 bits", "buckets, 12 bits"};
+    void sort(std::size_t way) noexcept {
         const Arrays<Key> arrays{in_.data(), out_.data(), spare_.data(), count_};
-        wide ? wide_.sort(arrays) : narrow_.sort(arrays);
+        if (way == 0)
+            narrow_.sort(arrays);
+        else if (way == 1)
+            wide_.sort(arrays);
+        else
+            buckets_.sort(arrays);
     }
     std::uint64_t marks_of(const HostBuffer<Key>& of) const {
         return sum_over_threads(threads_, [&](std::size_t thread, std::size_t team) {
@@ -58,10 +67,11 @@ private:
     std::size_t count_;
     Radix<Key, 8> narrow_;
     Radix<Key, 11> wide_;
+    Buckets<Key> buckets_;
     HostBuffer<Key> in_;
     HostBuffer<Key> out_;
     HostBuffer<Key> spare_;
-    bool is_wide_ = false;
+    std::size_t way_ = 0;
     Picks spoils_{keys::spoil_seed};
 };
 
@@ -76,11 +86,13 @@ public:
     static constexpr Info info{
         .id = "sort.radix",
         .question = "How fast does this host sort integers?",
-        .method = "Random keys are sorted by digits of 8 or 11 bits, whichever is faster in a "
-                  "short trial, the least significant digit first, from one array into another. In "
-                  "each pass every thread counts the digits of its slice and writes its keys to "
-                  "their places. Skewed keys have one bit in eight set. The result must ascend, "
-                  "and the sums of a random number for each key must be equal before and after.",
+        .method =
+            "Random keys are sorted by digits from one array into another: the least "
+            "significant one first, 8 or 11 bits each, or 256 buckets by the most significant 8 "
+            "bits and each bucket by digits of 12; whichever is fastest in a short trial. In "
+            "each pass every thread counts the digits of its slice and writes its keys to "
+            "their places. Skewed keys have one bit in eight set. The result must ascend, "
+            "and the sums of a random number for each key must be equal before and after.",
         .caveats = "Bytes count each key read and written once, which any sorting must move; every "
                    "pass moves them three times, so a small share of memory.stream is usual. The "
                    "digits are the same for any distribution: a sort by comparison gains from "

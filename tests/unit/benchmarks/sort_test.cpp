@@ -17,16 +17,21 @@ namespace {
 template <class Key>
 class RadixSort : public testing::Test {
 protected:
-    template <unsigned bits>
+    template <class Sort>
     static void expect_sorted(const std::vector<Key>& in, int threads) {
         std::vector<Key> expected{in};
         std::ranges::sort(expected);
         std::vector<Key> out(in.size());
         std::vector<Key> spare(in.size());
         const std::vector<Key> before{in};
-        Radix<Key, bits>{threads}.sort({in.data(), out.data(), spare.data(), in.size()});
-        EXPECT_EQ(out, expected) << in.size() << " keys, digits of " << bits << " bits";
+        Sort{threads}.sort({in.data(), out.data(), spare.data(), in.size()});
+        EXPECT_EQ(out, expected) << in.size() << " keys on " << threads << " threads";
         EXPECT_EQ(in, before);
+    }
+    static void expect_sorted_by_all(const std::vector<Key>& in, int threads) {
+        expect_sorted<Radix<Key, 8>>(in, threads);
+        expect_sorted<Radix<Key, 11>>(in, threads);
+        expect_sorted<Buckets<Key>>(in, threads);
     }
 };
 using Types = testing::Types<std::uint32_t, std::uint64_t>;
@@ -39,15 +44,14 @@ TYPED_TEST(RadixSort, SortsAnyNumberOfKeysByAnyDigitsOnAnyThreads) {
                 std::vector<TypeParam> in(count);
                 for (std::size_t i = 0; i < count; ++i)
                     in[i] = keys::key_at<TypeParam>(distribution, i);
-                this->template expect_sorted<8>(in, threads);
-                this->template expect_sorted<11>(in, threads);
+                this->expect_sorted_by_all(in, threads);
             }
 }
 
 TYPED_TEST(RadixSort, SortsEqualAndExtremeKeys) {
     constexpr auto most = static_cast<TypeParam>(~TypeParam{0});
-    this->template expect_sorted<8>(std::vector<TypeParam>(77, 5), 1);
-    this->template expect_sorted<11>({most, 0, most, 1, most - 1, 0, most >> 1U}, 1);
+    this->expect_sorted_by_all(std::vector<TypeParam>(77, 5), 1);
+    this->expect_sorted_by_all({most, 0, most, 1, most - 1, 0, most >> 1U}, 1);
 }
 
 TEST(Keys, OfTheSkewedKindHaveOneBitInEightSet) {
